@@ -1,0 +1,33 @@
+// What is in a bundle: one entry a file, keyed by exact decoded path, and the digest that names the content.
+// The pack holds the files' bytes one after another; an entry says where. Invariant: files are sorted by
+// path (UTF-16 code units), so that the digest and the index have one form.
+
+/** One file of the bundle. `path` has no leading slash and no empty, `.` or `..` segment. */
+export interface BundleFile {
+  readonly path: string;
+  /** Byte offset in the pack. */
+  readonly offset: number;
+  readonly size: number;
+  /** SHA-256 of the file's bytes, lower-case hex. */
+  readonly sha256: string;
+}
+
+/** Something that was normalised while reading, for status and logs (never a refusal). */
+export interface BundleNote {
+  /** Stable, PascalCase: `WrappingFolderRemoved`, `DuplicateReplaced`, … */
+  readonly code: string;
+  readonly count: number;
+  /** One example path, printable and bounded. */
+  readonly example: string;
+}
+
+export interface BundleIndex {
+  /** SHA-256, lower-case hex, over the sorted list of (path, sha256): names the content, not the archive. */
+  readonly digest: string;
+  readonly files: readonly BundleFile[];
+  /** HTML documents a visitor can open (404.html does not count). */
+  readonly pages: number;
+  /** Sum of the files' sizes. */
+  readonly sizeBytes: number;
+  readonly notes: readonly BundleNote[];
+}

@@ -1,0 +1,154 @@
+// Command line and environment → typed values. Every flag has an environment variable of the same name
+// (`--admin-listen` of bundle-server is `BUNDLE_SERVER_ADMIN_LISTEN`); the command line wins.
+// Refuses: guessing. What is unknown, missing or malformed is reported with the nearest right thing.
+
+import { parseArgs } from 'node:util';
+import { type Flag, FlagValueError } from './flag-kinds.ts';
+
+export type Flags = Readonly<Record<string, Flag<unknown>>>;
+export type FlagValues<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never };
+
+export interface ProgramDescription<F extends Flags> {
+  readonly name: string;
+  readonly summary: string;
+  readonly flags: F;
+  /** Shell lines shown under "Examples". */
+  readonly examples?: readonly string[];
+}
+
+/** What to do with a command line: run, print and leave with 0, or refuse with 2. */
+export type Invocation<F extends Flags> =
+  | { readonly outcome: 'run'; readonly values: FlagValues<F> }
+  | { readonly outcome: 'print'; readonly text: string }
+  | { readonly outcome: 'refuse'; readonly text: string };
+
+/** `allowedApiHosts` → `allowed-api-hosts`. */
+export function flagName(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+export function variableName(program: string, key: string): string {
+  return `${program}-${flagName(key)}`.toUpperCase().replaceAll('-', '_');
+}
+
+/**
+ * @param args without node and script
+ * @param env the process's environment
+ */
+export function readInvocation<F extends Flags>(
+  program: ProgramDescription<F>,
+  version: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Invocation<F> {
+  const given = new Map<string, string[]>();
+  const names = new Map(Object.keys(program.flags).map((key) => [flagName(key), key]));
+  const { tokens } = parseArgs({
+    args: [...args],
+    strict: false,
+    tokens: true,
+    options: parserOptions(program.flags),
+  });
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') continue;
+    if (token.kind === 'positional') return refuse(program, `unexpected argument "${token.value}"`);
+    if (token.name === 'help' || token.name === 'h') return { outcome: 'print', text: helpText(program) };
+    if (token.name === 'version') return { outcome: 'print', text: `${program.name} ${version}\n` };
+    const key = names.get(token.name);
+    if (key === undefined)
+      return refuse(program, unknownFlag(token.rawName, [...names.keys(), 'help', 'version']));
+    const isSwitch = program.flags[key]?.placeholder === undefined;
+    if (token.value === undefined && !isSwitch) return refuse(program, `${token.rawName} needs a value`);
+    given.set(key, [...(given.get(key) ?? []), token.value ?? 'true']);
+  }
+  return readValues(program, given, env);
+}
+
+function parserOptions(flags: Flags): Record<string, { type: 'string' | 'boolean'; multiple: true }> {
+  return Object.fromEntries(
+    Object.entries(flags).map(([key, flag]) => [
+      flagName(key),
+      { type: flag.placeholder === undefined ? 'boolean' : 'string', multiple: true },
+    ]),
+  );
+}
+
+function readValues<F extends Flags>(
+  program: ProgramDescription<F>,
+  given: ReadonlyMap<string, readonly string[]>,
+  env: Readonly<Record<string, string | undefined>>,
+): Invocation<F> {
+  const values: Record<string, unknown> = {};
+  for (const [key, flag] of Object.entries(program.flags)) {
+    const variable = variableName(program.name, key);
+    const fromEnv = env[variable];
+    const texts = given.get(key) ?? (fromEnv === undefined || fromEnv === '' ? undefined : [fromEnv]);
+    const source = given.has(key) ? `--${flagName(key)}` : variable;
+    if (texts === undefined && flag.isRequired) {
+      return refuse(program, `--${flagName(key)} (or ${variable}) is required: ${flag.describe}`);
+    }
+    const effective = texts ?? (flag.defaultText === undefined ? undefined : [flag.defaultText]);
+    try {
+      values[key] = effective === undefined ? undefined : flag.parse(effective);
+    } catch (error) {
+      if (!(error instanceof FlagValueError)) throw error;
+      return refuse(program, `${source} ${error.message}`);
+    }
+  }
+  return { outcome: 'run', values: values as FlagValues<F> };
+}
+
+function refuse<F extends Flags>(program: ProgramDescription<F>, reason: string): Invocation<F> {
+  return {
+    outcome: 'refuse',
+    text: `${program.name}: ${reason}\nRun "${program.name} --help" for all flags.\n`,
+  };
+}
+
+function unknownFlag(rawName: string, names: readonly string[]): string {
+  const wanted = rawName.replace(/^-+/, '');
+  const nearest = names
+    .map((name) => ({ name, distance: editDistance(wanted, name) }))
+    .sort((a, b) => a.distance - b.distance)[0];
+  const hint = nearest !== undefined && nearest.distance <= Math.max(3, wanted.length / 2);
+  return `unknown flag ${rawName}${hint ? `; did you mean --${nearest.name}?` : ''}`;
+}
+
+/** Levenshtein, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+/** The text of `--help`. */
+export function helpText<F extends Flags>(program: ProgramDescription<F>): string {
+  const rows = Object.entries(program.flags).map(([key, flag]) => ({
+    left: `--${flagName(key)}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}`,
+    flag,
+    variable: variableName(program.name, key),
+  }));
+  const width = Math.min(38, Math.max(...rows.map(({ left }) => left.length)));
+  const lines = rows.map(({ left, flag, variable }) => {
+    const notes = [
+      flag.isRequired ? 'required' : undefined,
+      flag.isRepeatable ? 'repeatable' : undefined,
+      flag.placeholder !== undefined && flag.defaultText ? `default ${flag.defaultText}` : undefined,
+      variable,
+    ].filter((note) => note !== undefined);
+    const gap = left.length > width ? `\n${' '.repeat(width + 4)}` : ' '.repeat(width + 2 - left.length);
+    return `  ${left}${gap}${flag.describe}\n${' '.repeat(width + 4)}[${notes.join('; ')}]`;
+  });
+  const examples =
+    program.examples === undefined
+      ? ''
+      : `\nExamples:\n${program.examples.map((line) => `  ${line}\n`).join('')}`;
+  return `${program.name}: ${program.summary}\n\nFlags:\n${lines.join('\n')}\n\n  --help, --version\n${examples}`;
+}

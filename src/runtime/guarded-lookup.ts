@@ -1,0 +1,44 @@
+// Name resolution that refuses internal addresses at the moment of connecting, so that a name which
+// changes its answer between check and use (DNS rebinding) gains nothing. For undici's `connect.lookup`.
+// A literal address never reaches a lookup: callers check `isInternalHost` on the URL as well.
+
+import { lookup as systemLookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { isInternalAddress } from '../wire/address.ts';
+import { PublishableError } from '../wire/publishable-error.ts';
+
+/** Thrown when a host resolves to an address that only this machine or cluster can see. */
+export class InternalAddressError extends PublishableError {
+  constructor(host: string) {
+    super(
+      'InternalAddress',
+      `host ${host} leads to a loopback, link-local or private address; allow private links by flag if this is meant`,
+    );
+  }
+}
+
+/** True for a URL host that is itself a literal internal address (brackets of IPv6 allowed). */
+export function isInternalHost(host: string): boolean {
+  const literal = host.startsWith('[') ? host.slice(1, -1) : host;
+  return isIP(literal) !== 0
+    ? isInternalAddress(literal)
+    : literal === 'localhost' || literal.endsWith('.localhost');
+}
+
+/** Resolves like the system, and fails with {@link InternalAddressError} if any answer is internal. */
+export const guardedLookup: LookupFunction = (hostname, options, callback) => {
+  systemLookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) {
+      callback(error, '');
+      return;
+    }
+    const first = addresses[0];
+    if (first === undefined || addresses.some(({ address }) => isInternalAddress(address))) {
+      callback(new InternalAddressError(hostname), '');
+    } else if (options.all === true) {
+      callback(null, addresses);
+    } else {
+      callback(null, first.address, first.family);
+    }
+  });
+};

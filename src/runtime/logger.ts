@@ -1,0 +1,60 @@
+// JSON lines on standard output. Owns the two rules that keep secrets out of them: errors are written as
+// code + publishable message + stack frames (never a foreign message), and known secret fields are censored.
+
+import { pino, stdTimeFunctions } from 'pino';
+import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(fields: Readonly<Record<string, unknown>>): Logger;
+}
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Names under which a secret could be handed over by mistake; the rules of the callers come first. */
+const censored = ['apiKey', 'key', 'authorization', 'bundleUrl', 'url', 'link', 'token', 'headers', 'body'];
+
+/** @param write where each finished line goes, newline included */
+export function createLogger(level: LogLevel, write: (line: string) => void): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: censored.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+      serializers: { error: serializeError, err: serializeError },
+    },
+    { write },
+  );
+}
+
+/** An error as it may be logged: its causes by code, its frames without the message line that heads them. */
+export function serializeError(error: unknown): object {
+  const causes: string[] = [];
+  for (let at = error instanceof Error ? error.cause : undefined; at !== undefined && causes.length < 5; ) {
+    causes.push(publishableCode(at));
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  const frames =
+    error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
+  return {
+    code: publishableCode(error),
+    message: publishableMessage(error),
+    ...(causes.length > 0 && { causes }),
+    ...(frames.length > 0 && { stack: frames.slice(0, 8).map((line) => line.trim()) }),
+  };
+}
+
+/** Says nothing. For tests and libraries that were given no logger. */
+export const silentLogger: Logger = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => silentLogger,
+};

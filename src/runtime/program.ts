@@ -1,0 +1,66 @@
+// The frame around every program's main: flags, logger, signals, exit codes. The process itself comes in as
+// a value, so that only `bin` touches globals. Exit 0: done or asked to stop; 1: failed; 2: wrong usage.
+
+import { publishableMessage } from '../wire/publishable-error.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { oneOf } from './flag-kinds.ts';
+import { type Flags, type FlagValues, type ProgramDescription, readInvocation } from './flags.ts';
+import { createLogger, type Logger, logLevels } from './logger.ts';
+import { type Random, systemRandom } from './random.ts';
+import { version } from './version.ts';
+
+/** What a main is given besides its flags. */
+export interface ProgramEdge {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Aborts on the first SIGTERM or SIGINT; a second one ends the process at once. */
+  readonly shutdown: AbortSignal;
+}
+
+const commonFlags = {
+  logLevel: oneOf(logLevels).withDefault('info', 'How much to log, as JSON lines on standard output'),
+};
+
+/** Runs `main` to its end and sets the exit code. */
+export async function runProgram<F extends Flags>(
+  process: NodeJS.Process,
+  description: ProgramDescription<F>,
+  main: (values: FlagValues<F>, edge: ProgramEdge) => Promise<void>,
+): Promise<void> {
+  const program = { ...description, flags: { ...description.flags, ...commonFlags } };
+  const invocation = readInvocation(program, version, process.argv.slice(2), process.env);
+  if (invocation.outcome !== 'run') {
+    (invocation.outcome === 'print' ? process.stdout : process.stderr).write(invocation.text);
+    process.exitCode = invocation.outcome === 'print' ? 0 : 2;
+    return;
+  }
+  const all: Readonly<Record<string, unknown>> = invocation.values;
+  const level = logLevels.find((one) => one === all['logLevel']) ?? 'info';
+  const logger = createLogger(level, (line) => process.stdout.write(line));
+  const fail = (error: unknown): void => {
+    logger.error({ error }, `${program.name} ends: ${publishableMessage(error)}`);
+    process.exit(1);
+  };
+  process.on('unhandledRejection', fail);
+  process.on('uncaughtException', fail);
+  const shutdown = shutdownSignal(process, logger);
+  try {
+    await main(invocation.values, { clock: systemClock, random: systemRandom, logger, shutdown });
+    process.exit(0);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function shutdownSignal(process: NodeJS.Process, logger: Logger): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(1);
+      logger.info({ signal }, 'stopping');
+      controller.abort();
+    });
+  }
+  return controller.signal;
+}

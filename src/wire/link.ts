@@ -1,0 +1,91 @@
+// A presigned link: whoever holds the text can read the archive, so the text is hard to get at.
+// Owns: the opaque type, and what may be known of a link without showing it (host, signed expiry).
+// Invariant: no implicit conversion, JSON, template string or inspection of a Link shows its text.
+
+const custom: unique symbol = Symbol.for('nodejs.util.inspect.custom');
+const redacted = '[redacted]';
+
+/** When a link was signed and when its signature ends, both in epoch milliseconds. */
+export interface SignedLifetime {
+  readonly signedAt: number | undefined;
+  readonly expiresAt: number;
+}
+
+export class Link {
+  readonly #url: URL;
+
+  private constructor(url: URL) {
+    this.#url = url;
+  }
+
+  /** Reads an absolute `http:`, `https:` or `file:` URL. Returns `undefined` for anything else; never throws. */
+  static parse(text: unknown): Link | undefined {
+    if (typeof text !== 'string' || !URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    return ['http:', 'https:', 'file:'].includes(url.protocol) ? new Link(url) : undefined;
+  }
+
+  /** The text itself. For the request that fetches it, and for the output Secret; nothing else. */
+  reveal(): string {
+    return this.#url.href;
+  }
+
+  get protocol(): string {
+    return this.#url.protocol;
+  }
+
+  /** Host without port; may be published (it names the storage, not the grant). */
+  get host(): string {
+    return this.#url.hostname;
+  }
+
+  isSame(other: Link | undefined): boolean {
+    return other !== undefined && other.#url.href === this.#url.href;
+  }
+
+  /** What the link's own signature says of its life, for the signature schemes that say it in the query. */
+  signedLifetime(): SignedLifetime | undefined {
+    const query = new Map([...this.#url.searchParams].map(([name, value]) => [name.toLowerCase(), value]));
+    return (
+      datedLifetime(query.get('x-amz-date'), query.get('x-amz-expires')) ??
+      datedLifetime(query.get('x-goog-date'), query.get('x-goog-expires')) ??
+      instantLifetime(query)
+    );
+  }
+
+  toString(): string {
+    return redacted;
+  }
+
+  toJSON(): string {
+    return redacted;
+  }
+
+  [custom](): string {
+    return redacted;
+  }
+}
+
+/** SigV4 (Amazon) and V4 (Google): a compact ISO instant and a count of seconds. */
+function datedLifetime(date: string | undefined, seconds: string | undefined): SignedLifetime | undefined {
+  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(date ?? '');
+  if (parts === null || seconds === undefined || !/^\d{1,10}$/.test(seconds)) return undefined;
+  const [, y, mo, d, h, mi, s] = parts;
+  const signedAt = Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`);
+  return Number.isNaN(signedAt) ? undefined : { signedAt, expiresAt: signedAt + Number(seconds) * 1000 };
+}
+
+/** Signatures that name the end as an instant: epoch seconds in `Expires`, or ISO in Azure's `se`. */
+function instantLifetime(query: ReadonlyMap<string, string>): SignedLifetime | undefined {
+  const expires = query.get('expires');
+  const isSigned = query.has('signature') || query.has('sig');
+  if (isSigned && expires !== undefined && /^\d{9,11}$/.test(expires)) {
+    return { signedAt: undefined, expiresAt: Number(expires) * 1000 };
+  }
+  const se = query.get('se');
+  if (!isSigned || se === undefined) return undefined;
+  const expiresAt = Date.parse(se);
+  if (Number.isNaN(expiresAt)) return undefined;
+  const signedAt = Date.parse(query.get('st') ?? '');
+  return { signedAt: Number.isNaN(signedAt) ? undefined : signedAt, expiresAt };
+}

@@ -1,0 +1,40 @@
+// The one base class of every error that may leave the process: in status, events, logs, metrics, pages.
+// Owns: a stable code, a message that is safe to publish, the cause for debuggers only.
+// Refuses: building a message from a body, a header or a URL. Whoever throws writes words of their own.
+
+/** What a caller may do next: try again later, ask a person, or fix the request. */
+export type ErrorClass = 'transient' | 'permanent';
+
+/** An error whose `message` and `code` hold no key, no link and no body, and may be shown to anybody. */
+export class PublishableError extends Error {
+  /** Stable, PascalCase, documented; never changes for a given failure. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** Node's system errors carry one of these; anything else there is not ours to print. */
+const systemCode =
+  /^(E[A-Z0-9_]+|UND_ERR_[A-Z_]+|ERR_[A-Z0-9_]+|CERT_[A-Z_]+|DEPTH_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|HPE_[A-Z_]+)$/;
+
+/**
+ * The code of any thrown value, safe to publish: its own if it is ours, the system's (`ECONNREFUSED`),
+ * the nearest one among its causes, or the class name.
+ */
+export function publishableCode(error: unknown): string {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
+    if (at instanceof PublishableError) return at.code;
+    if ('code' in at && typeof at.code === 'string' && systemCode.test(at.code)) return at.code;
+  }
+  return error instanceof Error ? error.name : 'UnknownError';
+}
+
+/** One line about any thrown value, safe to publish. Foreign messages are never repeated, only their code. */
+export function publishableMessage(error: unknown): string {
+  if (error instanceof PublishableError) return error.message;
+  return `unexpected ${publishableCode(error)}`;
+}

@@ -1,0 +1,18 @@
+// Retry-After in both of its forms (RFC 9110 §10.2.3): a count of seconds, or an HTTP date.
+// Refuses: trusting it without bound. Callers cap the wait; here only nonsense is dropped.
+
+/** More than this is a date in the wrong century, not a request to wait. */
+const maxWaitMs = 30 * 24 * 60 * 60 * 1000;
+
+/**
+ * @param value the header as received
+ * @param now epoch milliseconds, for the date form
+ * @returns milliseconds to wait from `now` (never negative), or `undefined` when the value says nothing usable
+ */
+export function parseRetryAfter(value: string | null | undefined, now: number): number | undefined {
+  const text = value?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, maxWaitMs);
+  if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - now), maxWaitMs);
+}

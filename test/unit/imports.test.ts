@@ -1,0 +1,163 @@
+// DESIGN's import table as a test: who may import whom, npm packages and banned globals included.
+// The table in src/README.md is the same one; it is parsed from there, so the map cannot drift from the code.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+
+const root = resolve(import.meta.dirname, '../..');
+const src = join(root, 'src');
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+}
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => join(src, name));
+
+function importsOf(file: string): readonly Import[] {
+  const text = readFileSync(file, 'utf8');
+  const found = text.matchAll(
+    /^\s*(?:import|export)\b[^;'"]*?from\s+'([^']+)'|^\s*import\s+'([^']+)'|\bimport\('([^']+)'\)/gm,
+  );
+  return [...found].map((match) => ({ file, target: match[1] ?? match[2] ?? match[3] ?? '' }));
+}
+
+/** Rows of the map: | `folder` | owns | may import |, the last cell a comma-separated list of `names`. */
+function readTable(): ReadonlyMap<string, ReadonlySet<string>> {
+  const map = readFileSync(join(src, 'README.md'), 'utf8');
+  const rows = map.matchAll(/^\| `([a-z-]+)` \|[^|]*\| ([^|]*) \|$/gm);
+  return new Map(
+    [...rows].map(([, folder = '', cell = '']) => [
+      folder,
+      new Set([...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '')),
+    ]),
+  );
+}
+
+const table = readTable();
+const roomOf = (file: string): string => relative(src, file).split('/')[0] ?? '';
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+test('every folder of src has its row in the map, and every row its folder', () => {
+  assert.deepEqual([...table.keys()].sort(), [...new Set(files.map(roomOf))].sort());
+});
+
+test('a folder imports only what its row of the map allows', () => {
+  const wrong = files.flatMap((file) => {
+    const room = roomOf(file);
+    const allowed = table.get(room) ?? new Set<string>();
+    if (allowed.has('anything')) return [];
+    return importsOf(file).flatMap(({ target }) => {
+      if (target.startsWith('node:')) return [];
+      if (!target.startsWith('.'))
+        return allowed.has(packageOf(target)) ? [] : [`${relative(root, file)}: package ${target}`];
+      const resolved = resolve(dirname(file), target);
+      if (resolved === join(root, 'package.json')) return [];
+      const other = roomOf(resolved);
+      const name = relative(src, resolved).replace(/\.ts$/, '');
+      return other === room || allowed.has(other) || allowed.has(name)
+        ? []
+        : [`${relative(root, file)}: ${name}`];
+    });
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('nobody imports bin', () => {
+  const wrong = files
+    .filter((file) => roomOf(file) !== 'bin')
+    .flatMap(importsOf)
+    .filter(({ file, target }) => target.startsWith('.') && roomOf(resolve(dirname(file), target)) === 'bin');
+  assert.deepEqual(wrong, []);
+});
+
+test('modules do not import each other in circles', () => {
+  const edges = new Map(
+    files.map((file) => [
+      file,
+      importsOf(file)
+        .filter(({ target }) => target.startsWith('.') && target.endsWith('.ts'))
+        .map(({ target }) => resolve(dirname(file), target)),
+    ]),
+  );
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    const start = path.indexOf(file);
+    if (start >= 0) {
+      assert.fail(`circle: ${[...path.slice(start), file].map((one) => relative(src, one)).join(' → ')}`);
+    }
+    if (done.has(file)) return;
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+});
+
+const banned: readonly (readonly [string, RegExp])[] = [
+  ['Date.now', /\bDate\.now\b/],
+  ['new Date()', /\bnew Date\(\s*\)/],
+  ['performance.now', /\bperformance\.now\b/],
+  ['platform timers', /\b(setTimeout|setInterval|setImmediate)\s*\(/],
+  ['node:timers', /'node:timers/],
+  ['AbortSignal.timeout', /\bAbortSignal\.timeout\b/],
+  ['Math.random', /\bMath\.random\b/],
+  ['randomUUID', /\brandomUUID\b/],
+];
+
+test('time and randomness come in as parameters everywhere but in runtime', () => {
+  const wrong = files
+    .filter((file) => roomOf(file) !== 'runtime')
+    .flatMap((file) => {
+      const code = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
+      return banned
+        .filter(([, pattern]) => pattern.test(code))
+        .map(([name]) => `${relative(root, file)}: ${name}`);
+    });
+  assert.deepEqual(wrong, []);
+});
+
+test('only bin reads the process: its environment, arguments and signals', () => {
+  const wrong = files
+    .filter((file) => roomOf(file) !== 'bin')
+    .filter((file) =>
+      /\bprocess\.(env|argv|on|exit|exitCode|stdout|stderr)\b/.test(readFileSync(file, 'utf8')),
+    )
+    .map((file) => relative(root, file));
+  // runtime/program.ts is handed the process by bin, as a value.
+  assert.deepEqual(wrong, ['src/runtime/program.ts']);
+});
+
+test('bin files are composition roots of fewer than 60 lines', () => {
+  const long = files
+    .filter((file) => roomOf(file) === 'bin')
+    .filter((file) => readFileSync(file, 'utf8').trimEnd().split('\n').length >= 60);
+  assert.deepEqual(long, []);
+});
+
+test('a file says in its first lines what it owns', () => {
+  const silent = files.filter((file) => {
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const head = lines.findIndex((line) => !line.startsWith('//'));
+    return head < 2 || head > 9;
+  });
+  assert.deepEqual(
+    silent.map((file) => relative(root, file)),
+    [],
+  );
+});
+
+test('no file is past 320 lines', () => {
+  const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 321);
+  assert.deepEqual(
+    long.map((file) => relative(root, file)),
+    [],
+  );
+});

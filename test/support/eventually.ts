@@ -1,0 +1,28 @@
+// Waiting for something to become true in a real system: polled, bounded, and on failure it says what was last seen.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Calls `look` until it returns a value other than `undefined`. Errors count as "not yet".
+ * @throws Error with `what`, the limit and the last error
+ */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+  { timeoutMs = 30_000, everyMs = 100 }: { readonly timeoutMs?: number; readonly everyMs?: number } = {},
+): Promise<T> {
+  const end = performance.now() + timeoutMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const seen = await look();
+      if (seen !== undefined) return seen;
+    } catch (error) {
+      last = error;
+    }
+    if (performance.now() > end) {
+      throw new Error(`not seen within ${timeoutMs} ms: ${what}`, { cause: last });
+    }
+    await sleep(everyMs);
+  }
+}

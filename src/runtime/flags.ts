@@ -14,6 +14,8 @@ export interface ProgramDescription<F extends Flags> {
   readonly flags: F;
   /** Shell lines shown under "Examples". */
   readonly examples?: readonly string[];
+  /** What is wrong with flags that are each fine but do not go together; `undefined` when nothing is. */
+  check?(values: FlagValues<F>): string | undefined;
 }
 
 /** What to do with a command line: run, print and leave with 0, or refuse with 2. */
@@ -53,8 +55,11 @@ export function readInvocation<F extends Flags>(
     if (token.kind === 'option-terminator') continue;
     if (token.kind === 'positional') return refuse(program, `unexpected argument "${token.value}"`);
     if (token.name === 'help' || token.name === 'h') return { outcome: 'print', text: helpText(program) };
-    if (token.name === 'version') return { outcome: 'print', text: `${program.name} ${version}\n` };
     const key = names.get(token.name);
+    // A program may have a flag of that name (`--version V`): without a value it still prints.
+    if (token.name === 'version' && (key === undefined || token.value === undefined)) {
+      return { outcome: 'print', text: `${program.name} ${version}\n` };
+    }
     if (key === undefined)
       return refuse(program, unknownFlag(token.rawName, [...names.keys(), 'help', 'version']));
     const isSwitch = program.flags[key]?.placeholder === undefined;
@@ -95,7 +100,8 @@ function readValues<F extends Flags>(
       return refuse(program, `${source} ${error.message}`);
     }
   }
-  return { outcome: 'run', values: values as FlagValues<F> };
+  const wrong = program.check?.(values as FlagValues<F>);
+  return wrong === undefined ? { outcome: 'run', values: values as FlagValues<F> } : refuse(program, wrong);
 }
 
 function refuse<F extends Flags>(program: ProgramDescription<F>, reason: string): Invocation<F> {

@@ -1,0 +1,42 @@
+// Two rules of the command line that concern more than one flag: `--version` as a flag of the program's
+// own, and flags that are each fine but do not go together.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { text } from '../../../src/runtime/flag-kinds.ts';
+import { type ProgramDescription, readInvocation } from '../../../src/runtime/flags.ts';
+
+const flags = { version: text.optional('The version to serve'), file: text.optional('A file') };
+const program: ProgramDescription<typeof flags> = {
+  name: 'demo',
+  summary: 'a program',
+  flags,
+  check: ({ version, file }) =>
+    version !== undefined && file !== undefined ? '--version and --file exclude each other' : undefined,
+};
+const plain: ProgramDescription<Record<never, never>> = { name: 'plain', summary: 'no flags', flags: {} };
+
+test('a program with a flag named version reads its value', () => {
+  for (const args of [['--version', 'v7'], ['--version=v7']]) {
+    const invocation = readInvocation(program, '1.2.3', args, {});
+    assert.equal(invocation.outcome, 'run');
+    assert.equal(invocation.outcome === 'run' && invocation.values.version, 'v7');
+  }
+});
+
+test('--version without a value prints, whether the program has such a flag or not', () => {
+  assert.deepEqual(readInvocation(program, '1.2.3', ['--version'], {}), {
+    outcome: 'print',
+    text: 'demo 1.2.3\n',
+  });
+  assert.deepEqual(readInvocation(plain, '1.2.3', ['--version'], {}), {
+    outcome: 'print',
+    text: 'plain 1.2.3\n',
+  });
+});
+
+test('flags that do not go together are refused in the words of the program', () => {
+  const invocation = readInvocation(program, '1.2.3', ['--version', 'v7'], { DEMO_FILE: 'x' });
+  assert.equal(invocation.outcome, 'refuse');
+  assert.match(invocation.outcome === 'refuse' ? invocation.text : '', /^demo: --version and --file exclude/);
+});

@@ -1,0 +1,222 @@
+// The `values` target, pure: a YAML document held in somebody else's ConfigMap or Secret, and the few leaves
+// of its `staticExport` group that name the published version (and, when asked, the link).
+// Refuses: rewriting a document. Text is spliced by source offsets, so that every byte outside the leaves
+// stays, and the result is read again before it is handed out. No message quotes the document.
+
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  type ParsedNode,
+  parseAllDocuments,
+  parseDocument,
+  Scalar,
+  visit,
+} from 'yaml';
+import type { Link } from '../wire/link.ts';
+import {
+  insertLeaves,
+  type Leaf,
+  leafNames,
+  type Splice,
+  spliceLeaf,
+  spliceNewGroup,
+  spliceText,
+} from './values-splice.ts';
+
+export interface WantedValues {
+  readonly enabled: true;
+  /** Always written as a string that YAML 1.1 and 1.2 both read as one. Absent: the leaf is left alone. */
+  readonly version?: string;
+  /** Absent: the leaf is left alone. */
+  readonly bundleUrl?: Link;
+}
+
+export type ValuesPlan =
+  | { readonly outcome: 'in-sync' }
+  /** `text` may hold the link. */
+  | { readonly outcome: 'edit'; readonly text: string }
+  | { readonly outcome: 'refused'; readonly code: ValuesRefusal; readonly message: string };
+
+export type ValuesRefusal =
+  | 'InvalidYaml' // does not parse: tabs, duplicate keys, broken syntax
+  | 'MultipleDocuments'
+  | 'NotAMap' // the document, `staticExport`, or a leaf is of another kind
+  | 'SharedNode' // anchors, aliases, merge keys or tags in the group: an edit would reach further than its leaf
+  | 'Uneditable'; // parses, but no edit of the leaves alone gives the wanted document
+
+class Refusal extends Error {
+  readonly code: ValuesRefusal;
+
+  constructor(code: ValuesRefusal, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Plans the edit that makes `staticExport.enabled|version|bundleUrl` of a YAML document what is wanted.
+ * Comments, order, quoting, line endings, anchors elsewhere and the trailing newline are kept byte for byte.
+ * Never throws. Planning again on the edited text gives `in-sync`.
+ */
+export function planValuesEdit(text: string, wanted: WantedValues): ValuesPlan {
+  try {
+    return plan(text, wantedLeaves(wanted));
+  } catch (error) {
+    if (error instanceof Refusal) return { outcome: 'refused', code: error.code, message: error.message };
+    // The parser's own limits (depth, alias count); its messages may quote the text.
+    return { outcome: 'refused', code: 'InvalidYaml', message: 'the document is too complex to be edited' };
+  }
+}
+
+function plan(text: string, leaves: readonly Leaf[]): ValuesPlan {
+  const document = readDocument(text);
+  refuseInheritedGroup(document);
+  const group = readGroup(document);
+  const splices = group === undefined ? [] : leaves.flatMap((leaf) => spliceStaleLeaf(group, leaf));
+  const missing = group === undefined ? leaves : leaves.filter(({ name }) => !group.has(name));
+  if (splices.length === 0 && missing.length === 0) return { outcome: 'in-sync' };
+  const candidates: readonly (readonly Splice[])[] =
+    group === undefined || group.items.length === 0
+      ? spliceNewGroup(text, document, missing)
+      : [insertLeaves(text, document, group, missing)];
+  for (const inserted of candidates.length === 0 ? [[]] : candidates) {
+    const edited = spliceText(text, [...splices, ...inserted]);
+    if (edited !== undefined && isFaithful(document, edited, leaves))
+      return { outcome: 'edit', text: edited };
+  }
+  throw new Refusal(
+    'Uneditable',
+    'staticExport cannot be edited in place; write it as a plain block of one `name: value` per line',
+  );
+}
+
+/** In the order in which they are written. */
+function wantedLeaves(wanted: WantedValues): readonly Leaf[] {
+  const values = { enabled: wanted.enabled, bundleUrl: wanted.bundleUrl?.reveal(), version: wanted.version };
+  return leafNames.flatMap((name) => {
+    const value = values[name];
+    return value === undefined ? [] : [{ name, value }];
+  });
+}
+
+function readDocument(text: string): Document.Parsed {
+  const documents = parseAllDocuments(text, { keepSourceTokens: true, prettyErrors: true });
+  const [document, ...more] = 'empty' in documents ? [parseDocument('')] : documents;
+  if (more.length > 0) {
+    throw new Refusal('MultipleDocuments', 'the text holds several YAML documents; keep values in one');
+  }
+  const error = document?.errors[0];
+  if (document === undefined || error !== undefined) {
+    const line = error?.linePos?.[0].line;
+    throw new Refusal(
+      'InvalidYaml',
+      `the document is not valid YAML (${error?.code ?? 'UNREADABLE'}${line === undefined ? '' : ` in line ${line}`}); correct it first`,
+    );
+  }
+  if (document.contents !== null && !isMap(document.contents) && !isEmptyScalar(document.contents)) {
+    throw new Refusal('NotAMap', 'the document is not a map of values');
+  }
+  return document;
+}
+
+/** The `staticExport` map, or `undefined` where there is none yet (absent or null). */
+function readGroup(document: Document.Parsed) {
+  if (!isMap(document.contents)) return undefined;
+  const node = document.contents.get('staticExport', true);
+  if (node === undefined || isEmptyScalar(node)) return undefined;
+  refuseSharing(node);
+  if (!isMap<ParsedNode, ParsedNode | null>(node)) {
+    throw new Refusal('NotAMap', 'staticExport is not a map; remove its value or make it a map');
+  }
+  return node;
+}
+
+const isEmptyScalar = (node: unknown): boolean =>
+  isScalar(node) && node.value === null && node.anchor === undefined && node.tag === undefined;
+
+function refuseSharing(group: unknown): void {
+  const refuse = (what: string): never => {
+    throw new Refusal('SharedNode', `staticExport holds ${what}; write its values out in full`);
+  };
+  const look = (node: { readonly anchor?: string; readonly tag?: string }): void => {
+    if (node.anchor !== undefined) refuse('an anchor');
+    if (node.tag !== undefined) refuse('a tag');
+  };
+  if (!isNode(group)) return;
+  visit(group, {
+    Alias: () => refuse('an alias'),
+    Collection: (_key, node) => look(node),
+    Scalar: (_key, node) => look(node),
+    Pair: (_key, pair) => {
+      if (isScalar(pair.key) && pair.key.value === '<<') refuse('a merge key');
+    },
+  });
+}
+
+/** A `staticExport` that comes in by a merge key would be hidden whole by one of our own. */
+function refuseInheritedGroup(document: Document.Parsed): void {
+  if (!isMap(document.contents) || document.contents.has('staticExport') || !document.contents.has('<<'))
+    return;
+  const [merged] = parseAllDocuments(document.toString(), { merge: true });
+  const value: unknown = merged?.toJS();
+  if (typeof value === 'object' && value !== null && 'staticExport' in value) {
+    throw new Refusal('SharedNode', 'staticExport is merged in by `<<`; write it out in the document itself');
+  }
+}
+
+function spliceStaleLeaf(group: ReturnType<typeof readGroup>, leaf: Leaf): readonly Splice[] {
+  const pair = group?.items.find(({ key }) => isScalar(key) && key.value === leaf.name);
+  if (pair === undefined) return [];
+  const node = pair.value;
+  if (node !== null && !isScalar(node)) {
+    throw new Refusal('NotAMap', `staticExport.${leaf.name} is not a single value; make it one`);
+  }
+  if (node?.type === Scalar.BLOCK_FOLDED || node?.type === Scalar.BLOCK_LITERAL) {
+    throw new Refusal('Uneditable', `staticExport.${leaf.name} is a block of text; write it in one line`);
+  }
+  if (node !== null && holds(node, leaf.value)) return [];
+  const splice = spliceLeaf(pair, leaf);
+  if (splice === undefined) {
+    throw new Refusal(
+      'Uneditable',
+      `staticExport.${leaf.name} has no value to replace; write \`name: value\``,
+    );
+  }
+  return [splice];
+}
+
+/** True if every reader, of YAML 1.1 or 1.2, sees exactly this value. */
+function holds(node: Scalar, value: string | true): boolean {
+  if (node.type !== Scalar.PLAIN) return node.value === value;
+  return (['1.1', '1.2'] as const).every((version) => {
+    const [document] = parseAllDocuments(node.source ?? '', { version });
+    return document !== undefined && isScalar(document.contents) && document.contents.value === value;
+  });
+}
+
+/** The promise, checked on the result: one sound document, the leaves as wanted, all else of the same meaning. */
+function isFaithful(before: Document.Parsed, edited: string, leaves: readonly Leaf[]): boolean {
+  const documents = parseAllDocuments(edited, { keepSourceTokens: true });
+  const [after] = documents;
+  if (after === undefined || documents.length !== 1 || after.errors.length > 0) return false;
+  const group = readGroup(after);
+  const areLeavesHeld = leaves.every(({ name, value }) => {
+    const node = group?.get(name, true);
+    return isScalar(node) && holds(node, value);
+  });
+  return areLeavesHeld && isDeepStrictEqual(meaningOutside(after, leaves), meaningOutside(before, leaves));
+}
+
+/** Everything but the leaves, as `[keys of the root in order, values, keys of the group, values]`. */
+function meaningOutside(document: Document.Parsed, leaves: readonly Leaf[]): readonly unknown[] {
+  const root: unknown = document.toJS({ mapAsMap: true });
+  if (!(root instanceof Map)) return [[], []];
+  const names = new Set<unknown>(leaves.map(({ name }) => name));
+  const group: unknown = root.get('staticExport');
+  const outside = [...root].filter(([key]) => key !== 'staticExport');
+  const inside = group instanceof Map ? [...group].filter(([key]) => !names.has(key)) : [];
+  return [outside, inside];
+}

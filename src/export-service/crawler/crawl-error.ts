@@ -1,0 +1,26 @@
+// Why a site could not be crawled. One class, stable codes, each with words for the person who reads the job.
+// Invariant: a crawl either yields the whole site within its limits or throws one of these; never half a site.
+
+import { PublishableError } from '../../wire/publishable-error.ts';
+
+export type CrawlErrorCode =
+  | 'NoPages' // the origin answered, and nothing of it was a page
+  | 'OriginUnreachable' // not one answer from the origin
+  | 'OriginFailed' // it answered, and then a page or asset kept failing: 5xx, 429, network
+  | 'CrawlTimedOut' // the time for the whole crawl is over
+  | 'CrawlAborted' // the caller's signal
+  | 'TooManyPages' // more pages than the limit: often links without end
+  | 'TooManyFiles'
+  | 'TooManyLinks' // more addresses to visit than a site of that many files can have
+  | 'TooManyBytes'
+  | 'FileTooLarge'
+  | 'TooDeep' // a chain of links longer than the limit: often links without end
+  | 'SpoolFailed'; // the disk did not take or give back a body
+
+export class CrawlError extends PublishableError {
+  declare readonly code: CrawlErrorCode;
+
+  constructor(code: CrawlErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(code, message, options);
+  }
+}

@@ -1,0 +1,131 @@
+// A crawled site as one archive: tar.gz, byte for byte the same for the same files, on any day and machine.
+// Invariant: entries sorted by path, times and owners zero, a fixed gzip header; the destination's name appears
+// only when the whole archive is on the disk.
+
+import { createHash } from 'node:crypto';
+import { constants, type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { crc32, createDeflateRaw, constants as zlibConstants } from 'node:zlib';
+import { pack as createPack, type Pack } from 'tar-stream';
+import type { CrawledFile, CrawlResult } from './crawl.ts';
+
+export interface PackedSite {
+  readonly sizeBytes: number;
+  /** SHA-256 of the archive, lower-case hex. */
+  readonly sha256: string;
+}
+
+/** Magic, deflate, no flags, no time, no extra flags, "unknown" system (RFC 1952 §2.3). */
+const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
+
+/**
+ * Writes the archive under a temporary name beside `destination`, syncs it, renames it into place.
+ * @param destination file path; its folder must exist and have one writer for this name
+ * @throws the signal's reason when aborted; nothing is left behind then
+ */
+export async function packSite(
+  result: Pick<CrawlResult, 'files'>,
+  destination: string,
+  signal: AbortSignal,
+): Promise<PackedSite> {
+  const partial = `${destination}.partial`;
+  try {
+    const packed = await writeArchive(result.files, partial, signal);
+    await rename(partial, destination);
+    await syncFolder(dirname(destination));
+    return packed;
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function writeArchive(
+  files: readonly CrawledFile[],
+  path: string,
+  signal: AbortSignal,
+): Promise<PackedSite> {
+  const handle = await open(path, 'w', 0o600);
+  try {
+    const hash = createHash('sha256');
+    let sizeBytes = 0;
+    const tar = createPack();
+    const filled = fillTar(tar, files, signal);
+    // A failed read destroys the pack with its error, which the pipeline reports; awaited below all the same.
+    filled.catch((error: unknown) => tar.destroy(error instanceof Error ? error : undefined));
+    await pipeline(
+      Readable.from(gzip(tar)),
+      async (chunks: AsyncIterable<Uint8Array>) => {
+        for await (const chunk of chunks) {
+          hash.update(chunk);
+          sizeBytes += chunk.byteLength;
+          await writeAll(handle, chunk);
+        }
+      },
+      { signal },
+    );
+    await filled;
+    await handle.sync();
+    return { sizeBytes, sha256: hash.digest('hex') };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < chunk.byteLength; ) {
+    offset += (await handle.write(chunk, offset)).bytesWritten;
+  }
+}
+
+async function fillTar(tar: Pack, files: readonly CrawledFile[], signal: AbortSignal): Promise<void> {
+  const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  for (const file of sorted) {
+    signal.throwIfAborted();
+    const bytes = await file.read();
+    await addEntry(tar, file.path, bytes);
+  }
+  tar.finalize();
+}
+
+function addEntry(tar: Pack, name: string, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const header = { name, size: bytes.byteLength, mode: 0o644, mtime: new Date(0), uid: 0, gid: 0 };
+    const entry = tar.entry({ ...header, uname: '', gname: '' }, (error) =>
+      error ? reject(error) : resolve(),
+    );
+    entry.end(bytes);
+  });
+}
+
+/** gzip with a header of our own: zlib's names the system it runs on. */
+async function* gzip(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield gzipHeader;
+  const trailer = { crc: 0, size: 0 };
+  const deflate = createDeflateRaw({ level: zlibConstants.Z_DEFAULT_COMPRESSION });
+  const fed = pipeline(async function* () {
+    for await (const chunk of source) {
+      trailer.crc = crc32(chunk, trailer.crc);
+      trailer.size = (trailer.size + chunk.byteLength) % 2 ** 32;
+      yield chunk;
+    }
+  }, deflate);
+  fed.catch(() => {});
+  for await (const chunk of deflate) yield chunk;
+  await fed;
+  const end = new DataView(new ArrayBuffer(8));
+  end.setUint32(0, trailer.crc, true);
+  end.setUint32(4, trailer.size, true);
+  yield new Uint8Array(end.buffer);
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -9,6 +9,8 @@ export type JobOutcome = 'unfinished' | 'completed' | 'failed';
 
 export interface StartedJob {
   readonly jobId: string;
+  /** `Retry-After` of the answer: how long the service would like us to wait before asking. */
+  readonly retryAfterMs?: number | undefined;
   readonly raw: unknown;
 }
 
@@ -20,6 +22,8 @@ export interface JobReport {
   readonly progress: number | undefined;
   /** Pages exported so far; may be absent, 0, or go backwards. */
   readonly pageCount: number | undefined;
+  /** `Retry-After` of the answer. */
+  readonly retryAfterMs?: number | undefined;
   readonly raw: unknown;
 }
 
@@ -29,6 +33,7 @@ export interface MintedLink {
   readonly expiresAt: number | undefined;
   /** Epoch ms of the response's `Date` header: the API's clock when it answered. */
   readonly serverDate: number | undefined;
+  /** Holds the link's text: not enumerable, so that neither JSON nor inspection shows it. */
   readonly raw: unknown;
 }
 
@@ -54,6 +59,7 @@ export class ExportApiError extends PublishableError {
   readonly retryAfterMs: number | undefined;
   /** From `x-request-id` and its kin, printable and bounded, for a support ticket. */
   readonly requestId: string | undefined;
+  readonly #excerpt: string | undefined;
 
   constructor(
     code: ExportApiErrorCode,
@@ -62,6 +68,7 @@ export class ExportApiError extends PublishableError {
       readonly status?: number | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly requestId?: string | undefined;
+      readonly excerpt?: string | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -69,6 +76,15 @@ export class ExportApiError extends PublishableError {
     this.status = facts.status;
     this.retryAfterMs = facts.retryAfterMs;
     this.requestId = facts.requestId;
+    this.#excerpt = facts.excerpt;
+  }
+
+  /**
+   * What the service itself said, one bounded line with keys and links cut out. Somebody else's words: for a
+   * person at a terminal, never for status, events or logs (which is why JSON and inspection do not show it).
+   */
+  get excerpt(): string | undefined {
+    return this.#excerpt;
   }
 }
 

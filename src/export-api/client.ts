@@ -1,0 +1,142 @@
+// The client of the export API: four calls bound to one base URL and key, each one exchange and one reading.
+// Owns which answer counts as what (any 2xx with a job id starts a job; a redirect is never followed).
+// Refuses: retrying, polling, pacing; when to call again is the caller's decision, `retryAfterMs` its help.
+
+import {
+  type ExportApi,
+  ExportApiError,
+  type JobReport,
+  type MintedLink,
+  type StartedJob,
+} from './answers.ts';
+import { bundlePath, conversationsPath, jobPath, jobsPath, pageLimits } from './contract.ts';
+import {
+  type ConversationPage,
+  type ConversationQuery,
+  readConversationPage,
+} from './conversation-answers.ts';
+import { type ApiRequest, createExchange, type ExchangeOptions } from './exchange.ts';
+import { isIdentifier, readJobId, readJobReport, readMintedLink } from './job-answers.ts';
+import {
+  type Answer,
+  parseJson,
+  refusalOf,
+  retryAfterOf,
+  serverDateOf,
+  unexpectedAnswer,
+} from './refusals.ts';
+
+export interface ExportApiClientOptions extends ExchangeOptions {
+  /** Further statuses that end a job as failed (any case), beside `failed`. None by default. */
+  readonly failureStates?: readonly string[];
+}
+
+export interface ExportApiClient extends ExportApi {
+  /** One page. Paging on is `pagesOf` in conversation-pages.ts. */
+  listConversations(query: ConversationQuery, signal: AbortSignal): Promise<ConversationPage>;
+}
+
+const maxAnswerBytes = 1024 * 1024;
+const maxListingBytes = 64 * 1024 * 1024;
+
+/**
+ * Never throws itself: an unusable key or base URL rejects every call (`Unauthorized` or `BadRequest`, without
+ * a status), before anything is sent. All calls reject with {@link ExportApiError} only.
+ */
+export function createExportApiClient(options: ExportApiClientOptions): ExportApiClient {
+  const { clock, key } = options;
+  const exchange = createExchange(options);
+  const failureStates = new Set(['failed', ...(options.failureStates ?? [])].map((one) => one.toLowerCase()));
+
+  /** Sends, and reads a 2xx with `read`; `undefined` from it means that the answer lacks `wanted`. */
+  async function call<T>(
+    request: ApiRequest,
+    wanted: string,
+    read: (body: unknown, answer: Answer) => T | undefined,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const answer = await exchange(request, signal);
+    if (answer.status < 200 || answer.status > 299) throw refusalOf(answer, clock.now(), key);
+    const result = read(parseJson(answer.text), answer);
+    if (result === undefined) throw unexpectedAnswer(answer, wanted, key);
+    return result;
+  }
+
+  return {
+    startJob: ({ domain, idempotencyKey }, signal) =>
+      call<StartedJob>(
+        { method: 'POST', path: jobsPath, body: { domain }, idempotencyKey, maxBytes: maxAnswerBytes },
+        'a jobId',
+        (raw, answer) => {
+          const jobId = readJobId(raw, answer.headers.get('location'));
+          return jobId === undefined
+            ? undefined
+            : { jobId, retryAfterMs: retryAfterOf(answer, clock.now()), raw };
+        },
+        signal,
+      ),
+    readJob: async (jobId, signal) =>
+      call<JobReport>(
+        { method: 'GET', path: jobPath(checkedId(jobId, 'job id')), maxBytes: maxAnswerBytes },
+        'a job',
+        (raw, answer) => {
+          const report = readJobReport(raw, failureStates);
+          if (report === undefined) return undefined;
+          const state = report.state.includes(key) ? 'unknown' : report.state;
+          return { ...report, state, retryAfterMs: retryAfterOf(answer, clock.now()) };
+        },
+        signal,
+      ),
+    mintBundle: async ({ jobId, idempotencyKey }, signal) =>
+      call<MintedLink>(
+        {
+          method: 'POST',
+          path: bundlePath(checkedId(jobId, 'job id')),
+          idempotencyKey,
+          maxBytes: maxAnswerBytes,
+        },
+        'an http(s) bundleUrl',
+        (raw, answer) => readMintedLink(raw, serverDateOf(answer.headers)),
+        signal,
+      ),
+    listConversations: async (query, signal) =>
+      call<ConversationPage>(
+        { method: 'GET', path: listingPath(query), maxBytes: maxListingBytes },
+        'conversations',
+        (raw) => readConversationPage(raw),
+        signal,
+      ),
+  };
+}
+
+function listingPath({ projectId, dateFrom, dateTo, limit, cursor }: ConversationQuery): string {
+  if (
+    limit !== undefined &&
+    !(Number.isInteger(limit) && limit >= pageLimits.minimum && limit <= pageLimits.maximum)
+  ) {
+    throw new ExportApiError(
+      'BadRequest',
+      `limit must be a whole number from ${pageLimits.minimum} to ${pageLimits.maximum}; nothing was sent`,
+    );
+  }
+  const query = new URLSearchParams();
+  if (dateFrom !== undefined) query.set('dateFrom', instantText(dateFrom));
+  if (dateTo !== undefined) query.set('dateTo', instantText(dateTo));
+  if (limit !== undefined) query.set('limit', String(limit));
+  if (cursor !== undefined) query.set('cursor', cursor);
+  const search = query.size === 0 ? '' : `?${query}`;
+  return `${conversationsPath(checkedId(projectId, 'project id'))}${search}`;
+}
+
+/** A full instant with `Z`: a bare date would be read in a zone that nobody has documented. */
+function instantText(epochMs: number): string {
+  if (!(Math.abs(epochMs) <= 8.64e15)) {
+    throw new ExportApiError('BadRequest', 'a date bound is not an instant; nothing was sent');
+  }
+  return new Date(epochMs).toISOString();
+}
+
+function checkedId(id: string, what: string): string {
+  if (isIdentifier(id)) return id;
+  throw new ExportApiError('BadRequest', `the ${what} cannot be part of an address; nothing was sent`);
+}

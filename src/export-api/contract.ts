@@ -1,0 +1,89 @@
+// The export API on the wire: paths, requests, answers and error bodies of its four endpoints, as the
+// specification (and, where that is silent, the vendor) has them. The service answers in exactly these shapes.
+// Refuses: tolerance. What a client puts up with is in job-answers.ts and conversation-answers.ts.
+
+import { z } from 'zod';
+
+export const jobsPath = '/v1/static-export/jobs';
+export const jobPath = (jobId: string): string => `${jobsPath}/${encodeURIComponent(jobId)}`;
+export const bundlePath = (jobId: string): string => `${jobPath(jobId)}/bundle`;
+export const conversationsPath = (projectId: string): string =>
+  `/v1/analytics/${encodeURIComponent(projectId)}/assistant`;
+
+/** Draft `Idempotency-Key` header: the same key and body answer with the same job. */
+export const idempotencyHeader = 'idempotency-key';
+
+const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
+
+/** A bare host name: no scheme, port, path or wildcard. Lower-cased; a trailing dot is refused. */
+export const domainSchema = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .refine((name) => name.split('.').every((part) => label.test(part)), {
+    message: 'domain must be a bare host name such as docs.example.com: no scheme, port or path',
+  });
+
+export const startJobRequestSchema = z.strictObject({ domain: domainSchema });
+export type StartJobRequest = z.infer<typeof startJobRequestSchema>;
+
+export const jobStatuses = ['queued', 'running', 'completed', 'failed'] as const;
+export type JobStatus = (typeof jobStatuses)[number];
+
+/** The whole job object: the answer to a start (202) and to a status request (200). */
+export const jobSchema = z.object({
+  jobId: z.string(),
+  domain: z.string(),
+  status: z.enum(jobStatuses),
+  /** Percent, 0–100; below 100 until the job is completed. */
+  progress: z.number().min(0).max(100),
+  /** Pages exported so far. */
+  pageCount: z.int().min(0),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+  /** Only on `failed`. */
+  error: z.string().nullable(),
+});
+export type JobDocument = z.infer<typeof jobSchema>;
+
+export const bundleSchema = z.object({
+  jobId: z.string(),
+  bundleUrl: z.url(),
+  expiresAt: z.iso.datetime(),
+  sizeBytes: z.int().min(0),
+});
+export type BundleDocument = z.infer<typeof bundleSchema>;
+
+export const errorSchema = z.object({
+  error: z.string(),
+  details: z.array(z.object({ message: z.string() })).optional(),
+});
+export type ErrorDocument = z.infer<typeof errorSchema>;
+
+export const sourceSchema = z.object({ title: z.string(), url: z.string() });
+
+/** One conversation (upstream: one turn of it). Fields that the specification does not name are kept. */
+export const conversationSchema = z.looseObject({
+  id: z.string().min(1),
+  timestamp: z.iso.datetime({ offset: true }),
+  query: z.string(),
+  response: z.string(),
+  sources: z.array(sourceSchema),
+  queryCategory: z.string().nullable(),
+  pageUrl: z.string().nullable(),
+  resolutionStatus: z.enum(['answered', 'unanswered']).optional(),
+});
+export type ConversationDocument = z.infer<typeof conversationSchema>;
+
+export const conversationPageSchema = z.object({
+  conversations: z.array(conversationSchema),
+  nextCursor: z.string().nullable(),
+  hasMore: z.boolean(),
+});
+export type ConversationPageDocument = z.infer<typeof conversationPageSchema>;
+
+export const pageLimits = { minimum: 1, maximum: 1000, default: 100 } as const;
+
+/** 26 characters of Crockford's base 32, the first at most 7 (48 bits of time). */
+export const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;

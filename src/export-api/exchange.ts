@@ -1,0 +1,153 @@
+// One HTTP exchange with the export API: request out, whole bounded answer back. Owns the deadline, the
+// abort, the size limit and the key's header. Refuses: following a redirect, decoding a body, retrying.
+// Invariant: rejects with ExportApiError only, and no message of it was written by the other side.
+
+import { type Dispatcher, getGlobalDispatcher } from 'undici';
+import type { Clock } from '../runtime/clock.ts';
+import { publishableCode } from '../wire/publishable-error.ts';
+import { ExportApiError } from './answers.ts';
+import type { Answer } from './refusals.ts';
+
+export interface ExchangeOptions {
+  /** May carry a path prefix. */
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly clock: Clock;
+  /** Bound of one whole request, connecting and reading included. */
+  readonly timeoutMs: number;
+  readonly userAgent: string;
+  readonly dispatcher?: Dispatcher;
+}
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST';
+  /** Below the base URL, with its query. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+  readonly maxBytes: number;
+}
+
+export type Exchange = (request: ApiRequest, signal: AbortSignal) => Promise<Answer>;
+
+/**
+ * Checks what never changes once, and answers for it on every call: a key that no header can carry is
+ * `Unauthorized` without a status, an unusable base URL `BadRequest`. Nothing is sent in either case.
+ */
+export function createExchange(options: ExchangeOptions): Exchange {
+  const base = readBaseUrl(options.baseUrl);
+  const canCarryKey = /^[\x21-\x7e]+$/.test(options.key);
+  return async (request, signal) => {
+    if (base === undefined) throw new ExportApiError('BadRequest', unusableBaseUrl);
+    if (!canCarryKey) throw new ExportApiError('Unauthorized', unusableKey);
+    if (request.idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(request.idempotencyKey)) {
+      throw new ExportApiError(
+        'BadRequest',
+        'the Idempotency-Key must be 1 to 255 printable ASCII characters',
+      );
+    }
+    const deadline = options.clock.deadline(options.timeoutMs, signal);
+    try {
+      return await send(options, base, request, deadline);
+    } catch (error) {
+      throw failureOf(error, signal, deadline, options.timeoutMs);
+    }
+  };
+}
+
+const unusableBaseUrl =
+  'the base URL must be http:// or https:// without user, query and fragment; nothing was sent';
+const unusableKey =
+  'the API key is empty or holds a character that no header can carry (a newline, a space, non-ASCII): store it again without; nothing was sent';
+
+interface Base {
+  readonly origin: string;
+  readonly prefix: string;
+}
+
+function readBaseUrl(text: string): Base | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (!isPlain || !/^https?:$/.test(url.protocol)) return undefined;
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
+}
+
+async function send(
+  { key, userAgent, dispatcher }: ExchangeOptions,
+  { origin, prefix }: Base,
+  { method, path, body, idempotencyKey, maxBytes }: ApiRequest,
+  signal: AbortSignal,
+): Promise<Answer> {
+  signal.throwIfAborted();
+  const response = await (dispatcher ?? getGlobalDispatcher()).request({
+    origin,
+    path: `${prefix}${path}`,
+    method,
+    headers: {
+      accept: 'application/json, application/problem+json;q=0.9',
+      authorization: `Bearer ${key}`,
+      'user-agent': userAgent,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+    signal,
+    // The one deadline covers everything; undici's own would cut a long timeoutMs short.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    if (!(chunk instanceof Uint8Array)) continue;
+    size += chunk.byteLength;
+    if (size > maxBytes) throw tooLarge(response.statusCode, maxBytes);
+    chunks.push(chunk);
+  }
+  return {
+    status: response.statusCode,
+    headers: firstValues(response.headers),
+    text: new TextDecoder().decode(Buffer.concat(chunks)),
+  };
+}
+
+function firstValues(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(headers).flatMap(([name, value]) => {
+      const first = Array.isArray(value) ? value[0] : value;
+      return first === undefined ? [] : [[name.toLowerCase(), first] as const];
+    }),
+  );
+}
+
+function tooLarge(status: number, maxBytes: number): ExportApiError {
+  return new ExportApiError(
+    'UnexpectedAnswer',
+    `the export API answered ${status} with more than ${maxBytes} bytes: check that the base URL is the API's`,
+    { status },
+  );
+}
+
+function failureOf(
+  error: unknown,
+  caller: AbortSignal,
+  deadline: AbortSignal,
+  timeoutMs: number,
+): ExportApiError {
+  if (error instanceof ExportApiError) return error;
+  if (caller.aborted)
+    return new ExportApiError('Aborted', 'the request to the export API was called off', { cause: error });
+  if (deadline.aborted) {
+    return new ExportApiError('RequestTimeout', `the export API did not answer within ${timeoutMs} ms`, {
+      cause: error,
+    });
+  }
+  return new ExportApiError(
+    'NetworkError',
+    `the export API could not be reached (${publishableCode(error)}): check its address, the network and proxies`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,145 @@
+// What a start, status or bundle answer means, whatever shape it came in. Pure: parsed JSON in, meaning out.
+// Owns the tolerance: open status, odd or missing progress and counts, unreadable expiry. Unknown fields survive
+// in `raw`. Invariant: `undefined` (never a throw) when the answer lacks what it was asked for.
+
+import { z } from 'zod';
+import { Link } from '../wire/link.ts';
+import type { JobOutcome, JobReport, MintedLink } from './answers.ts';
+import { readInstant } from './instants.ts';
+
+const answerObject = z.record(z.string(), z.unknown());
+const statusObject = z.object({ code: z.string() });
+
+/** The members of a JSON object; `undefined` for anything else. */
+export function membersOf(body: unknown): Readonly<Record<string, unknown>> | undefined {
+  const parsed = answerObject.safeParse(body);
+  return parsed.success ? parsed.data : undefined;
+}
+
+/**
+ * True for text that can be one segment of a path: well-formed, printable, at most 512 characters, and not a
+ * dot segment (which every URL parser on the way would resolve, encoded or not).
+ */
+export function isIdentifier(text: string): boolean {
+  return (
+    text.trim() !== '' &&
+    text.length <= 512 &&
+    text.isWellFormed() &&
+    !/\p{Cc}/u.test(text) &&
+    !/^\.{1,2}$/.test(text)
+  );
+}
+
+/**
+ * The id of a started job: `jobId` of the body, or, where the body has none, the last segment of a `Location`
+ * that names a job. A number is taken as its text.
+ */
+export function readJobId(body: unknown, location: string | undefined): string | undefined {
+  const claimed = membersOf(body)?.['jobId'];
+  const text = typeof claimed === 'number' && Number.isFinite(claimed) ? String(claimed) : claimed;
+  const jobId = typeof text === 'string' ? text : jobIdOfLocation(location);
+  return jobId !== undefined && isIdentifier(jobId) ? jobId : undefined;
+}
+
+function jobIdOfLocation(location: string | undefined): string | undefined {
+  const segment = /\/static-export\/jobs\/([^/?#]+)\/?$/.exec(location ?? '')?.[1];
+  if (segment === undefined) return undefined;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param failureStates lower case; what counts as failed */
+export function readJobReport(body: unknown, failureStates: ReadonlySet<string>): JobReport | undefined {
+  const members = membersOf(body);
+  if (members === undefined) return undefined;
+  const status = readStatus(members['status']);
+  return {
+    outcome: outcomeOf(status.toLowerCase(), failureStates),
+    state: printable(status) || 'unknown',
+    progress: readPercent(members['progress']),
+    pageCount: readCount(members['pageCount']),
+    raw: body,
+  };
+}
+
+function readStatus(value: unknown): string {
+  if (typeof value === 'string') return value.trim();
+  const coded = statusObject.safeParse(value);
+  return coded.success ? coded.data.code.trim() : '';
+}
+
+function outcomeOf(status: string, failureStates: ReadonlySet<string>): JobOutcome {
+  if (status === 'completed') return 'completed';
+  return failureStates.has(status) ? 'failed' : 'unfinished';
+}
+
+function printable(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .slice(0, 64)
+    .toWellFormed()
+    .trim();
+}
+
+/**
+ * Progress as percent, 0–100. A number is percent, except one strictly between 0 and 1, which is a ratio
+ * (0.42 → 42; the integer 1 stays one percent). Text: `42`, `0.42`, `42 %` (always percent), `3/10`, `3 of 10`.
+ * Out of range is clamped. Anything else is `undefined`.
+ */
+export function readPercent(value: unknown): number | undefined {
+  if (typeof value === 'number') return clampPercent(value > 0 && value < 1 ? value * 100 : value);
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  const fraction = /^(\d{1,12})\s*(?:\/|of)\s*(\d{1,12})$/.exec(text);
+  if (fraction !== null) return clampPercent((Number(fraction[1]) / Number(fraction[2])) * 100);
+  const plain = /^(-?\d{1,12}(?:\.\d{1,20})?)\s*(%?)$/.exec(text);
+  if (plain === null) return undefined;
+  return plain[2] === '%' ? clampPercent(Number(plain[1])) : readPercent(Number(plain[1]));
+}
+
+function clampPercent(percent: number): number | undefined {
+  if (Number.isNaN(percent)) return undefined;
+  return Math.min(100, Math.max(0, Math.round(percent * 100) / 100));
+}
+
+/** A count of pages: a number of at least 0 (its whole part), or such a number as text. */
+export function readCount(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value;
+  if (typeof count !== 'number' || !(count >= 0)) return undefined;
+  const whole = Math.floor(count);
+  return Number.isSafeInteger(whole) ? whole : undefined;
+}
+
+/** Keeps what came in out of JSON and inspection: it holds the link's text. */
+class Minted implements MintedLink {
+  readonly link: Link;
+  readonly expiresAt: number | undefined;
+  readonly serverDate: number | undefined;
+  readonly #raw: unknown;
+
+  constructor(link: Link, expiresAt: number | undefined, serverDate: number | undefined, raw: unknown) {
+    this.link = link;
+    this.expiresAt = expiresAt;
+    this.serverDate = serverDate;
+    this.#raw = raw;
+  }
+
+  get raw(): unknown {
+    return this.#raw;
+  }
+}
+
+/**
+ * @param serverDate epoch ms of the response's `Date`
+ * @returns `undefined` when `bundleUrl` is no absolute http(s) URL; a `file:` URL from a service is refused
+ */
+export function readMintedLink(body: unknown, serverDate: number | undefined): MintedLink | undefined {
+  const members = membersOf(body);
+  const link = Link.parse(members?.['bundleUrl']);
+  if (link === undefined || link.protocol === 'file:') return undefined;
+  return new Minted(link, readInstant(members?.['expiresAt']), serverDate, body);
+}

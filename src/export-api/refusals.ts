@@ -1,0 +1,159 @@
+// From an answer that is not a success to one ExportApiError. Pure. Owns the table status → code, and the
+// excerpt: what the service said, in whichever of the known error bodies it said it.
+// Refuses: foreign words in a message. Messages are code, status and our own advice.
+
+import { parseRetryAfter } from '../wire/retry-after.ts';
+import { ExportApiError, type ExportApiErrorCode } from './answers.ts';
+import { membersOf } from './job-answers.ts';
+
+/** A whole answer, as it came. Header names are lower case. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  /** At most the client's bound. */
+  readonly text: string;
+}
+
+const codeByStatus: Readonly<Record<number, ExportApiErrorCode>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'RequestTimeout',
+  409: 'Conflict',
+  410: 'Gone',
+  429: 'RateLimited',
+};
+
+const advice: Readonly<Record<ExportApiErrorCode, string>> = {
+  BadRequest: 'refused the request: check the domain and the base URL',
+  Unauthorized: 'does not accept the key: check that it is whole, not expired, and belongs to this service',
+  Forbidden: 'forbids this to the key: check its scopes, the plan, and address allow-lists',
+  NotFound: 'knows nothing at this address: the job is gone, or the base URL is wrong',
+  Gone: 'no longer has this job',
+  Conflict: 'says that the job is not in a state for this',
+  RateLimited: 'asks to slow down',
+  ServerError: 'failed',
+  UnexpectedAnswer: 'gave an answer that the contract does not know',
+  RequestTimeout: 'did not answer in time',
+  NetworkError: 'could not be reached',
+  Aborted: 'was not waited for',
+};
+
+export function codeOfStatus(status: number): ExportApiErrorCode {
+  if (status < 400) return 'UnexpectedAnswer';
+  return codeByStatus[status] ?? (status >= 500 ? 'ServerError' : 'BadRequest');
+}
+
+/**
+ * @param now epoch ms, for a dated Retry-After when the answer itself has no `Date`
+ * @param key the API key, cut out of whatever is repeated
+ */
+export function refusalOf(answer: Answer, now: number, key: string): ExportApiError {
+  const code = codeOfStatus(answer.status);
+  const words =
+    answer.status >= 300 && answer.status < 400
+      ? 'redirects, which is not followed with a key: set the base URL to the final address'
+      : advice[code];
+  return new ExportApiError(code, `the export API ${words} (status ${answer.status})`, {
+    status: answer.status,
+    retryAfterMs: retryAfterOf(answer, now),
+    requestId: requestIdOf(answer.headers, key),
+    excerpt: excerptOf(answer.text, key),
+  });
+}
+
+/** A 2xx that does not hold what was asked for. @param lacks for example `a jobId` */
+export function unexpectedAnswer(answer: Answer, lacks: string, key: string): ExportApiError {
+  const found = describeBody(answer.text);
+  return new ExportApiError(
+    'UnexpectedAnswer',
+    `the export API answered ${answer.status} with ${found} and without ${lacks}: check that the base URL is the API's`,
+    {
+      status: answer.status,
+      requestId: requestIdOf(answer.headers, key),
+      excerpt: excerptOf(answer.text, key),
+    },
+  );
+}
+
+/** Milliseconds from now; a dated form is judged by the service's own clock where it shows it. */
+export function retryAfterOf(answer: Answer, now: number): number | undefined {
+  return parseRetryAfter(answer.headers.get('retry-after'), serverDateOf(answer.headers) ?? now);
+}
+
+/** Epoch ms of the `Date` header (RFC 9110 §6.6.1). */
+export function serverDateOf(headers: ReadonlyMap<string, string>): number | undefined {
+  const text = headers.get('date') ?? '';
+  if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'x-correlation-id', 'cf-ray'];
+
+function requestIdOf(headers: ReadonlyMap<string, string>, key: string): string | undefined {
+  return requestIdHeaders
+    .map((name) => headers.get(name)?.trim() ?? '')
+    .find((value) => /^[\w.:/+=-]{1,128}$/.test(value) && !value.includes(key));
+}
+
+function describeBody(text: string): string {
+  const start = text.trimStart().slice(0, 200).toLowerCase();
+  if (start === '') return 'an empty body';
+  if (start.startsWith('<!doctype html') || start.startsWith('<html')) return 'an HTML page';
+  if (start.startsWith('<')) return 'XML';
+  return parseJson(text) === undefined ? 'something that is not JSON' : 'JSON';
+}
+
+/** `undefined` for text that is no JSON (and for nothing else: JSON has no undefined). */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const longestExcerpt = 200;
+
+/**
+ * One line of what the service said: `{error}`, `{error: {message}}`, `{error, details[]}`, problem+json
+ * (RFC 9457 `title`, `detail`), an XML `<Message>`, an HTML `<title>`, plain text. `undefined` for nothing.
+ */
+export function excerptOf(text: string, key: string): string | undefined {
+  const body = text.slice(0, 64 * 1024);
+  const json = membersOf(parseJson(body));
+  const said = json === undefined ? markupText(body) : [...jsonTexts(json)].join(': ');
+  const line = redact(said, key).slice(0, longestExcerpt).toWellFormed().trim();
+  return line === '' ? undefined : line;
+}
+
+function* jsonTexts(members: Readonly<Record<string, unknown>>): Generator<string> {
+  const error = members['error'];
+  for (const value of [error, membersOf(error)?.['message'], members['title'], members['detail']]) {
+    if (typeof value === 'string' && value !== '') yield value;
+  }
+  const message = members['message'];
+  if (typeof message === 'string' && typeof error !== 'string') yield message;
+  const details = members['details'] ?? members['errors'];
+  for (const detail of Array.isArray(details) ? details.slice(0, 5) : []) {
+    const words: unknown = typeof detail === 'string' ? detail : membersOf(detail)?.['message'];
+    if (typeof words === 'string') yield words;
+  }
+}
+
+function markupText(text: string): string {
+  const found = /<Message>([^<]{1,1000})<|<title>([^<]{1,1000})</i.exec(text);
+  if (found !== null) return found[1] ?? found[2] ?? '';
+  return text.trimStart().startsWith('<') ? '' : text;
+}
+
+/** Cuts out keys, links, bearer credentials and anything long enough to be one; leaves one printable line. */
+function redact(text: string, key: string): string {
+  return (key === '' ? text : text.replaceAll(key, '[redacted]'))
+    .replace(/[\p{C}\p{Z}\s]+/gu, ' ')
+    .replace(/\b[a-z][a-z0-9+.-]*:\/\/\S+/gi, '[link]')
+    .replace(/\bbearer\s+\S+/gi, '[redacted]')
+    .replace(/\bsvc_\S+/g, '[redacted]')
+    .replace(/[\w%+/=-]{33,}/g, '[redacted]');
+}

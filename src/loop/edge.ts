@@ -1,0 +1,59 @@
+// Everything a pass is given from outside: ports, time, chance, settings, memory; and what it gives back.
+// Owns the types only, so that operator, CLI and simulation compose the same pass.
+
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Random } from '../runtime/random.ts';
+import type { ProcessMemory } from './memory.ts';
+import type { Bundles, Cluster, Events, ExportApiSource } from './ports.ts';
+
+export interface OperatorSettings {
+  /** The export API where a resource names none. No trailing slash. */
+  readonly apiBaseUrl: string | undefined;
+  /** Host names (without port) that a key may be sent to. Empty: the host of `apiBaseUrl`. */
+  readonly allowedApiHosts: readonly string[];
+  /** The deadline of one export-API request, as the client keeps it; an unconfirmed start is sent again after it + 30 s. */
+  readonly requestTimeoutMs: number;
+  /** Download and reading of one archive. */
+  readonly inspectTimeoutMs: number;
+}
+
+export interface PassEdge {
+  readonly cluster: Cluster;
+  readonly exportApi: ExportApiSource;
+  readonly bundles: Bundles;
+  readonly events: Events;
+  readonly clock: Clock;
+  /** For Idempotency-Keys only. */
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly settings: OperatorSettings;
+  readonly memory: ProcessMemory;
+}
+
+/** What metrics show of a resource; no names beyond its own, no secrets. */
+export interface Observed {
+  readonly isReady: boolean;
+  readonly isSuspended: boolean;
+  /** kinds of the classified state: `running`, `fresh`, `satisfied`, … */
+  readonly exportState: string;
+  readonly linkState: string;
+  readonly wantState: string;
+  /** The action this pass took: `none`, `start`, `poll`, `mint`, `inspect`. */
+  readonly action: string;
+  /** Epoch ms. */
+  readonly linkExpiresAt: number | undefined;
+  readonly linkIssuedAt: number | undefined;
+  readonly nextRefreshAt: number | undefined;
+  readonly nextExportAt: number | undefined;
+  /** Code of the failure that this pass met, if any. */
+  readonly failure: string | undefined;
+}
+
+export interface PassOutcome {
+  /** 0 is "again, now"; `undefined` when the object is gone. Never longer than about an hour. */
+  readonly wakeAfterMs: number | undefined;
+  /** state → action, for the log. */
+  readonly because: string;
+  readonly observed: Observed | undefined;
+}

@@ -1,0 +1,60 @@
+// From an object as the API server stores it to typed spec and status. Never throws: a spec written by an older
+// client, or past validation, comes out as problems that name fields; a status field that makes no sense is
+// forgotten, so that one bad field cannot take the rest of the memory with it.
+
+import type { z } from 'zod';
+import { type Spec, specSchema } from './schema.ts';
+import { type Condition, conditionSchema, type Status, statusSchema } from './status-schema.ts';
+
+/** Everything the operator reads of the resource, with the raw status kept for what it does not know. */
+export interface StaticExport {
+  /** `undefined` when unreadable; `problems` then says what is wrong. */
+  readonly spec: Spec | undefined;
+  /** Field paths with what zod found wrong, never values. Empty when the spec is readable. */
+  readonly problems: readonly string[];
+  readonly status: Status;
+}
+
+/** @param object anything with `spec` and `status`; other shapes read as an empty spec with problems */
+export function parseStaticExport(object: {
+  readonly spec: unknown;
+  readonly status: unknown;
+}): StaticExport {
+  const spec = specSchema.safeParse(object.spec);
+  return {
+    spec: spec.success ? spec.data : undefined,
+    problems: spec.success ? [] : describeProblems(spec.error),
+    status: parseStatus(object.status),
+  };
+}
+
+function describeProblems(error: z.ZodError): readonly string[] {
+  const problems = error.issues.map(
+    ({ path, code }) => `spec${path.map((part) => `.${String(part)}`).join('')} (${code})`,
+  );
+  return [...new Set(problems)].slice(0, 8);
+}
+
+/** Reads each field alone; what does not fit its schema is left out. */
+export function parseStatus(raw: unknown): Status {
+  if (!isRecord(raw)) return {};
+  const fields = Object.entries(statusSchema.shape).flatMap(([name, schema]) => {
+    if (name === 'conditions') return [[name, parseConditions(raw[name])]];
+    const read = schema.safeParse(raw[name]);
+    return read.success && read.data !== undefined ? [[name, read.data]] : [];
+  });
+  const whole = statusSchema.safeParse(Object.fromEntries(fields));
+  return whole.success ? whole.data : {};
+}
+
+function parseConditions(raw: unknown): readonly Condition[] {
+  if (!Array.isArray(raw)) return [];
+  return raw.slice(0, 32).flatMap((one) => {
+    const read = conditionSchema.safeParse(one);
+    return read.success ? [read.data] : [];
+  });
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -38,11 +38,13 @@ function describeProblems(error: z.ZodError): readonly string[] {
 /** Reads each field alone; what does not fit its schema is left out. */
 export function parseStatus(raw: unknown): Status {
   if (!isRecord(raw)) return {};
-  const fields = Object.entries(statusSchema.shape).flatMap(([name, schema]) => {
-    if (name === 'conditions') return [[name, parseConditions(raw[name])]];
-    const read = schema.safeParse(raw[name]);
-    return read.success && read.data !== undefined ? [[name, read.data]] : [];
-  });
+  const fields = Object.entries(statusSchema.shape).flatMap(
+    ([name, schema]): readonly [string, unknown][] => {
+      if (name === 'conditions') return [[name, parseConditions(raw[name])]];
+      const read = schema.safeParse(raw[name]);
+      return read.success && read.data !== undefined ? [[name, read.data]] : [];
+    },
+  );
   const whole = statusSchema.safeParse(Object.fromEntries(fields));
   return whole.success ? whole.data : {};
 }

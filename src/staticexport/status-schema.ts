@@ -37,7 +37,7 @@ export const jobSchema = z
   .object({
     id: text(256),
     state: text(64).describe('The status as the API words it.').optional(),
-    progress: z.number().describe('Percent, for display only.').optional(),
+    progress: z.int().min(0).max(100).describe('Percent, for display only.').optional(),
     pageCount: count.optional(),
     inputHash: text(64).optional(),
     cause: z.enum(exportCauses).optional(),

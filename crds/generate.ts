@@ -1,0 +1,170 @@
+// Writes the CRD from the schema in src/staticexport. `--check` writes nothing and fails on a difference, so
+// that the manifest people apply and the schema the operator reads with are one thing.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import {
+  apiVersionName,
+  category,
+  group,
+  kind,
+  plural,
+  shortName,
+  singular,
+} from '../src/staticexport/names.ts';
+import { specSchema } from '../src/staticexport/schema.ts';
+import { statusSchema } from '../src/staticexport/status-schema.ts';
+
+type Json = { readonly [key: string]: unknown };
+
+const file = new URL(`./${plural}.${group}.yaml`, import.meta.url);
+const banner = '# Generated from src/staticexport/schema.ts by "npm run generate"; change it there.\n';
+
+/** Printed by `kubectl get`. A `date` column prints <invalid> for a time to come, so the expiry is a string. */
+const columns = [
+  ['Ready', 'string', '.status.conditions[?(@.type=="Ready")].status'],
+  ['Reason', 'string', '.status.conditions[?(@.type=="Ready")].reason'],
+  ['Version', 'string', '.status.active.version'],
+  ['Job', 'string', '.status.job.state'],
+  ['Progress', 'integer', '.status.job.progress'],
+  ['Pages', 'integer', '.status.active.pages'],
+  ['Link-Expires', 'string', '.status.active.linkExpiresAt'],
+  ['Age', 'date', '.metadata.creationTimestamp'],
+] as const;
+
+/** The JSON schema of zod in the form that the API server calls structural. */
+export function structuralSchema(schema: z.ZodType): Json {
+  const json = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input' });
+  const { $schema: _dialect, ...rest } = json;
+  return structural(rest);
+}
+
+const kept = [
+  'type',
+  'description',
+  'format',
+  'enum',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'minItems',
+  'maxItems',
+  'required',
+  'properties',
+  'items',
+  'x-kubernetes-validations',
+];
+
+function structural(schema: Json): Json {
+  const unknown = Object.keys(schema).filter((key) => !kept.includes(key) && key !== 'additionalProperties');
+  if (unknown.length > 0) throw new Error(`the API server would refuse ${unknown.join(', ')}`);
+  const entries = kept
+    .filter((key) => schema[key] !== undefined)
+    .flatMap((key): [string, unknown][] => {
+      const value = schema[key];
+      if (key === 'properties' && isJson(value)) {
+        return [
+          [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, asStructural(one)]))],
+        ];
+      }
+      if (key === 'items') return [[key, asStructural(value)]];
+      if (key === 'maximum' && value === Number.MAX_SAFE_INTEGER) return [];
+      if (key === 'minimum' && value === Number.MIN_SAFE_INTEGER) return [];
+      return [[key, value]];
+    });
+  const isInteger = schema['type'] === 'integer';
+  return Object.fromEntries(isInteger ? [...entries, ['format', 'int64']] : entries);
+}
+
+function asStructural(value: unknown): Json {
+  if (!isJson(value)) throw new Error('a schema is an object');
+  return structural(value);
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function statusStructural(): Json {
+  const schema = structuralSchema(statusSchema);
+  const properties = isJson(schema['properties']) ? schema['properties'] : {};
+  const conditions = isJson(properties['conditions']) ? properties['conditions'] : {};
+  const targets = isJson(properties['targets']) ? properties['targets'] : {};
+  return {
+    ...schema,
+    // The one default: a fresh object must not read as ready. Nested defaults keep Argo CD out of sync.
+    default: { observedGeneration: -1 },
+    properties: {
+      ...properties,
+      conditions: { ...conditions, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] },
+      targets: { ...targets, 'x-kubernetes-list-type': 'atomic' },
+    },
+  };
+}
+
+export function customResourceDefinition(): Json {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular,
+        shortNames: [shortName],
+        categories: [category],
+      },
+      versions: [
+        {
+          name: apiVersionName,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: columns.map(([name, type, jsonPath]) => ({ name, type, jsonPath })),
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              description:
+                "Keeps a docs site's static export published: exports, checks, refreshes the link.",
+              required: ['spec'],
+              properties: {
+                apiVersion: { type: 'string' },
+                kind: { type: 'string' },
+                metadata: { type: 'object' },
+                spec: structuralSchema(specSchema),
+                status: statusStructural(),
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+export function manifestText(): string {
+  return banner + stringify(customResourceDefinition(), { lineWidth: 110, aliasDuplicateObjects: false });
+}
+
+async function main(isCheck: boolean): Promise<void> {
+  const wanted = manifestText();
+  if (!isCheck) {
+    await writeFile(file, wanted);
+    return;
+  }
+  const found = await readFile(file, 'utf8').catch(() => '');
+  if (found === wanted) return;
+  process.stderr.write(
+    `${file.pathname.split('/').at(-1)} differs from the schema; run "npm run generate"\n`,
+  );
+  process.exitCode = 1;
+}
+
+if (import.meta.main) await main(process.argv.includes('--check'));

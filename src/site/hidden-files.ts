@@ -1,0 +1,30 @@
+// Which files of a bundle are never answered: dotfiles (except `.well-known`, RFC 8615), what other hosts
+// read as configuration, and what an export adds so that somebody can start it by double click.
+// Refuses: interpreting any of them. A hidden file reads as absent.
+
+/** At the root of a bundle only: deeper down these are content (a page may document them). */
+const controlFiles: ReadonlySet<string> = new Set([
+  '_headers',
+  '_redirects',
+  '_routes.json',
+  '_worker.js',
+  'firebase.json',
+  'netlify.toml',
+  'now.json',
+  'serve.js',
+  'serve.cjs',
+  'serve.mjs',
+  'serve.json',
+  'staticwebapp.config.json',
+  'vercel.json',
+]);
+/** Not `.sh` and `.ps1`: documentation sites publish `install.sh` on purpose. */
+const launcher = /\.(?:bat|cmd|command|desktop|lnk|vbs)$/i;
+
+/** @param path of a file in the bundle, no leading slash */
+export function isHiddenFile(path: string): boolean {
+  const segments = path.split('/');
+  const visible = segments[0] === '.well-known' ? segments.slice(1) : segments;
+  if (visible.some((segment) => segment.startsWith('.'))) return true;
+  return segments.length === 1 && (controlFiles.has(path) || launcher.test(path));
+}

@@ -1,0 +1,89 @@
+// What is served right now: the active bundle, and behind it the former ones for the hashed assets that open
+// pages still ask for. A swap is the assignment of one reference.
+// Invariant: a request sees one view from its look-up to its last byte, and never a mixture of two.
+
+import type { LiveBundle } from './live-bundle.ts';
+import type { SiteLookup } from './reply.ts';
+import type { FileRoute } from './route-table.ts';
+
+/** How the bytes of the active bundle came here in this run. */
+export type Provenance = 'disk' | 'link';
+
+/** A bundle under the version it was published as. */
+export interface ServedVersion {
+  readonly bundle: LiveBundle;
+  /** `undefined` when nobody named one. */
+  readonly version: string | undefined;
+  /** Epoch ms. */
+  readonly activatedAt: number;
+  readonly provenance: Provenance;
+}
+
+/** One state of the site; never changed, only replaced. */
+export interface SiteView extends SiteLookup {
+  readonly active: ServedVersion;
+  /** Latest first. */
+  readonly previous: readonly ServedVersion[];
+  /** The bundle that a route of this view reads from. */
+  bundleOf(route: FileRoute): LiveBundle | undefined;
+}
+
+export interface LiveSite {
+  readonly view: () => SiteView | undefined;
+  /** Serves `next` from now on. What is beyond `keep` is retired; the returned promise waits for that. */
+  swap(next: ServedVersion): Promise<void>;
+  /** Adds a former bundle behind the others, for its hashed assets. */
+  addPrevious(former: ServedVersion): Promise<void>;
+  /** The same content under another name. */
+  relabel(version: string | undefined, activatedAt: number): void;
+  /** Swaps since the start; the first activation is none. */
+  readonly swaps: () => number;
+}
+
+/** @param keep versions to hold open, the active one included; at least 1 */
+export function createLiveSite(keep: number): LiveSite {
+  let view: SiteView | undefined;
+  let swaps = 0;
+  const show = (active: ServedVersion, former: readonly ServedVersion[]): Promise<unknown> => {
+    const others = former.filter(({ bundle }) => bundle !== active.bundle);
+    const previous = others
+      .filter(
+        ({ bundle }, at) =>
+          bundle.digest !== active.bundle.digest &&
+          others.findIndex((one) => one.bundle.digest === bundle.digest) === at,
+      )
+      .slice(0, Math.max(0, keep - 1));
+    view = createView(active, previous);
+    const dropped = others.filter((one) => !previous.includes(one));
+    return Promise.all(dropped.map(({ bundle }) => bundle.retire()));
+  };
+  return {
+    view: () => view,
+    swap: async (next) => {
+      if (view !== undefined) swaps += 1;
+      await show(next, view === undefined ? [] : [view.active, ...view.previous]);
+    },
+    addPrevious: async (former) => {
+      if (view === undefined) await former.bundle.retire();
+      else await show(view.active, [...view.previous, former]);
+    },
+    relabel: (version, activatedAt) => {
+      if (view !== undefined) view = createView({ ...view.active, version, activatedAt }, view.previous);
+    },
+    swaps: () => swaps,
+  };
+}
+
+function createView(active: ServedVersion, previous: readonly ServedVersion[]): SiteView {
+  const { routes } = active.bundle;
+  const bundles = new Map([active, ...previous].map(({ bundle }) => [bundle.digest, bundle]));
+  // Latest last, so that it wins where two former versions have the same name.
+  const retained = new Map(previous.toReversed().flatMap(({ bundle }) => [...bundle.routes.hashedAssets]));
+  return {
+    active,
+    previous,
+    find: (path) => routes.find(path) ?? retained.get(path),
+    findNotFoundPage: (path) => routes.findNotFoundPage(path),
+    bundleOf: (route) => bundles.get(route.digest),
+  };
+}

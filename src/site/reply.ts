@@ -1,0 +1,197 @@
+// One request → what to answer, as data: status, headers and which bytes, never the sending of them. A pure
+// function, so that every rule of HTTP here is a row of a table. Order: method, path, look-up, then the
+// preconditions in the order of RFC 9110 §13.2.2, then the range.
+// Invariant: every header value is made of printable ASCII, whatever the files are called.
+
+import { readByteRange } from './byte-range.ts';
+import { allowsRange, matchesAny, matchesStrongly } from './entity-tag.ts';
+import type { RequestPath } from './request-path.ts';
+import type { FileRoute, Route } from './route-table.ts';
+
+/** What of a request matters for its answer. */
+export interface RequestFacts {
+  readonly method: string;
+  readonly ifMatch: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+}
+
+/** Where the active bundle is looked up; the serving side knows which bundle a file belongs to. */
+export interface SiteLookup {
+  find(path: string): Route | undefined;
+  findNotFoundPage(path: string): FileRoute | undefined;
+}
+
+export type ReplyBody =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'file';
+      readonly route: FileRoute;
+      readonly start: number;
+      readonly endExclusive: number;
+    };
+
+export interface Reply {
+  readonly status: number;
+  /** Names and values in turns, as `writeHead` takes them. `Content-Length` is always among them, except for 304. */
+  readonly headers: readonly string[];
+  readonly body: ReplyBody;
+}
+
+/** Sent with every answer of this server. */
+export type SiteHeaders = readonly string[];
+
+const revalidate = 'public, max-age=0, must-revalidate';
+const forEver = 'public, max-age=31536000, immutable';
+
+/**
+ * @param path the canonical path
+ * @param site the active bundle, or `undefined` while there is none
+ */
+export function planReply(
+  facts: RequestFacts,
+  path: RequestPath,
+  site: SiteLookup | undefined,
+  always: SiteHeaders,
+): Reply {
+  if (facts.method !== 'GET' && facts.method !== 'HEAD') return methodNotAllowed(always);
+  const reply = planGet(facts, path, site, always);
+  return facts.method === 'HEAD' ? { ...reply, body: { kind: 'none' } } : reply;
+}
+
+function planGet(
+  facts: RequestFacts,
+  path: RequestPath,
+  site: SiteLookup | undefined,
+  always: SiteHeaders,
+): Reply {
+  if (path.outcome === 'malformed') return plainReply(400, 'This address is malformed.', always);
+  if (site === undefined) {
+    return plainReply(503, 'No content is ready yet. Try again soon.', always, ['Retry-After', '5']);
+  }
+  if (path.outcome === 'outside-base') return notFound(site, '/', always);
+  if (path.outcome === 'base-without-slash') return redirect(path.location, path.query, always);
+  const route = site.find(path.path);
+  if (route === undefined) return notFound(site, path.path, always);
+  return route.kind === 'redirect'
+    ? redirect(route.location, path.query, always)
+    : file(facts, route, always);
+}
+
+function file(facts: RequestFacts, route: FileRoute, always: SiteHeaders): Reply {
+  const { size } = route.file;
+  const tag = route.entityTag;
+  const validators = ['ETag', tag, 'Cache-Control', route.isImmutable ? forEver : revalidate];
+  if (facts.ifMatch !== undefined && !matchesStrongly(facts.ifMatch, tag)) {
+    return plainReply(412, 'The content has changed.', always);
+  }
+  if (facts.ifNoneMatch !== undefined && matchesAny(facts.ifNoneMatch, tag)) {
+    return { status: 304, headers: [...validators, ...always], body: { kind: 'none' } };
+  }
+  const isRangeAsked = facts.range !== undefined && facts.method === 'GET' && allowsRange(facts.ifRange, tag);
+  const range = readByteRange(isRangeAsked ? facts.range : undefined, size);
+  if (range.kind === 'unsatisfiable') {
+    return plainReply(416, 'The file ends before that range.', always, ['Content-Range', `bytes */${size}`]);
+  }
+  const start = range.kind === 'part' ? range.start : 0;
+  const endExclusive = range.kind === 'part' ? range.endExclusive : size;
+  const part = range.kind === 'part' ? ['Content-Range', `bytes ${start}-${endExclusive - 1}/${size}`] : [];
+  return {
+    status: range.kind === 'part' ? 206 : 200,
+    headers: [
+      'Content-Type',
+      route.contentType,
+      'Content-Length',
+      `${endExclusive - start}`,
+      ...part,
+      ...validators,
+      'Accept-Ranges',
+      'bytes',
+      ...always,
+    ],
+    body: { kind: 'file', route, start, endExclusive },
+  };
+}
+
+/** The site's own page if it has one. Never cached and never conditional: it stands for an absence. */
+function notFound(site: SiteLookup, path: string, always: SiteHeaders): Reply {
+  const page = site.findNotFoundPage(path);
+  if (page === undefined) return plainReply(404, 'There is no such page.', always);
+  const { size } = page.file;
+  return {
+    status: 404,
+    headers: [
+      'Content-Type',
+      page.contentType,
+      'Content-Length',
+      `${size}`,
+      'Cache-Control',
+      'no-store',
+      ...always,
+    ],
+    body: { kind: 'file', route: page, start: 0, endExclusive: size },
+  };
+}
+
+/** Permanent for search engines, asked again by browsers: the next version may have a file there. */
+function redirect(location: string, query: string, always: SiteHeaders): Reply {
+  const target = location + escapeQuery(query);
+  return plainReply(301, 'This page is a folder.', always, ['Location', target], revalidate);
+}
+
+/** A query goes back as it came, except for what may not stand in a header. */
+function escapeQuery(query: string): string {
+  return query.replace(
+    /[^\x21-\x7e]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`,
+  );
+}
+
+function methodNotAllowed(always: SiteHeaders): Reply {
+  // The connection goes with it: a body that was announced is not waited for.
+  return plainReply(405, 'This site can only be read.', always, [
+    'Allow',
+    'GET, HEAD',
+    'Connection',
+    'close',
+  ]);
+}
+
+/** An answer in the server's own words. Nothing of the request is repeated in it. */
+export function plainReply(
+  status: number,
+  words: string,
+  always: SiteHeaders,
+  more: readonly string[] = [],
+  cacheControl = 'no-store',
+): Reply {
+  const body = `${words}\n`;
+  return {
+    status,
+    headers: [
+      'Content-Type',
+      'text/plain; charset=utf-8',
+      'Content-Length',
+      `${Buffer.byteLength(body)}`,
+      'Cache-Control',
+      cacheControl,
+      ...more,
+      ...always,
+    ],
+    body: { kind: 'text', text: body },
+  };
+}
+
+/** @param deploymentType where the site stands; an air-gapped one must not ask the outside for anything */
+export function siteHeaders(deploymentType: DeploymentType): SiteHeaders {
+  const always = ['X-Content-Type-Options', 'nosniff'];
+  return deploymentType === 'AirGapped' ? [...always, 'Content-Security-Policy', airGappedPolicy] : always;
+}
+
+export const deploymentTypes = ['Cloud', 'ClientHosted', 'AirGapped'] as const;
+export type DeploymentType = (typeof deploymentTypes)[number];
+
+const airGappedPolicy =
+  "default-src 'self' 'unsafe-inline' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'self'; object-src 'none'";

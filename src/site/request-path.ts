@@ -1,0 +1,96 @@
+// The one canonicalisation of a request target, used by everything that looks at a path. Decodes once,
+// collapses nothing, and refuses what two readers could understand in two ways.
+// Invariant: an accepted path starts with `/`, has no `.` or `..` segment, no backslash and no control.
+
+/** A target as the rest of the server sees it, or why it is none. */
+export type RequestPath =
+  | {
+      readonly outcome: 'path';
+      /** Decoded, below the base path, with its leading slash; a trailing slash is kept. */
+      readonly path: string;
+      /** The query as it came, with its `?`; empty when there was none. Never part of a look-up. */
+      readonly query: string;
+    }
+  /** The base path itself without its slash: relative links of the home page would break. */
+  | { readonly outcome: 'base-without-slash'; readonly location: string; readonly query: string }
+  | { readonly outcome: 'outside-base' }
+  | { readonly outcome: 'malformed' };
+
+const malformed: RequestPath = { outcome: 'malformed' };
+
+/** Encoded slash, backslash or NUL: whoever decodes them later sees another path than we do. */
+const encodedSeparator = /%(?:2f|5c|00)/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are exactly what is refused here
+const forbidden = /[\u0000-\u001f\u007f\\]/;
+const plain = /^[\x21\x22\x24\x26-\x5b\x5d-\x7e]*$/;
+
+/**
+ * Reads a request target (RFC 9112 §3.2: origin form, or absolute form as sent to proxies).
+ *
+ * @param target as received; bytes above 0x7f as latin1 characters, which is how node:http hands them over
+ * @param basePath decoded prefix without trailing slash; empty for none
+ */
+export function readRequestPath(target: string, basePath: string): RequestPath {
+  const origin = originForm(target);
+  if (origin === undefined) return malformed;
+  const mark = origin.indexOf('?');
+  const raw = mark < 0 ? origin : origin.slice(0, mark);
+  const query = mark < 0 ? '' : origin.slice(mark);
+  const decoded = decodePath(raw);
+  if (decoded === undefined) return malformed;
+  if (basePath === '') return { outcome: 'path', path: decoded, query };
+  if (decoded === basePath) {
+    return { outcome: 'base-without-slash', location: folderLocation(basePath), query };
+  }
+  if (!decoded.startsWith(`${basePath}/`)) return { outcome: 'outside-base' };
+  return { outcome: 'path', path: decoded.slice(basePath.length), query };
+}
+
+function originForm(target: string): string | undefined {
+  if (target.startsWith('/')) return target;
+  const absolute = /^https?:\/\/[^/?#\s]+(\/[^\s]*)?$/i.exec(target);
+  return absolute === null ? undefined : (absolute[1] ?? '/');
+}
+
+function decodePath(raw: string): string | undefined {
+  if (!plain.test(raw)) return decodeEscapes(raw);
+  return hasDotSegment(raw) ? undefined : raw;
+}
+
+function decodeEscapes(raw: string): string | undefined {
+  if (raw.includes('#') || raw.includes('\\') || encodedSeparator.test(raw)) return undefined;
+  // Raw bytes above 0x7f are taken as if they had been escaped, so that UTF-8 is checked in one place.
+  const escaped = raw.replace(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
+  try {
+    const decoded = decodeURIComponent(escaped);
+    return forbidden.test(decoded) || hasDotSegment(decoded) ? undefined : decoded;
+  } catch {
+    return undefined;
+  }
+}
+
+function hasDotSegment(path: string): boolean {
+  return path.includes('/.') && path.split('/').some((segment) => segment === '.' || segment === '..');
+}
+
+/**
+ * Where a folder's own name leads: a relative reference, so that a prefix which a proxy took away does no
+ * harm. `./` in front, because a name with a colon would read as a scheme (RFC 3986 §4.2).
+ *
+ * @param folder decoded path without trailing slash
+ */
+export function folderLocation(folder: string): string {
+  const name = folder.slice(folder.lastIndexOf('/') + 1);
+  return `./${encodeURIComponent(name.toWellFormed())}/`;
+}
+
+/**
+ * The base path as the reader above wants it: `docs/` → `/docs`, `/` → the empty text.
+ * `undefined` when it could never match a canonical path.
+ */
+export function readBasePath(text: string): string | undefined {
+  const trimmed = text.replace(/^\/+|\/+$/g, '');
+  if (trimmed === '') return '';
+  const read = readRequestPath(encodeURI(`/${trimmed}`), '');
+  return read.outcome === 'path' && read.query === '' && !read.path.includes('//') ? read.path : undefined;
+}

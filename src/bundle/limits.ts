@@ -1,0 +1,41 @@
+// How much of anything an archive, a link or a reader may cost before it is refused. Plain data, so that a
+// flag or a test can tighten one of them. Invariant: every loop over somebody else's bytes meets one of these.
+
+/** All bounds are inclusive. */
+export interface BundleLimits {
+  /** Bytes of the archive as downloaded. */
+  readonly maxArchiveBytes: number;
+  /** Bytes after decompression, headers and padding of the archive format included. */
+  readonly maxTotalBytes: number;
+  readonly maxFileBytes: number;
+  /** Entries of any kind: folders and links count too. */
+  readonly maxFiles: number;
+  /** Decompressed over compressed, judged from 16 MiB of output on. */
+  readonly maxRatio: number;
+  /** Bytes of one path in UTF-8. */
+  readonly maxPathBytes: number;
+  readonly maxPathSegments: number;
+  /** Sum of all paths, and of the extended headers before any one entry. */
+  readonly maxMetadataBytes: number;
+  /** From the first byte asked for to the last one received, resumes and redirects included. */
+  readonly downloadTimeoutMs: number;
+  /** Longest silence of the other side, and longest standstill of the preparation. */
+  readonly idleTimeoutMs: number;
+  readonly maxRedirects: number;
+}
+
+const mib = 1024 * 1024;
+
+export const defaultLimits: BundleLimits = {
+  maxArchiveBytes: 4096 * mib,
+  maxTotalBytes: 8192 * mib,
+  maxFileBytes: 512 * mib,
+  maxFiles: 200_000,
+  maxRatio: 250,
+  maxPathBytes: 1024,
+  maxPathSegments: 64,
+  maxMetadataBytes: 32 * mib,
+  downloadTimeoutMs: 30 * 60 * 1000,
+  idleTimeoutMs: 30 * 1000,
+  maxRedirects: 5,
+};

@@ -1,0 +1,53 @@
+// The connections that links are fetched with: proxies, extra authorities, and the guard over addresses.
+// Refuses: HTTP/2, and connecting to an internal address unless that is allowed. A proxy resolves names by
+// itself, so behind one the guard judges literal hosts only (link-request.ts does).
+
+import { rootCertificates } from 'node:tls';
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { guardedLookup } from '../runtime/guarded-lookup.ts';
+
+/** As in the usual variables; read by `bin`, handed in as data. */
+export interface ProxySettings {
+  readonly httpProxy: string | undefined;
+  readonly httpsProxy: string | undefined;
+  readonly noProxy: string | undefined;
+}
+
+export interface LinkAgentOptions {
+  readonly allowPrivateLinks: boolean;
+  readonly extraCaPem?: string | undefined;
+  readonly proxy?: ProxySettings | undefined;
+  /** Longest wait for a connection, for headers, and between two pieces of a body. */
+  readonly idleTimeoutMs: number;
+}
+
+/** The caller closes (or destroys) it. */
+export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
+  const { allowPrivateLinks, extraCaPem, proxy, idleTimeoutMs } = options;
+  const tls = extraCaPem === undefined ? {} : { ca: [...rootCertificates, extraCaPem] };
+  const common = {
+    allowH2: false,
+    connections: 4,
+    bodyTimeout: idleTimeoutMs,
+    headersTimeout: idleTimeoutMs,
+    connect: {
+      timeout: idleTimeoutMs,
+      ...tls,
+      ...(allowPrivateLinks ? {} : { lookup: guardedLookup }),
+    },
+  };
+  if (!hasProxy(proxy)) return new Agent(common);
+  return new EnvHttpProxyAgent({
+    ...common,
+    // Empty rather than absent: what is absent undici would read from the environment itself.
+    httpProxy: proxy.httpProxy ?? '',
+    httpsProxy: proxy.httpsProxy ?? '',
+    noProxy: proxy.noProxy ?? '',
+    requestTls: tls,
+    proxyTls: tls,
+  });
+}
+
+function hasProxy(proxy: ProxySettings | undefined): proxy is ProxySettings {
+  return proxy !== undefined && Boolean(proxy.httpProxy || proxy.httpsProxy);
+}

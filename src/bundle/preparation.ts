@@ -1,0 +1,144 @@
+// Starts the worker thread that downloads, verifies and packs a bundle, and waits for its word.
+// Owns: the thread's life, the watch over its standstill, and the removal of what it leaves behind.
+// Invariant: whatever happens (done, refused, aborted, crashed, stuck), no work folder stays.
+
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { type Clock, systemClock } from '../runtime/clock.ts';
+import { type Random, systemRandom } from '../runtime/random.ts';
+import type { Link } from '../wire/link.ts';
+import { BundleError } from './bundle-error.ts';
+import type { BundleIndex } from './bundle-index.ts';
+import type { BundleLimits } from './limits.ts';
+import { type PreparationOrder, parseReport } from './preparation-message.ts';
+
+export interface PrepareRequest {
+  readonly link: Link;
+  /** The store to put the bundle in; `undefined`: inspect only, nothing is kept. */
+  readonly storeDir: string | undefined;
+  /** SHA-256 hex; anything else is refused with `DigestMismatch`. */
+  readonly expectedDigest: string | undefined;
+  readonly limits: BundleLimits;
+  /** Whether the link may lead to loopback, link-local, private or cluster addresses. */
+  readonly allowPrivateLinks: boolean;
+  /** Whether a `file:` link may be read. For links that the program's own user typed; default false. */
+  readonly allowFileLinks?: boolean | undefined;
+  /** PEM of authorities to trust beside the system's. */
+  readonly extraCaPem: string | undefined;
+  readonly userAgent: string;
+}
+
+export interface PrepareProgress {
+  readonly receivedBytes: number;
+  readonly files: number;
+}
+
+export interface PrepareOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: PrepareProgress) => void;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+/** The worker reports at least this often while bytes move, so silence beyond the idle limit is a standstill. */
+const graceMs = 15_000;
+
+/**
+ * Downloads and reads the whole archive in a worker thread; with `storeDir`, leaves a committed bundle there.
+ *
+ * @param workerUrl program of the worker (`src/bin/bundle-worker.ts`, or where the build put it)
+ * @returns the index of what was read
+ * @throws {BundleError} for everything the link or the archive did; the signal's reason when aborted
+ */
+export async function prepareInWorker(
+  workerUrl: URL,
+  request: PrepareRequest,
+  options: PrepareOptions,
+): Promise<BundleIndex> {
+  const { signal, clock = systemClock, random = systemRandom } = options;
+  signal.throwIfAborted();
+  const parent = request.storeDir ?? tmpdir();
+  const workDir = join(parent, `.incoming-${random.uuid()}`);
+  const worker = new Worker(workerUrl, { workerData: writeOrder(request, workDir) });
+  const watch = new AbortController();
+  try {
+    return await awaitIndex(worker, request.limits, clock, options, watch.signal);
+  } finally {
+    watch.abort();
+    await worker.terminate();
+    await rm(workDir, { recursive: true, force: true });
+  }
+}
+
+function writeOrder(request: PrepareRequest, workDir: string): PreparationOrder {
+  return {
+    link: request.link.reveal(),
+    storeDir: request.storeDir,
+    workDir,
+    expectedDigest: request.expectedDigest,
+    limits: request.limits,
+    allowPrivateLinks: request.allowPrivateLinks,
+    allowFileLinks: request.allowFileLinks ?? false,
+    extraCaPem: request.extraCaPem,
+    userAgent: request.userAgent,
+  };
+}
+
+function awaitIndex(
+  worker: Worker,
+  limits: BundleLimits,
+  clock: Clock,
+  options: PrepareOptions,
+  settled: AbortSignal,
+): Promise<BundleIndex> {
+  return new Promise((resolve, reject) => {
+    let lastWord = clock.monotonic();
+    const abort = (): void => reject(options.signal.reason);
+    options.signal.addEventListener('abort', abort, { once: true, signal: settled });
+    worker.on('message', (message: unknown) => {
+      lastWord = clock.monotonic();
+      try {
+        const report = parseReport(message);
+        if (report.type === 'done') resolve(report.index);
+        else if (report.type === 'failed') reject(new BundleError(report.kind, report.code, report.message));
+        else options.onProgress?.({ receivedBytes: report.receivedBytes, files: report.files });
+      } catch (error) {
+        reject(workerLost(error));
+      }
+    });
+    worker.on('error', (error) => reject(workerLost(error)));
+    worker.on('exit', () => reject(workerLost(undefined)));
+    watchStandstill(limits.idleTimeoutMs + graceMs, clock, () => lastWord, settled).then(reject, () => {});
+  });
+}
+
+/** Resolves with the error of a worker that has been silent for too long; rejects once the watch is off. */
+async function watchStandstill(
+  limitMs: number,
+  clock: Clock,
+  lastWord: () => number,
+  settled: AbortSignal,
+): Promise<BundleError> {
+  for (;;) {
+    const leftMs = lastWord() + limitMs - clock.monotonic();
+    if (leftMs <= 0) {
+      return new BundleError(
+        'transient',
+        'PreparationStalled',
+        'reading the archive stood still; it will be tried again',
+      );
+    }
+    await clock.after(leftMs, settled);
+  }
+}
+
+function workerLost(cause: unknown): BundleError {
+  return new BundleError(
+    'transient',
+    'PreparationFailed',
+    'the thread that prepares bundles ended unexpectedly (out of memory, or a defect); it will be tried again',
+    { cause },
+  );
+}

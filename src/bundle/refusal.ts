@@ -1,0 +1,84 @@
+// Why the bytes are not a bundle that we publish: one stable code and one sentence for each reason.
+// Owns: the closed list of them; README.md of this folder explains each, and a test holds the two together.
+// Invariant: no sentence quotes the archive. Where a name helps, a printable, bounded form of it is appended.
+
+import { BundleError } from './bundle-error.ts';
+
+const sentences = {
+  // where the link leads
+  PrivateLink:
+    'the link leads to a loopback, link-local or private address; allow private links by flag if this is meant',
+  FileLink: 'the link is a file: link, and those are not read here',
+  TooManyRedirects: 'the link redirects too often',
+  InvalidRedirect: 'the link redirects to nowhere, to another scheme, or from https to http',
+  // what came
+  EmptyArchive: 'the download is empty',
+  HtmlInsteadOfArchive: 'the download is an HTML page instead of an archive',
+  XmlInsteadOfArchive: 'the download is an XML document instead of an archive',
+  UnknownArchiveType: 'the download is none of tar, tar.gz, tar.zst and zip',
+  ArchiveTooLarge: 'the archive is larger than allowed',
+  // decompression
+  TruncatedArchive: 'the archive ends too early, although all of the download came',
+  CorruptArchive: 'the archive is damaged: its checksums or its compression do not hold',
+  DataAfterEnd: 'the archive goes on after its end',
+  ContentTooLarge: 'the unpacked content is larger than allowed',
+  RatioTooHigh: 'the archive unpacks to suspiciously many times its size',
+  // tar
+  InvalidTarHeader: 'a header of the tar is damaged',
+  UnknownTarFormat: 'the tar is neither ustar, pax nor GNU',
+  InvalidExtendedHeader: 'an extended header of the tar is malformed, ambiguous or belongs to nothing',
+  InvalidSize: 'an entry has a malformed, negative, huge or contradictory size',
+  UnexpectedData: 'a folder or link of the tar carries data',
+  NoEndMark: 'the tar has no end mark, so a part of it may be missing',
+  UnknownEntryType: 'an entry is of a type that no site needs',
+  SparseFile: 'a sparse file is in the archive; pack it without sparse files',
+  SymbolicLink: 'a symbolic link is in the archive; pack it with links followed',
+  LinkTargetMissing: 'a hard link names no earlier file of the archive',
+  SpecialFile: 'a device, pipe or socket is in the archive',
+  // zip
+  CorruptZip: 'the zip is damaged, cut off, or split over several files',
+  EncryptedZip: 'the zip is encrypted',
+  UnsupportedCompression: 'an entry of the zip is compressed in another way than deflate',
+  ZipHeaderMismatch: 'the headers of the zip contradict its directory',
+  OverlappingEntries: 'entries of the zip overlap',
+  ChecksumMismatch: 'a file of the zip does not have its checksum',
+  // names
+  EmptyPath: 'an entry has no name',
+  AbsolutePath: 'an entry has an absolute path',
+  ParentPath: 'an entry has a path with ".."',
+  BackslashInPath: 'an entry has a path with a backslash',
+  DrivePath: 'an entry has a path with a drive letter',
+  ControlInPath: 'an entry has a path with control characters',
+  InvalidUtf8: 'an entry has a path that is not UTF-8',
+  FolderNameOnFile: 'a file has a path that ends in a slash',
+  PathTooLong: 'an entry has a path that is too long',
+  PathTooDeep: 'an entry has a path with too many folders',
+  // volume and sum
+  FileTooLarge: 'a file is larger than allowed',
+  TooManyFiles: 'the archive has more entries than allowed',
+  MetadataTooLarge: 'the archive has longer names and headers than allowed',
+  EmptyBundle: 'the archive holds no file',
+  DigestMismatch: 'the archive holds other content than was published under this digest',
+} as const;
+
+export type RefusalCode = keyof typeof sentences;
+
+export const refusalCodes: readonly string[] = Object.keys(sentences);
+
+/** @param name of the entry at fault, as it came; shortened and made printable here */
+export function refusal(
+  code: RefusalCode,
+  options: { readonly name?: string; readonly cause?: unknown } = {},
+): BundleError {
+  const example = options.name === undefined ? '' : ` (${printableName(options.name)})`;
+  return new BundleError('refused', code, `${sentences[code]}${example}`, { cause: options.cause });
+}
+
+/** A path from an archive as text that is safe in a log line or a status: quoted, escaped, at most 96 characters. */
+export function printableName(name: string): string {
+  const escaped = name.replace(
+    /[^\x20-\x7e\p{L}\p{N}]|["\\]/gu,
+    (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+  return `"${escaped.length > 96 ? `${escaped.slice(0, 95)}…` : escaped}"`;
+}

@@ -1,0 +1,57 @@
+// The file operations that the store's promises stand on, as a value: a test may stop the world between any
+// two of them. Invariant of every write here: synced before it is named, and its folder synced after.
+
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+
+export interface StoreDisk {
+  /** With its parents; fine if it exists. */
+  makeFolder(path: string): Promise<void>;
+  /** Names in a folder; empty if there is none. */
+  list(path: string): Promise<readonly string[]>;
+  /** `undefined` if there is none. */
+  readText(path: string): Promise<string | undefined>;
+  /** Makes or truncates the file, and syncs it. */
+  writeText(path: string, text: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  /** Makes the names in a folder durable. */
+  syncFolder(path: string): Promise<void>;
+  /** Of a file or a folder; fine if there is none. */
+  remove(path: string): Promise<void>;
+}
+
+export const systemDisk: StoreDisk = {
+  makeFolder: async (path) => {
+    await mkdir(path, { recursive: true });
+  },
+  list: async (path) => (await unlessMissing(readdir(path))) ?? [],
+  readText: (path) => unlessMissing(readFile(path, 'utf8')),
+  writeText: async (path, text) => {
+    const file = await open(path, 'w');
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  },
+  rename,
+  syncFolder: async (path) => {
+    const folder = await open(path, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  },
+  remove: (path) => rm(path, { recursive: true, force: true }),
+};
+
+async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined;
+    throw error;
+  }
+}

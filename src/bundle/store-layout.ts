@@ -1,0 +1,21 @@
+// Names in a store folder. `bundles/<digest>/{pack,index,facts}` is committed, `current` names the one in use;
+// every name that starts with a dot is on its way in or out and may be removed when nobody works on it.
+
+import { join } from 'node:path';
+
+export const digestPattern = /^[0-9a-f]{64}$/;
+
+/** Made by a preparation, renamed to a bundle when it is whole. */
+export const incomingPrefix = '.incoming-';
+/** Renamed away from `bundles` before its files go, so that no half of a bundle is ever found there. */
+export const outgoingPrefix = '.outgoing-';
+/** The next `current`, until it is renamed. */
+export const nextCurrentName = '.current-next';
+
+export const bundlesFolder = (storeDir: string): string => join(storeDir, 'bundles');
+export const bundleFolder = (storeDir: string, digest: string): string => join(storeDir, 'bundles', digest);
+export const currentFile = (storeDir: string): string => join(storeDir, 'current');
+
+export const packName = 'pack';
+export const indexName = 'index';
+export const factsName = 'facts';

@@ -1,0 +1,177 @@
+// The bundles on this machine's disk: which are whole, which one is current, which may go.
+// Owns: the order of writes that leaves the old or the new bundle after a kill at any instant, never neither.
+// Refuses: handing out a copy that was not verified byte by byte; a bad one is removed like a bad download.
+// One process writes to a store at a time.
+
+import { join } from 'node:path';
+import { z } from 'zod';
+import { BundleError } from './bundle-error.ts';
+import { checkBundle } from './store-check.ts';
+import { type StoreDisk, systemDisk } from './store-disk.ts';
+import { storeFault } from './store-fault.ts';
+import {
+  bundleFolder,
+  bundlesFolder,
+  currentFile,
+  digestPattern,
+  factsName,
+  incomingPrefix,
+  nextCurrentName,
+  outgoingPrefix,
+} from './store-layout.ts';
+import { type BundleFacts, openPack, type StoredBundle } from './stored-bundle.ts';
+
+export interface BundleStore {
+  /** What `current` names. A bad copy is removed and answers `undefined`. */
+  current(): Promise<StoredBundle | undefined>;
+  /** The same for one digest. */
+  open(digest: string): Promise<StoredBundle | undefined>;
+  /** The other bundles that were once activated, newest first. */
+  recent(): Promise<readonly StoredBundle[]>;
+  /** Makes a stored bundle the current one; `current` is written last. @throws {BundleError} `NotStored` */
+  activate(digest: string, facts: BundleFacts): Promise<void>;
+  /** Removes all but the current bundle and the most recently activated others, `keep` in all. */
+  sweep(): Promise<void>;
+}
+
+const pointer = z.object({ digest: z.string().regex(digestPattern) });
+const factsDocument = z.object({ version: z.string().optional(), activatedAt: z.number() });
+
+/**
+ * Makes the folder if needed and removes what a killed process left half done. Of the folder's other content
+ * nothing is touched, so a volume's `lost+found` or a wrong path costs nothing.
+ *
+ * @param options.keep bundles that stay at a sweep, the current one included
+ * @throws {BundleError} `StoreUnavailable` when the folder cannot be made or written
+ */
+export async function openBundleStore(
+  dir: string,
+  options: { readonly keep: number; readonly disk?: StoreDisk },
+): Promise<BundleStore> {
+  const disk = options.disk ?? systemDisk;
+  await guarded(async () => {
+    await disk.makeFolder(bundlesFolder(dir));
+    await removeLeftovers(dir, disk);
+  });
+  const removeBundle = (digest: string): Promise<void> => withdraw(dir, digest, disk);
+
+  const open = async (digest: string): Promise<StoredBundle | undefined> => {
+    if (!digestPattern.test(digest)) return undefined;
+    const folder = bundleFolder(dir, digest);
+    if ((await disk.list(folder)).length === 0) return undefined;
+    const document = await checkBundle(folder, digest, disk);
+    if (document !== undefined) {
+      return openPack(join(folder, 'pack'), document.index, await readFacts(folder, disk));
+    }
+    await removeBundle(digest);
+    return undefined;
+  };
+
+  const currentDigest = async (): Promise<string | undefined> =>
+    parsePointer(await disk.readText(currentFile(dir)));
+
+  /** Digests that were activated, the current one first, then the newest. */
+  const activated = async (): Promise<readonly string[]> => {
+    const current = await currentDigest();
+    const found = await Promise.all(
+      (await disk.list(bundlesFolder(dir))).map(async (digest) => {
+        const facts = await readFacts(bundleFolder(dir, digest), disk);
+        return { digest, rank: digest === current ? Number.POSITIVE_INFINITY : facts?.activatedAt };
+      }),
+    );
+    return found
+      .flatMap(({ digest, rank }) => (rank === undefined ? [] : [{ digest, rank }]))
+      .sort((a, b) => b.rank - a.rank)
+      .map(({ digest }) => digest);
+  };
+
+  return {
+    open: (digest) => guarded(() => open(digest)),
+    current: () =>
+      guarded(async () => {
+        const digest = await currentDigest();
+        return digest === undefined ? undefined : open(digest);
+      }),
+    recent: () =>
+      guarded(async () => {
+        const current = await currentDigest();
+        const others: StoredBundle[] = [];
+        for (const digest of await activated()) {
+          const bundle = digest === current ? undefined : await open(digest);
+          if (bundle !== undefined) others.push(bundle);
+        }
+        return others;
+      }),
+    activate: (digest, facts) => guarded(() => activate(dir, digest, facts, disk)),
+    sweep: () =>
+      guarded(async () => {
+        const kept = new Set((await activated()).slice(0, Math.max(1, options.keep)));
+        for (const digest of await disk.list(bundlesFolder(dir))) {
+          if (!kept.has(digest)) await removeBundle(digest);
+        }
+      }),
+  };
+}
+
+/** Facts first, then the pointer: each written under another name, synced, renamed, and its folder synced. */
+async function activate(dir: string, digest: string, facts: BundleFacts, disk: StoreDisk): Promise<void> {
+  const folder = bundleFolder(dir, digest);
+  if (!digestPattern.test(digest) || (await disk.list(folder)).length === 0) {
+    throw new BundleError(
+      'transient',
+      'NotStored',
+      'the bundle to activate is not in the store; prepare it again',
+    );
+  }
+  const nextFacts = join(folder, `.${factsName}-next`);
+  await disk.writeText(nextFacts, JSON.stringify(facts));
+  await disk.rename(nextFacts, join(folder, factsName));
+  await disk.syncFolder(folder);
+  const nextCurrent = join(dir, nextCurrentName);
+  await disk.writeText(nextCurrent, JSON.stringify({ digest }));
+  await disk.rename(nextCurrent, currentFile(dir));
+  await disk.syncFolder(dir);
+}
+
+async function removeLeftovers(dir: string, disk: StoreDisk): Promise<void> {
+  const isOurs = (name: string): boolean =>
+    name.startsWith(incomingPrefix) || name.startsWith(outgoingPrefix) || name === nextCurrentName;
+  for (const name of (await disk.list(dir)).filter(isOurs)) await disk.remove(join(dir, name));
+  for (const name of await disk.list(bundlesFolder(dir))) {
+    if (!digestPattern.test(name)) await disk.remove(join(bundlesFolder(dir), name));
+  }
+}
+
+async function withdraw(dir: string, digest: string, disk: StoreDisk): Promise<void> {
+  const outgoing = join(dir, `${outgoingPrefix}${digest}`);
+  await disk.remove(outgoing);
+  await disk.rename(bundleFolder(dir, digest), outgoing);
+  await disk.remove(outgoing);
+}
+
+async function readFacts(folder: string, disk: StoreDisk): Promise<BundleFacts | undefined> {
+  const parsed = factsDocument.safeParse(readJson(await disk.readText(join(folder, factsName))));
+  return parsed.success ? { version: parsed.data.version, activatedAt: parsed.data.activatedAt } : undefined;
+}
+
+function parsePointer(text: string | undefined): string | undefined {
+  const parsed = pointer.safeParse(readJson(text));
+  return parsed.success ? parsed.data.digest : undefined;
+}
+
+function readJson(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Gives the disk's errors a name of ours. */
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof BundleError ? error : storeFault(error);
+  }
+}

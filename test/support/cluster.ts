@@ -40,6 +40,8 @@ export interface TestCluster {
   readonly folder: string;
   kubectl(args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
   helm(args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
+  /** `kubectl … --watch`: calls back for every line until stopped. */
+  watch(args: readonly string[], onLine: (line: string) => void): ChildProgram;
   /** A kubeconfig file that authenticates with a token (of a service account, say). */
   writeKubeconfig(name: string, token: string): Promise<string>;
   /** Stops the API server (etcd stays) and starts it again on the same port and data. */
@@ -58,7 +60,9 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
   const tools = await findClusterTools();
   const folder = await mkdtemp(join(tmpdir(), 'static-export-cluster-'));
   const children: ChildProgram[] = [];
+  const watchers = new Set<ChildProgram>();
   const stop = async (): Promise<void> => {
+    await Promise.all([...watchers].map((watcher) => watcher.stop()));
     for (const child of children.reverse()) await child.stop('SIGTERM', 3_000);
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   };
@@ -95,6 +99,11 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
       folder,
       kubectl: (args, call = {}) => run(tools.kubectl, args, call.kubeconfig ?? kubeconfig, call.input),
       helm: (args, call = {}) => run(tools.helm, args, call.kubeconfig ?? kubeconfig, call.input),
+      watch: (args, onLine) => {
+        const watcher = startProgram(tools.kubectl, { args: [...args, '--watch'], env: { KUBECONFIG: kubeconfig }, onLine });
+        watchers.add(watcher);
+        return watcher;
+      },
       writeKubeconfig: (name, token) => writeConfig(folder, name, server, pki.caPem, { token }),
       restartApiServer: async (signal = 'SIGTERM') => {
         await apiServer.stop(signal);

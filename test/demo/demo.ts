@@ -1,0 +1,169 @@
+// `npm run demo`: the main job on embedded defaults, with the real programs on a real control plane.
+// Live until Ctrl-C; with --once the whole story unattended, and exit code 0 only if all of it was seen.
+
+import { parseArgs } from 'node:util';
+import { readAdminPages, searchForSecrets } from './hygiene.ts';
+import { readMemoryMiB } from './programs.ts';
+import { Screen, seconds } from './screen.ts';
+import {
+  publishEdit,
+  publishFirst,
+  requestWithoutEdit,
+  restartWithVendorGone,
+  watchRefreshes,
+} from './story.ts';
+import { type DemoOptions, readMountedLink, resourceName, startWorld, type World } from './world.ts';
+
+const usage = `npm run demo -- [--once] [--context NAME] [--origin URL]
+
+  --once           tell the story unattended; exit 0 only if all of it was seen
+  --context NAME   use this kubeconfig context instead of the embedded control plane
+  --origin URL     export this docs site instead of the built one
+`;
+
+function readOptions(): DemoOptions {
+  try {
+    const { values } = parseArgs({
+      options: {
+        once: { type: 'boolean', default: false },
+        context: { type: 'string' },
+        origin: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.help) {
+      process.stdout.write(usage);
+      process.exit(0);
+    }
+    return { isOnce: values.once, context: values.context, origin: values.origin?.replace(/\/+$/, '') };
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : 'wrong usage'}\n\n${usage}`);
+    process.exit(2);
+  }
+}
+
+const options = readOptions();
+const screen = new Screen(process.stdout.isTTY === true);
+const links = new Set<string>();
+let world: World | undefined;
+let stopping: Promise<void> | undefined;
+
+async function stop(): Promise<void> {
+  stopping ??= (async () => {
+    screen.close();
+    await world?.stop();
+  })();
+  await stopping;
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    stop().then(
+      () => process.exit(130),
+      () => process.exit(130),
+    );
+  });
+}
+
+try {
+  screen.line('static-export-operator demo\n');
+  world = await startWorld(options, screen);
+  showLife(world);
+  await publishFirst(world, screen);
+  if (options.isOnce) await tellRest(world);
+  else await stayLive(world);
+  await stop();
+  process.exit(0);
+} catch (error) {
+  if (stopping === undefined) {
+    screen.close();
+    screen.line(`\n${error instanceof Error ? error.message : 'failed'}`);
+    for (const [name, program] of world?.programs ?? [])
+      screen.line(`\nlast lines of ${name}:\n${program.tail()}`);
+  }
+  await stop();
+  process.exit(1);
+}
+
+async function tellRest(world: World): Promise<void> {
+  await publishEdit(world, screen);
+  await requestWithoutEdit(world, screen);
+  await watchRefreshes(world, screen, links);
+  const memory = await readMemory(world);
+  const pages = new Map([
+    ...(await readAdminPages('operator', world.operatorAdminUrl, ['/metrics', '/readyz'])),
+    ...(await readAdminPages('bundle-server', world.bundleServerAdminUrl, [
+      '/metrics',
+      '/status',
+      '/readyz',
+    ])),
+  ]);
+  await restartWithVendorGone(world, screen);
+  links.add((await readMountedLink(world)).search);
+  const signatures = [...links].map((search) => new URLSearchParams(search).get('signature') ?? search);
+  const report = await screen.step(
+    'the key and the links are in no log, status, event, metric or ConfigMap',
+    async () => {
+      const found = await searchForSecrets(world, [world.apiKey, ...signatures], pages);
+      if (found.hits.length > 0) throw new Error(`a key or a link was found in: ${found.hits.join(', ')}`);
+      return found;
+    },
+  );
+  screen.remark(`${report.searched.length} places searched, ${Math.round(report.bytes / 1024)} KiB: 0 hits`);
+  screen.remark(`resident memory: ${memory}`);
+  screen.line(`\nAll of it was seen, in ${screen.elapsed()}.`);
+}
+
+async function stayLive(world: World): Promise<void> {
+  screen.line(`\n   Open ${world.siteUrl}/`);
+  screen.line(
+    `   Ask for an export:  kubectl annotate sx ${resourceName} staticexport.dev/requestedAt="$(date +%s)" --overwrite`,
+  );
+  screen.line('   Ctrl-C stops everything and leaves nothing behind.\n');
+  await new Promise(() => {
+    setInterval(() => {}, 60_000);
+  });
+}
+
+async function readMemory(world: World): Promise<string> {
+  const parts: string[] = [];
+  for (const [name, { pid }] of world.programs) {
+    const memory = await readMemoryMiB(pid);
+    if (memory !== undefined) parts.push(`${name} ${memory.now} MiB (peak ${memory.peak})`);
+  }
+  return parts.join(', ');
+}
+
+/** The resource's life as it happens: remarks on every change, and the live line. */
+function showLife(world: World): void {
+  let lastJob = '';
+  let lastIssued = '';
+  world.onStatus(({ job, active }) => {
+    const jobText = job?.id === undefined ? '' : `${job.id.slice(0, 12)} ${job.state ?? ''}`;
+    if (jobText !== lastJob && jobText !== '')
+      screen.remark(`job ${jobText}${job?.pageCount === undefined ? '' : `, ${job.pageCount} pages`}`);
+    lastJob = jobText;
+    const issued = active?.linkIssuedAt ?? '';
+    if (issued !== lastIssued && issued !== '') {
+      const verb = lastIssued === '' ? 'issued' : 'refreshed';
+      screen.remark(
+        `link ${verb}: version ${active?.version}, lives until ${active?.linkExpiresAt} (${seconds(performance.now()).trim()})`,
+      );
+      void readMountedLink(world).then(
+        (link) => links.add(link.search),
+        () => {},
+      );
+    }
+    lastIssued = issued;
+  });
+  setInterval(() => {
+    const status = world.status();
+    const expires = Date.parse(status?.active?.linkExpiresAt ?? '');
+    screen.live({
+      job: status?.job?.state ?? 'none',
+      progressPercent: status?.job?.progress ?? 0,
+      pages: status?.job?.pageCount ?? 0,
+      version: status?.active?.version ?? '',
+      linkLeftMs: Number.isNaN(expires) ? undefined : expires - Date.now(),
+    });
+  }, 500).unref();
+}

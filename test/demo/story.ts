@@ -1,0 +1,280 @@
+// The story the demo tells, step by step, each step a claim that is checked and not just shown:
+// first export, edit, request without edit, refreshes, and a restart with the vendor gone.
+
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { eventually } from '../support/eventually.ts';
+import { namespace } from './demo-cluster.ts';
+import { listPages } from './origin.ts';
+import { type Screen, seconds } from './screen.ts';
+import { listArchivedPages } from './site-pages.ts';
+import { type Edition, hashOf, startSteadyRequests } from './steady-requests.ts';
+import {
+  domain,
+  linkLifetimeSeconds,
+  type ResourceStatus,
+  readMountedLink,
+  resourceName,
+  type World,
+} from './world.ts';
+
+const serverStatus = z.looseObject({
+  active: z.looseObject({ version: z.string(), digest: z.string(), files: z.number() }).nullish(),
+});
+type Active = NonNullable<ResourceStatus['active']>;
+
+const manifest = JSON.stringify({
+  apiVersion: 'staticexport.dev/v1alpha1',
+  kind: 'StaticExport',
+  metadata: { name: resourceName, namespace },
+  spec: {
+    domain,
+    api: { keySecretRef: { name: 'export-api' } },
+    // A 30-second link is refreshed after 20; the floor between two mints must let it.
+    linkRefresh: { atPercent: 60, minInterval: '5s' },
+  },
+});
+
+/** `kubectl apply` to the first page served, every page compared with the origin. */
+export async function publishFirst(world: World, screen: Screen): Promise<Active> {
+  await screen.step('kubectl apply of the key Secret and the StaticExport', async () => {
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey: world.apiKey },
+    };
+    await world.cluster.kubectl(['apply', '--filename=-'], JSON.stringify(secret));
+    await world.cluster.kubectl(['apply', '--filename=-'], manifest);
+  });
+  const active = await screen.step(
+    'first export promoted',
+    () => eventually('an active version in status', () => world.status()?.active, { timeoutMs: 15 * 60_000 }),
+    ({ version, pages }) => `first export promoted: version ${version}, ${pages} pages`,
+  );
+  await screen.step(
+    'first page served',
+    () => waitServed(world, active.version),
+    () => `first page served at ${world.siteUrl}/ (${screen.elapsed()} since the start)`,
+  );
+  await screen.step(
+    'every page of the origin is reachable',
+    () => comparePages(world),
+    ({ pages, identical }) =>
+      `every page of the origin is reachable: ${pages} of ${pages}, ${identical} byte for byte the same`,
+  );
+  return active;
+}
+
+/** An edit of the origin and a request → a new version, under 50 requests a second without one bad answer. */
+export async function publishEdit(world: World, screen: Screen): Promise<void> {
+  const { site } = world;
+  if (site === undefined) {
+    screen.remark('the edit is left out: the origin is yours');
+    return;
+  }
+  const before = requireActive(world);
+  const steady = startSteadyRequests(world.siteUrl, 50, await readEdition(world));
+  const page = 'pino/api.md';
+  await screen.step(`origin edited (${page}) and built again`, () =>
+    site.edit(page, `Edited for the demo, after version ${before.version}.`),
+  );
+  steady.expect(await readEdition(world));
+  await request(world, 'edit');
+  const after = await screen.step(
+    'new version promoted and served',
+    async () => {
+      const active = await eventually(
+        'another version in status',
+        () => {
+          const now = world.status()?.active;
+          return now?.version === before.version ? undefined : now;
+        },
+        { timeoutMs: 120_000 },
+      );
+      await waitServed(world, active.version);
+      return active;
+    },
+    ({ version }) => `new version promoted and served: ${version}`,
+  );
+  assert.notEqual(after.digest, before.digest);
+  await sleep(1000);
+  const tally = await steady.stop();
+  assert.deepEqual({ ...tally, requests: 0 }, { requests: 0, failed: 0, mixed: 0, examples: [] });
+  assert.ok(tally.requests > 200, `too few requests to mean anything: ${tally.requests}`);
+  screen.remark(`${tally.requests} requests at 50/s meanwhile: 0 failed, 0 mixed`);
+}
+
+/** A request with nothing edited: exported again, same digest, nothing promoted, no byte of the outputs changed. */
+export async function requestWithoutEdit(world: World, screen: Screen): Promise<void> {
+  const before = requireActive(world);
+  const versionsBefore = await readConfigMap(world);
+  const jobBefore = world.status()?.job?.id;
+  await request(world, 'no-edit');
+  await screen.step('a request without an edit: exported again, same digest, nothing promoted', async () => {
+    await eventually(
+      'the request to be handled by a finished job',
+      () => {
+        const status = world.status();
+        const isDone =
+          status?.lastHandledRequest === 'no-edit' &&
+          status.job?.id !== jobBefore &&
+          status.job?.state === 'completed';
+        const isSettled = status?.conditions?.some(
+          ({ type, status: value }) => type === 'Exported' && value === 'True',
+        );
+        return isDone && isSettled === true && status?.job?.finishedAt !== undefined ? true : undefined;
+      },
+      { timeoutMs: 120_000 },
+    );
+    const after = requireActive(world);
+    assert.equal(after.version, before.version);
+    assert.equal(after.digest, before.digest);
+    assert.equal(after.jobId, before.jobId, 'the published job changed although the content did not');
+    assert.deepEqual(await readConfigMap(world), versionsBefore);
+  });
+}
+
+/** Three refreshes of a 30-second link: same version, nothing downloaded, nothing a pod template could see changed. */
+export async function watchRefreshes(world: World, screen: Screen, links: Set<string>): Promise<void> {
+  const before = requireActive(world);
+  const configMapBefore = await readConfigMap(world);
+  const downloadsBefore = await readDownloads(world);
+  const issued = new Set([before.linkIssuedAt]);
+  world.onStatus(({ active }) => issued.add(active?.linkIssuedAt));
+  await screen.step(
+    `three refreshes of a link that lives ${linkLifetimeSeconds} s: same version, no download, ConfigMap untouched`,
+    async () => {
+      await eventually('three more links', () => (issued.size >= 4 ? true : undefined), {
+        timeoutMs: 150_000,
+      });
+      await eventually('the mounted link to follow', async () => {
+        links.add((await readMountedLink(world)).search);
+        return links.size >= 2 ? true : undefined;
+      });
+      assert.equal(requireActive(world).version, before.version);
+      assert.deepEqual(await readConfigMap(world), configMapBefore);
+      assert.equal(
+        await readDownloads(world),
+        downloadsBefore,
+        'the server downloaded something during the refreshes',
+      );
+    },
+  );
+}
+
+/** kill -9, vendor stopped, link dead, start: the same digest from disk. */
+export async function restartWithVendorGone(world: World, screen: Screen): Promise<void> {
+  const before = await readServerActive(world);
+  await screen.step('bundle server killed with -9, export service stopped', async () => {
+    await world.programs.get('bundle-server')?.stop('SIGKILL');
+    await world.programs.get('export-service')?.stop();
+    await world.programs.get('operator')?.stop();
+  });
+  await screen.step('the link is dead', async () => {
+    const link = await readMountedLink(world);
+    const leftMs = Number(link.searchParams.get('expires')) * 1000 - Date.now();
+    await sleep(Math.max(0, leftMs) + 1000);
+    await assert.rejects(fetch(link));
+  });
+  const start = performance.now();
+  await screen.step(
+    'started again',
+    async () => {
+      await world.startBundleServer();
+      const after = await eventually('the server to serve', () => readServerActive(world));
+      assert.equal(after.digest, before.digest);
+      assert.equal((await fetch(`${world.siteUrl}/`)).status, 200);
+      return after;
+    },
+    ({ digest }) =>
+      `started again: serves digest ${digest.slice(0, 8)} from disk after ${seconds(performance.now() - start).trim()}`,
+  );
+}
+
+async function request(world: World, token: string): Promise<void> {
+  await world.cluster.kubectl([
+    'annotate',
+    '--overwrite',
+    'staticexports.staticexport.dev',
+    resourceName,
+    `--namespace=${namespace}`,
+    `staticexport.dev/requestedAt=${token}`,
+  ]);
+}
+
+function requireActive(world: World): Active {
+  const active = world.status()?.active;
+  assert.ok(active !== undefined, 'status has no active version');
+  return active;
+}
+
+async function waitServed(world: World, version: string): Promise<void> {
+  await eventually(
+    `${version} served`,
+    async () => {
+      const active = await readServerActive(world);
+      return active.version === version ? true : undefined;
+    },
+    { timeoutMs: 120_000 },
+  );
+  assert.equal((await fetch(`${world.siteUrl}/`)).status, 200);
+}
+
+async function readServerActive(world: World) {
+  const response = await fetch(`${world.bundleServerAdminUrl}/status`);
+  const { active } = serverStatus.parse(await response.json());
+  assert.ok(active, 'the bundle server has no active bundle');
+  return active;
+}
+
+/** Times the server asked for an archive, from its own metrics. */
+async function readDownloads(world: World): Promise<number> {
+  const text = await (await fetch(`${world.bundleServerAdminUrl}/metrics`)).text();
+  const samples = [...text.matchAll(/^\w*downloads_total(?:\{[^}]*\})? (\d+)/gm)];
+  assert.ok(samples.length > 0, 'the bundle server has no metric of its downloads');
+  return samples.reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+/** What a pod template, a Helm release or a GitOps watch could see of the output. */
+async function readConfigMap(
+  world: World,
+): Promise<{ readonly resourceVersion: string; readonly data: unknown }> {
+  const text = await world.cluster.kubectl([
+    'get',
+    'configmap',
+    `${resourceName}-bundle`,
+    `--namespace=${namespace}`,
+    '--output=json',
+  ]);
+  const { metadata, data } = JSON.parse(text);
+  return { resourceVersion: metadata.resourceVersion, data };
+}
+
+async function readEdition(world: World): Promise<Edition> {
+  const entries: [string, string][] = [];
+  for (const path of await listPages(world.site?.dist ?? '')) {
+    entries.push([path, hashOf(await (await fetch(`${world.originUrl}${path}`)).arrayBuffer())]);
+  }
+  return new Map(entries);
+}
+
+async function comparePages(world: World): Promise<{ readonly pages: number; readonly identical: number }> {
+  const paths =
+    world.site === undefined
+      ? await listArchivedPages(await readMountedLink(world))
+      : await listPages(world.site.dist);
+  let identical = 0;
+  for (const path of paths) {
+    const [theirs, ours] = await Promise.all([
+      fetch(`${world.originUrl}${path}`),
+      fetch(`${world.siteUrl}${path}`),
+    ]);
+    assert.equal(ours.status, 200, `${path} answers ${ours.status}`);
+    if (hashOf(await theirs.arrayBuffer()) === hashOf(await ours.arrayBuffer())) identical += 1;
+  }
+  if (world.site !== undefined) assert.equal(identical, paths.length, 'pages differ from the origin');
+  assert.ok(paths.length > 0, 'no pages to compare');
+  return { pages: paths.length, identical };
+}

@@ -1,0 +1,259 @@
+// Everything the demo runs, started in the order a person would, and stopped in reverse whatever happens.
+// Owns the shapes the story reads: what the resource says of itself and what the server says of itself.
+
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { findFreePort } from '../support/free-port.ts';
+import { type MountedSecret, mountSecret } from '../support/mounted-secret.ts';
+import { type DemoCluster, namespace, startEmbeddedCluster, useContext } from './demo-cluster.ts';
+import { buildDocsSite, type DocsSite } from './docs-site.ts';
+import { serveFolder } from './origin.ts';
+import { type RunningProgram, startNode, waitReady } from './programs.ts';
+import type { Screen } from './screen.ts';
+
+export interface DemoOptions {
+  readonly isOnce: boolean;
+  readonly context: string | undefined;
+  readonly origin: string | undefined;
+}
+
+export const resourceName = 'docs';
+export const domain = 'docs.example.com';
+export const linkLifetimeSeconds = 30;
+
+const resourceStatus = z.looseObject({
+  lastHandledRequest: z.string().optional(),
+  job: z
+    .looseObject({
+      id: z.string().optional(),
+      state: z.string().optional(),
+      progress: z.number().optional(),
+      pageCount: z.number().optional(),
+      finishedAt: z.string().optional(),
+    })
+    .optional(),
+  active: z
+    .looseObject({
+      version: z.string(),
+      digest: z.string().optional(),
+      jobId: z.string(),
+      pages: z.number().optional(),
+      linkIssuedAt: z.string().optional(),
+      linkExpiresAt: z.string().optional(),
+    })
+    .optional(),
+  conditions: z
+    .array(
+      z.looseObject({
+        type: z.string(),
+        status: z.string(),
+        reason: z.string().optional(),
+        message: z.string().optional(),
+      }),
+    )
+    .optional(),
+});
+export type ResourceStatus = z.infer<typeof resourceStatus>;
+
+export interface World {
+  readonly folder: string;
+  readonly apiKey: string;
+  readonly cluster: DemoCluster;
+  /** Absent when --origin names somebody else's site. */
+  readonly site: DocsSite | undefined;
+  readonly originUrl: string;
+  readonly siteUrl: string;
+  readonly bundleServerAdminUrl: string;
+  readonly operatorAdminUrl: string;
+  readonly mount: MountedSecret;
+  readonly programs: Map<string, RunningProgram>;
+  /** The resource's status as last seen by the watch. */
+  readonly status: () => ResourceStatus | undefined;
+  /** Called on every change of the resource. */
+  onStatus(listen: (status: ResourceStatus) => void): void;
+  startBundleServer(): Promise<RunningProgram>;
+  stop(): Promise<void>;
+}
+
+export async function startWorld(options: DemoOptions, screen: Screen): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'static-export-demo-'));
+  const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true, maxRetries: 3 })];
+  const stop = async (): Promise<void> => {
+    for (const one of stops.splice(0).reverse()) await one().catch(() => {});
+  };
+  try {
+    return await start(options, screen, folder, stops, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(
+  options: DemoOptions,
+  screen: Screen,
+  folder: string,
+  stops: (() => Promise<void>)[],
+  stop: () => Promise<void>,
+): Promise<World> {
+  const logs = join(folder, 'logs');
+  await mkdir(logs);
+  const building = startSite(options, folder, screen);
+  // A failure of the cluster must not leave the build's rejection unhandled.
+  building.catch(() => {});
+  const cluster = await screen.step(
+    'cluster ready',
+    () =>
+      options.context === undefined
+        ? startEmbeddedCluster((built, all) =>
+            screen.bar(
+              (built / all) * 100,
+              `building the control plane (once): ${built} of about ${all} packages`,
+            ),
+          )
+        : useContext(options.context),
+    ({ title }) => title,
+  );
+  stops.push(cluster.stop);
+  const { site, originUrl, stopOrigin } = await building;
+  stops.push(stopOrigin);
+
+  const apiKey = `svc_${randomBytes(24).toString('hex')}`;
+  const ports = {
+    api: await findFreePort(),
+    admin: await findFreePort(),
+    site: await findFreePort(),
+    siteAdmin: await findFreePort(),
+  };
+  const apiUrl = `http://127.0.0.1:${ports.api}`;
+  const programs = new Map<string, RunningProgram>();
+  const run = (name: string, flags: readonly string[]): RunningProgram => {
+    const program = startNode(name, flags, logs);
+    programs.set(name, program);
+    stops.push(() => program.stop());
+    return program;
+  };
+  const siteUrl = `http://127.0.0.1:${ports.site}`;
+  const bundleServerAdminUrl = `http://127.0.0.1:${ports.siteAdmin}`;
+  const operatorAdminUrl = `http://127.0.0.1:${ports.admin}`;
+  const mountFolder = join(folder, 'mount');
+  await mkdir(mountFolder);
+  await writeFile(join(folder, 'keys'), `${apiKey}\n`, { mode: 0o600 });
+
+  const startBundleServer = async (): Promise<RunningProgram> => {
+    const server = run('bundle-server', [
+      `--bundle-file=${join(mountFolder, 'bundle.json')}`,
+      `--store=${join(folder, 'store')}`,
+      `--listen=127.0.0.1:${ports.site}`,
+      `--admin-listen=127.0.0.1:${ports.siteAdmin}`,
+      '--allow-private-links',
+    ]);
+    await waitReady(server, `${bundleServerAdminUrl}/livez`);
+    return server;
+  };
+  await screen.step('export service, operator and bundle server are running', async () => {
+    const service = run('export-service', [
+      `--origin=${domain}=${originUrl}`,
+      `--keys-file=${join(folder, 'keys')}`,
+      `--data=${join(folder, 'export-service')}`,
+      `--listen=127.0.0.1:${ports.api}`,
+      `--public-url=${apiUrl}`,
+      `--link-lifetime=${linkLifetimeSeconds}s`,
+      `--admin-listen=127.0.0.1:0`,
+    ]);
+    const operator = run('operator', [
+      `--api-base-url=${apiUrl}`,
+      '--allowed-api-hosts=127.0.0.1',
+      `--watch-namespaces=${namespace}`,
+      `--admin-listen=127.0.0.1:${ports.admin}`,
+      '--allow-private-links',
+      ...cluster.operatorFlags,
+    ]);
+    await Promise.all([
+      waitReady(service, `${apiUrl}/livez`),
+      waitReady(operator, `${operatorAdminUrl}/readyz`),
+      startBundleServer(),
+    ]);
+  });
+  const mount = await mountSecret(
+    cluster.watch,
+    { namespace, name: `${resourceName}-bundle`, key: 'bundle.json' },
+    mountFolder,
+  );
+  stops.push(mount.stop);
+  const watched = watchStatus(cluster);
+  stops.push(watched.stop);
+  return {
+    folder,
+    apiKey,
+    cluster,
+    site,
+    originUrl,
+    siteUrl,
+    bundleServerAdminUrl,
+    operatorAdminUrl,
+    mount,
+    programs,
+    status: watched.status,
+    onStatus: watched.onStatus,
+    startBundleServer,
+    stop,
+  };
+}
+
+interface StartedSite {
+  readonly site: DocsSite | undefined;
+  readonly originUrl: string;
+  readonly stopOrigin: () => Promise<void>;
+}
+
+async function startSite(options: DemoOptions, folder: string, screen: Screen): Promise<StartedSite> {
+  if (options.origin !== undefined)
+    return { site: undefined, originUrl: options.origin, stopOrigin: async () => {} };
+  const source = join(folder, 'docs');
+  await mkdir(source);
+  const site = await screen.step(
+    'docs site built',
+    () => buildDocsSite(source),
+    () => 'docs site built with VitePress from the Markdown of undici, pino and this project',
+  );
+  const origin = await serveFolder(site.dist);
+  return { site, originUrl: origin.url, stopOrigin: origin.stop };
+}
+
+function watchStatus(cluster: DemoCluster) {
+  let last: ResourceStatus | undefined;
+  const listeners: ((status: ResourceStatus) => void)[] = [];
+  const watcher = cluster.watch(
+    [
+      'get',
+      'staticexports.staticexport.dev',
+      `--namespace=${namespace}`,
+      `--field-selector=metadata.name=${resourceName}`,
+      '--output=jsonpath={.status}{"\\n"}',
+    ],
+    (line) => {
+      if (!line.startsWith('{')) return;
+      const parsed = resourceStatus.safeParse(JSON.parse(line));
+      if (!parsed.success) return;
+      last = parsed.data;
+      for (const listen of listeners) listen(parsed.data);
+    },
+  );
+  return {
+    status: () => last,
+    onStatus: (listen: (status: ResourceStatus) => void): void => {
+      listeners.push(listen);
+    },
+    stop: () => watcher.stop(),
+  };
+}
+
+/** `bundle.json` as mounted right now; holds the link, so it is only ever compared and searched for. */
+export async function readMountedLink(world: World): Promise<URL> {
+  const document: unknown = JSON.parse(await readFile(join(world.mount.folder, 'bundle.json'), 'utf8'));
+  return new URL(z.looseObject({ bundleUrl: z.string() }).parse(document).bundleUrl);
+}

@@ -1,0 +1,382 @@
+// The client against a real loopback server that answers whatever a row says: what is sent, what is accepted,
+// which error each fault becomes, and that nothing but ExportApiError ever comes out.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer, type Server } from 'node:net';
+import { after, before, test } from 'node:test';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { Agent } from 'undici';
+import { ExportApiError, type ExportApiErrorCode } from '../../../src/export-api/answers.ts';
+import { createExportApiClient, type ExportApiClientOptions } from '../../../src/export-api/client.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+
+const key = 'svc_topsecret';
+const never = new AbortController().signal;
+
+interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+let received: Received[] = [];
+let answer: (response: ServerResponse) => void = (response) => response.end('{}');
+const server = createServer(async (request, response) => {
+  let body = '';
+  for await (const chunk of request) body += String(chunk);
+  received.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
+  answer(response);
+});
+const dispatcher = new Agent({ keepAliveTimeout: 1000 });
+let baseUrl = '';
+
+before(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  baseUrl = `http://127.0.0.1:${portOf(server)}/api/external/`;
+});
+after(async () => {
+  await dispatcher.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+function portOf(listening: Server): number {
+  const address = listening.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return address.port;
+}
+
+function client(options: Partial<ExportApiClientOptions> = {}) {
+  received = [];
+  return createExportApiClient({
+    baseUrl,
+    key,
+    clock: systemClock,
+    timeoutMs: 5000,
+    userAgent: 'test/1',
+    dispatcher,
+    ...options,
+  });
+}
+
+function reply(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
+  answer = (response) => {
+    response.writeHead(status, headers);
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+}
+
+const start = { domain: 'docs.example.com', idempotencyKey: 'mark-1' };
+
+async function failure(promise: Promise<unknown>): Promise<ExportApiError> {
+  const error = await promise.then(
+    () => assert.fail('should have been refused'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof ExportApiError, inspect(error));
+  return error;
+}
+
+test('a start is one POST below the prefix, with bearer key, JSON body and Idempotency-Key', async () => {
+  reply(202, { jobId: 'se_1', status: 'queued', extra: [1] }, { 'Retry-After': '3' });
+  const started = await client().startJob(start, never);
+  assert.equal(started.jobId, 'se_1');
+  assert.equal(started.retryAfterMs, 3000);
+  assert.deepEqual(started.raw, { jobId: 'se_1', status: 'queued', extra: [1] });
+  const [request] = received;
+  assert.equal(request?.method, 'POST');
+  assert.equal(request?.url, '/api/external/v1/static-export/jobs');
+  assert.equal(request?.headers.authorization, `Bearer ${key}`);
+  assert.equal(request?.headers['idempotency-key'], 'mark-1');
+  assert.equal(request?.headers['content-type'], 'application/json');
+  assert.equal(request?.headers['user-agent'], 'test/1');
+  assert.equal(request?.body, '{"domain":"docs.example.com"}');
+});
+
+test('every 2xx with a job id starts a job', async () => {
+  for (const status of [200, 201, 202, 203, 207, 299]) {
+    reply(status, { jobId: 'se_1' });
+    assert.equal((await client().startJob(start, never)).jobId, 'se_1', String(status));
+  }
+  reply(202, '', { Location: '/v1/static-export/jobs/se_2' });
+  assert.equal((await client().startJob(start, never)).jobId, 'se_2');
+});
+
+test('a job id of any characters goes out as one path segment', async () => {
+  reply(200, { status: 'running', progress: 0.5, pageCount: '7' });
+  const report = await client().readJob('a/b?c#d%2e é', never);
+  assert.equal(received[0]?.url, '/api/external/v1/static-export/jobs/a%2Fb%3Fc%23d%252e%20%C3%A9');
+  assert.deepEqual(
+    { ...report, raw: undefined },
+    {
+      outcome: 'unfinished',
+      state: 'running',
+      progress: 50,
+      pageCount: 7,
+      retryAfterMs: undefined,
+      raw: undefined,
+    },
+  );
+});
+
+test('a mint is a POST without a body, and brings the clock of the service along', async () => {
+  const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
+  reply(
+    200,
+    { bundleUrl: 'https://b.example.com/x?signature=1', expiresAt: '2026-01-01T00:15:00Z' },
+    { Date: date },
+  );
+  const minted = await client().mintBundle({ jobId: 'se_1', idempotencyKey: 'mint-1' }, never);
+  assert.equal(minted.link.reveal(), 'https://b.example.com/x?signature=1');
+  assert.equal(minted.expiresAt, Date.UTC(2026, 0, 1, 0, 15));
+  assert.equal(minted.serverDate, Date.UTC(2026, 0, 1));
+  assert.equal(received[0]?.method, 'POST');
+  assert.equal(received[0]?.url, '/api/external/v1/static-export/jobs/se_1/bundle');
+  assert.equal(received[0]?.headers['idempotency-key'], 'mint-1');
+  assert.equal(received[0]?.headers['content-type'], undefined);
+  assert.equal(received[0]?.body, '');
+});
+
+test('a listing sends full instants and only the filters that were asked for', async () => {
+  reply(200, { conversations: [{ id: 'c1', odd: true }, 7], nextCursor: null, hasMore: false });
+  const page = await client().listConversations(
+    { projectId: 'p/1', dateFrom: 0, dateTo: Date.UTC(2026, 0, 1), limit: 1000, cursor: 'C 1' },
+    never,
+  );
+  assert.equal(
+    received[0]?.url,
+    '/api/external/v1/analytics/p%2F1/assistant?dateFrom=1970-01-01T00%3A00%3A00.000Z&dateTo=2026-01-01T00%3A00%3A00.000Z&limit=1000&cursor=C+1',
+  );
+  assert.equal(page.rows.length, 2);
+  assert.equal(page.rows[0]?.id, 'c1');
+  assert.deepEqual(
+    page.rows.map((row) => row.raw),
+    [{ id: 'c1', odd: true }, 7],
+  );
+  assert.deepEqual(page.following, { kind: 'end' });
+});
+
+test('answers that are not what the contract says are typed, each with advice', async () => {
+  const rows: readonly (readonly [number, string, ExportApiErrorCode, RegExp])[] = [
+    [200, '', 'UnexpectedAnswer', /empty body/],
+    [200, '<!DOCTYPE html><title>Sign in</title>', 'UnexpectedAnswer', /HTML page/],
+    [200, 'jobId', 'UnexpectedAnswer', /not JSON/],
+    [200, '{"id":"x"}', 'UnexpectedAnswer', /without a jobId/],
+    [204, '', 'UnexpectedAnswer', /empty body/],
+    [302, '', 'UnexpectedAnswer', /redirects/],
+    [304, '', 'UnexpectedAnswer', /redirects/],
+    [400, '{"error":"no such domain"}', 'BadRequest', /check the domain/],
+    [401, '{"error":"unknown key"}', 'Unauthorized', /does not accept the key/],
+    [403, '<Error/>', 'Forbidden', /forbids/],
+    [404, '', 'NotFound', /job is gone/],
+    [409, '{}', 'Conflict', /not in a state/],
+    [410, '{}', 'Gone', /no longer/],
+    [429, '', 'RateLimited', /slow down/],
+    [500, 'oops', 'ServerError', /failed/],
+    [503, '<html>', 'ServerError', /failed/],
+  ];
+  for (const [status, body, code, message] of rows) {
+    reply(status, body, { Location: 'http://127.0.0.1:1/elsewhere' });
+    const error = await failure(client().startJob(start, never));
+    assert.equal(error.code, code, String(status));
+    assert.equal(error.status, status);
+    assert.match(error.message, message);
+    assert.doesNotMatch(error.message, /topsecret|127\.0\.0\.1|oops|unknown key/);
+    assert.equal(received.length, 1, 'a redirect must not be followed');
+  }
+});
+
+test('a key that no header can carry is refused before anything is sent', async () => {
+  for (const bad of ['', 'svc_a\n', 'svc_a b', 'svc_é', 'svc_\u0000', '\r\nX-Evil: 1']) {
+    const error = await failure(client({ key: bad }).readJob('se_1', never));
+    assert.equal(error.code, 'Unauthorized', inspect(bad));
+    assert.equal(error.status, undefined);
+    assert.match(error.message, /nothing was sent/);
+    assert.equal(received.length, 0);
+  }
+});
+
+test('a base URL, id, bound or Idempotency-Key that cannot be sent is refused before anything is sent', async () => {
+  const good = client();
+  const rows = [
+    client({ baseUrl: 'nonsense' }).readJob('se_1', never),
+    client({ baseUrl: 'ftp://x.example.com' }).readJob('se_1', never),
+    client({ baseUrl: 'https://u:p@x.example.com' }).readJob('se_1', never),
+    client({ baseUrl: 'https://x.example.com/?a=1' }).readJob('se_1', never),
+    good.readJob('..', never),
+    good.readJob('', never),
+    good.readJob('\ud800', never),
+    good.mintBundle({ jobId: '.', idempotencyKey: 'k' }, never),
+    good.startJob({ domain: 'd', idempotencyKey: 'a\nb' }, never),
+    good.listConversations({ projectId: 'p', dateFrom: Number.NaN }, never),
+    good.listConversations({ projectId: 'p', limit: 0 }, never),
+    good.listConversations({ projectId: 'p', limit: 1001 }, never),
+    good.listConversations({ projectId: 'p', limit: 1.5 }, never),
+  ];
+  for (const row of rows) assert.equal((await failure(row)).code, 'BadRequest');
+  assert.equal(received.length, 0);
+});
+
+test('an answer larger than the bound is given up', async () => {
+  answer = (response) => {
+    response.writeHead(200);
+    const pour = (): void => {
+      while (response.write('x'.repeat(65_536)));
+    };
+    response.on('drain', pour);
+    pour();
+  };
+  const error = await failure(client().readJob('se_1', never));
+  assert.equal(error.code, 'UnexpectedAnswer');
+  assert.match(error.message, /more than 1048576 bytes/);
+});
+
+test('a deadline that passes is RequestTimeout, before the headers and in the middle of the body', async () => {
+  const hang = (): void => {};
+  const stall = (response: ServerResponse): void => {
+    response.writeHead(200);
+    response.write('{"jobId":');
+  };
+  for (const behaviour of [hang, stall]) {
+    answer = behaviour;
+    // The deadline is under the test's control: it passes when the request has arrived.
+    const passed = new AbortController();
+    const clock = {
+      ...systemClock,
+      deadline: (_ms: number, parent?: AbortSignal) =>
+        AbortSignal.any([passed.signal, ...(parent === undefined ? [] : [parent])]),
+    };
+    const arrived = once(server, 'request');
+    const pending = failure(client({ clock, timeoutMs: 1234 }).readJob('se_1', never));
+    await arrived;
+    passed.abort();
+    const error = await pending;
+    assert.equal(error.code, 'RequestTimeout');
+    assert.match(error.message, /1234 ms/);
+  }
+});
+
+test("the caller's signal ends a call as Aborted, under way and before it began", async () => {
+  answer = () => {};
+  const controller = new AbortController();
+  const arrived = once(server, 'request');
+  const pending = failure(client().readJob('se_1', controller.signal));
+  await arrived;
+  controller.abort();
+  assert.equal((await pending).code, 'Aborted');
+  assert.equal((await failure(client().readJob('se_1', controller.signal))).code, 'Aborted');
+  assert.equal(received.length, 0);
+});
+
+test('no service, a service that hangs up, and one that does not speak HTTP are NetworkError', async () => {
+  const closed = createTcpServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const port = portOf(closed);
+  closed.close();
+  await once(closed, 'close');
+  const refused = await failure(client({ baseUrl: `http://127.0.0.1:${port}` }).readJob('se_1', never));
+  assert.equal(refused.code, 'NetworkError');
+  assert.match(refused.message, /ECONNREFUSED/);
+
+  answer = (response) => response.socket?.destroy();
+  assert.equal((await failure(client().readJob('se_1', never))).code, 'NetworkError');
+  answer = (response) => {
+    response.writeHead(200, { 'Content-Length': '100' });
+    response.write('{"sta', () => response.socket?.destroy());
+  };
+  assert.equal((await failure(client().readJob('se_1', never))).code, 'NetworkError');
+});
+
+test('a state that repeats the key is not passed on', async () => {
+  reply(200, { status: `waiting for ${key}` });
+  assert.equal((await client().readJob('se_1', never)).state, 'unknown');
+});
+
+test('mutated payloads and statuses never give anything but an answer or ExportApiError', async () => {
+  const pieces = fc.oneof(
+    fc.json(),
+    fc.string({ unit: 'binary' }),
+    fc
+      .record({
+        jobId: fc.jsonValue(),
+        status: fc.oneof(fc.jsonValue(), fc.constantFrom('completed', 'FAILED', { code: 'completed' })),
+        progress: fc.jsonValue(),
+        pageCount: fc.jsonValue(),
+        bundleUrl: fc.oneof(fc.jsonValue(), fc.webUrl()),
+        expiresAt: fc.jsonValue(),
+        conversations: fc.jsonValue(),
+        nextCursor: fc.jsonValue(),
+        hasMore: fc.jsonValue(),
+        error: fc.jsonValue(),
+      })
+      .map((body) => JSON.stringify(body)),
+  );
+  const api = client();
+  const calls = [
+    () => api.startJob(start, never),
+    () => api.readJob('se_1', never),
+    () => api.mintBundle({ jobId: 'se_1', idempotencyKey: 'k' }, never),
+    () => api.listConversations({ projectId: 'p' }, never),
+  ];
+  await fc.assert(
+    fc.asyncProperty(
+      pieces,
+      fc.constantFrom(200, 202, 301, 400, 404, 418, 500, 599),
+      fc.nat(3),
+      async (body, status, which) => {
+        reply(status, body);
+        try {
+          const result = await calls[which]?.();
+          assert.ok(status < 300);
+          assert.deepEqual(JSON.stringify(result?.raw), JSON.stringify(JSON.parse(body)));
+        } catch (error) {
+          assert.ok(error instanceof ExportApiError, inspect(error));
+          assert.doesNotMatch(error.message, /topsecret/);
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+test('raw bytes in place of HTTP never give anything but an answer or ExportApiError', async () => {
+  let bytes: Uint8Array = new Uint8Array();
+  const raw = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(bytes));
+  }).listen(0, '127.0.0.1');
+  await once(raw, 'listening');
+  const port = portOf(raw);
+  const api = client({ baseUrl: `http://127.0.0.1:${port}` });
+  const head = fc.tuple(
+    fc.constantFrom('HTTP/1.1 200 OK\r\n', 'HTTP/1.1 503 \r\n', 'HTTP/1.1 301 Moved\r\n', 'HTTP/9 x\r\n', ''),
+    fc.array(
+      fc.tuple(
+        fc.constantFrom('Retry-After', 'Date', 'Content-Length', 'X-Request-Id', 'Location'),
+        fc.string(),
+      ),
+      {
+        maxLength: 4,
+      },
+    ),
+    fc.uint8Array({ maxLength: 200 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(head, async ([line, headers, body]) => {
+      const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      bytes = Buffer.concat([Buffer.from(`${line}${lines}\r\n`), body]);
+      await api.readJob('se_1', never).catch((error: unknown) => {
+        assert.ok(error instanceof ExportApiError, inspect(error));
+      });
+    }),
+    { numRuns: 100 },
+  );
+  raw.close();
+});
+  probe.destroy();
+});

@@ -1,0 +1,74 @@
+// Paging: identical filters, only the last cursor, and an end to listings that would never end.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ExportApiError } from '../../../src/export-api/answers.ts';
+import {
+  type ConversationQuery,
+  readConversationPage,
+} from '../../../src/export-api/conversation-answers.ts';
+import { pagesOf } from '../../../src/export-api/conversation-pages.ts';
+
+const never = new AbortController().signal;
+
+function serviceOf(bodies: readonly unknown[]) {
+  const asked: ConversationQuery[] = [];
+  return {
+    asked,
+    listConversations: async (query: ConversationQuery) => {
+      asked.push(query);
+      const page = readConversationPage(bodies[asked.length - 1] ?? bodies.at(-1));
+      assert.ok(page);
+      return page;
+    },
+  };
+}
+
+async function collect(bodies: readonly unknown[]) {
+  const service = serviceOf(bodies);
+  const rows: (string | undefined)[] = [];
+  let error: unknown;
+  try {
+    for await (const page of pagesOf(service, { projectId: 'p', dateTo: 5, limit: 2 }, never)) {
+      rows.push(...page.rows.map((row) => row.id));
+    }
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { rows, error, asked: service.asked };
+}
+
+const page = (ids: readonly string[], nextCursor: unknown, hasMore: unknown) => ({
+  conversations: ids.map((id) => ({ id })),
+  nextCursor,
+  hasMore,
+});
+
+test('pages are followed by cursor with unchanged filters until either sign of the end', async () => {
+  for (const last of [page(['c'], null, false), page(['c'], 'X', false), page(['c'], null, undefined)]) {
+    const { rows, error, asked } = await collect([page(['a', 'b'], 'C1', true), page([], 'C2', true), last]);
+    assert.equal(error, undefined);
+    assert.deepEqual(rows, ['a', 'b', 'c']);
+    assert.deepEqual(asked, [
+      { projectId: 'p', dateTo: 5, limit: 2, cursor: undefined },
+      { projectId: 'p', dateTo: 5, limit: 2, cursor: 'C1' },
+      { projectId: 'p', dateTo: 5, limit: 2, cursor: 'C2' },
+    ]);
+  }
+});
+
+test('a listing that would never end, or ends without saying so, is an error after its rows', async () => {
+  const endless = Array.from({ length: 50 }, (_, index) => page([], `C${index}`, true));
+  const cases = [
+    { bodies: [page(['a'], null, true)], rows: ['a'], words: /no cursor/ },
+    { bodies: [page(['a'], 'C1', true), page(['b'], 'C1', true)], rows: ['a', 'b'], words: /same cursor/ },
+    { bodies: [page(['a'], 'C', true), ...endless], rows: ['a'], words: /empty pages/ },
+  ];
+  for (const { bodies, rows, words } of cases) {
+    const seen = await collect(bodies);
+    assert.deepEqual(seen.rows, rows);
+    assert.ok(seen.error instanceof ExportApiError);
+    assert.equal(seen.error.code, 'UnexpectedAnswer');
+    assert.match(seen.error.message, words);
+  }
+});

@@ -1,4 +1,5 @@
 // Randomness as a parameter, for the same reason as the clock: what draws from it can be replayed.
+// Only here may the platform's generators be touched.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 

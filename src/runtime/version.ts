@@ -1,4 +1,5 @@
-// The version every program prints and sends in its User-Agent: the package's own, read at build time.
+// The version every program prints and sends in its User-Agent: the package's own.
+// A bundled program has it built in; nothing is read at run time.
 
 import manifest from '../../package.json' with { type: 'json' };
 

@@ -100,7 +100,11 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
       kubectl: (args, call = {}) => run(tools.kubectl, args, call.kubeconfig ?? kubeconfig, call.input),
       helm: (args, call = {}) => run(tools.helm, args, call.kubeconfig ?? kubeconfig, call.input),
       watch: (args, onLine) => {
-        const watcher = startProgram(tools.kubectl, { args: [...args, '--watch'], env: { KUBECONFIG: kubeconfig }, onLine });
+        const watcher = startProgram(tools.kubectl, {
+          args: [...args, '--watch'],
+          env: { KUBECONFIG: kubeconfig },
+          onLine,
+        });
         watchers.add(watcher);
         return watcher;
       },

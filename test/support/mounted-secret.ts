@@ -51,7 +51,12 @@ export async function mountSecret(
   };
 }
 
-async function replaceTogether(folder: string, key: string, revision: string, content: Buffer): Promise<void> {
+async function replaceTogether(
+  folder: string,
+  key: string,
+  revision: string,
+  content: Buffer,
+): Promise<void> {
   await mkdir(join(folder, revision));
   await writeFile(join(folder, revision, key), content, { mode: 0o600 });
   await symlink(revision, join(folder, '..data_tmp'));

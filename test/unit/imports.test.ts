@@ -29,7 +29,7 @@ function importsOf(file: string): readonly Import[] {
 /** Rows of the map: | `folder` | owns | may import |, the last cell a comma-separated list of `names`. */
 function readTable(): ReadonlyMap<string, ReadonlySet<string>> {
   const map = readFileSync(join(src, 'README.md'), 'utf8');
-  const rows = map.matchAll(/^\| `([a-z-]+)` \|[^|]*\| ([^|]*) \|$/gm);
+  const rows = map.matchAll(/^\| `([a-z-]+)` +\|[^|]*\| ([^|]*) *\|$/gm);
   return new Map(
     [...rows].map(([, folder = '', cell = '']) => [
       folder,

@@ -1,0 +1,141 @@
+// The cluster as one pass needs it: live reads by name, server-side apply of what we own, one key of what we
+// don't, and the status subresource. Structurally the loop's `Cluster` port.
+// Refuses: replacing an object, listing or watching Secrets, writing without a precondition where others write.
+
+import { fieldManager } from '../staticexport/names.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
+import { mergePatch } from './json.ts';
+import {
+  apiVersionOf,
+  configMaps,
+  type ObjectAddress,
+  type Resource,
+  secrets,
+  staticExports,
+} from './resource-path.ts';
+import {
+  readConfigMapData,
+  readMeta,
+  readResource,
+  readSecretData,
+  type StoredMeta,
+  type StoredOwner,
+  type StoredResource,
+} from './stored-object.ts';
+import type { Transport } from './transport.ts';
+
+interface Key {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface Applied {
+  readonly metadata: Key & {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+    readonly ownerReferences: readonly StoredOwner[];
+  };
+  readonly data: Readonly<Record<string, string>>;
+}
+
+interface Edit {
+  readonly kind: 'ConfigMap' | 'Secret';
+  readonly key: Key;
+  readonly dataKey: string;
+  readonly text: string;
+  readonly resourceVersion: string;
+}
+
+type Data<T> = { readonly metadata: StoredMeta; readonly data: Readonly<Record<string, T>> };
+
+export interface ObjectCluster {
+  readStaticExport(key: Key, signal: AbortSignal): Promise<StoredResource | undefined>;
+  readSecret(key: Key, signal: AbortSignal): Promise<Data<Uint8Array> | undefined>;
+  readConfigMap(key: Key, signal: AbortSignal): Promise<Data<string> | undefined>;
+  applySecret(object: Applied, signal: AbortSignal): Promise<void>;
+  applyConfigMap(object: Applied, signal: AbortSignal): Promise<void>;
+  editDocument(edit: Edit, signal: AbortSignal): Promise<void>;
+  writeStatus(object: StoredResource, next: object, signal: AbortSignal): Promise<StoredResource>;
+}
+
+/** Every method rejects with {@link ClusterError} only. */
+export function createCluster(transport: Transport): ObjectCluster {
+  const read = async (resource: Resource, key: Key, signal: AbortSignal): Promise<unknown> => {
+    try {
+      return await transport.call({ verb: 'get', method: 'GET', address: { resource, ...key } }, signal);
+    } catch (error) {
+      if (error instanceof ClusterError && error.code === 'NotFound') return undefined;
+      throw error;
+    }
+  };
+  const patch = (address: ObjectAddress, body: object, signal: AbortSignal): Promise<unknown> =>
+    transport.call(
+      {
+        verb: 'patch',
+        method: 'PATCH',
+        address,
+        query: { fieldManager },
+        contentType: 'application/merge-patch+json',
+        body,
+      },
+      signal,
+    );
+  const apply = async (resource: Resource, object: Applied, data: object, signal: AbortSignal) => {
+    const { namespace, name } = object.metadata;
+    await transport.call(
+      {
+        verb: 'patch',
+        method: 'PATCH',
+        address: { resource, namespace, name },
+        query: { fieldManager, force: 'true' },
+        contentType: 'application/apply-patch+yaml',
+        body: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: object.metadata, ...data },
+      },
+      signal,
+    );
+  };
+
+  return {
+    readStaticExport: async (key, signal) => {
+      const object = await read(staticExports, key, signal);
+      return object === undefined ? undefined : readResource(object);
+    },
+    readSecret: async (key, signal) => {
+      const object = await read(secrets, key, signal);
+      return object === undefined ? undefined : { metadata: readMeta(object), data: readSecretData(object) };
+    },
+    readConfigMap: async (key, signal) => {
+      const object = await read(configMaps, key, signal);
+      return object === undefined
+        ? undefined
+        : { metadata: readMeta(object), data: readConfigMapData(object) };
+    },
+    applySecret: (object, signal) =>
+      apply(secrets, object, { type: 'Opaque', data: encodeAll(object.data) }, signal),
+    applyConfigMap: (object, signal) => apply(configMaps, object, { data: object.data }, signal),
+    editDocument: async ({ kind, key, dataKey, text, resourceVersion }, signal) => {
+      const resource = kind === 'Secret' ? secrets : configMaps;
+      const value = kind === 'Secret' ? encode(text) : text;
+      await patch(
+        { resource, ...key },
+        { metadata: { resourceVersion }, data: { [dataKey]: value } },
+        signal,
+      );
+    },
+    writeStatus: async (object, next, signal) => {
+      const { namespace, name, resourceVersion, uid } = object.metadata;
+      const stored = await patch(
+        { resource: staticExports, namespace, name, subresource: 'status' },
+        { metadata: { resourceVersion, uid }, status: mergePatch(object.status, next) },
+        signal,
+      );
+      return readResource(stored);
+    },
+  };
+}
+
+const encode = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
+
+function encodeAll(data: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, encode(text)]));
+}

@@ -1,0 +1,191 @@
+// HTTP to the API server: one pool of kept-alive HTTP/1.1 connections, credentials per request, a deadline on
+// every call, a bounded number of tries. Refuses: HTTP/2 (a dark path leaves undici on a dead session), and
+// retrying what the server did not ask to have retried. Everything that goes wrong is a ClusterError.
+
+import { Agent, type Dispatcher, fetch, ProxyAgent, type Response } from 'undici';
+import type { Clock } from '../runtime/clock.ts';
+import { userAgent } from '../runtime/version.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
+import { publishableCode } from '../wire/publishable-error.ts';
+import { type Connection, ConnectionError, type TlsMaterial } from './connection.ts';
+import { readRefusal } from './refusal.ts';
+import { describeAddress, type ObjectAddress, pathOf, type Verb } from './resource-path.ts';
+
+export interface Call {
+  readonly verb: Verb;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  readonly address: ObjectAddress;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON (which is YAML too, for `apply`). */
+  readonly body?: unknown;
+  readonly contentType?: string;
+  /** Less than the transport's own, where waiting longer is no use (leases). */
+  readonly timeoutMs?: number;
+}
+
+export interface Transport {
+  /** @returns the parsed body. @throws {ClusterError} */
+  call(call: Call, signal: AbortSignal): Promise<unknown>;
+  /** Resolves with the headers; the body then runs until the signal aborts. @throws {ClusterError} */
+  stream(call: Call, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Told of every answer; `code` is the HTTP status or `<error>`. */
+  readonly observe?: (fact: { readonly method: string; readonly code: string }) => void;
+  /** undici's own; a test may put its own in. */
+  readonly fetch?: typeof fetch;
+}
+
+const maxTries = 4;
+const maxWaitMs = 10_000;
+
+export function createTransport(connection: Connection, options: TransportOptions): Transport {
+  const { clock, timeoutMs } = options;
+  const send = options.fetch ?? fetch;
+  const pool = createPool(connection);
+
+  const attempt = async (call: Call, signal: AbortSignal): Promise<Response> => {
+    let code = '<error>';
+    try {
+      const credentials = await connection.authenticate();
+      const response = await send(`${connection.server}${pathOf(call.address, call.query)}`, {
+        method: call.method,
+        headers: {
+          ...credentials.headers,
+          Accept: 'application/json',
+          'User-Agent': userAgent,
+          ...(call.body !== undefined && { 'Content-Type': call.contentType ?? 'application/json' }),
+        },
+        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+        dispatcher: pool.dispatcher(credentials.tls),
+        redirect: 'error',
+        signal,
+      });
+      code = String(response.status);
+      return response;
+    } finally {
+      options.observe?.({ method: call.method, code });
+    }
+  };
+
+  /** One answer that is a success, with the tries that the server asks for. */
+  const obtain = async (call: Call, signal: AbortSignal): Promise<Response> => {
+    for (let tries = 1; ; tries += 1) {
+      const response = await attempt(call, signal);
+      if (response.ok) return response;
+      const refusal = readRefusal(call.verb, call.address, await readRefusalBody(response), clock.now());
+      // As client-go: only a server that says when wants to be asked again (429 and 5xx).
+      const isAsked = response.status === 429 || response.status >= 500;
+      const waitMs = refusal.retryAfterMs;
+      if (!isAsked || waitMs === undefined || waitMs > maxWaitMs || tries >= maxTries) throw refusal;
+      await clock.after(waitMs, signal);
+    }
+  };
+
+  return {
+    call: async (call, signal) => {
+      const deadline = clock.deadline(call.timeoutMs ?? timeoutMs, signal);
+      try {
+        const text = await (await obtain(call, deadline)).text();
+        return text === '' ? undefined : JSON.parse(text);
+      } catch (error) {
+        throw asClusterError(error, call, signal);
+      }
+    },
+    stream: async (call, signal) => {
+      const headersLate = new AbortController();
+      const arrived = new AbortController();
+      const watchdog = clock.after(timeoutMs, AbortSignal.any([arrived.signal, signal])).then(
+        () => headersLate.abort(new DOMException('no answer in time', 'TimeoutError')),
+        () => {},
+      );
+      try {
+        const response = await obtain(call, AbortSignal.any([signal, headersLate.signal]));
+        return readChunks(response, call, signal);
+      } catch (error) {
+        throw asClusterError(error, call, signal);
+      } finally {
+        arrived.abort();
+        await watchdog;
+      }
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function* readChunks(response: Response, call: Call, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  if (response.body === null) return;
+  try {
+    for await (const chunk of response.body) yield chunk;
+  } catch (error) {
+    throw asClusterError(error, call, signal);
+  }
+}
+
+async function readRefusalBody(response: Response) {
+  const text = await response.text();
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = undefined;
+  }
+  return { httpStatus: response.status, retryAfterHeader: response.headers.get('retry-after'), body };
+}
+
+function asClusterError(error: unknown, call: Call, signal: AbortSignal): ClusterError {
+  if (error instanceof ClusterError) return error;
+  const what = `${call.verb} ${describeAddress(call.address)}`;
+  if (signal.aborted) return new ClusterError('Aborted', `stopped while asking to ${what}`, { cause: error });
+  if (error instanceof ConnectionError)
+    return new ClusterError('Unauthorized', error.message, { cause: error });
+  return new ClusterError(
+    'Unavailable',
+    `no usable answer from the API server (${reasonOf(error)}) to ${what}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'not JSON';
+  return error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : publishableCode(error);
+}
+
+/** One dispatcher for as long as the TLS material stays the same; a rotated CA or certificate makes a new one. */
+function createPool(connection: Connection) {
+  let current: { readonly key: string; readonly dispatcher: Dispatcher } | undefined;
+  return {
+    dispatcher: (tls: TlsMaterial): Dispatcher => {
+      const key = JSON.stringify(tls);
+      if (current?.key === key) return current.dispatcher;
+      const outdated = current?.dispatcher;
+      current = { key, dispatcher: createDispatcher(connection, tls) };
+      // Ends when its last request does; a failure to close idle sockets is nobody's concern.
+      void outdated?.close().catch(() => {});
+      return current.dispatcher;
+    },
+    close: async () => {
+      await current?.dispatcher.destroy();
+    },
+  };
+}
+
+function createDispatcher({ proxyUrl }: Connection, tls: TlsMaterial): Dispatcher {
+  const common = {
+    allowH2: false,
+    // Bodies of watches are silent for as long as nothing happens; their reader has a limit of its own.
+    bodyTimeout: 0,
+    headersTimeout: 60_000,
+    keepAliveTimeout: 30_000,
+  };
+  const connect = { ...tls, timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000 };
+  return proxyUrl === undefined
+    ? new Agent({ ...common, connect })
+    : new ProxyAgent({ ...common, uri: proxyUrl, requestTls: tls, connect: { timeout: 10_000 } });
+}

@@ -1,0 +1,108 @@
+// Takes keys from the queue and runs a pass for each: N loops, a deadline per pass, a back-off per key after an
+// error, one line of log per failure. Knows nothing of what a pass does.
+// Invariant: every key ends its turn in exactly one of: a next look, a retry, or gone.
+
+import type { PassOutcome } from '../loop/edge.ts';
+import type { ObjectKey } from '../loop/ports.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Random } from '../runtime/random.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
+import type { WorkQueue } from './work-queue.ts';
+
+export type PassResult = 'success' | 'requeue_after' | 'gone' | 'conflict' | 'error' | 'timeout';
+
+export interface ControllerOptions {
+  readonly queue: WorkQueue;
+  readonly pass: (key: ObjectKey, signal: AbortSignal) => Promise<PassOutcome>;
+  readonly workers: number;
+  /** A pass that takes longer is aborted and tried again. */
+  readonly passTimeoutMs: number;
+  /** Every resource is looked at this often whatever its pass said; spread by up to a quarter, earlier only. */
+  readonly fullLookMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Told after every pass. */
+  readonly observe: (
+    key: ObjectKey,
+    result: PassResult,
+    tookMs: number,
+    outcome: PassOutcome | undefined,
+  ) => void;
+}
+
+const firstRetryMs = 500;
+const maxRetryMs = 5 * 60_000;
+
+/**
+ * Runs until the queue is closed and the passes under way have ended.
+ *
+ * @param work aborts the passes under way (leadership lost, or the patience of a shutdown is over)
+ */
+export async function runController(options: ControllerOptions, work: AbortSignal): Promise<void> {
+  const failures = new Map<string, number>();
+  const worker = async (): Promise<void> => {
+    for (;;) {
+      const text = await options.queue.take();
+      if (text === undefined) return;
+      try {
+        await turn(text, options, failures, work);
+      } finally {
+        options.queue.done(text);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: options.workers }, worker));
+}
+
+async function turn(
+  text: string,
+  options: ControllerOptions,
+  failures: Map<string, number>,
+  work: AbortSignal,
+): Promise<void> {
+  const { queue, clock, random, logger } = options;
+  const key = parseKey(text);
+  const startedAt = clock.monotonic();
+  const deadline = clock.deadline(options.passTimeoutMs, work);
+  try {
+    const outcome = await options.pass(key, deadline);
+    failures.delete(text);
+    const { wakeAfterMs } = outcome;
+    if (wakeAfterMs !== undefined) {
+      const fullLookMs = options.fullLookMs * (0.75 + 0.25 * random.fraction());
+      queue.addAfter(text, Math.min(wakeAfterMs, fullLookMs));
+    }
+    const result = wakeAfterMs === undefined ? 'gone' : 'requeue_after';
+    options.observe(key, result, clock.monotonic() - startedAt, outcome);
+    logger.debug({ object: text, because: outcome.because, wakeAfterMs }, 'pass');
+  } catch (error) {
+    if (work.aborted) return;
+    const failed = (failures.get(text) ?? 0) + 1;
+    failures.set(text, failed);
+    const result = resultOf(error, deadline);
+    const retryMs = retryAfterMs(error, result === 'conflict', failed, random);
+    queue.addAfter(text, retryMs);
+    options.observe(key, result, clock.monotonic() - startedAt, undefined);
+    // Somebody wrote first: ordinary, and the next pass reads what they wrote.
+    if (result === 'conflict' && failed < 5) logger.debug({ object: text, error, retryMs }, 'pass overtaken');
+    else logger.warn({ object: text, error, result, failures: failed, retryMs }, 'pass failed');
+  }
+}
+
+function resultOf(error: unknown, deadline: AbortSignal): PassResult {
+  if (deadline.aborted) return 'timeout';
+  return error instanceof ClusterError && error.code === 'Conflict' ? 'conflict' : 'error';
+}
+
+function retryAfterMs(error: unknown, isConflict: boolean, failures: number, random: Random): number {
+  const base = isConflict && failures < 5 ? 100 : Math.min(maxRetryMs, firstRetryMs * 2 ** (failures - 1));
+  const asked = error instanceof ClusterError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.max(asked, base * (0.8 + 0.4 * random.fraction()));
+}
+
+function parseKey(text: string): ObjectKey {
+  const slash = text.indexOf('/');
+  return { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+}

@@ -1,0 +1,138 @@
+// Which keys wait to be looked at, and when. A key is in the queue once however often it was added, and never
+// with two workers at a time; of several delayed looks the earliest wins. Time is a Clock's.
+// Invariant: a key added while its pass runs is looked at again after it; nothing added is lost.
+
+import type { Clock } from '../runtime/clock.ts';
+
+/** No timer is longer at once; who waits longer looks earlier, which costs one idle pass. */
+export const longestDelayMs = 24 * 24 * 60 * 60 * 1000;
+
+export interface QueueObserver {
+  added(): void;
+  /** Time from added to taken. */
+  taken(waitedMs: number): void;
+  /** Time from taken to done. */
+  finished(workedMs: number): void;
+}
+
+export interface QueueFigures {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+  readonly longestActiveMs: number;
+  /** Sum over all keys under way. */
+  readonly unfinishedMs: number;
+}
+
+interface Timer {
+  readonly dueAt: number;
+  readonly cancel: AbortController;
+}
+
+const silent: QueueObserver = { added: () => {}, taken: () => {}, finished: () => {} };
+
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #observer: QueueObserver;
+  /** By key: when it was added, monotonic ms. Insertion order is the order of service. */
+  readonly #ready = new Map<string, number>();
+  readonly #active = new Map<string, number>();
+  readonly #again = new Set<string>();
+  readonly #timers = new Map<string, Timer>();
+  #waiters: (() => void)[] = [];
+  #closed = false;
+
+  constructor(clock: Clock, observer: QueueObserver = silent) {
+    this.#clock = clock;
+    this.#observer = observer;
+  }
+
+  /** As soon as possible. Cancels a delayed look: the pass that comes says when the next is due. */
+  add(key: string): void {
+    if (this.#closed) return;
+    this.#cancel(key);
+    if (this.#active.has(key)) {
+      this.#again.add(key);
+      return;
+    }
+    if (this.#ready.has(key)) return;
+    this.#ready.set(key, this.#clock.monotonic());
+    this.#observer.added();
+    this.#waiters.shift()?.();
+  }
+
+  /** Not before `delayMs` unless added in the meantime. Zero or less is now: what is overdue must not wait. */
+  addAfter(key: string, delayMs: number): void {
+    if (this.#closed || this.#ready.has(key)) return;
+    if (!(delayMs > 0)) {
+      this.add(key);
+      return;
+    }
+    const waitMs = Math.min(delayMs, longestDelayMs);
+    const dueAt = this.#clock.monotonic() + waitMs;
+    const current = this.#timers.get(key);
+    if (current !== undefined && current.dueAt <= dueAt) return;
+    this.#cancel(key);
+    const timer: Timer = { dueAt, cancel: new AbortController() };
+    this.#timers.set(key, timer);
+    void this.#clock.after(waitMs, timer.cancel.signal).then(
+      () => {
+        if (this.#timers.get(key) === timer) this.add(key);
+      },
+      () => {},
+    );
+  }
+
+  /** The next key, which is the caller's until `done`; `undefined` once closed. */
+  async take(): Promise<string | undefined> {
+    for (;;) {
+      if (this.#closed) return undefined;
+      const [next] = this.#ready;
+      if (next !== undefined) {
+        const [key, addedAt] = next;
+        this.#ready.delete(key);
+        this.#active.set(key, this.#clock.monotonic());
+        this.#observer.taken(this.#clock.monotonic() - addedAt);
+        return key;
+      }
+      await new Promise<void>((resolve) => {
+        this.#waiters.push(resolve);
+      });
+    }
+  }
+
+  done(key: string): void {
+    const takenAt = this.#active.get(key);
+    if (takenAt === undefined) return;
+    this.#active.delete(key);
+    this.#observer.finished(this.#clock.monotonic() - takenAt);
+    if (this.#again.delete(key)) this.add(key);
+  }
+
+  /** Nothing is handed out any more, timers are gone; keys under way stay so until `done`. */
+  close(): void {
+    this.#closed = true;
+    for (const key of [...this.#timers.keys()]) this.#cancel(key);
+    this.#ready.clear();
+    for (const wake of this.#waiters.splice(0)) wake();
+  }
+
+  figures(): QueueFigures {
+    const now = this.#clock.monotonic();
+    const ages = [...this.#active.values()].map((takenAt) => now - takenAt);
+    return {
+      waiting: this.#ready.size,
+      active: this.#active.size,
+      delayed: this.#timers.size,
+      longestActiveMs: Math.max(0, ...ages),
+      unfinishedMs: ages.reduce((sum, age) => sum + age, 0),
+    };
+  }
+
+  #cancel(key: string): void {
+    const timer = this.#timers.get(key);
+    if (timer === undefined) return;
+    this.#timers.delete(key);
+    timer.cancel.abort();
+  }
+}

@@ -378,5 +378,3 @@ test('raw bytes in place of HTTP never give anything but an answer or ExportApiE
   );
   raw.close();
 });
-  probe.destroy();
-});

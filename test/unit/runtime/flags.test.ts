@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  count,
+  duration,
+  hostPort,
+  httpUrl,
+  list,
+  oneOf,
+  path,
+  toggle,
+} from '../../../src/runtime/flag-kinds.ts';
+import { flagName, helpText, readInvocation, variableName } from '../../../src/runtime/flags.ts';
+
+const program = {
+  name: 'bundle-server',
+  summary: 'serves a bundle',
+  flags: {
+    adminListen: hostPort.withDefault('127.0.0.1:9090', 'Where health and metrics are answered'),
+    bundleFile: path.optional('The mounted bundle.json'),
+    apiBaseUrl: httpUrl.required('The export API'),
+    keep: count.withDefault('2', 'Versions kept'),
+    linkLifetime: duration.withDefault('15m', 'Life of a link'),
+    origin: list('DOMAIN=URL', 'Where a domain is fetched'),
+    readiness: oneOf(['always', 'bundle']).withDefault('bundle', 'When to be ready'),
+    allowPrivateLinks: toggle('Fetch links that lead inside'),
+  },
+};
+const needed = ['--api-base-url', 'https://api.example.com'];
+
+function run(args: readonly string[], env: Record<string, string> = {}) {
+  return readInvocation(program, '1.2.3', args, env);
+}
+
+function valuesOf(args: readonly string[], env: Record<string, string> = {}) {
+  const invocation = run(args, env);
+  assert.equal(invocation.outcome, 'run', invocation.outcome === 'run' ? '' : invocation.text);
+  return invocation.outcome === 'run' ? invocation.values : assert.fail();
+}
+
+function refusalOf(args: readonly string[], env: Record<string, string> = {}): string {
+  const invocation = run(args, env);
+  return invocation.outcome === 'refuse'
+    ? invocation.text
+    : assert.fail(`not refused: ${invocation.outcome}`);
+}
+
+test('defaults are parsed like given values', () => {
+  assert.deepEqual(valuesOf(needed), {
+    adminListen: { host: '127.0.0.1', port: 9090 },
+    bundleFile: undefined,
+    apiBaseUrl: 'https://api.example.com',
+    keep: 2,
+    linkLifetime: 900_000,
+    origin: [],
+    readiness: 'bundle',
+    allowPrivateLinks: false,
+  });
+});
+
+test('values may follow "=" or a blank, lists may repeat and be comma-separated', () => {
+  const values = valuesOf([
+    ...needed,
+    '--keep=5',
+    '--origin',
+    'a=http://x,b=http://y',
+    '--origin=c=http://z',
+    '--allow-private-links',
+  ]);
+  assert.equal(values.keep, 5);
+  assert.deepEqual(values.origin, ['a=http://x', 'b=http://y', 'c=http://z']);
+  assert.equal(values.allowPrivateLinks, true);
+});
+
+test('every flag has an environment variable, and the command line wins over it', () => {
+  const env = {
+    BUNDLE_SERVER_API_BASE_URL: 'http://env.example.com/',
+    BUNDLE_SERVER_KEEP: '7',
+    BUNDLE_SERVER_ALLOW_PRIVATE_LINKS: 'true',
+  };
+  assert.equal(valuesOf([], env).apiBaseUrl, 'http://env.example.com');
+  assert.equal(valuesOf([], env).allowPrivateLinks, true);
+  assert.equal(valuesOf(['--keep=3'], env).keep, 3);
+});
+
+const refusals: readonly (readonly [string, readonly string[], RegExp])[] = [
+  [
+    'a misspelt flag names the nearest right one',
+    ['--admin-listn', 'x'],
+    /unknown flag --admin-listn; did you mean --admin-listen\?/,
+  ],
+  ['a flag that resembles none gets no guess', ['--zzzzzzzzzzzzzzzz'], /unknown flag --zzzzzzzzzzzzzzzz\n/],
+  [
+    'a missing flag names itself and its variable',
+    [],
+    /--api-base-url \(or BUNDLE_SERVER_API_BASE_URL\) is required/,
+  ],
+  ['a flag without its value', [...needed, '--keep'], /--keep needs a value/],
+  ['a bad port', [...needed, '--admin-listen=host'], /--admin-listen must be HOST:PORT/],
+  ['a port that does not exist', [...needed, '--admin-listen=host:70000'], /must be HOST:PORT/],
+  ['a bad duration', [...needed, '--link-lifetime=15'], /must be a duration such as/],
+  ['a bad choice', [...needed, '--readiness=maybe'], /must be one of always, bundle/],
+  ['a bad URL', ['--api-base-url=ftp://x'], /must be an http:\/\/ or https:\/\/ URL/],
+  ['a stray argument', [...needed, 'serve'], /unexpected argument "serve"/],
+];
+for (const [name, args, wanted] of refusals) {
+  test(`refused: ${name}`, () => assert.match(refusalOf(args), wanted));
+}
+
+test('a bad environment variable is called by its own name', () => {
+  assert.match(
+    refusalOf(needed, { BUNDLE_SERVER_KEEP: 'many' }),
+    /BUNDLE_SERVER_KEEP must be a whole number/,
+  );
+});
+
+test('--help lists every flag with its variable, and --version prints the version', () => {
+  const help = helpText(program);
+  for (const key of Object.keys(program.flags)) {
+    assert.ok(help.includes(`--${flagName(key)}`), key);
+    assert.ok(help.includes(variableName(program.name, key)), key);
+  }
+  assert.deepEqual(run(['--help']), { outcome: 'print', text: help });
+  assert.deepEqual(run(['--version']), { outcome: 'print', text: 'bundle-server 1.2.3\n' });
+});
+
+test('no command line makes the reader throw', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.oneof(fc.string(), fc.constantFrom('--', '--keep', '--keep=', '-h', '--no-keep', '-', '--origin')),
+      ),
+      (args) => {
+        run(args);
+      },
+    ),
+  );
+});

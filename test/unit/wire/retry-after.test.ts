@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseRetryAfter } from '../../../src/wire/retry-after.ts';
+
+const now = Date.parse('2026-11-21T10:00:00Z');
+const thirtyDaysMs = 30 * 24 * 3_600_000;
+
+const rows: readonly (readonly [string, string | null | undefined, number | undefined])[] = [
+  ['seconds', '120', 120_000],
+  ['zero seconds', '0', 0],
+  ['seconds with blanks around', ' 7 ', 7000],
+  ['an HTTP date in the future', 'Sat, 21 Nov 2026 10:02:00 GMT', 120_000],
+  ['an HTTP date in the past is now', 'Sat, 21 Nov 2026 09:00:00 GMT', 0],
+  ['an obsolete date form (RFC 850)', 'Saturday, 21-Nov-26 10:01:00 GMT', 60_000],
+  ['more than anybody means is bounded', '99999999999', thirtyDaysMs],
+  ['a negative number says nothing', '-5', undefined],
+  ['a fraction says nothing', '1.5', undefined],
+  ['a word says nothing', 'soon', undefined],
+  ['an ISO date is not of the header’s grammar', '2026-11-21T10:02:00Z', undefined],
+  ['empty', '', undefined],
+  ['absent', undefined, undefined],
+  ['null, as fetch gives it', null, undefined],
+];
+
+for (const [name, value, wanted] of rows) {
+  test(`Retry-After: ${name}`, () => assert.equal(parseRetryAfter(value, now), wanted));
+}
+
+test('whatever the header holds, the wait is absent or between zero and thirty days', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.integer(), (value, at) => {
+      const wait = parseRetryAfter(value, at);
+      assert.ok(wait === undefined || (wait >= 0 && wait <= thirtyDaysMs));
+    }),
+  );
+});

@@ -24,3 +24,43 @@ export class CrawlError extends PublishableError {
     super(code, message, options);
   }
 }
+
+const endless =
+  'if the site has links without end (a calendar, a filter), unlink them or disallow them in robots.txt';
+
+export function tooManyPages(maxPages: number, path: string): CrawlError {
+  return new CrawlError(
+    'TooManyPages',
+    `more than ${maxPages} pages (maxPages), the first one too many at ${path}; nothing was exported: ` +
+      `raise the limit, or ${endless}`,
+  );
+}
+
+export function tooManyFiles(maxFiles: number): CrawlError {
+  return new CrawlError(
+    'TooManyFiles',
+    `more than ${maxFiles} files (maxFiles); nothing was exported: raise the limit`,
+  );
+}
+
+export function tooManyLinks(count: number, path: string): CrawlError {
+  return new CrawlError(
+    'TooManyLinks',
+    `more than ${count} addresses to visit, the last at ${path}; nothing was exported: raise maxFiles, or ${endless}`,
+  );
+}
+
+export function tooManyBytes(maxBytes: number): CrawlError {
+  return new CrawlError(
+    'TooManyBytes',
+    `the site is larger than ${maxBytes} bytes (maxBytes); nothing was exported: raise the limit`,
+  );
+}
+
+export function tooDeep(maxDepth: number, path: string): CrawlError {
+  return new CrawlError(
+    'TooDeep',
+    `${path} is more than ${maxDepth} links away from the home page (maxDepth); nothing was exported: ` +
+      `raise the limit, list the pages in a sitemap, or ${endless}`,
+  );
+}

@@ -3,102 +3,201 @@
 // retries, and what is past a limit, ends the crawl with a CrawlError; only dead links are left out, by name.
 // Invariant: the same content gives the same files, whatever the order in which answers arrive.
 
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { CrawlError } from './crawl-error.ts';
+import { assembleSite } from './assembly.ts';
+import { bodyKind, readLinks } from './body-links.ts';
+import { documentPath } from './bundle-path.ts';
+import type { CrawlEdge, CrawlLimits, CrawlRequest, CrawlResult } from './contract.ts';
+import { CrawlError, tooManyBytes, tooManyPages } from './crawl-error.ts';
+import { createFrontier, type Frontier, isNotFoundPage, type Outcome, type Visit } from './frontier.ts';
+import { createOriginFetcher, type OriginFetcher } from './origin-fetcher.ts';
+import type { ReferenceUse } from './reference.ts';
+import { type Robots, readRobots } from './robots.ts';
+import { type Address, createScope, locate, originUrl, type SiteScope } from './site-scope.ts';
+import { createSpool, type Spool } from './spool.ts';
 
-/** Every one of them ends the crawl with an error of its own when it is passed. */
-export interface CrawlLimits {
-  readonly maxPages: number;
-  readonly maxFiles: number;
-  /** Sum of all bodies, decoded. */
-  readonly maxBytes: number;
-  readonly maxFileBytes: number;
-  /** For the whole crawl. */
-  readonly timeoutMs: number;
-  /** For one request, body included. */
-  readonly requestTimeoutMs: number;
-  /** Requests under way at once. */
-  readonly concurrency: number;
-  readonly maxRedirects: number;
-  /** Links from the home page to a page, at most. */
-  readonly maxDepth: number;
+export {
+  type CrawlEdge,
+  type CrawledFile,
+  type CrawlLimits,
+  type CrawlNote,
+  type CrawlProgress,
+  type CrawlRequest,
+  type CrawlResult,
+  defaultCrawlLimits,
+  type SkippedUrl,
+} from './contract.ts';
+
+/**
+ * Crawls the site whole. The origin is configured by whoever runs the service, so it may be an internal address;
+ * no other host is ever connected to.
+ * @throws {CrawlError}
+ */
+export async function crawlSite(request: CrawlRequest, edge: CrawlEdge): Promise<CrawlResult> {
+  const { limits } = request;
+  const scope = createScope(request.domain, request.origin);
+  const spool = createSpool(request.spoolDirectory);
+  const fetcher = createOriginFetcher(scope, limits, edge.clock);
+  // One that fails ends the others; the deadline ends all.
+  const failed = new AbortController();
+  const signal = edge.clock.deadline(limits.timeoutMs, AbortSignal.any([edge.signal, failed.signal]));
+  try {
+    const robots = await fetchRobots(scope, fetcher, signal);
+    const frontier = createFrontier(limits, robots);
+    addSeeds(scope, frontier, robots);
+    const arrivals = createArrivals(limits, frontier, edge.onProgress);
+    const context: VisitContext = { scope, fetcher, spool, arrivals, signal };
+    for (let wave = frontier.nextWave(); wave.length > 0; wave = frontier.nextWave()) {
+      edge.logger.debug({ domain: request.domain, addresses: wave.length }, 'crawling a wave');
+      const outcomes = await visitAll(wave, limits.concurrency, failed, (visit) =>
+        fetchVisit(visit, context),
+      );
+      for (const [visit, outcome] of outcomes) frontier.settle(visit, outcome);
+      arrivals.report();
+    }
+    const result = await assembleSite(frontier, spool, limits.maxRedirects);
+    if (result.pageCount === 0) throw noPages(request, result);
+    return result;
+  } catch (error) {
+    throw nameEnd(error, request, edge.signal);
+  } finally {
+    await fetcher.close();
+  }
 }
 
-export interface CrawlRequest {
-  /** Bare host name under which the site is public. Never connected to. */
-  readonly domain: string;
-  /** Where the domain is fetched, e.g. `http://127.0.0.1:4000/`; may have a path prefix. The only host connected to. */
-  readonly origin: URL;
-  /** Bodies are kept here, named by their hash, until the site is packed. Created if absent; the caller removes it. */
-  readonly spoolDirectory: string;
-  readonly limits: CrawlLimits;
+async function fetchRobots(scope: SiteScope, fetcher: OriginFetcher, signal: AbortSignal): Promise<Robots> {
+  let address: Address = { path: '/robots.txt', query: '' };
+  // RFC 9309 §2.3.1.2: at least five redirects are followed; here, on the site only.
+  for (let hops = 0; hops <= 5; hops += 1) {
+    const answer = await fetcher.get(address, signal);
+    if (answer.kind === 'absent') break;
+    if (answer.kind === 'body') {
+      const isText = bodyKind(answer.contentType, address.path) !== 'document';
+      return readRobots(scope, isText ? new TextDecoder().decode(answer.bytes) : '');
+    }
+    const located = locate(scope, answer.location, originUrl(scope, address));
+    if (located.where !== 'inside') break;
+    address = located.address;
+  }
+  return readRobots(scope, '');
 }
 
-export interface CrawlProgress {
-  /** Pages fetched so far; never falls. */
-  readonly pageCount: number;
-  /** Pages known so far; never below `pageCount`. */
-  readonly discovered: number;
+/** The home page, and the files that a site has by convention and that nothing need link to. */
+function addSeeds(scope: SiteScope, frontier: Frontier, robots: Robots): void {
+  const seed = (path: string, use: ReferenceUse, isSitemap = false): void =>
+    frontier.add({ address: { path, query: '' }, use, isSitemap }, 0);
+  seed('/', 'page');
+  const conventional = ['/robots.txt', '/404.html', '/favicon.ico', '/llms.txt', '/llms-full.txt'];
+  for (const path of conventional) seed(path, 'hint');
+  seed('/sitemap.xml', 'hint', true);
+  for (const text of robots.sitemaps) {
+    const located = locate(scope, text, originUrl(scope, { path: '/', query: '' }));
+    if (located.where === 'inside') {
+      frontier.add({ address: located.address, use: 'asset', isSitemap: true }, 0);
+    }
+  }
 }
 
-export interface CrawledFile {
-  /** Path in the bundle: decoded, no leading slash. */
-  readonly path: string;
-  readonly sizeBytes: number;
-  /** SHA-256 of the bytes, lower-case hex. */
-  readonly sha256: string;
-  /** The bytes, from the spool directory. @throws {CrawlError} SpoolFailed */
-  read(): Promise<Uint8Array>;
-}
-
-export interface SkippedUrl {
-  /** Path on the site; for another host's asset, host and path. Never a query. */
-  readonly path: string;
-  /** Stable code: `NotFound`, `RobotsDisallowed`, `External`, … */
-  readonly reason: string;
-}
-
-/** Something of the site that works differently when served from a bundle. */
-export interface CrawlNote {
-  /** Stable, PascalCase. */
-  readonly code: string;
-  readonly count: number;
-  /** One path it was seen at. */
-  readonly example: string;
-}
-
-export interface CrawlResult {
-  /** Sorted by path (UTF-16 code units), each path once. */
-  readonly files: readonly CrawledFile[];
-  /** HTML documents of the site; redirect stubs and `404.html` do not count. */
-  readonly pageCount: number;
-  readonly skipped: readonly SkippedUrl[];
-  readonly notes: readonly CrawlNote[];
-}
-
-export interface CrawlEdge {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly onProgress: (progress: CrawlProgress) => void;
+interface VisitContext {
+  readonly scope: SiteScope;
+  readonly fetcher: OriginFetcher;
+  readonly spool: Spool;
+  readonly arrivals: Arrivals;
   readonly signal: AbortSignal;
 }
 
-/** Enough for large documentation, small enough that a site without end is noticed in minutes. */
-export const defaultCrawlLimits: CrawlLimits = {
-  maxPages: 10_000,
-  maxFiles: 50_000,
-  maxBytes: 2 * 1024 ** 3,
-  maxFileBytes: 128 * 1024 ** 2,
-  timeoutMs: 60 * 60 * 1000,
-  requestTimeoutMs: 30_000,
-  concurrency: 4,
-  maxRedirects: 10,
-  maxDepth: 200,
-};
+async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome> {
+  const { scope, fetcher, spool, arrivals, signal } = context;
+  const { address } = visit;
+  const answer = await fetcher.get(address, signal);
+  if (answer.kind === 'absent') return answer;
+  if (answer.kind === 'redirect') {
+    const located = locate(scope, answer.location, originUrl(scope, address));
+    return located.where === 'inside'
+      ? { kind: 'redirect', to: located.address, fragment: located.fragment }
+      : { kind: 'redirect', to: undefined, fragment: '' };
+  }
+  const kind = bodyKind(answer.contentType, address.path);
+  const isDocument = kind === 'document';
+  arrivals.add(visit, isDocument, answer.bytes.byteLength);
+  const role = isDocument ? kind : visit.isSitemap ? 'sitemap' : isContents(address) ? 'contents' : kind;
+  const links = readLinks(scope, address, role, answer.contentType, answer.bytes);
+  return { kind: 'stored', body: await spool.put(answer.bytes), isDocument, links };
+}
 
-/** Crawls the site whole. @throws {CrawlError} */
-export async function crawlSite(request: CrawlRequest, edge: CrawlEdge): Promise<CrawlResult> {
-  edge.signal.throwIfAborted();
-  throw new CrawlError('OriginUnreachable', `${request.domain} has no crawler yet`);
+function isContents({ path }: Address): boolean {
+  return path === '/llms.txt';
+}
+
+/** What has arrived, in whatever order: for progress, and for the limits that must end a crawl at once. */
+interface Arrivals {
+  /** @throws {CrawlError} TooManyBytes, TooManyPages */
+  add(visit: Visit, isDocument: boolean, sizeBytes: number): void;
+  report(): void;
+}
+
+function createArrivals(
+  limits: CrawlLimits,
+  frontier: Frontier,
+  onProgress: CrawlEdge['onProgress'],
+): Arrivals {
+  const pages = new Set<string>();
+  let sizeBytes = 0;
+  const report = (): void =>
+    onProgress({ pageCount: pages.size, discovered: Math.max(pages.size, frontier.pageLinks()) });
+  return {
+    report,
+    add: ({ address, isPage }, isDocument, size) => {
+      sizeBytes += size;
+      if (sizeBytes > limits.maxBytes) throw tooManyBytes(limits.maxBytes);
+      if (!isDocument || !isPage || isNotFoundPage(address)) return;
+      pages.add(documentPath(address) ?? address.path);
+      if (pages.size > limits.maxPages) throw tooManyPages(limits.maxPages, address.path);
+      report();
+    },
+  };
+}
+
+/** Visits a wave with some requests at once; outcomes in the wave's order. The first failure ends the rest. */
+async function visitAll(
+  wave: readonly Visit[],
+  concurrency: number,
+  failed: AbortController,
+  visitOne: (visit: Visit) => Promise<Outcome>,
+): Promise<readonly (readonly [Visit, Outcome])[]> {
+  const queue = wave.entries();
+  const outcomes = new Map<number, readonly [Visit, Outcome]>();
+  const work = async (): Promise<void> => {
+    try {
+      for (const [index, visit] of queue) outcomes.set(index, [visit, await visitOne(visit)]);
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  };
+  const workers = await Promise.allSettled(Array.from({ length: Math.max(1, concurrency) }, work));
+  // The reason of the abort is the first failure; what the other workers threw followed from it.
+  if (workers.some(({ status }) => status === 'rejected')) throw failed.signal.reason;
+  return [...outcomes].sort(([a], [b]) => a - b).map(([, pair]) => pair);
+}
+
+function noPages({ domain }: CrawlRequest, { skipped }: CrawlResult): CrawlError {
+  const home = skipped.find(({ path }) => path === '/')?.reason ?? 'no HTML';
+  const advice =
+    home === 'RobotsDisallowed'
+      ? 'its robots.txt disallows the home page: allow static-export-operator there'
+      : 'check that the origin serves the site at its root, as HTML';
+  return new CrawlError('NoPages', `${domain} has no page to export (home page: ${home}): ${advice}`);
+}
+
+/** The deadline and the caller's signal arrive as whatever reason they carry; here they get their names. */
+function nameEnd(error: unknown, { domain, limits }: CrawlRequest, callers: AbortSignal): unknown {
+  if (callers.aborted) {
+    return new CrawlError('CrawlAborted', `the crawl of ${domain} was stopped`, { cause: error });
+  }
+  if (!(error instanceof Error) || error.name !== 'TimeoutError') return error;
+  return new CrawlError(
+    'CrawlTimedOut',
+    `the crawl of ${domain} was not done after ${limits.timeoutMs} ms; nothing was exported: raise the limit or speed up the origin`,
+    { cause: error },
+  );
 }

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw, constants as zlibConstants } from 'node:zlib';
 import { pack as createPack, type Pack } from 'tar-stream';
-import type { CrawledFile, CrawlResult } from './crawl.ts';
+import type { CrawledFile, CrawlResult } from './contract.ts';
 
 export interface PackedSite {
   readonly sizeBytes: number;
@@ -101,12 +101,13 @@ function addEntry(tar: Pack, name: string, bytes: Uint8Array): Promise<void> {
 }
 
 /** gzip with a header of our own: zlib's names the system it runs on. */
-async function* gzip(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* gzip(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
   yield gzipHeader;
   const trailer = { crc: 0, size: 0 };
   const deflate = createDeflateRaw({ level: zlibConstants.Z_DEFAULT_COMPRESSION });
   const fed = pipeline(async function* () {
     for await (const chunk of source) {
+      if (!(chunk instanceof Uint8Array)) continue;
       trailer.crc = crc32(chunk, trailer.crc);
       trailer.size = (trailer.size + chunk.byteLength) % 2 ** 32;
       yield chunk;

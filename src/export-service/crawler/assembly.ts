@@ -1,0 +1,113 @@
+// From what became of every address to the files of the bundle and the report of what is not in it: redirects
+// become stubs or copies, dead links are named, paths that cannot stand together are parted.
+// Invariant: the result is sorted and depends on the frontier's content alone.
+
+import { documentPath, filePath } from './bundle-path.ts';
+import type { CrawledFile, CrawlNote, CrawlResult, SkippedUrl } from './contract.ts';
+import { addressKey, compare, type Frontier, type SiteFile, type Visit } from './frontier.ts';
+import { redirectStub } from './redirect-stub.ts';
+import type { Address } from './site-scope.ts';
+import type { Spool } from './spool.ts';
+
+/** Where a chain of redirects ends. */
+type ChainEnd =
+  | { readonly target: Address; readonly fragment: string; readonly file: SiteFile }
+  | { readonly reason: 'RedirectOffSite' | 'RedirectLoop' | 'TooManyRedirects' | 'RedirectToNothing' };
+
+/** @throws {CrawlError} SpoolFailed */
+export async function assembleSite(
+  frontier: Frontier,
+  spool: Spool,
+  maxRedirects: number,
+): Promise<CrawlResult> {
+  const files = new Map(frontier.files);
+  const skipped = new Map(frontier.leftOut);
+  for (const visit of sortedVisits(frontier)) {
+    const { address, outcome } = visit;
+    const isWanted = visit.isPage || visit.isAsset;
+    if (outcome?.kind === 'absent') {
+      if (isWanted) skipped.set(address.path, outcome.reason);
+    } else if (outcome?.kind === 'stored') {
+      if (isWanted && !visit.isTaken) skipped.set(address.path, 'NotAnAsset');
+    } else if (outcome?.kind === 'redirect') {
+      const end = followChain(frontier, visit, maxRedirects);
+      if ('file' in end) await addRedirect(files, spool, visit, end);
+      else if (isWanted) skipped.set(address.path, end.reason);
+    }
+  }
+  for (const path of foldersOf(files)) {
+    // An archive that is unpacked cannot hold both a file and a folder of one name.
+    if (files.delete(path)) skipped.set(`/${path}`, 'FileAndFolder');
+  }
+  return {
+    files: [...files].map(([path, file]) => crawledFile(path, file, spool)).sort(byPath),
+    pageCount: frontier.pageCount(),
+    skipped: [...skipped].map(([path, reason]): SkippedUrl => ({ path, reason })).sort(byPath),
+    notes: [...frontier.notes]
+      .map(([code, { count, example }]): CrawlNote => ({ code, count, example }))
+      .sort((a, b) => compare(a.code, b.code)),
+  };
+}
+
+function sortedVisits({ visits }: Frontier): readonly Visit[] {
+  return [...visits].sort(([a], [b]) => compare(a, b)).map(([, visit]) => visit);
+}
+
+function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
+  return compare(a.path, b.path);
+}
+
+function crawledFile(path: string, { body }: SiteFile, spool: Spool): CrawledFile {
+  return { path, sizeBytes: body.sizeBytes, sha256: body.sha256, read: () => spool.read(body) };
+}
+
+function followChain({ visits, files }: Frontier, start: Visit, maxRedirects: number): ChainEnd {
+  const passed = new Set<Visit>();
+  let fragment = '';
+  for (let at: Visit | undefined = start; at?.outcome?.kind === 'redirect'; ) {
+    if (passed.has(at)) return { reason: 'RedirectLoop' };
+    if (passed.size >= maxRedirects) return { reason: 'TooManyRedirects' };
+    passed.add(at);
+    const { to, fragment: own }: { to: Address | undefined; fragment: string } = at.outcome;
+    if (to === undefined) return { reason: 'RedirectOffSite' };
+    fragment = own === '' ? fragment : own;
+    const next: Visit | undefined = visits.get(addressKey(to)) ?? visits.get(to.path);
+    if (next?.outcome?.kind === 'stored') {
+      const path = next.outcome.isDocument ? documentPath(next.address) : filePath(next.address);
+      const file = path === undefined ? undefined : files.get(path);
+      return file === undefined ? { reason: 'RedirectToNothing' } : { target: next.address, fragment, file };
+    }
+    at = next;
+  }
+  return { reason: 'RedirectToNothing' };
+}
+
+async function addRedirect(
+  files: Map<string, SiteFile>,
+  spool: Spool,
+  { address, isPage }: Visit,
+  { target, fragment, file }: Extract<ChainEnd, { file: SiteFile }>,
+): Promise<void> {
+  if (!file.isDocument) {
+    const path = filePath(address);
+    if (path !== undefined && !files.has(path)) files.set(path, file);
+    return;
+  }
+  const path = documentPath(address);
+  // Adding the slash of a folder is what every file server does by itself.
+  if (!isPage || path === undefined || files.has(path) || target.path === `${address.path}/`) return;
+  const body = await spool.put(redirectStub(address.path, target.path, fragment));
+  files.set(path, { body, isDocument: true });
+}
+
+/** Every folder that some file is in. */
+function foldersOf(files: ReadonlyMap<string, SiteFile>): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const path of files.keys()) {
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      if (folders.has(path.slice(0, at))) break;
+      folders.add(path.slice(0, at));
+    }
+  }
+  return folders;
+}

@@ -1,0 +1,60 @@
+// What a style sheet, a `<style>` element or a `style` attribute loads: `url()`, `@import`, `image-set()`.
+// Works on tokens, so that it sees custom properties and broken rules as a browser's tokenizer does, and never throws.
+
+import { string as cssString, url as cssUrl, tokenize, tokenTypes } from 'css-tree';
+import type { Reference } from './reference.ts';
+
+/** A string inside one of these is an address; elsewhere it is text. */
+const addressFunctions = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
+/** Strings in these, nested in an address function, are not addresses. */
+const plainFunctions = new Set(['type', 'format', 'tech', 'layer', 'supports']);
+
+export function readCssReferences(css: string): readonly Reference[] {
+  const found: Reference[] = [];
+  const add = (text: string): void => {
+    if (text !== '') found.push({ text, use: 'asset' });
+  };
+  /** Names of the functions and blocks that are open at this token. */
+  const open: string[] = [];
+  let atRule = '';
+  tokenize(css, (type, start, end) => {
+    if (type === tokenTypes.WhiteSpace || type === tokenTypes.Comment) return;
+    const text = css.slice(start, end);
+    switch (type) {
+      case tokenTypes.Url:
+        if (atRule !== '@namespace') add(cssUrl.decode(text));
+        break;
+      case tokenTypes.String: {
+        const inside = open.at(-1) ?? '';
+        if (atRule === '@import' ? !plainFunctions.has(inside) : isAddress(inside, atRule)) {
+          add(cssString.decode(text));
+        }
+        break;
+      }
+      case tokenTypes.AtKeyword:
+        atRule = text.toLowerCase();
+        break;
+      case tokenTypes.Semicolon:
+      case tokenTypes.LeftCurlyBracket:
+      case tokenTypes.RightCurlyBracket:
+        // The prelude of an at-rule ends here, and so does any function left open by mistake.
+        atRule = '';
+        open.length = 0;
+        break;
+      case tokenTypes.Function:
+        open.push(text.slice(0, -1).toLowerCase());
+        break;
+      case tokenTypes.LeftParenthesis:
+        open.push('');
+        break;
+      case tokenTypes.RightParenthesis:
+        open.pop();
+        break;
+    }
+  });
+  return found;
+}
+
+function isAddress(inside: string, atRule: string): boolean {
+  return addressFunctions.has(inside) && atRule !== '@namespace';
+}

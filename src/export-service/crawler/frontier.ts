@@ -1,0 +1,216 @@
+// What is known of the site while it is crawled: every address once, with why it is wanted and what became of it.
+// Work goes in waves: all addresses known and not yet visited, sorted. A wave's outcomes are settled in that
+// order, never in the order of arrival. Pure: no I/O, no time. Invariant: the same outcomes give the same files.
+
+import type { BodyLink, BodyLinks } from './body-links.ts';
+import { documentPath, filePath } from './bundle-path.ts';
+import type { CrawlLimits } from './contract.ts';
+import { tooDeep, tooManyFiles, tooManyLinks, tooManyPages } from './crawl-error.ts';
+import type { Robots } from './robots.ts';
+import type { Address } from './site-scope.ts';
+import type { StoredBody } from './spool.ts';
+
+export type Outcome =
+  | {
+      readonly kind: 'stored';
+      readonly body: StoredBody;
+      readonly isDocument: boolean;
+      readonly links: BodyLinks;
+    }
+  /** `to` is undefined where it leads off the site. */
+  | { readonly kind: 'redirect'; readonly to: Address | undefined; readonly fragment: string }
+  | { readonly kind: 'absent'; readonly reason: string };
+
+/** One address. Fields only ever grow: a hint may turn out to be a page, never the other way. */
+export interface Visit {
+  readonly address: Address;
+  isPage: boolean;
+  isAsset: boolean;
+  isSitemap: boolean;
+  /** Links from the home page. */
+  readonly depth: number;
+  /** Redirects that led here without a link of its own. */
+  readonly hops: number;
+  outcome: Outcome | undefined;
+  /** Set once its file and links have been taken. */
+  isTaken: boolean;
+}
+
+export interface SiteFile {
+  readonly body: StoredBody;
+  readonly isDocument: boolean;
+}
+
+export interface Frontier {
+  /** By address, sorted in no way. */
+  readonly visits: ReadonlyMap<string, Visit>;
+  readonly files: ReadonlyMap<string, SiteFile>;
+  /** Path and reason of what was left out while settling; `assemble` adds what the visits say. */
+  readonly leftOut: ReadonlyMap<string, string>;
+  readonly notes: ReadonlyMap<string, { readonly count: number; readonly example: string }>;
+  /** Addresses that a visitor may open and robots may fetch. */
+  pageLinks(): number;
+  /** Documents among the files. */
+  pageCount(): number;
+  add(link: BodyLink, depth: number): void;
+  /** The addresses to visit now, sorted; empty when the site is done. */
+  nextWave(): readonly Visit[];
+  /** To be called for each visit of the wave, in the wave's order. @throws {CrawlError} on a limit */
+  settle(visit: Visit, outcome: Outcome): void;
+}
+
+/** A file asked for under more queries than this is fetched no more: `?v=1`, `?v=2`, … are one path. */
+const maxQueriesPerPath = 4;
+/** Addresses that lead nowhere or elsewhere are part of any site; this many per file are not. */
+const linksPerFile = 4;
+const spareLinks = 1000;
+const maxLeftOut = 10_000;
+/** Style sheets import, scripts load: what a page needs may be this much deeper than the deepest page. */
+const assetDepth = 16;
+
+export function addressKey({ path, query }: Address): string {
+  return `${path}${query}`;
+}
+
+export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
+  const visits = new Map<string, Visit>();
+  const files = new Map<string, SiteFile>();
+  const leftOut = new Map<string, string>();
+  const notes = new Map<string, { count: number; example: string }>();
+  const queriesOf = new Map<string, number>();
+  let waiting: Visit[] = [];
+  let pageLinks = 0;
+  let pageCount = 0;
+
+  const leaveOut = (path: string, reason: string): void => {
+    if (leftOut.size < maxLeftOut && !leftOut.has(path)) leftOut.set(path, reason);
+  };
+  const note = (code: string, count: number, example: string): void => {
+    if (count === 0) return;
+    const known = notes.get(code);
+    if (known === undefined) notes.set(code, { count, example });
+    else known.count += count;
+  };
+
+  const widen = (visit: Visit, { use, isSitemap }: BodyLink): void => {
+    const isNews =
+      (use === 'page' && !visit.isPage) ||
+      (use === 'asset' && !visit.isAsset) ||
+      (isSitemap && !visit.isSitemap);
+    if (!isNews) return;
+    if (use === 'page') pageLinks += 1;
+    visit.isPage ||= use === 'page';
+    visit.isAsset ||= use === 'asset';
+    visit.isSitemap ||= isSitemap;
+    if (visit.outcome !== undefined && !visit.isTaken) take(visit, visit.outcome);
+  };
+
+  const add = (link: BodyLink, depth: number, hops = 0): void => {
+    const key = addressKey(link.address);
+    const known = visits.get(key);
+    if (known !== undefined) {
+      widen(known, link);
+      return;
+    }
+    const { path, query } = link.address;
+    if (query !== '') {
+      const queries = (queriesOf.get(path) ?? 0) + 1;
+      queriesOf.set(path, queries);
+      if (queries > maxQueriesPerPath) {
+        note('QueriesNotTried', 1, path);
+        return;
+      }
+    }
+    const refusal = refuse(link, hops);
+    const visit: Visit = {
+      address: link.address,
+      isPage: link.use === 'page',
+      isAsset: link.use === 'asset',
+      isSitemap: link.isSitemap,
+      depth,
+      hops,
+      outcome: refusal === undefined ? undefined : { kind: 'absent', reason: refusal },
+      isTaken: refusal !== undefined,
+    };
+    if (visits.size >= limits.maxFiles * linksPerFile + spareLinks) throw tooManyLinks(visits.size, path);
+    visits.set(key, visit);
+    if (refusal !== undefined) return;
+    if (depth > limits.maxDepth + (visit.isPage ? 0 : assetDepth)) throw tooDeep(limits.maxDepth, path);
+    if (visit.isPage) pageLinks += 1;
+    waiting.push(visit);
+  };
+
+  const refuse = ({ address, isSitemap }: BodyLink, hops: number): string | undefined => {
+    if (!isSitemap && !robots.isAllowed(address)) return 'RobotsDisallowed';
+    return hops > limits.maxRedirects ? 'TooManyRedirects' : undefined;
+  };
+
+  const take = (visit: Visit, outcome: Outcome): void => {
+    if (outcome.kind === 'stored') {
+      // A missing file answered with a page (common for apps of one page) is not the file.
+      if (outcome.isDocument && !visit.isPage && !isNotFoundPage(visit.address)) return;
+      visit.isTaken = true;
+      takeFile(visit, outcome);
+      takeLinks(visit, outcome.links);
+    } else if (outcome.kind === 'redirect' && outcome.to !== undefined) {
+      const use = visit.isPage ? 'page' : visit.isAsset ? 'asset' : 'hint';
+      visit.isTaken = visit.isPage;
+      // A page's query is dropped like any page link's, or a redirect that only adds one would never end.
+      const to = visit.isPage ? { path: outcome.to.path, query: '' } : outcome.to;
+      add({ address: to, use, isSitemap: visit.isSitemap }, visit.depth, visit.hops + 1);
+    }
+  };
+
+  const takeFile = ({ address }: Visit, { body, isDocument }: Outcome & { kind: 'stored' }): void => {
+    const path = isDocument ? documentPath(address) : filePath(address);
+    if (path === undefined) {
+      leaveOut(address.path, 'NoFileName');
+      return;
+    }
+    const known = files.get(path);
+    if (known === undefined) {
+      files.set(path, { body, isDocument });
+      if (isDocument && !isNotFoundPage(address)) pageCount += 1;
+      if (files.size > limits.maxFiles) throw tooManyFiles(limits.maxFiles);
+      if (pageCount > limits.maxPages) throw tooManyPages(limits.maxPages, address.path);
+    } else if (known.body.sha256 !== body.sha256) {
+      leaveOut(address.path, address.query === '' ? 'SamePathTwice' : 'QueryVariantDiffers');
+    }
+  };
+
+  const takeLinks = ({ address, depth }: Visit, links: BodyLinks): void => {
+    for (const link of links.links) add(link, depth + 1);
+    for (const name of links.external) leaveOut(name, 'External');
+    for (const path of links.unsafe) leaveOut(path, 'UnsafePath');
+    note('OriginSpelledInLinks', links.originSpelled, address.path);
+    note('QueriesDropped', links.queriesDropped, address.path);
+  };
+
+  return {
+    visits,
+    files,
+    leftOut,
+    notes,
+    add,
+    pageLinks: () => pageLinks,
+    pageCount: () => pageCount,
+    nextWave: () => {
+      const wave = waiting.sort((a, b) => compare(addressKey(a.address), addressKey(b.address)));
+      waiting = [];
+      return wave;
+    },
+    settle: (visit, outcome) => {
+      visit.outcome = outcome;
+      take(visit, outcome);
+    },
+  };
+}
+
+/** UTF-16 code units, as everywhere in a bundle. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function isNotFoundPage({ path }: Address): boolean {
+  return path === '/404.html';
+}

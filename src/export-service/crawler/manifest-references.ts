@@ -1,0 +1,33 @@
+// What a web app manifest loads: icons, screenshots, and the icons of its shortcuts (W3C Application Manifest).
+// A manifest that is not JSON, or not shaped like one, loads nothing.
+
+import { z } from 'zod';
+import type { Reference } from './reference.ts';
+
+const images = z
+  .array(z.object({ src: z.string() }).catch({ src: '' }))
+  .catch([])
+  .default([]);
+const manifest = z.object({
+  icons: images,
+  screenshots: images,
+  shortcuts: z
+    .array(z.object({ icons: images }).catch({ icons: [] }))
+    .catch([])
+    .default([]),
+});
+
+export function readManifestReferences(text: string): readonly Reference[] {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  const parsed = manifest.safeParse(json);
+  if (!parsed.success) return [];
+  const { icons, screenshots, shortcuts } = parsed.data;
+  return [...icons, ...screenshots, ...shortcuts.flatMap((shortcut) => shortcut.icons)]
+    .filter(({ src }) => src !== '')
+    .map(({ src }) => ({ text: src, use: 'asset' }));
+}

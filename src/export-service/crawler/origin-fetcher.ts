@@ -1,0 +1,205 @@
+// Requests to the origin, and to nothing else: the connection pool knows one host and port, so that no redirect
+// and no page can lead it elsewhere. Owns: retries with back-off, Retry-After, decoding, bounds on one answer.
+// Refuses: following a redirect (the frontier decides), and taking a failing answer for an absent page.
+
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { type Dispatcher, Pool } from 'undici';
+import type { Clock } from '../../runtime/clock.ts';
+import { userAgent } from '../../runtime/version.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { parseRetryAfter } from '../../wire/retry-after.ts';
+import type { CrawlLimits } from './contract.ts';
+import { CrawlError } from './crawl-error.ts';
+import { type Address, originUrl, type SiteScope } from './site-scope.ts';
+
+export type Answer =
+  | { readonly kind: 'body'; readonly contentType: string; readonly bytes: Uint8Array }
+  /** `location` as received. */
+  | { readonly kind: 'redirect'; readonly location: string }
+  /** Nothing there, and another try would give the same. */
+  | { readonly kind: 'absent'; readonly reason: string };
+
+export interface OriginFetcher {
+  /** @throws {CrawlError} OriginUnreachable, OriginFailed, FileTooLarge; or the signal's reason */
+  get(address: Address, signal: AbortSignal): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** Worth another try: what failed, and how long the origin asks us to wait. */
+interface Failure {
+  readonly kind: 'failure';
+  readonly what: string;
+  readonly retryAfterMs: number | undefined;
+  readonly cause: unknown;
+}
+
+const attempts = 5;
+const firstWaitMs = 500;
+const longestWaitMs = 60_000;
+const encodings = 'gzip, br';
+
+export function createOriginFetcher(
+  scope: SiteScope,
+  limits: Pick<CrawlLimits, 'concurrency' | 'requestTimeoutMs' | 'maxFileBytes'>,
+  clock: Clock,
+): OriginFetcher {
+  const pool = new Pool(scope.originHost, {
+    allowH2: false,
+    connections: limits.concurrency,
+    // One deadline covers connecting, headers and body; the pool's own timers would be a second opinion.
+    connect: { timeout: limits.requestTimeoutMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  let hasAnswered = false;
+  /** On the monotonic clock: a Retry-After holds for all requests to this origin. */
+  let notBefore = 0;
+
+  const attempt = async (address: Address, signal: AbortSignal): Promise<Answer | Failure> => {
+    const deadline = clock.deadline(limits.requestTimeoutMs, signal);
+    try {
+      const { pathname, search } = originUrl(scope, address);
+      const response = await pool.request({
+        path: `${pathname}${search}`,
+        method: 'GET',
+        headers: { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': encodings },
+        signal: deadline,
+      });
+      hasAnswered = true;
+      return await readAnswer(response, limits.maxFileBytes, address, clock.now());
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (cause instanceof CrawlError) throw cause;
+      const what = deadline.aborted ? 'no whole answer in time' : publishableCode(cause);
+      return { kind: 'failure', what, retryAfterMs: undefined, cause };
+    }
+  };
+
+  return {
+    get: async (address, signal) => {
+      for (let tried = 1; ; tried += 1) {
+        await clock.after(notBefore - clock.monotonic(), signal);
+        const answer = await attempt(address, signal);
+        if (answer.kind !== 'failure') return answer;
+        if (tried === attempts) throw originError(scope, address, answer, hasAnswered);
+        const backoffMs = firstWaitMs * 2 ** (tried - 1);
+        const waitMs = Math.min(Math.max(backoffMs, answer.retryAfterMs ?? 0), longestWaitMs);
+        if (answer.retryAfterMs !== undefined) {
+          notBefore = Math.max(notBefore, clock.monotonic() + waitMs);
+        }
+        await clock.after(waitMs, signal);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function originError(
+  scope: SiteScope,
+  address: Address,
+  { what, cause }: Failure,
+  hasAnswered: boolean,
+): CrawlError {
+  return hasAnswered
+    ? new CrawlError(
+        'OriginFailed',
+        `the origin of ${scope.domain} failed ${attempts} times at ${address.path} (${what}); ` +
+          'nothing was exported, because a page would be missing: repair the origin and start a new job',
+        { cause },
+      )
+    : new CrawlError(
+        'OriginUnreachable',
+        `the origin of ${scope.domain} cannot be reached (${what}): check that it runs and that its address is right`,
+        { cause },
+      );
+}
+
+async function readAnswer(
+  response: Dispatcher.ResponseData,
+  maxFileBytes: number,
+  address: Address,
+  now: number,
+): Promise<Answer | Failure> {
+  const { statusCode, headers } = response;
+  if (statusCode === 200 || statusCode === 203) {
+    const coding = header(headers, 'content-encoding').toLowerCase();
+    const decoders = decodersOf(coding);
+    if (decoders === undefined) return drop(response, { kind: 'absent', reason: 'UnknownEncoding' });
+    const bytes = await readBody(response.body, decoders, maxFileBytes, address);
+    return { kind: 'body', contentType: header(headers, 'content-type'), bytes };
+  }
+  const location = header(headers, 'location');
+  if ([301, 302, 303, 307, 308].includes(statusCode) && location !== '') {
+    return drop(response, { kind: 'redirect', location });
+  }
+  if (statusCode >= 500 || statusCode === 429 || statusCode === 408 || statusCode === 425) {
+    const retryAfterMs = parseRetryAfter(header(headers, 'retry-after'), now);
+    return drop(response, { kind: 'failure', what: `status ${statusCode}`, retryAfterMs, cause: undefined });
+  }
+  return drop(response, { kind: 'absent', reason: absence(statusCode) });
+}
+
+function absence(statusCode: number): string {
+  if (statusCode === 404) return 'NotFound';
+  if (statusCode === 410) return 'Gone';
+  return statusCode === 401 || statusCode === 403 ? 'AccessDenied' : `Status${statusCode}`;
+}
+
+async function drop<T>({ body }: Dispatcher.ResponseData, answer: T): Promise<T> {
+  await body.dump({ limit: 64 * 1024 });
+  return answer;
+}
+
+type Decoder = ReturnType<typeof createGunzip> | ReturnType<typeof createBrotliDecompress>;
+
+/** In the order in which they are undone. Undefined for a coding nobody asked for and we cannot undo. */
+function decodersOf(coding: string): readonly Decoder[] | undefined {
+  const decoders = coding
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity')
+    .map((name) => {
+      if (name === 'gzip' || name === 'x-gzip') return createGunzip();
+      if (name === 'br') return createBrotliDecompress();
+      if (name === 'deflate') return createInflate();
+      return name === 'zstd' ? createZstdDecompress() : undefined;
+    });
+  const known = decoders.filter((decoder) => decoder !== undefined);
+  return known.length === decoders.length ? known.toReversed() : undefined;
+}
+
+async function readBody(
+  body: Dispatcher.ResponseData['body'],
+  decoders: readonly Decoder[],
+  maxBytes: number,
+  address: Address,
+): Promise<Uint8Array> {
+  const source: Readable = decoders.at(-1) ?? body;
+  const fed = decoders.length === 0 ? undefined : pipeline([body, ...decoders]);
+  // Reported by reading the last of them; awaited below all the same.
+  fed?.catch(() => {});
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    if (!(chunk instanceof Uint8Array)) continue;
+    size += chunk.byteLength;
+    if (size > maxBytes) throw tooLarge(address, maxBytes);
+    chunks.push(chunk);
+  }
+  await fed;
+  return Buffer.concat(chunks, size);
+}
+
+function tooLarge(address: Address, maxBytes: number): CrawlError {
+  return new CrawlError(
+    'FileTooLarge',
+    `${address.path} is larger than the limit of ${maxBytes} bytes for one file: raise the limit or unlink the file`,
+  );
+}
+
+function header(headers: Dispatcher.ResponseData['headers'], name: string): string {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? '';
+}

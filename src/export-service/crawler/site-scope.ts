@@ -1,0 +1,112 @@
+// Which addresses belong to the site, and what each is called there. A site has two names: the public domain and
+// the origin it is fetched from; both lead to one address, which never names a host.
+// Invariant: an address is canonical (decoded and encoded again, `.` and `..` gone), so that it can be a key, and
+// safe: it has no empty, dotted or control-character segment, and can be a path in a bundle.
+
+/** A place on the site. */
+export interface Address {
+  /** Percent-encoded, from the site's root (the origin's prefix taken off), leading slash. */
+  readonly path: string;
+  /** Empty, or with its question mark. */
+  readonly query: string;
+}
+
+export interface SiteScope {
+  readonly domain: string;
+  /** Scheme, host and port of the origin. */
+  readonly originHost: string;
+  /** Path prefix of the origin without trailing slash; empty for none. */
+  readonly prefix: string;
+}
+
+/** What a reference found on a page leads to. */
+export type Located =
+  | { readonly where: 'inside'; readonly address: Address; readonly fragment: string }
+  /** On the site, with a path that no bundle may hold. */
+  | { readonly where: 'unsafe'; readonly path: string }
+  /** Another host, or beside the origin's prefix. `name` is host and path, never a query. */
+  | { readonly where: 'outside'; readonly name: string }
+  /** Nothing to fetch: `mailto:`, `data:`, a fragment, no URL at all. */
+  | { readonly where: 'nowhere' };
+
+const nowhere: Located = { where: 'nowhere' };
+const maxPathBytes = 1024;
+const maxNameLength = 200;
+
+export function createScope(domain: string, origin: URL): SiteScope {
+  return {
+    domain: domain.toLowerCase(),
+    originHost: origin.origin,
+    prefix: origin.pathname.replace(/\/[^/]*$/, '').replace(/\/+$/, ''),
+  };
+}
+
+/** The URL of an address at the origin: what is requested, and what relative references are resolved against. */
+export function originUrl(scope: SiteScope, address: Address): URL {
+  return new URL(`${scope.originHost}${scope.prefix}${address.path}${address.query}`);
+}
+
+/** The URL of an address under its public name: what robots.txt speaks of. */
+export function publicUrl(scope: SiteScope, address: Address): string {
+  return `https://${scope.domain}${address.path}${address.query}`;
+}
+
+/** Resolves a reference as a browser would and says where it leads. Never throws. */
+export function locate(scope: SiteScope, reference: string, base: URL): Located {
+  const text = reference.trim();
+  if (text === '' || text.startsWith('#')) return nowhere;
+  const url = URL.parse(text, base.href);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return nowhere;
+  const path = sitePath(scope, url);
+  if (path === undefined) {
+    return { where: 'outside', name: `${url.host}${url.pathname}`.slice(0, maxNameLength) };
+  }
+  const canonical = canonicalPath(path);
+  return canonical === undefined
+    ? { where: 'unsafe', path: path.slice(0, maxNameLength) }
+    : { where: 'inside', address: { path: canonical, query: url.search }, fragment: url.hash };
+}
+
+function sitePath({ domain, originHost, prefix }: SiteScope, url: URL): string | undefined {
+  if (url.origin === originHost) {
+    if (url.pathname === prefix) return '/';
+    return url.pathname.startsWith(`${prefix}/`) ? url.pathname.slice(prefix.length) : undefined;
+  }
+  return url.hostname === domain && url.port === '' ? url.pathname : undefined;
+}
+
+/** @returns the one spelling of a path, or `undefined` if it cannot be a path of a bundle */
+export function canonicalPath(path: string): string | undefined {
+  const decoded = decodePath(path);
+  if (decoded === undefined) return undefined;
+  return decoded
+    .split('/')
+    .map((segment) => encodeURI(segment).replace(/[?#]/g, encodeURIComponent))
+    .join('/');
+}
+
+/** The path as people read it. Undefined for what is not UTF-8, hides a separator, or holds control characters. */
+export function decodePath(path: string): string | undefined {
+  const segments: string[] = [];
+  for (const segment of path.split('/').slice(1)) {
+    const decoded = decodeSegment(segment);
+    if (decoded === undefined) return undefined;
+    segments.push(decoded);
+  }
+  // Only the last may be empty: that is the trailing slash.
+  if (segments.slice(0, -1).includes('')) return undefined;
+  const whole = `/${segments.join('/')}`;
+  return Buffer.byteLength(whole) > maxPathBytes ? undefined : whole;
+}
+
+function decodeSegment(segment: string): string | undefined {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  const isUnsafe = decoded === '.' || decoded === '..' || /[/\\\u0000-\u001f\u007f]/.test(decoded);
+  return isUnsafe || !decoded.isWellFormed() ? undefined : decoded;
+}

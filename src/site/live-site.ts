@@ -30,10 +30,10 @@ export interface SiteView extends SiteLookup {
 
 export interface LiveSite {
   readonly view: () => SiteView | undefined;
-  /** Serves `next` from now on. What is beyond `keep` is retired; the returned promise waits for that. */
-  swap(next: ServedVersion): Promise<void>;
+  /** Serves `next` from now on. What is beyond `keep` is retired: it closes when its last request is done. */
+  swap(next: ServedVersion): void;
   /** Adds a former bundle behind the others, for its hashed assets. */
-  addPrevious(former: ServedVersion): Promise<void>;
+  addPrevious(former: ServedVersion): void;
   /** The same content under another name. */
   relabel(version: string | undefined, activatedAt: number): void;
   /** Swaps since the start; the first activation is none. */
@@ -44,7 +44,7 @@ export interface LiveSite {
 export function createLiveSite(keep: number): LiveSite {
   let view: SiteView | undefined;
   let swaps = 0;
-  const show = (active: ServedVersion, former: readonly ServedVersion[]): Promise<unknown> => {
+  const show = (active: ServedVersion, former: readonly ServedVersion[]): void => {
     const others = former.filter(({ bundle }) => bundle !== active.bundle);
     const previous = others
       .filter(
@@ -54,18 +54,17 @@ export function createLiveSite(keep: number): LiveSite {
       )
       .slice(0, Math.max(0, keep - 1));
     view = createView(active, previous);
-    const dropped = others.filter((one) => !previous.includes(one));
-    return Promise.all(dropped.map(({ bundle }) => bundle.retire()));
+    for (const one of others) if (!previous.includes(one)) void one.bundle.retire();
   };
   return {
     view: () => view,
-    swap: async (next) => {
+    swap: (next) => {
       if (view !== undefined) swaps += 1;
-      await show(next, view === undefined ? [] : [view.active, ...view.previous]);
+      show(next, view === undefined ? [] : [view.active, ...view.previous]);
     },
-    addPrevious: async (former) => {
-      if (view === undefined) await former.bundle.retire();
-      else await show(view.active, [...view.previous, former]);
+    addPrevious: (former) => {
+      if (view === undefined) void former.bundle.retire();
+      else show(view.active, [...view.previous, former]);
     },
     relabel: (version, activatedAt) => {
       if (view !== undefined) view = createView({ ...view.active, version, activatedAt }, view.previous);

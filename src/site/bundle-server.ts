@@ -1,0 +1,151 @@
+// The bundle server put together: two ports, the store, the watch over the source, and their end.
+// Owns the order of start (ports first, so that probes have somebody to ask) and of stop (readiness first,
+// the site's door later, the admin port last).
+
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { defaultLimits } from '../bundle/limits.ts';
+import { prepareInWorker } from '../bundle/preparation.ts';
+import { openBundleStore } from '../bundle/store.ts';
+import { adminApp } from '../runtime/admin-port.ts';
+import { listenHttp } from '../runtime/http-listener.ts';
+import type { ProgramEdge } from '../runtime/program.ts';
+import { userAgent } from '../runtime/version.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import { type BodyCache, createBodyCache } from './body-cache.ts';
+import { createLiveSite, type LiveSite } from './live-site.ts';
+import type { PrepareBundle } from './obtaining.ts';
+import { siteHeaders } from './reply.ts';
+import type { BundleServerFlags } from './server-flags.ts';
+import { siteHandler } from './site-handler.ts';
+import { createSiteMetrics, type SiteFigures } from './site-metrics.ts';
+import { type BundleSource, bundleFileSource, bundleUrlSource } from './source-document.ts';
+import { type SourceProgress, startingProgress, stateWords } from './source-progress.ts';
+import { createSourceWatch, type SourceWatch } from './source-watch.ts';
+import { statusDocument } from './status-document.ts';
+
+/**
+ * Longer than any proxy keeps a connection it may still send on (60 s is usual): the side that closes an idle
+ * connection first must be the proxy, or its next request is reset.
+ */
+const siteServerOptions = {
+  optimizeEmptyRequests: true,
+  keepAliveTimeout: 75_000,
+  headersTimeout: 20_000,
+  requestTimeout: 60_000,
+};
+
+/** Runs until the edge's shutdown signal, and through the drain. @param workerUrl prepares bundles in a thread */
+export async function runBundleServer(
+  flags: BundleServerFlags,
+  edge: ProgramEdge,
+  workerUrl: URL,
+): Promise<void> {
+  const { clock, random, logger, shutdown } = edge;
+  const source = sourceOf(flags);
+  const prepare = await preparationOf(flags, workerUrl);
+  const site = createLiveSite(flags.keep);
+  const cache = createBodyCache(flags.memoryBudget);
+  const progress = (): SourceProgress => watch?.progress() ?? startingProgress;
+  const metrics = createSiteMetrics(() => figuresOf(site, cache, progress()));
+  let watch: SourceWatch | undefined;
+
+  const always = siteHeaders(flags.deploymentType);
+  const serving = {
+    site,
+    cache,
+    basePath: flags.basePath,
+    always,
+    countReply: metrics.countReply,
+    clock,
+    logger,
+  };
+  const sitePort = await listenHttp(flags.listen, siteHandler(serving), clock, siteServerOptions);
+  const admin = adminApp({
+    readiness: () => readinessOf(flags, site, progress(), shutdown),
+    registry: metrics.registry,
+    documents: { '/status': () => statusDocument(site.view(), progress(), source.kind, site.swaps()) },
+  });
+  const adminPort = await listenHttp(flags.adminListen, admin, clock);
+  logger.info({ site: sitePort.url, admin: adminPort.url, store: flags.store }, 'listening');
+
+  const store = await openBundleStore(flags.store, { keep: flags.keep });
+  const { countDownload } = metrics;
+  const times = { pollMs: flags.pollInterval, patienceMs: flags.patience };
+  watch = createSourceWatch({ source, store, site, prepare, countDownload, clock, random, logger, ...times });
+  const watching = watch.run(shutdown);
+  if (!shutdown.aborted) await once(shutdown, 'abort');
+  const drained = sitePort.close({ lingerMs: flags.drainLinger, graceMs: flags.drainGrace });
+  await Promise.all([watching, drained]);
+  await adminPort.close({ lingerMs: 0, graceMs: 1000 });
+}
+
+function sourceOf({ bundleFile, bundleUrl, version }: BundleServerFlags): BundleSource {
+  return bundleUrl === undefined ? bundleFileSource(bundleFile ?? '') : bundleUrlSource(bundleUrl, version);
+}
+
+async function preparationOf(flags: BundleServerFlags, workerUrl: URL): Promise<PrepareBundle> {
+  const extraCaPem = flags.extraCaFile === undefined ? undefined : await readCa(flags.extraCaFile);
+  const limits = {
+    ...defaultLimits,
+    maxArchiveBytes: flags.maxArchiveSize,
+    maxTotalBytes: flags.maxBundleSize,
+    maxFileBytes: flags.maxFileSize,
+    maxFiles: flags.maxFiles,
+    downloadTimeoutMs: flags.downloadTimeout,
+    idleTimeoutMs: flags.idleTimeout,
+  };
+  return (published, onProgress, signal) =>
+    prepareInWorker(
+      workerUrl,
+      {
+        link: published.link,
+        storeDir: flags.store,
+        expectedDigest: published.digest,
+        limits,
+        allowPrivateLinks: flags.allowPrivateLinks,
+        // A link on the command line is its user's own; one in a document is somebody else's text.
+        allowFileLinks: flags.allowPrivateLinks || flags.bundleUrl !== undefined,
+        extraCaPem,
+        userAgent,
+      },
+      { signal, onProgress },
+    );
+}
+
+async function readCa(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const words = `--extra-ca-file cannot be read (${publishableCode(cause)}); check the path and its rights`;
+    throw new PublishableError('ExtraCaUnreadable', words, { cause });
+  }
+}
+
+function readinessOf(
+  flags: BundleServerFlags,
+  site: LiveSite,
+  progress: SourceProgress,
+  shutdown: AbortSignal,
+): string | undefined {
+  if (shutdown.aborted) return 'stopping';
+  if (flags.readiness === 'always' || site.view() !== undefined) return undefined;
+  const { lastError } = progress;
+  const why = lastError === undefined ? '' : ` (last error: ${lastError.code}: ${lastError.message})`;
+  return `no bundle is served yet: ${stateWords[progress.state]}${why}`;
+}
+
+function figuresOf(site: LiveSite, cache: BodyCache, progress: SourceProgress): SiteFigures {
+  const active = site.view()?.active;
+  return {
+    active: active && {
+      version: active.version ?? '',
+      digest: active.bundle.digest,
+      files: active.bundle.routes.size,
+    },
+    swaps: site.swaps(),
+    cachedBytes: cache.heldBytes(),
+    linkExpiresAt: progress.published?.expiresAt,
+    isCurrent: progress.state === 'in-sync',
+  };
+}

@@ -1,0 +1,84 @@
+// Getting the published content: from disk if it is there, else by its link. Where servers hand bundles to
+// each other, that step belongs between the two.
+// Invariant: what is returned was verified byte by byte and is open, or an error says why there is nothing.
+
+import { BundleError } from '../bundle/bundle-error.ts';
+import type { BundleStore } from '../bundle/store.ts';
+import type { StoredBundle } from '../bundle/stored-bundle.ts';
+import type { Provenance } from './live-site.ts';
+import type { DownloadOutcome } from './site-metrics.ts';
+import type { Published } from './source-decision.ts';
+
+export interface FetchProgress {
+  readonly receivedBytes: number;
+  readonly files: number;
+}
+
+/** Fetches what a link leads to into the store. @throws BundleError */
+export type PrepareBundle = (
+  published: Published,
+  onProgress: (progress: FetchProgress) => void,
+  signal: AbortSignal,
+) => Promise<{ readonly digest: string }>;
+
+export interface ObtainingPorts {
+  readonly store: BundleStore;
+  readonly prepare: PrepareBundle;
+  readonly countDownload: (outcome: DownloadOutcome) => void;
+}
+
+export type Obtained =
+  | { readonly kind: 'bundle'; readonly stored: StoredBundle; readonly provenance: Provenance }
+  /** The link led to the content that is served already. */
+  | { readonly kind: 'same-content' };
+
+/**
+ * @param activeDigest what is being served
+ * @throws {BundleError}
+ */
+export async function obtainBundle(
+  ports: ObtainingPorts,
+  published: Published,
+  activeDigest: string | undefined,
+  onProgress: (progress: FetchProgress) => void,
+  signal: AbortSignal,
+): Promise<Obtained> {
+  const onDisk = published.digest === undefined ? undefined : await ports.store.open(published.digest);
+  if (onDisk !== undefined) return { kind: 'bundle', stored: onDisk, provenance: 'disk' };
+  const digest = await fetchByLink(ports, published, onProgress, signal);
+  if (digest === activeDigest) return { kind: 'same-content' };
+  const fetched = await ports.store.open(digest);
+  if (fetched === undefined) {
+    throw new BundleError(
+      'transient',
+      'StoreUnreliable',
+      'the store lost or damaged the bundle just written to it; check its volume',
+    );
+  }
+  return { kind: 'bundle', stored: fetched, provenance: 'link' };
+}
+
+async function fetchByLink(
+  { prepare, countDownload }: ObtainingPorts,
+  published: Published,
+  onProgress: (progress: FetchProgress) => void,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const { digest } = await prepare(published, onProgress, signal);
+    // The preparation refuses this itself; serving it would be the one thing that must not happen.
+    if (published.digest !== undefined && digest !== published.digest) {
+      throw new BundleError('refused', 'DigestMismatch', 'the archive holds other content than published');
+    }
+    countDownload('ok');
+    return digest;
+  } catch (error) {
+    if (!signal.aborted) countDownload(failureKind(error));
+    throw error;
+  }
+}
+
+/** What is not a BundleError is a defect or the machine's trouble: worth another try, never a verdict. */
+export function failureKind(error: unknown): BundleError['kind'] {
+  return error instanceof BundleError ? error.kind : 'transient';
+}

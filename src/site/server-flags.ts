@@ -1,0 +1,115 @@
+// The command line of `bundle-server`: its flags, what they default to, and which of them go together.
+
+import { defaultLimits } from '../bundle/limits.ts';
+import {
+  bytes,
+  count,
+  duration,
+  type Flag,
+  FlagValueError,
+  hostPort,
+  oneOf,
+  path,
+  text,
+  toggle,
+} from '../runtime/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
+import { Link } from '../wire/link.ts';
+import { deploymentTypes } from './reply.ts';
+import { readBasePath } from './request-path.ts';
+
+const mib = 1024 * 1024;
+
+/** A link is parsed at once, so that no text of it is kept; `undefined` when not given. */
+const link: Flag<Link | undefined> = {
+  ...text.optional(
+    'Link to the archive (https, http or file), instead of a document; best given by variable',
+  ),
+  placeholder: 'URL',
+  parse: (texts) => {
+    const parsed = Link.parse(texts.at(-1));
+    if (parsed === undefined) throw new FlagValueError('must be an absolute https:, http: or file: URL');
+    return parsed;
+  },
+};
+
+const basePath: Flag<string> = {
+  ...text.withDefault('/', 'Path under which the site is reached, for example /docs'),
+  placeholder: 'PATH',
+  parse: (texts) => {
+    const read = readBasePath(texts.at(-1) ?? '/');
+    if (read === undefined) throw new FlagValueError('must be a plain path such as /docs');
+    return read;
+  },
+};
+
+const keep: Flag<number> = {
+  ...count.withDefault('2', 'Versions kept on disk, the active one included'),
+  parse: (texts) => {
+    const kept = count.withDefault('2', '').parse(texts);
+    if (kept < 1) throw new FlagValueError('must be 1 or more');
+    return kept;
+  },
+};
+
+export const bundleServerFlags = {
+  bundleFile: path.optional('Mounted bundle.json that says what to serve; looked at again at every poll'),
+  bundleUrl: link,
+  version: text.optional('Version that --bundle-url leads to; without a value prints this program’s own'),
+  store: path.required('Folder for verified bundles; the site starts from it when nothing else answers'),
+  keep,
+  listen: hostPort.withDefault('0.0.0.0:8080', 'Address of the site'),
+  adminListen: hostPort.withDefault('0.0.0.0:9090', 'Address of health, metrics and status'),
+  readiness: oneOf(['bundle', 'always']).withDefault(
+    'bundle',
+    'When /readyz says yes: once a verified bundle is served, or always (for a sidecar)',
+  ),
+  basePath,
+  deploymentType: oneOf(deploymentTypes).withDefault(
+    'Cloud',
+    'Where the site stands; AirGapped forbids pages to reach anything else',
+  ),
+  allowPrivateLinks: toggle('Let links lead to loopback, private and cluster addresses, and to files'),
+  extraCaFile: path.optional('PEM file of authorities to trust beside the system’s'),
+  maxArchiveSize: bytes.withDefault(`${defaultLimits.maxArchiveBytes / mib}MiB`, 'Largest archive, as sent'),
+  maxBundleSize: bytes.withDefault(`${defaultLimits.maxTotalBytes / mib}MiB`, 'Largest archive, unpacked'),
+  maxFileSize: bytes.withDefault(`${defaultLimits.maxFileBytes / mib}MiB`, 'Largest single file'),
+  maxFiles: count.withDefault(`${defaultLimits.maxFiles}`, 'Most entries of an archive'),
+  downloadTimeout: duration.withDefault(`${defaultLimits.downloadTimeoutMs / 60_000}m`, 'Longest download'),
+  idleTimeout: duration.withDefault(
+    `${defaultLimits.idleTimeoutMs / 1000}s`,
+    'Longest silence of a download',
+  ),
+  memoryBudget: bytes.withDefault('32MiB', 'Memory for bodies of files that are asked for often'),
+  pollInterval: duration.withDefault('5s', 'How often --bundle-file is looked at'),
+  patience: duration.withDefault(
+    '30s',
+    'At start, how long a download may take before the last good version is served meanwhile',
+  ),
+  drainLinger: duration.withDefault('5s', 'After SIGTERM, how long to go on accepting connections'),
+  drainGrace: duration.withDefault('30s', 'Then, how long requests under way may take'),
+};
+
+export type BundleServerFlags = FlagValues<typeof bundleServerFlags>;
+
+export const bundleServer: ProgramDescription<typeof bundleServerFlags> = {
+  name: 'bundle-server',
+  summary: 'serves one exported documentation site, and swaps versions without dropping a request',
+  flags: bundleServerFlags,
+  examples: [
+    'bundle-server --bundle-file /etc/site/bundle.json --store /var/lib/site',
+    'BUNDLE_SERVER_BUNDLE_URL=file:///srv/export.tar.gz bundle-server --version v7 --store /var/lib/site',
+  ],
+  check: ({ bundleFile, bundleUrl, version }) => {
+    if (bundleFile === undefined && bundleUrl === undefined) {
+      return 'nothing to serve: give --bundle-file (a mounted bundle.json) or --bundle-url (a plain link)';
+    }
+    if (bundleFile !== undefined && bundleUrl !== undefined) {
+      return '--bundle-file and --bundle-url exclude each other: give the one that says what to serve';
+    }
+    if (bundleFile !== undefined && version !== undefined) {
+      return '--version goes with --bundle-url; with --bundle-file the document names the version';
+    }
+    return undefined;
+  },
+};

@@ -1,0 +1,54 @@
+// Where the server is told what to serve: a mounted `bundle.json`, or plain flags. Reading answers with a
+// reading and never throws, because a source that cannot be read is a state to report, not an end.
+// Invariant: one read sees one state of a mounted folder. kubelet swaps the link `..data`; going through it
+// by name twice could meet two versions, so it is resolved once.
+
+import { readFile, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { parsePublishedBundle } from '../bundle/published-bundle.ts';
+import type { Link } from '../wire/link.ts';
+import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import type { SourceReading } from './source-decision.ts';
+
+export interface BundleSource {
+  readonly kind: 'bundle-file' | 'bundle-url';
+  read(): Promise<SourceReading>;
+}
+
+/** A mounted document; looked at again at every poll. */
+export function bundleFileSource(file: string): BundleSource {
+  return {
+    kind: 'bundle-file',
+    read: async (): Promise<SourceReading> => {
+      try {
+        const text = await readMounted(file);
+        if (text.trim() === '') return { kind: 'absent' };
+        return { kind: 'published', published: parsePublishedBundle(text) };
+      } catch (error) {
+        const code = publishableCode(error);
+        if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
+        return { kind: 'unreadable', code, message: publishableMessage(error) };
+      }
+    },
+  };
+}
+
+/** Plain values of the command line: they change with a restart and not before. */
+export function bundleUrlSource(link: Link, version: string | undefined): BundleSource {
+  const published = { version, digest: undefined, jobId: undefined, link, expiresAt: undefined };
+  return { kind: 'bundle-url', read: async () => ({ kind: 'published', published }) };
+}
+
+/** More is no document of ours. */
+const maxDocumentBytes = 1024 * 1024;
+
+async function readMounted(file: string): Promise<string> {
+  const folder = dirname(file);
+  const current = await realpath(join(folder, '..data')).catch(() => folder);
+  const bytes = await readFile(join(current, basename(file))).catch((error: unknown) => {
+    // Swapped away between the two calls, or a folder with `..data` that holds the file beside it.
+    if (current !== folder && publishableCode(error) === 'ENOENT') return readFile(file);
+    throw error;
+  });
+  return bytes.subarray(0, maxDocumentBytes).toString('utf8');
+}

@@ -1,0 +1,213 @@
+// Keeps the site on what its source says: look, decide, carry out, sleep, again. Owns the memory between two
+// looks: what failed, which link is settled, and the last good bundle while it is not served.
+// Invariant: the old version is served until the new one is whole, verified and open. Whatever goes wrong is
+// kept as progress and tried again; nothing here ends the process.
+
+import type { StoredBundle } from '../bundle/stored-bundle.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Link } from '../wire/link.ts';
+import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import { type ActivationPorts, activate, activateCurrent, relabel, reopenFormer } from './activation.ts';
+import { goLive } from './live-bundle.ts';
+import { failureKind, type ObtainingPorts, obtainBundle } from './obtaining.ts';
+import {
+  decideSource,
+  type FailedTry,
+  type Published,
+  recordFailure,
+  type SourceDecision,
+  type SourceReading,
+} from './source-decision.ts';
+import type { BundleSource } from './source-document.ts';
+import { publishedFacts, type SourceProgress, startingProgress, stateOf } from './source-progress.ts';
+
+export interface SourceWatchPorts extends ActivationPorts, ObtainingPorts {
+  readonly source: BundleSource;
+  readonly random: Random;
+  readonly pollMs: number;
+  /** With nothing served, how long a fetch may take before the last good bundle is served meanwhile. */
+  readonly patienceMs: number;
+}
+
+export interface SourceWatch {
+  readonly progress: () => SourceProgress;
+  /** Resolves once the signal has aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface Memory {
+  progress: SourceProgress;
+  failed: FailedTry | undefined;
+  settledLink: Link | undefined;
+  /** On disk, verified, open, and not served yet. */
+  lastGood: StoredBundle | undefined;
+  hasReopenedFormer: boolean;
+}
+
+export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
+  const memory: Memory = {
+    progress: startingProgress,
+    failed: undefined,
+    settledLink: undefined,
+    lastGood: undefined,
+    hasReopenedFormer: false,
+  };
+  return {
+    progress: () => memory.progress,
+    run: async (signal) => {
+      memory.lastGood = await openCurrent(ports);
+      while (!signal.aborted) {
+        const waitMs = await lookOnce(ports, memory, signal).catch((error: unknown) => {
+          if (!signal.aborted) ports.logger.error({ error }, 'looking after the source failed');
+          return ports.pollMs;
+        });
+        await ports.clock.after(waitMs, signal).catch(() => {});
+      }
+    },
+  };
+}
+
+async function openCurrent({ store, logger }: SourceWatchPorts): Promise<StoredBundle | undefined> {
+  try {
+    return await store.current();
+  } catch (error) {
+    logger.warn({ error }, 'the bundle on disk could not be opened; it will be fetched');
+    return undefined;
+  }
+}
+
+/** One look and what follows from it. Returns how long to wait before the next. */
+async function lookOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<number> {
+  const decision = await look(ports, memory);
+  switch (decision.action) {
+    case 'rest':
+      if (decision.because === 'in-sync') memory.failed = undefined;
+      return ports.pollMs;
+    case 'wait':
+      return Math.max(0, Math.min(ports.pollMs, decision.until - ports.clock.now()));
+    case 'relabel':
+      await relabel(ports, decision.version);
+      return 0;
+    case 'serve-last-good':
+      await serveLastGood(ports, memory);
+      return 0;
+    case 'obtain':
+      await obtain(ports, memory, decision.published, signal);
+      return 0;
+    default:
+      return decision satisfies never;
+  }
+}
+
+async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDecision> {
+  const reading = await ports.source.read();
+  const active = ports.site.view()?.active;
+  const { lastGood } = memory;
+  const decision = decideSource({
+    reading,
+    active: active && { digest: active.bundle.digest, version: active.version },
+    lastGood: lastGood && { digest: lastGood.index.digest, version: lastGood.facts?.version },
+    settledLink: memory.settledLink,
+    failed: memory.failed,
+    now: ports.clock.now(),
+  });
+  noteUnreadable(ports, memory, reading);
+  memory.progress = {
+    ...memory.progress,
+    state: stateOf(decision),
+    published: publishedFacts(reading) ?? memory.progress.published,
+    lastCheckedAt: ports.clock.now(),
+    retryAt: decision.action === 'wait' ? decision.until : undefined,
+  };
+  return decision;
+}
+
+/** An unreadable document is news once, not at every look. */
+function noteUnreadable({ clock, logger }: SourceWatchPorts, memory: Memory, reading: SourceReading): void {
+  if (reading.kind !== 'unreadable' || memory.progress.state === 'unreadable-document') return;
+  const { code, message } = reading;
+  logger.warn({ code }, `the bundle document cannot be used: ${message}`);
+  memory.progress = { ...memory.progress, lastError: { code, message, at: clock.now() } };
+}
+
+async function serveLastGood(ports: SourceWatchPorts, memory: Memory): Promise<void> {
+  if (memory.lastGood === undefined || ports.site.view() !== undefined) return;
+  activateCurrent(ports, memory.lastGood);
+  memory.lastGood = undefined;
+  await serveFormer(ports, memory);
+}
+
+async function obtain(
+  ports: SourceWatchPorts,
+  memory: Memory,
+  published: Published,
+  signal: AbortSignal,
+): Promise<void> {
+  const done = new AbortController();
+  const meanwhile = ports.clock.after(ports.patienceMs, AbortSignal.any([signal, done.signal])).then(
+    () => serveLastGood(ports, memory),
+    () => {},
+  );
+  try {
+    await obtainAndActivate(ports, memory, published, signal);
+    memory.failed = undefined;
+    memory.settledLink = published.link;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    noteFailure(ports, memory, published, error);
+  } finally {
+    done.abort();
+    await meanwhile;
+    memory.progress = { ...memory.progress, download: undefined };
+  }
+}
+
+async function obtainAndActivate(
+  ports: SourceWatchPorts,
+  memory: Memory,
+  published: Published,
+  signal: AbortSignal,
+): Promise<void> {
+  const obtained = await obtainBundle(
+    ports,
+    published,
+    ports.site.view()?.active.bundle.digest,
+    (download) => {
+      memory.progress = { ...memory.progress, download };
+    },
+    signal,
+  );
+  // The name of content that was fetched under none stays; a new name for it is written down.
+  if (obtained.kind === 'bundle')
+    await activate(ports, obtained.stored, published.version, obtained.provenance);
+  else if (published.version !== undefined) await relabel(ports, published.version);
+  await serveFormer(ports, memory);
+}
+
+/** After the first activation: what was served before this start, for the assets of pages still open. */
+async function serveFormer(ports: SourceWatchPorts, memory: Memory): Promise<void> {
+  const { lastGood } = memory;
+  memory.lastGood = undefined;
+  if (lastGood !== undefined) {
+    const { version, activatedAt = 0 } = lastGood.facts ?? { version: undefined };
+    ports.site.addPrevious({ bundle: goLive(lastGood), version, activatedAt, provenance: 'disk' });
+  }
+  if (memory.hasReopenedFormer) return;
+  memory.hasReopenedFormer = true;
+  await reopenFormer(ports);
+}
+
+function noteFailure(
+  { clock, random, logger }: SourceWatchPorts,
+  memory: Memory,
+  published: Published,
+  error: unknown,
+): void {
+  const kind = failureKind(error);
+  const now = clock.now();
+  memory.failed = recordFailure(memory.failed, published, kind, now, random.fraction());
+  const code = publishableCode(error);
+  const message = publishableMessage(error);
+  memory.progress = { ...memory.progress, lastError: { code, message, at: now } };
+  logger.warn({ error, kind, version: published.version, tries: memory.failed.count }, message);
+}

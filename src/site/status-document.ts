@@ -1,0 +1,60 @@
+// `/status`: what is served, what was served before, and what the source is up to, as one JSON document for
+// people and tests. Instants are ISO 8601 in UTC. A pure function; it holds no link by construction.
+
+import type { ServedVersion, SiteView } from './live-site.ts';
+import type { SourceProgress } from './source-progress.ts';
+import { stateWords } from './source-progress.ts';
+
+/** @param sourceKind which flag told the server what to serve */
+export function statusDocument(
+  view: SiteView | undefined,
+  progress: SourceProgress,
+  sourceKind: 'bundle-file' | 'bundle-url',
+  swaps: number,
+): object {
+  const { published, lastError, download } = progress;
+  return {
+    active: view === undefined ? null : describe(view.active),
+    previous: (view?.previous ?? []).map(describe),
+    swaps,
+    source: {
+      kind: view?.active.provenance ?? null,
+      from: sourceKind,
+      state: progress.state,
+      reason: stateWords[progress.state],
+      published:
+        published === undefined
+          ? null
+          : {
+              version: published.version ?? null,
+              digest: published.digest ?? null,
+              jobId: published.jobId ?? null,
+              linkExpiresAt: instant(published.expiresAt),
+            },
+      download: download ?? null,
+      lastError:
+        lastError === undefined
+          ? null
+          : { code: lastError.code, message: lastError.message, at: instant(lastError.at) },
+      retryAt: instant(progress.retryAt),
+    },
+    lastCheckedAt: instant(progress.lastCheckedAt),
+  };
+}
+
+function describe({ bundle, version, activatedAt }: ServedVersion): object {
+  const { digest, files, pages, sizeBytes, notes } = bundle.stored.index;
+  return {
+    version: version ?? null,
+    digest,
+    files: files.length,
+    pages,
+    sizeBytes,
+    notes,
+    activatedAt: instant(activatedAt),
+  };
+}
+
+function instant(epochMs: number | undefined): string | null {
+  return epochMs === undefined ? null : new Date(epochMs).toISOString();
+}

@@ -76,7 +76,7 @@ function loadConfig({ kubeconfig, context, isInCluster }: ConnectionSource): Kub
   const config = new KubeConfig();
   try {
     if (kubeconfig !== undefined) config.loadFromFile(kubeconfig);
-    else if (isInCluster) config.loadFromCluster();
+    else if (isInCluster && context === undefined) config.loadFromCluster();
     else config.loadFromDefault();
   } catch (cause) {
     throw new ConnectionError(

@@ -1,0 +1,26 @@
+// The program `operator`: composition root. Reads what only the process knows; what it does is in src/operator.
+
+import { operatorProgram } from '../operator/flags.ts';
+import { runOperator } from '../operator/operator.ts';
+import { runProgram } from '../runtime/program.ts';
+
+// The worker stands beside this file, in the sources and in what the build makes of them.
+const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
+const workerUrl = new URL(`./bundle-worker.${extension}`, import.meta.url);
+const { env } = process;
+
+await runProgram(process, operatorProgram, (values, edge) =>
+  runOperator(values, edge, {
+    workerUrl,
+    proxy: {
+      httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
+      httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],
+      noProxy: env['no_proxy'] ?? env['NO_PROXY'],
+    },
+    source: {
+      kubeconfig: values.kubeconfig,
+      context: values.context,
+      isInCluster: env['KUBERNETES_SERVICE_HOST'] !== undefined,
+    },
+  }),
+);

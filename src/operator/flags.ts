@@ -1,0 +1,53 @@
+// The operator's command line. Names are API: charts, tests and people's manifests use them.
+// Owns the words of --help and the defaults; what needs a second flag to make sense is checked here too.
+
+import {
+  bytes,
+  count,
+  duration,
+  hostPort,
+  httpUrl,
+  list,
+  path,
+  text,
+  toggle,
+} from '../runtime/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
+
+const flags = {
+  apiBaseUrl: httpUrl.optional('Export API for resources that name none; may carry a path prefix'),
+  allowedApiHosts: list(
+    'HOST,...',
+    'Hosts that an API key may be sent to (default: the host of --api-base-url)',
+  ),
+  watchNamespaces: list('NAMESPACE,...', 'Namespaces to look after (default: all)'),
+  adminListen: hostPort.withDefault('0.0.0.0:8081', 'Where /livez, /readyz and /metrics are answered'),
+  allowPrivateLinks: toggle('Let bundle links lead to loopback, private and cluster addresses'),
+  kubeconfig: path.optional('Kubeconfig to use instead of the service account'),
+  context: text.optional('Context of the kubeconfig'),
+  workers: count.withDefault('4', 'Resources worked on at the same time'),
+  leaseNamespace: text.optional('Namespace of the leader-election lease (default: the own one)'),
+  leaseName: text.withDefault('static-export-operator', 'Name of the leader-election lease'),
+  leaseDuration: duration.withDefault('15s', 'A silent leader is replaced after this'),
+  requestTimeout: duration.withDefault('30s', 'Deadline of one export-API request'),
+  clusterTimeout: duration.withDefault('15s', 'Deadline of one request to the API server'),
+  inspectTimeout: duration.withDefault('15m', 'Deadline of downloading and reading one archive'),
+  passTimeout: duration.withDefault('5m', 'Deadline of one pass over a resource'),
+  maxArchiveSize: bytes.withDefault('4GiB', 'Largest archive to download'),
+  maxBundleSize: bytes.withDefault('8GiB', 'Largest archive once decompressed'),
+  extraCaFile: path.optional(
+    'PEM of authorities to trust beside the system, for the export API and for links',
+  ),
+};
+
+export const operatorProgram: ProgramDescription<typeof flags> = {
+  name: 'operator',
+  summary: 'keeps StaticExports published: exports, checks, refreshes links',
+  flags,
+  examples: [
+    'operator --api-base-url https://export.example.com/api',
+    'operator --kubeconfig ~/.kube/config --context test --watch-namespaces docs --api-base-url http://127.0.0.1:8080',
+  ],
+};
+
+export type OperatorValues = FlagValues<typeof flags>;

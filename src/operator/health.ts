@@ -1,0 +1,39 @@
+// When this process is ready, and when only a restart would help it. Ready: the resources are known and the API
+// server has been heard lately (standby replicas too). Alive: the event loop answers and no pass is stuck.
+// Refuses: failing liveness because others are down; that would restart every replica in an outage.
+
+import type { Readiness } from '../runtime/admin-port.ts';
+
+export interface HealthFacts {
+  readonly isDraining: () => boolean;
+  readonly isSynced: () => boolean;
+  /** Since the API server last said anything. */
+  readonly silenceMs: () => number;
+  /** Age of the oldest pass under way. */
+  readonly longestPassMs: () => number;
+  /** A pass is aborted after this; twice as old, it has not listened. */
+  readonly passTimeoutMs: number;
+}
+
+/** Three times the limit after which a silent watch is dropped. */
+const silenceLimitMs = 3 * 70_000;
+
+export function readinessOf(facts: HealthFacts): Readiness {
+  return () => {
+    if (facts.isDraining()) return 'shutting down';
+    if (!facts.isSynced()) return 'waiting for the first list of StaticExports';
+    const silentMs = facts.silenceMs();
+    return silentMs > silenceLimitMs
+      ? `no word from the API server for ${Math.round(silentMs / 1000)} s`
+      : undefined;
+  };
+}
+
+export function livenessOf(facts: HealthFacts): Readiness {
+  return () => {
+    const longestMs = facts.longestPassMs();
+    return longestMs > 2 * facts.passTimeoutMs
+      ? `a pass has been running for ${Math.round(longestMs / 1000)} s and does not end`
+      : undefined;
+  };
+}

@@ -1,0 +1,103 @@
+// What runs while the lease is held: the passes, and what they need. On shutdown the queue closes and passes
+// under way get some time to end; when the lease is lost they are aborted at once.
+// Invariant: when this has ended, nothing that it began writes to the cluster any more.
+
+import { createCluster } from '../kube/cluster.ts';
+import { createEventStore } from '../kube/event-store.ts';
+import type { Transport } from '../kube/transport.ts';
+import type { PassEdge } from '../loop/edge.ts';
+import { createMemory } from '../loop/memory.ts';
+import { runPass } from '../loop/pass.ts';
+import type { ProgramEdge } from '../runtime/program.ts';
+import { runController } from './controller.ts';
+import { createEventRecorder } from './event-recorder.ts';
+import type { OperatorValues } from './flags.ts';
+import type { OperatorMetrics } from './metrics.ts';
+import type { Outside } from './outside.ts';
+import type { Reports } from './reports.ts';
+import type { WorkQueue } from './work-queue.ts';
+
+export interface LeaderParts {
+  readonly values: OperatorValues;
+  readonly edge: ProgramEdge;
+  readonly queue: WorkQueue;
+  readonly transport: Transport;
+  readonly outside: Outside;
+  /** Who speaks in events. */
+  readonly identity: string;
+  readonly metrics: OperatorMetrics;
+  readonly reports: Reports;
+}
+
+/** Passes under way get this long to end after SIGTERM. */
+const drainMs = 25_000;
+/** Every resource is looked at this often, whatever its pass said. */
+const fullLookMs = 60 * 60_000;
+
+/** Ends on shutdown (in order) or when `lost` aborts (at once). */
+export async function runLeader(parts: LeaderParts, lost: AbortSignal): Promise<void> {
+  const { values, edge, queue, transport, outside, metrics, reports } = parts;
+  const { clock, random, logger, shutdown } = edge;
+  const ended = new AbortController();
+  const work = AbortSignal.any([lost, ended.signal]);
+  const drain = closeInOrder(parts, lost, ended);
+  const store = createEventStore(transport, parts.identity);
+  const events = createEventRecorder({ store, clock, random, logger, signal: work });
+  const passEdge: PassEdge = {
+    cluster: createCluster(transport),
+    exportApi: outside.exportApi,
+    bundles: outside.bundles,
+    events,
+    clock,
+    random,
+    logger,
+    settings: {
+      apiBaseUrl: values.apiBaseUrl,
+      allowedApiHosts: values.allowedApiHosts,
+      requestTimeoutMs: values.requestTimeout,
+      inspectTimeoutMs: values.inspectTimeout,
+    },
+    // Archives being read are of no use to a process that stops; the next one reads them again.
+    memory: createMemory(AbortSignal.any([lost, shutdown])),
+  };
+  try {
+    await runController(
+      {
+        queue,
+        pass: (key, signal) => runPass(key, passEdge, signal),
+        workers: values.workers,
+        passTimeoutMs: values.passTimeout,
+        fullLookMs,
+        clock,
+        random,
+        logger,
+        observe: (key, result, tookMs, outcome) => {
+          metrics.pass(key, result, tookMs, outcome);
+          reports.put(key, outcome);
+        },
+      },
+      work,
+    );
+    await events.settled();
+  } finally {
+    ended.abort();
+    await drain;
+  }
+}
+
+/** Closes the queue when it is time to stop, and ends the work after the patience of a shutdown is over. */
+async function closeInOrder(
+  { queue, edge }: LeaderParts,
+  lost: AbortSignal,
+  ended: AbortController,
+): Promise<void> {
+  const stop = AbortSignal.any([edge.shutdown, lost, ended.signal]);
+  if (!stop.aborted) {
+    await new Promise<void>((resolve) => {
+      stop.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+  queue.close();
+  await edge.clock.after(drainMs, AbortSignal.any([lost, ended.signal])).catch(() => {});
+  ended.abort();
+}

@@ -1,0 +1,113 @@
+// The operator put together: connections, watches, queue, election, admin port; and the order in which they
+// stop. Decides nothing about resources.
+// Invariant: SIGTERM ends readiness first, then the queue, then the passes, then the lease, then the process.
+
+import { hostname } from 'node:os';
+import { ConnectionError, type ConnectionSource, openConnection } from '../kube/connection.ts';
+import { createLeaseStore } from '../kube/lease-store.ts';
+import { createTransport } from '../kube/transport.ts';
+import { adminApp } from '../runtime/admin-port.ts';
+import { listenHttp } from '../runtime/http-listener.ts';
+import type { ProgramEdge } from '../runtime/program.ts';
+import { version } from '../runtime/version.ts';
+import { type ElectionTimes, runElection } from './election.ts';
+import type { OperatorValues } from './flags.ts';
+import { livenessOf, readinessOf } from './health.ts';
+import { runLeader } from './leader.ts';
+import { createMetrics, type OperatorMetrics } from './metrics.ts';
+import { type OutsideFacts, openOutside } from './outside.ts';
+import { createReports } from './reports.ts';
+import { createWatches } from './watches.ts';
+import { WorkQueue } from './work-queue.ts';
+
+/** What only the composition root can know. */
+export interface OperatorFacts extends OutsideFacts {
+  readonly source: ConnectionSource;
+}
+
+/** Runs until shutdown. @throws {PublishableError} on loss of leadership, or when it cannot start */
+export async function runOperator(
+  values: OperatorValues,
+  edge: ProgramEdge,
+  facts: OperatorFacts,
+): Promise<void> {
+  const { clock, random, logger, shutdown } = edge;
+  const connection = openConnection(facts.source);
+  const lease = { namespace: leaseNamespace(values, connection.namespace), name: values.leaseName };
+  const identity = `${hostname()}_${random.uuid()}`;
+  const metrics: OperatorMetrics = createMetrics({
+    workers: values.workers,
+    host: new URL(connection.server).host,
+    queueFigures: () => queue.figures(),
+    reports: () => reports.list(),
+    watch: () => watches.figures(),
+  });
+  const queue = new WorkQueue(clock, metrics.queue);
+  const transportOptions = { clock, timeoutMs: values.clusterTimeout, observe: metrics.request };
+  const transport = createTransport(connection, transportOptions);
+  // A connection of its own: nothing may queue in front of a renewal.
+  const leaseTransport = createTransport(connection, transportOptions);
+  const wake = (key: string): void => queue.add(key);
+  const watches = createWatches({
+    transport,
+    namespaces: values.watchNamespaces,
+    clock,
+    random,
+    logger,
+    wake,
+  });
+  const reports = createReports(watches);
+  const outside = await openOutside(values, edge, facts);
+  const health = {
+    isDraining: () => shutdown.aborted,
+    isSynced: watches.isSynced,
+    silenceMs: watches.silenceMs,
+    longestPassMs: () => queue.figures().longestActiveMs,
+    passTimeoutMs: values.passTimeout,
+  };
+  const admin = await listenHttp(
+    values.adminListen,
+    adminApp({ readiness: readinessOf(health), liveness: livenessOf(health), registry: metrics.registry }),
+    clock,
+  );
+  logger.info(
+    { version, adminPort: admin.port, namespaces: values.watchNamespaces, identity },
+    'operator started',
+  );
+
+  const stopWatches = new AbortController();
+  const watching = watches.run(AbortSignal.any([shutdown, stopWatches.signal]));
+  try {
+    const times = leaseTimes(values);
+    const store = createLeaseStore(leaseTransport, lease, times.renewDeadlineMs / 2);
+    await runElection(
+      { store, identity, clock, random, logger, times, observe: metrics.leading },
+      shutdown,
+      (lost) => runLeader({ values, edge, queue, transport, outside, identity, metrics, reports }, lost),
+    );
+  } finally {
+    stopWatches.abort();
+    await watching;
+    await admin.close({ lingerMs: 0, graceMs: 1_000 });
+    await Promise.all([transport.close(), leaseTransport.close(), outside.close()]);
+  }
+}
+
+/** In the proportions of client-go: 15 s, 10 s, 2 s. */
+function leaseTimes({ leaseDuration }: OperatorValues): ElectionTimes {
+  return {
+    leaseMs: leaseDuration,
+    renewDeadlineMs: (leaseDuration * 2) / 3,
+    retryMs: (leaseDuration * 2) / 15,
+  };
+}
+
+/** @throws {ConnectionError} when neither a flag nor the connection names one */
+function leaseNamespace(values: OperatorValues, own: string | undefined): string {
+  const namespace = values.leaseNamespace ?? own;
+  if (namespace !== undefined) return namespace;
+  throw new ConnectionError(
+    'NoLeaseNamespace',
+    'no namespace for the lease: give --lease-namespace, or a namespace in the context of the kubeconfig',
+  );
+}

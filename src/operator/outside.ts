@@ -1,0 +1,95 @@
+// The two ports of the loop that lead out of the cluster, made from the flags: the export API and the bundles
+// behind its links. One set of connections each, proxies and extra authorities included.
+// Refuses: reading `file:` links, which are somebody else's text here.
+
+import { readFile } from 'node:fs/promises';
+import { defaultLimits } from '../bundle/limits.ts';
+import { createLinkAgent, type ProxySettings } from '../bundle/link-agent.ts';
+import { prepareInWorker } from '../bundle/preparation.ts';
+import { probeLink } from '../bundle/probe.ts';
+import { createExportApiClient } from '../export-api/client.ts';
+import type { Bundles, ExportApiSource } from '../loop/ports.ts';
+import type { ProgramEdge } from '../runtime/program.ts';
+import { userAgent } from '../runtime/version.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import type { OperatorValues } from './flags.ts';
+
+export interface OutsideFacts {
+  /** Program of the worker thread that reads archives. */
+  readonly workerUrl: URL;
+  readonly proxy: ProxySettings;
+}
+
+export interface Outside {
+  readonly exportApi: ExportApiSource;
+  readonly bundles: Bundles;
+  close(): Promise<void>;
+}
+
+/** @throws {PublishableError} `ExtraCaUnreadable` */
+export async function openOutside(
+  values: OperatorValues,
+  { clock, random }: ProgramEdge,
+  { workerUrl, proxy }: OutsideFacts,
+): Promise<Outside> {
+  const extraCaPem = values.extraCaFile === undefined ? undefined : await readCa(values.extraCaFile);
+  const { allowPrivateLinks, requestTimeout } = values;
+  const agent = { proxy, extraCaPem, idleTimeoutMs: requestTimeout };
+  // The API's address is chosen by the operator's owner, and may well be inside the cluster.
+  const apiAgent = createLinkAgent({ ...agent, allowPrivateLinks: true });
+  const linkAgent = createLinkAgent({ ...agent, allowPrivateLinks });
+  const limits = {
+    ...defaultLimits,
+    maxArchiveBytes: values.maxArchiveSize,
+    maxTotalBytes: values.maxBundleSize,
+  };
+  return {
+    exportApi: {
+      connect: (baseUrl, key) =>
+        createExportApiClient({
+          baseUrl,
+          key,
+          clock,
+          timeoutMs: requestTimeout,
+          userAgent,
+          dispatcher: apiAgent,
+        }),
+    },
+    bundles: {
+      inspect: async (link, signal) => {
+        const request = { link, storeDir: undefined, expectedDigest: undefined, limits, allowPrivateLinks };
+        const index = await prepareInWorker(
+          workerUrl,
+          { ...request, extraCaPem, userAgent },
+          { signal: clock.deadline(values.inspectTimeout, signal), clock, random },
+        );
+        return { digest: index.digest, pages: index.pages, sizeBytes: index.sizeBytes };
+      },
+      probe: (link, signal) => {
+        const options = {
+          allowPrivateLinks,
+          dispatcher: linkAgent,
+          clock,
+          timeoutMs: requestTimeout,
+          userAgent,
+        };
+        return probeLink(link, options, signal);
+      },
+    },
+    close: async () => {
+      await Promise.all([apiAgent.destroy(), linkAgent.destroy()]);
+    },
+  };
+}
+
+async function readCa(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new PublishableError(
+      'ExtraCaUnreadable',
+      `--extra-ca-file cannot be read (${publishableCode(cause)}); check the path and its rights`,
+      { cause },
+    );
+  }
+}

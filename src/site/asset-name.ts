@@ -1,7 +1,8 @@
 // Is a name a promise that its content never changes? Build tools put a hash of the content into the names
 // of assets; such a file may be cached for ever, and one of a former version may still be asked for by pages
-// that are open. Strict on purpose: a page is never one, and a name that may have been written by hand
-// (`report-20240131.pdf`, `Overview.js`) is not taken for a hash.
+// that are open. Two grades, because the two mistakes cost differently: a name wrongly cached for ever is a
+// visitor's stale page for a year, a former file wrongly kept is an answer in place of a 404.
+// Invariant: a page is never hashed, and no name that a person may have written (`report-20240131.pdf`).
 
 import { isDocument } from './content-type.ts';
 
@@ -11,16 +12,22 @@ const buildFolder =
 /** Everything below is named by build or content. */
 const wholeFolder = /(?:^|\/)(?:_next\/static|_app\/immutable)\//;
 
+/** `likely` is enough to keep a former file, not to cache it for ever. */
+export type AssetNaming = 'hashed' | 'likely' | 'plain';
+
 /** @param path of a file in the bundle, no leading slash */
-export function isHashedAsset(path: string): boolean {
-  if (isDocument(path)) return false;
-  if (wholeFolder.test(path)) return true;
+export function assetNaming(path: string): AssetNaming {
+  if (isDocument(path)) return 'plain';
+  if (wholeFolder.test(path)) return 'hashed';
   const name = path.slice(path.lastIndexOf('/') + 1);
   const dot = name.lastIndexOf('.');
-  if (dot <= 0) return false;
+  if (dot <= 0) return 'plain';
   const parts = name.slice(0, dot).split('.');
-  if (parts.some(endsInHexHash)) return true;
-  return buildFolder.test(path) && parts.some(endsInBase64Hash);
+  if (parts.some(endsInHexHash)) return 'hashed';
+  if (!buildFolder.test(path)) return 'plain';
+  const changes = Math.max(...parts.map(mostChanges));
+  if (changes >= 4) return 'hashed';
+  return changes >= 2 ? 'likely' : 'plain';
 }
 
 /** `main-1a2b3c4d`, `1a2b3c4d5e6f7a8b`: at least 8 hex digits, letters and digits both. */
@@ -32,18 +39,21 @@ function endsInHexHash(part: string, index: number): boolean {
   return index > 0 || match[1] !== '' || hash.length >= 16;
 }
 
-/** `app-BxYz12_Q`, or a part of its own as in `app.BxYz12_Q.js`: 8 characters that read like no word. */
-function endsInBase64Hash(part: string, index: number): boolean {
-  if (index > 0 && /^[\w-]{8,24}$/.test(part) && looksRandom(part)) return true;
-  return /[-_]/.test(part.at(-9) ?? '') && looksRandom(part.slice(-8));
+/**
+ * How little `app-BxYz12_Q`, or a part of its own as in `app.BxYz12_Q.js`, reads like a word: the number of
+ * changes between kinds of letters in what may be a base64url hash. Words have one or two.
+ */
+function mostChanges(part: string, index: number): number {
+  const own = index > 0 && /^[\w-]{8,24}$/.test(part) ? changesOfKind(part) : 0;
+  const tail = /[-_]/.test(part.at(-9) ?? '') ? changesOfKind(part.slice(-8)) : 0;
+  return Math.max(own, tail);
 }
 
-/** Words change the kind of letter once or twice; random text nearly always more often. */
-function looksRandom(text: string): boolean {
-  if (/^[A-Z2-7]{8}$/.test(text)) return /[A-Z]/.test(text) && /[2-7]/.test(text);
+function changesOfKind(text: string): number {
+  // esbuild writes base32: eight capitals and digits, in which changes are rarer.
+  if (/^[A-Z2-7]{8}$/.test(text) && /[A-Z]/.test(text) && /[2-7]/.test(text)) return 4;
   const kinds = [...text].map((letter) =>
     /[a-z]/.test(letter) ? 'a' : /[A-Z]/.test(letter) ? 'A' : /[0-9]/.test(letter) ? '0' : '_',
   );
-  const changes = kinds.filter((kind, at) => at > 0 && kind !== kinds[at - 1]).length;
-  return changes >= (kinds.includes('0') ? 3 : 4);
+  return kinds.filter((kind, at) => at > 0 && kind !== kinds[at - 1]).length;
 }

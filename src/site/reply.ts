@@ -83,7 +83,7 @@ function planGet(
 function file(facts: RequestFacts, route: FileRoute, always: SiteHeaders): Reply {
   const { size } = route.file;
   const tag = route.entityTag;
-  const validators = ['ETag', tag, 'Cache-Control', route.isImmutable ? forEver : revalidate];
+  const validators = ['ETag', tag, 'Cache-Control', route.naming === 'hashed' ? forEver : revalidate];
   if (facts.ifMatch !== undefined && !matchesStrongly(facts.ifMatch, tag)) {
     return plainReply(412, 'The content has changed.', always);
   }

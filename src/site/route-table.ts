@@ -3,7 +3,7 @@
 // Invariant: a redirect leads to a path of this table that is a file, so that no redirect is ever chained.
 
 import type { BundleFile, BundleIndex } from '../bundle/bundle-index.ts';
-import { isHashedAsset } from './asset-name.ts';
+import { type AssetNaming, assetNaming } from './asset-name.ts';
 import { contentTypeOf } from './content-type.ts';
 import { entityTagOf } from './entity-tag.ts';
 import { isHiddenFile } from './hidden-files.ts';
@@ -17,7 +17,7 @@ export interface FileRoute {
   readonly digest: string;
   readonly contentType: string;
   readonly entityTag: string;
-  readonly isImmutable: boolean;
+  readonly naming: AssetNaming;
 }
 
 /** `/folder` → `/folder/`. The target is relative, so a prefix that a proxy took away does no harm. */
@@ -34,7 +34,7 @@ export interface RouteTable {
   find(path: string): Route | undefined;
   /** The page of the nearest `404.html`, from the path's own folder upwards. */
   findNotFoundPage(path: string): FileRoute | undefined;
-  /** The files whose names promise that their content never changes, by request path. */
+  /** The files whose names hold a hash of their content, or seem to, by request path. */
   readonly hashedAssets: ReadonlyMap<string, FileRoute>;
   /** Number of files that can be asked for. */
   readonly size: number;
@@ -68,7 +68,7 @@ export function buildRouteTable(bundle: Pick<BundleIndex, 'digest' | 'files'>): 
   return {
     find: (path) => routes.get(path),
     findNotFoundPage: (path) => nearestNotFoundPage(exact, path),
-    hashedAssets: new Map([...exact].filter(([, route]) => route.isImmutable)),
+    hashedAssets: new Map([...exact].filter(([, route]) => route.naming !== 'plain')),
     size: exact.size,
   };
 }
@@ -80,7 +80,7 @@ function routeOf(file: BundleFile, digest: string): FileRoute {
     digest,
     contentType: contentTypeOf(file.path),
     entityTag: entityTagOf(file.sha256),
-    isImmutable: isHashedAsset(file.path),
+    naming: assetNaming(file.path),
   };
 }
 

@@ -23,7 +23,8 @@ export function bundleFileSource(file: string): BundleSource {
       try {
         const text = await readMounted(file);
         if (text.trim() === '') return { kind: 'absent' };
-        return { kind: 'published', published: parsePublishedBundle(text) };
+        const { version, digest, jobId, bundleUrl, expiresAt } = parsePublishedBundle(text);
+        return { kind: 'published', published: { version, digest, jobId, link: bundleUrl, expiresAt } };
       } catch (error) {
         const code = publishableCode(error);
         if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };

@@ -1,0 +1,64 @@
+// Bundles for tests of the serving side: indexes made of paths alone, and stored bundles that live in memory.
+
+import { createHash } from 'node:crypto';
+import type { BundleFile, BundleIndex } from '../../../src/bundle/bundle-index.ts';
+import type { BundleFacts, StoredBundle } from '../../../src/bundle/stored-bundle.ts';
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A bundle of these paths, each file holding its own path as text unless `content` says otherwise. */
+export function bundleOf(
+  paths: readonly string[],
+  content: (path: string) => string = (path) => path,
+): BundleIndex {
+  const files: BundleFile[] = paths
+    .toSorted()
+    .map((path) => ({
+      path,
+      offset: 0,
+      size: Buffer.byteLength(content(path)),
+      sha256: sha256(content(path)),
+    }));
+  return {
+    digest: sha256(files.map((file) => `${file.path} ${file.sha256}`).join('\n')),
+    files,
+    pages: files.filter(({ path }) => path.endsWith('.html')).length,
+    sizeBytes: files.reduce((sum, { size }) => sum + size, 0),
+    notes: [],
+  };
+}
+
+export interface MemoryBundle extends StoredBundle {
+  readonly reads: () => number;
+  readonly isClosed: () => boolean;
+  /** From now on reads fail like a broken disk. */
+  breakDisk(): void;
+}
+
+export function storedBundle(content: Readonly<Record<string, string>>, facts?: BundleFacts): MemoryBundle {
+  const index = bundleOf(Object.keys(content), (path) => content[path] ?? '');
+  let reads = 0;
+  let closed = false;
+  let broken = false;
+  const bytesOf = ({ path }: BundleFile): Buffer => {
+    if (closed) throw new Error('the bundle is closed');
+    if (broken) throw Object.assign(new Error('i/o error'), { code: 'EIO' });
+    reads += 1;
+    return Buffer.from(content[path] ?? '');
+  };
+  return {
+    index,
+    facts,
+    read: async (file) => bytesOf(file),
+    readRange: async (file, start, endExclusive) => bytesOf(file).subarray(start, endExclusive),
+    readSync: bytesOf,
+    close: async () => {
+      closed = true;
+    },
+    reads: () => reads,
+    isClosed: () => closed,
+    breakDisk: () => {
+      broken = true;
+    },
+  };
+}

@@ -1,0 +1,236 @@
+// Every rule of HTTP that the site port keeps, as rows: what came in, what goes out.
+
+import assert from 'node:assert/strict';
+import { validateHeaderValue } from 'node:http';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { planReply, type Reply, type RequestFacts, siteHeaders } from '../../../src/site/reply.ts';
+import { readRequestPath } from '../../../src/site/request-path.ts';
+import { buildRouteTable } from '../../../src/site/route-table.ts';
+import { bundleOf } from './fixtures.ts';
+
+const site = buildRouteTable(
+  bundleOf([
+    'index.html',
+    'guides/index.html',
+    'guides/start.html',
+    'guides/start.txt',
+    'assets/app.BxYz12_Q.js',
+    'de/404.html',
+    '404.html',
+    'é/ü.html',
+  ]),
+);
+const bare = buildRouteTable(bundleOf(['index.html']));
+
+interface Asked extends Partial<RequestFacts> {
+  readonly target?: string;
+  readonly site?: typeof site | undefined;
+  readonly basePath?: string;
+}
+
+function ask(asked: Asked): Reply {
+  const { target = '/guides/start.html', basePath = '', ...facts } = asked;
+  return planReply(
+    {
+      method: 'GET',
+      ifMatch: undefined,
+      ifNoneMatch: undefined,
+      range: undefined,
+      ifRange: undefined,
+      ...facts,
+    },
+    readRequestPath(target, basePath),
+    'site' in asked ? asked.site : site,
+    siteHeaders('Cloud'),
+  );
+}
+
+function header(reply: Reply, name: string): string | undefined {
+  const at = reply.headers.findIndex((one, index) => index % 2 === 0 && one.toLowerCase() === name);
+  return at < 0 ? undefined : reply.headers[at + 1];
+}
+
+const tag = header(ask({}), 'etag') ?? '';
+
+test('a page is sent whole, asked again by browsers, and tagged with its content', () => {
+  const reply = ask({});
+  assert.equal(reply.status, 200);
+  assert.equal(header(reply, 'content-type'), 'text/html; charset=utf-8');
+  assert.equal(header(reply, 'content-length'), '17');
+  assert.equal(header(reply, 'cache-control'), 'public, max-age=0, must-revalidate');
+  assert.equal(header(reply, 'accept-ranges'), 'bytes');
+  assert.equal(header(reply, 'x-content-type-options'), 'nosniff');
+  assert.match(tag, /^"[0-9a-f]{32}"$/);
+  assert.deepEqual(
+    reply.body.kind === 'file' && [reply.body.route.file.path, reply.body.start, reply.body.endExclusive],
+    ['guides/start.html', 0, 17],
+  );
+});
+
+test('an asset whose name holds its hash is cached for ever', () => {
+  const reply = ask({ target: '/assets/app.BxYz12_Q.js' });
+  assert.equal(header(reply, 'cache-control'), 'public, max-age=31536000, immutable');
+});
+
+test('a payload of a docs generator is text/plain, and its query is no part of the look-up', () => {
+  const reply = ask({ target: '/guides/start.txt?_rsc=1x2y3' });
+  assert.equal(reply.status, 200);
+  assert.equal(header(reply, 'content-type'), 'text/plain; charset=utf-8');
+});
+
+const rows: readonly (readonly [string, Asked, number, Readonly<Record<string, string | undefined>>])[] = [
+  ['HEAD is GET without its body', { method: 'HEAD' }, 200, { 'content-length': '17', etag: tag }],
+  [
+    'a known tag is not sent again',
+    { ifNoneMatch: tag },
+    304,
+    { etag: tag, 'content-length': undefined, 'content-type': undefined },
+  ],
+  [
+    'a 304 keeps the rule of caching',
+    { ifNoneMatch: '*' },
+    304,
+    { 'cache-control': 'public, max-age=0, must-revalidate' },
+  ],
+  ['a weak tag in a list matches', { ifNoneMatch: `"x", W/${tag}` }, 304, {}],
+  ['another tag does not', { ifNoneMatch: '"x"' }, 200, {}],
+  ['a known tag wins over a range', { ifNoneMatch: tag, range: 'bytes=0-1' }, 304, {}],
+  ['If-Match of other content fails', { ifMatch: '"x"' }, 412, { 'cache-control': 'no-store' }],
+  ['If-Match of this content holds', { ifMatch: tag }, 200, {}],
+  [
+    'a range is a part',
+    { range: 'bytes=2-5' },
+    206,
+    { 'content-range': 'bytes 2-5/17', 'content-length': '4', etag: tag },
+  ],
+  ['a suffix is a part', { range: 'bytes=-5' }, 206, { 'content-range': 'bytes 12-16/17' }],
+  [
+    'several ranges are the whole',
+    { range: 'bytes=0-1,3-4' },
+    200,
+    { 'content-length': '17', 'content-range': undefined },
+  ],
+  [
+    'a range behind the end has none',
+    { range: 'bytes=17-' },
+    416,
+    { 'content-range': 'bytes */17', 'cache-control': 'no-store' },
+  ],
+  ['HEAD has no ranges', { method: 'HEAD', range: 'bytes=2-5' }, 200, { 'content-length': '17' }],
+  ['If-Range of this content allows the part', { range: 'bytes=2-5', ifRange: tag }, 206, {}],
+  ['If-Range of other content sends the whole', { range: 'bytes=2-5', ifRange: '"x"' }, 200, {}],
+  [
+    'If-Range with a date sends the whole',
+    { range: 'bytes=17-', ifRange: 'Sat, 21 Nov 2026 10:00:00 GMT' },
+    200,
+    {},
+  ],
+  [
+    'a folder leads to its slash',
+    { target: '/guides' },
+    301,
+    { location: './guides/', 'cache-control': 'public, max-age=0, must-revalidate' },
+  ],
+  ['and keeps the query', { target: '/guides?a=1&b=2' }, 301, { location: './guides/?a=1&b=2' }],
+  [
+    'raw bytes of a query are escaped',
+    { target: '/guides?\u00e9"\u007f' },
+    301,
+    { location: './guides/?%E9"%7F' },
+  ],
+  [
+    'nothing there, the site has a page for it',
+    { target: '/no' },
+    404,
+    {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      etag: undefined,
+      'content-length': '8',
+    },
+  ],
+  ['the nearest one', { target: '/de/no' }, 404, { 'content-length': '11' }],
+  [
+    'nothing there, no page either',
+    { target: '/no', site: bare },
+    404,
+    { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
+  ],
+  ['an absence is not conditional', { target: '/no', ifNoneMatch: '*', range: 'bytes=0-1' }, 404, {}],
+  ['a malformed address', { target: '/%2e%2e/x' }, 400, { 'cache-control': 'no-store' }],
+  ['two slashes lead nowhere', { target: '//evil.example/guides' }, 404, { location: undefined }],
+  ['writing is not for this place', { method: 'POST' }, 405, { allow: 'GET, HEAD', connection: 'close' }],
+  ['nor are other methods', { method: 'OPTIONS' }, 405, { allow: 'GET, HEAD' }],
+  ['nothing to serve yet', { site: undefined }, 503, { 'retry-after': '5', 'cache-control': 'no-store' }],
+  ['nothing to serve yet, for any path', { site: undefined, target: '/no' }, 503, {}],
+  ['below a base path', { basePath: '/docs', target: '/docs/guides/start' }, 200, {}],
+  ['the base path itself', { basePath: '/docs', target: '/docs?x' }, 301, { location: './docs/?x' }],
+  ['outside of the base path', { basePath: '/docs', target: '/guides/start' }, 404, {}],
+];
+
+test('requests and their answers', () => {
+  for (const [name, asked, status, headers] of rows) {
+    const reply = ask(asked);
+    assert.equal(reply.status, status, name);
+    for (const [key, value] of Object.entries(headers))
+      assert.equal(header(reply, key), value, `${name}: ${key}`);
+    if (asked.method === 'HEAD' || status === 304) assert.deepEqual(reply.body, { kind: 'none' }, name);
+  }
+});
+
+test('an air-gapped site tells browsers to reach nothing else, in every answer', () => {
+  const always = siteHeaders('AirGapped');
+  const none = { ifMatch: undefined, ifNoneMatch: undefined, range: undefined, ifRange: undefined };
+  for (const target of ['/', '/no', '/%', '/guides']) {
+    const reply = planReply({ method: 'GET', ...none }, readRequestPath(target, ''), site, always);
+    assert.match(header(reply, 'content-security-policy') ?? '', /^default-src 'self' .*object-src 'none'$/);
+  }
+  assert.equal(header(ask({}), 'content-security-policy'), undefined);
+});
+
+test('nothing of a request is repeated in the words of an error', () => {
+  const reply = ask({ target: '/<script>alert(1)</script>', site: bare });
+  assert.ok(reply.body.kind === 'text' && !reply.body.text.includes('script'));
+});
+
+test('whatever files and requests are called, every header can be sent and every part lies in its file', () => {
+  const segment = fc
+    .string({ unit: 'binary', minLength: 1, maxLength: 8 })
+    .filter((one) => !/[/\\\0]/.test(one));
+  const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((all) => all.join('/'));
+  const bytes = fc.string({
+    unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
+  });
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(path, { minLength: 1, maxLength: 5 }),
+      bytes,
+      bytes,
+      bytes,
+      (paths, query, range, match) => {
+        const odd = buildRouteTable(bundleOf([...paths, ...paths.map((one) => `${one}/index.html`)]));
+        for (const one of [...paths, 'no']) {
+          const reply = planReply(
+            {
+              method: 'GET',
+              ifMatch: undefined,
+              ifNoneMatch: match,
+              range: `bytes=${range}`,
+              ifRange: undefined,
+            },
+            { outcome: 'path', path: `/${one}`, query: `?${query}` },
+            odd,
+            siteHeaders('Cloud'),
+          );
+          for (const [at, value] of reply.headers.entries()) {
+            if (at % 2 === 1) validateHeaderValue('x', value);
+            assert.match(value, /^[\x20-\x7e]*$/);
+          }
+          if (reply.body.kind === 'file') assert.ok(reply.body.endExclusive <= reply.body.route.file.size);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,53 @@
+// Small operations over a stream of bytes as an async iterable: look at its head, bound it.
+// Invariant: whoever stops reading early closes the source; errors of the source pass through unchanged.
+
+export type Bytes = AsyncIterable<Buffer>;
+
+export interface Peeked {
+  /** The first bytes, fewer than asked for only if there are no more. */
+  readonly head: Buffer;
+  /** All of the stream, the head included. */
+  readonly bytes: Bytes;
+  /** Closes the source; needed where `bytes` is never read. */
+  close(): Promise<void>;
+}
+
+/** @param count bytes wanted in `head` */
+export async function peek(source: Bytes, count: number): Promise<Peeked> {
+  const iterator = source[Symbol.asyncIterator]();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let isDone = false;
+  while (length < count && !isDone) {
+    const next = await iterator.next();
+    isDone = next.done === true;
+    if (next.done !== true) {
+      chunks.push(next.value);
+      length += next.value.length;
+    }
+  }
+  const close = async (): Promise<void> => {
+    await iterator.return?.();
+  };
+  async function* all(): AsyncGenerator<Buffer> {
+    try {
+      yield* chunks;
+      while (!isDone) {
+        const next = await iterator.next();
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      await close();
+    }
+  }
+  return { head: Buffer.concat(chunks).subarray(0, count), bytes: all(), close };
+}
+
+/** Passes everything on and shows each chunk to `see`, whose error ends the stream. */
+export async function* watch(source: Bytes, see: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    see(chunk);
+    yield chunk;
+  }
+}

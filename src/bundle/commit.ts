@@ -1,0 +1,36 @@
+// Turns a written pack and its index into a bundle of the store, by one rename of a synced folder.
+// Invariant: `bundles/<digest>` is absent or whole. A whole copy that is already there stays; a bad one goes first.
+
+import { dirname, join } from 'node:path';
+import type { BundleIndex } from './bundle-index.ts';
+import { formatIndex } from './index-document.ts';
+import { checkBundle } from './store-check.ts';
+import type { StoreDisk } from './store-disk.ts';
+import { bundleFolder, bundlesFolder, indexName, outgoingPrefix } from './store-layout.ts';
+
+/**
+ * @param staged a folder in the store that holds the synced pack and nothing else
+ * @throws what the disk throws
+ */
+export async function commitBundle(
+  storeDir: string,
+  staged: string,
+  index: BundleIndex,
+  packBytes: number,
+  disk: StoreDisk,
+): Promise<void> {
+  await disk.writeText(join(staged, indexName), formatIndex({ index, packBytes }));
+  await disk.syncFolder(staged);
+  const target = bundleFolder(storeDir, index.digest);
+  await disk.makeFolder(bundlesFolder(storeDir));
+  if ((await disk.list(target)).length > 0) {
+    if ((await checkBundle(target, index.digest, disk)) !== undefined) return;
+    const outgoing = join(storeDir, `${outgoingPrefix}${index.digest}`);
+    await disk.remove(outgoing);
+    await disk.rename(target, outgoing);
+    await disk.remove(outgoing);
+  }
+  await disk.rename(staged, target);
+  await disk.syncFolder(dirname(target));
+  await disk.syncFolder(dirname(staged));
+}

@@ -1,0 +1,98 @@
+// From the bytes of the download to the bytes of the tar: gzip or zstd decompression in large chunks, bounded.
+// Refuses: truncation, damage, bytes after the end, and more output than the limits allow. Joined gzip members
+// and joined zstd frames are one stream, as their formats say.
+
+import { Readable, type Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { BundleError } from './bundle-error.ts';
+import { type Bytes, watch } from './byte-stream.ts';
+import type { BundleLimits } from './limits.ts';
+import { refusal } from './refusal.ts';
+import { createFrameScanner } from './zstd-frames.ts';
+
+/** Large chunks are the cheapest gain in speed: a fifth of the time. */
+const chunkSize = 1024 * 1024;
+/** A small archive of repetitive pages may well compress better than any limit; a bomb is never small. */
+const ratioFromBytes = 16 * chunkSize;
+
+/**
+ * @param bytes of the archive
+ * @returns the tar's bytes; reading it throws {@link BundleError}
+ */
+export async function* decode(
+  type: 'gzip' | 'zstd' | 'tar',
+  bytes: Bytes,
+  limits: BundleLimits,
+): AsyncGenerator<Buffer> {
+  let compressedBytes = 0;
+  const counted = watch(bytes, (chunk) => {
+    compressedBytes += chunk.length;
+  });
+  let total = 0;
+  for await (const chunk of decoderOf(type, counted)) {
+    total += chunk.length;
+    if (total > limits.maxTotalBytes) throw refusal('ContentTooLarge');
+    if (total > ratioFromBytes && total > limits.maxRatio * compressedBytes) throw refusal('RatioTooHigh');
+    yield chunk;
+  }
+}
+
+function decoderOf(type: 'gzip' | 'zstd' | 'tar', bytes: Bytes): Bytes {
+  if (type === 'tar') return bytes;
+  return type === 'gzip' ? run(bytes, createGunzip({ chunkSize })) : unzstd(bytes);
+}
+
+/** One decoder for each frame, its end found by our own scan. */
+async function* unzstd(bytes: Bytes): AsyncGenerator<Buffer> {
+  const scanner = createFrameScanner();
+  const iterator = bytes[Symbol.asyncIterator]();
+  const queue: ReturnType<typeof scanner.feed>[number][] = [];
+  const pull = async (): Promise<(typeof queue)[number] | undefined> => {
+    while (queue.length === 0) {
+      const next = await iterator.next();
+      if (next.done === true) return undefined;
+      queue.push(...scanner.feed(next.value));
+    }
+    return queue.shift();
+  };
+  async function* frame(first: Buffer): AsyncGenerator<Buffer> {
+    yield first;
+    for (let piece = await pull(); piece !== undefined; piece = await pull()) {
+      yield piece.bytes;
+      if (piece.endsFrame) return;
+    }
+  }
+  try {
+    for (let piece = await pull(); piece !== undefined; piece = await pull()) {
+      if (piece.isSkippable) continue;
+      const whole = piece.endsFrame ? Readable.from([piece.bytes]) : frame(piece.bytes);
+      yield* run(whole, createZstdDecompress({ chunkSize, rejectGarbageAfterEnd: true }));
+    }
+    if (!scanner.isBetweenFrames) throw refusal('TruncatedArchive');
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+async function* run(bytes: Bytes, decoder: Transform): AsyncGenerator<Buffer> {
+  const feeding = pipeline(Readable.from(bytes, { highWaterMark: 1 }), decoder);
+  feeding.catch(() => {}); // the same error comes out of the decoder below
+  try {
+    for await (const chunk of decoder) yield chunk;
+    await feeding;
+  } catch (error) {
+    throw decodingFault(error);
+  } finally {
+    decoder.destroy();
+  }
+}
+
+function decodingFault(error: unknown): unknown {
+  if (error instanceof BundleError || !(error instanceof Error) || !('code' in error)) return error;
+  const code = String(error.code);
+  if (code === 'Z_BUF_ERROR') return refusal('TruncatedArchive', { cause: error });
+  if (code === 'ERR_TRAILING_JUNK_AFTER_STREAM_END') return refusal('DataAfterEnd', { cause: error });
+  const isDecoders = code.startsWith('Z_') || code.startsWith('ZSTD_');
+  return isDecoders ? refusal('CorruptArchive', { cause: error }) : error;
+}

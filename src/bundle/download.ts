@@ -1,0 +1,200 @@
+// The archive's bytes, from an `http(s):` or `file:` link, as they come. Bounded in size, time, silence and
+// redirects. A broken connection is resumed only where a strong ETag proves it is the same archive; otherwise
+// `DownloadInterrupted` asks for a fresh start. Invariant: no error holds a URL, a header or a body.
+
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../runtime/clock.ts';
+import type { Link } from '../wire/link.ts';
+import { BundleError } from './bundle-error.ts';
+import type { BundleLimits } from './limits.ts';
+import { judgeAnswer, readBodyStart } from './link-answer.ts';
+import { type LinkAnswer, networkFault, requestLink } from './link-request.ts';
+import { refusal } from './refusal.ts';
+
+export interface DownloadOptions {
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  readonly limits: BundleLimits;
+  readonly allowPrivateLinks: boolean;
+  readonly allowFileLinks: boolean;
+  readonly userAgent: string;
+}
+
+const maxResumes = 4;
+const firstPauseMs = 250;
+
+/** What is known of the archive from its first answer. */
+interface Entity {
+  readonly strongEtag: string | undefined;
+  readonly totalBytes: number | undefined;
+}
+
+/**
+ * @returns chunks that the consumer may keep; ending the iteration ends the download
+ * @throws {BundleError} dead-link, transient or refused; the signal's reason when aborted
+ */
+export async function* download(
+  link: Link,
+  options: DownloadOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const source = link.protocol === 'file:' ? readLocal(link, options) : readRemote(link, options, signal);
+  let received = 0;
+  for await (const chunk of source) {
+    received += chunk.length;
+    if (received > options.limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
+    yield chunk;
+  }
+}
+
+async function* readLocal(link: Link, options: DownloadOptions): AsyncGenerator<Buffer> {
+  if (!options.allowFileLinks) throw refusal('FileLink');
+  try {
+    const path = fileURLToPath(link.reveal());
+    if (!(await stat(path)).isFile()) throw refusal('UnknownArchiveType');
+    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+      if (chunk instanceof Buffer) yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof BundleError) throw error;
+    throw new BundleError(
+      'dead-link',
+      'LinkDead',
+      'the file that the link names is not there or not readable',
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function* readRemote(
+  link: Link,
+  options: DownloadOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const { clock, limits } = options;
+  const deadline = clock.deadline(limits.downloadTimeoutMs, signal);
+  const rethrow = (error: unknown): unknown => {
+    if (signal.aborted) return signal.reason;
+    return deadline.aborted ? timedOut(error) : networkFault(error, deadline);
+  };
+  let entity: Entity | undefined;
+  let received = 0;
+  for (let resumes = 0; ; resumes += 1) {
+    try {
+      const answer = await requestLink(
+        link.reveal(),
+        { ...options, maxRedirects: limits.maxRedirects, headers: rangeOf(received, entity) },
+        deadline,
+      );
+      try {
+        entity = await readEntity(answer, received, entity, limits);
+        for await (const chunk of answer.body) {
+          if (!(chunk instanceof Buffer)) continue;
+          received += chunk.length;
+          yield chunk;
+        }
+      } finally {
+        answer.body.on('error', () => {}).destroy();
+      }
+      if (entity.totalBytes === undefined || received === entity.totalBytes) return;
+      throw brokenOff();
+    } catch (error) {
+      const fault = rethrow(error);
+      const isOver = !(fault instanceof BundleError) || fault.kind !== 'transient' || deadline.aborted;
+      if (isOver || isAnswered(fault)) throw fault;
+      const canResume = received === 0 || entity?.strongEtag !== undefined;
+      if (!canResume || resumes >= maxResumes) throw received === 0 ? fault : interrupted(fault);
+      await clock.after(firstPauseMs * 2 ** resumes, deadline).catch((reason) => {
+        throw rethrow(reason);
+      });
+    }
+  }
+}
+
+function rangeOf(received: number, entity: Entity | undefined): Readonly<Record<string, string>> {
+  if (received === 0 || entity?.strongEtag === undefined) return {};
+  return { range: `bytes=${received}-`, 'if-range': entity.strongEtag };
+}
+
+/** Accepts an answer as the whole archive, or as its continuation. */
+async function readEntity(
+  answer: LinkAnswer,
+  received: number,
+  known: Entity | undefined,
+  limits: BundleLimits,
+): Promise<Entity> {
+  const { statusCode } = answer;
+  if (statusCode === 200 && received === 0) {
+    const entity = { strongEtag: strongEtagOf(answer), totalBytes: lengthOf(answer) };
+    if ((entity.totalBytes ?? 0) > limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
+    return entity;
+  }
+  if (statusCode === 206 && received > 0 && known !== undefined) {
+    const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(textOf(answer, 'content-range') ?? '');
+    const isNext = Number(range?.[1]) === received && strongEtagOf(answer) === known.strongEtag;
+    const isSameSize = known.totalBytes === undefined || range?.[2] === String(known.totalBytes);
+    if (range !== null && isNext && isSameSize) return known;
+  }
+  if (statusCode >= 200 && statusCode < 300) throw changed();
+  const isDead = judgeAnswer(statusCode, await readBodyStart(answer.body)) === 'dead';
+  throw isDead
+    ? new BundleError(
+        'dead-link',
+        'LinkDead',
+        `the storage no longer honours the link (status ${statusCode})`,
+      )
+    : new BundleError(
+        'transient',
+        statusAnswered,
+        `the archive's storage answered with status ${statusCode}; it will be tried again`,
+      );
+}
+
+const statusAnswered = 'StorageUnavailable';
+const isAnswered = (fault: BundleError): boolean =>
+  fault.code === statusAnswered || fault.code === 'DownloadInterrupted';
+
+function strongEtagOf(answer: LinkAnswer): string | undefined {
+  const etag = textOf(answer, 'etag');
+  return etag !== undefined && /^"[^"]*"$/.test(etag) ? etag : undefined;
+}
+
+function lengthOf(answer: LinkAnswer): number | undefined {
+  const text = textOf(answer, 'content-length');
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function textOf(answer: LinkAnswer, name: string): string | undefined {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function interrupted(cause?: unknown): BundleError {
+  return new BundleError(
+    'transient',
+    'DownloadInterrupted',
+    'the download broke off before its end; it will be started again',
+    { cause },
+  );
+}
+
+function brokenOff(): BundleError {
+  return new BundleError('transient', 'DownloadFailed', 'the download ended before its announced length');
+}
+
+function changed(): BundleError {
+  return new BundleError(
+    'transient',
+    'DownloadInterrupted',
+    'the archive changed while it was downloaded; it will be started again',
+  );
+}
+
+function timedOut(cause: unknown): BundleError {
+  return new BundleError('transient', 'DownloadTimeout', 'the download took longer than allowed', { cause });
+}

@@ -1,0 +1,176 @@
+// The worker's side of a preparation: download → read → check the digest → pack and index in the store.
+// Owns: fresh starts after a broken download, and the removal of its work folder when it ends by itself.
+// Invariant: it reports exactly one `done` or `failed`, last; before `done` the bundle is committed.
+
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../runtime/clock.ts';
+import { Link } from '../wire/link.ts';
+import { publishableCode } from '../wire/publishable-error.ts';
+import { readArchive } from './archive-reader.ts';
+import { type Assembly, createAssembly } from './assembly.ts';
+import { BundleError } from './bundle-error.ts';
+import type { BundleIndex } from './bundle-index.ts';
+import { watch } from './byte-stream.ts';
+import { commitBundle } from './commit.ts';
+import { download } from './download.ts';
+import { createLinkAgent, type ProxySettings } from './link-agent.ts';
+import { createCountingSink, createPackWriter, type PackSink } from './pack.ts';
+import type { PreparationOrder, PreparationReport } from './preparation-message.ts';
+import { refusal } from './refusal.ts';
+import { type StoreDisk, systemDisk } from './store-disk.ts';
+import { storeFault } from './store-fault.ts';
+
+export interface PreparationEdge {
+  readonly clock: Clock;
+  readonly proxy: ProxySettings;
+  readonly report: (report: PreparationReport) => void;
+  readonly disk?: StoreDisk;
+}
+
+const maxStarts = 3;
+const reportEveryMs = 200;
+
+/** Does the order and reports how it went. Never rejects. */
+export async function runPreparation(order: PreparationOrder, edge: PreparationEdge): Promise<void> {
+  try {
+    const index = await prepare(order, edge);
+    edge.report({ type: 'done', index });
+  } catch (error) {
+    edge.report({ type: 'failed', ...describe(error) });
+  }
+}
+
+async function prepare(order: PreparationOrder, edge: PreparationEdge): Promise<BundleIndex> {
+  for (let starts = 1; ; starts += 1) {
+    try {
+      return await attempt(order, edge);
+    } catch (error) {
+      const isBroken = error instanceof BundleError && error.code === 'DownloadInterrupted';
+      if (!isBroken || starts >= maxStarts) throw error;
+    } finally {
+      await rm(order.workDir, { recursive: true, force: true });
+    }
+  }
+}
+
+async function attempt(order: PreparationOrder, edge: PreparationEdge): Promise<BundleIndex> {
+  const progress: Progress = { receivedBytes: 0, files: 0, lastReport: Number.NEGATIVE_INFINITY };
+  const { storeDir } = order;
+  if (storeDir === undefined) return read(order, edge, createCountingSink(), progress);
+  const staged = join(order.workDir, 'bundle');
+  await mkdir(staged, { recursive: true }).catch((error: unknown) => {
+    throw storeFault(error);
+  });
+  const pack = createPackWriter(join(staged, 'pack'));
+  try {
+    const index = await read(order, edge, pack, progress);
+    await whileBeating(progress, edge, order.limits.idleTimeoutMs, async () => {
+      await pack.commit();
+      await commitBundle(storeDir, staged, index, pack.position, edge.disk ?? systemDisk);
+    });
+    return index;
+  } catch (error) {
+    throw error instanceof BundleError ? error : storeFault(error);
+  } finally {
+    pack.abandon();
+  }
+}
+
+async function read(
+  order: PreparationOrder,
+  edge: PreparationEdge,
+  pack: PackSink,
+  progress: Progress,
+): Promise<BundleIndex> {
+  const { limits, allowPrivateLinks, allowFileLinks, userAgent } = order;
+  const { clock } = edge;
+  const link = Link.parse(order.link);
+  if (link === undefined) throw refusal('InvalidRedirect');
+  const dispatcher = createLinkAgent({
+    allowPrivateLinks,
+    extraCaPem: order.extraCaPem,
+    proxy: edge.proxy,
+    idleTimeoutMs: limits.idleTimeoutMs,
+  });
+  const giveUp = new AbortController();
+  const assembly = createAssembly(limits, pack);
+  try {
+    const bytes = download(
+      link,
+      { dispatcher, clock, limits, allowPrivateLinks, allowFileLinks, userAgent },
+      giveUp.signal,
+    );
+    const counted = watch(bytes, (chunk) => {
+      progress.receivedBytes += chunk.length;
+      tell(progress, edge);
+    });
+    const telling: Assembly = {
+      ...assembly,
+      get files() {
+        return assembly.files;
+      },
+      beginFile: (name, size) => {
+        progress.files = assembly.files;
+        tell(progress, edge);
+        return assembly.beginFile(name, size);
+      },
+    };
+    await readArchive(counted, telling, limits, join(order.workDir, 'spool'));
+  } finally {
+    giveUp.abort();
+    await dispatcher.destroy();
+  }
+  const index = assembly.finish();
+  if (order.expectedDigest !== undefined && index.digest !== order.expectedDigest) {
+    throw refusal('DigestMismatch');
+  }
+  return index;
+}
+
+/** What has moved so far, and a way to say so now and then: the starter tells work from a standstill by it. */
+interface Progress {
+  receivedBytes: number;
+  files: number;
+  lastReport: number;
+}
+
+function tell(progress: Progress, edge: PreparationEdge): void {
+  const now = edge.clock.monotonic();
+  if (now - progress.lastReport < reportEveryMs) return;
+  progress.lastReport = now;
+  edge.report({ type: 'progress', receivedBytes: progress.receivedBytes, files: progress.files });
+}
+
+/** Syncing gigabytes to a slow disk is silence, not a standstill: says so at every half of the idle limit. */
+async function whileBeating(
+  progress: Progress,
+  edge: PreparationEdge,
+  idleMs: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  const done = new AbortController();
+  const beat = async (): Promise<void> => {
+    for (;;) {
+      await edge.clock.after(idleMs / 2, done.signal);
+      tell(progress, edge);
+    }
+  };
+  const beating = beat().catch(() => {}); // ends by the abort below
+  try {
+    await work();
+  } finally {
+    done.abort();
+    await beating;
+  }
+}
+
+function describe(error: unknown): { kind: BundleError['kind']; code: string; message: string } {
+  if (error instanceof BundleError) return { kind: error.kind, code: error.code, message: error.message };
+  const code = publishableCode(error);
+  return {
+    kind: 'transient',
+    code: 'PreparationFailed',
+    message: `preparing the bundle failed unexpectedly (${code}); it will be tried again`,
+  };
+}

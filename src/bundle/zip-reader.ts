@@ -1,0 +1,137 @@
+// Reads a zip, already on disk whole, into an assembly. The parser trusts the directory at the end of the file;
+// here every entry's local header must say the same, its checksum must hold, and no two may share bytes.
+// Refuses: encryption, links, other compression than deflate, data before the first entry, hidden entries.
+
+import { open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { type Entry, openPromise, parseExtraFields, type ZipFile } from 'yauzl';
+import type { Assembly } from './assembly.ts';
+import { BundleError } from './bundle-error.ts';
+import type { BundleLimits } from './limits.ts';
+import { refusal } from './refusal.ts';
+import { checkLocalHeader } from './zip-header.ts';
+
+const endRecord = 0x06054b50;
+const zip64EndRecord = 0x06064b50;
+const ratioFromBytes = 16 * 1024 * 1024;
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** @throws {BundleError} refused, or the store's fault from the assembly's pack */
+export async function readZip(path: string, assembly: Assembly, limits: BundleLimits): Promise<void> {
+  const zip = await openZip(path);
+  try {
+    if (zip.entryCount > limits.maxFiles) throw refusal('TooManyFiles');
+    const directoryStart = Number(zip.readEntryCursor);
+    const spans: Span[] = [];
+    let contentBytes = 0;
+    for await (const entry of zip.eachEntry()) {
+      contentBytes += entry.uncompressedSize;
+      if (contentBytes > ratioFromBytes && contentBytes > limits.maxRatio * zip.fileSize) {
+        throw refusal('RatioTooHigh');
+      }
+      spans.push(await readEntry(zip, entry, assembly));
+    }
+    checkSpans(spans, directoryStart);
+    await checkDirectoryEnd(path, Number(zip.readEntryCursor));
+  } catch (error) {
+    throw zipFault(error);
+  } finally {
+    zip.close();
+  }
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+async function openZip(path: string): Promise<ZipFile> {
+  try {
+    return await openPromise(path, { autoClose: false, decodeStrings: false, validateEntrySizes: true });
+  } catch (error) {
+    throw zipFault(error);
+  }
+}
+
+async function readEntry(zip: ZipFile, entry: Entry, assembly: Assembly): Promise<Span> {
+  const name = readName(entry);
+  checkKind(entry, name);
+  const local = await zip.readLocalFileHeaderPromise(entry);
+  checkLocalHeader(entry, local, name);
+  const span = {
+    start: entry.relativeOffsetOfLocalHeader,
+    end: local.fileDataStart + entry.compressedSize,
+  };
+  if (name.endsWith('/')) {
+    if (entry.uncompressedSize > 0) throw refusal('UnexpectedData', { name });
+    assembly.passFolder(name);
+    return span;
+  }
+  const file = assembly.beginFile(name, entry.uncompressedSize);
+  let checksum = 0;
+  for await (const chunk of await zip.openReadStreamPromise(entry)) {
+    if (!(chunk instanceof Uint8Array)) continue;
+    checksum = crc32(chunk, checksum);
+    file.write(chunk);
+  }
+  if (checksum !== entry.crc32) throw refusal('ChecksumMismatch', { name });
+  file.end();
+  return span;
+}
+
+/** UTF-8, flag or not: a name in another charset is refused rather than guessed. */
+function readName(entry: Entry): string {
+  let name: string;
+  try {
+    name = strictUtf8.decode(entry.fileNameRaw);
+  } catch {
+    throw refusal('InvalidUtf8');
+  }
+  const unicode = parseExtraFields(entry.extraFieldRaw).find(({ id }) => id === 0x7075)?.data;
+  const isOther = unicode !== undefined && !unicode.subarray(5).equals(entry.fileNameRaw);
+  if (isOther) throw refusal('ZipHeaderMismatch', { name });
+  return name;
+}
+
+/** Type bits of a Unix mode, wherever the entry says it was made. */
+function checkKind(entry: Entry, name: string): void {
+  const isEncrypted = (entry.generalPurposeBitFlag & 0x2041) !== 0 || entry.isEncrypted();
+  if (isEncrypted) throw refusal('EncryptedZip', { name });
+  if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
+    throw refusal('UnsupportedCompression', { name });
+  }
+  const type = (entry.externalFileAttributes >>> 16) & 0o170000;
+  if (type === 0o120000) throw refusal('SymbolicLink', { name });
+  const isFolder = type === 0o040000;
+  if (isFolder !== name.endsWith('/') && isFolder) throw refusal('ZipHeaderMismatch', { name });
+  if (type !== 0 && type !== 0o100000 && !isFolder) throw refusal('SpecialFile', { name });
+}
+
+/** Entries lie one after another from the first byte on, and end before the directory. */
+function checkSpans(spans: readonly Span[], directoryStart: number): void {
+  let end = 0;
+  for (const span of [...spans].sort((a, b) => a.start - b.start)) {
+    if (end === 0 && span.start !== 0) throw refusal('CorruptZip');
+    if (span.start < end || span.end > directoryStart) throw refusal('OverlappingEntries');
+    end = span.end;
+  }
+}
+
+/** After the last counted entry comes the end record; an entry there is one that the count hides. */
+async function checkDirectoryEnd(path: string, position: number): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer } = await file.read(Buffer.alloc(4), 0, 4, position);
+    const signature = buffer.readUInt32LE(0);
+    if (signature !== endRecord && signature !== zip64EndRecord) throw refusal('ZipHeaderMismatch');
+  } finally {
+    await file.close();
+  }
+}
+
+/** The parser's errors have no codes; what they say of this file is one thing to us: it is damaged. */
+function zipFault(error: unknown): BundleError {
+  if (error instanceof BundleError) return error;
+  const isEncryption = error instanceof Error && error.message.includes('encryption');
+  return refusal(isEncryption ? 'EncryptedZip' : 'CorruptZip', { cause: error });
+}

@@ -1,0 +1,101 @@
+// One row per place in a document that an address can stand in.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readHtmlReferences } from '../../../../src/export-service/crawler/html-references.ts';
+
+const rows: readonly (readonly [string, readonly string[]])[] = [
+  ['<a href="/x">', ['page /x']],
+  ['<a href>', ['page ']],
+  ['<map><area href=x></map>', ['page x']],
+  ['<iframe src=x></iframe>', ['page x']],
+  ['<object data=x></object><embed src=y>', ['page x', 'page y']],
+  ['<script src=x.js></script>', ['asset x.js']],
+  ['<img src=a.png srcset="b.png 1x, c.png 2x">', ['asset a.png', 'asset b.png', 'asset c.png']],
+  ['<img data-src=a.png data-srcset="b.png 2x">', ['hint a.png', 'hint b.png']],
+  ['<picture><source srcset="a.avif 1x"><img src=b.png></picture>', ['asset a.avif', 'asset b.png']],
+  ['<video src=a.mp4 poster=p.jpg><track src=t.vtt></video>', ['asset a.mp4', 'asset p.jpg', 'asset t.vtt']],
+  ['<audio><source src=a.ogg></audio>', ['asset a.ogg']],
+  ['<input type=image src=a.png>', ['asset a.png']],
+  ['<svg><use href="s.svg#i"/><image xlink:href=a.png /></svg>', ['asset s.svg#i', 'asset a.png']],
+  ['<svg><a xlink:href=/x></a><feImage href=f.png /></svg>', ['page /x', 'asset f.png']],
+  ['<body background=a.png>', ['asset a.png']],
+  ['<p style="background: url(a.png)">', ['asset a.png']],
+  ['<style>@import "a.css"; b { background: url(b.png) }</style>', ['asset a.css', 'asset b.png']],
+  ['<link rel=stylesheet href=a.css>', ['asset a.css']],
+  ['<link rel="alternate stylesheet" href=a.css>', ['asset a.css']],
+  ['<link rel="SHORTCUT ICON" href=a.ico>', ['asset a.ico']],
+  ['<link rel=manifest href=m.webmanifest>', ['asset m.webmanifest']],
+  ['<link rel=preload as=image imagesrcset="a.png 1x" href=b.png>', ['asset a.png', 'asset b.png']],
+  ['<link rel=modulepreload href=a.js>', ['asset a.js']],
+  ['<link rel=modulepreload href=x.md.H1.lean.js>', ['asset x.md.H1.lean.js', 'hint x.md.H1.js']],
+  ['<link rel=next href=/2><link rel=prev href=/0>', ['page /2', 'page /0']],
+  ['<link rel=alternate hreflang=de href=/de/>', ['page /de/']],
+  ['<link rel=canonical href=/x><link rel=dns-prefetch href=//y>', []],
+  ['<meta http-equiv=refresh content="0; url=/x">', ['page /x']],
+  [`<meta http-equiv=Refresh content="3;URL='/x y'">`, ['page /x y']],
+  ['<meta http-equiv=refresh content="30">', []],
+  ['<meta property=og:image content=/o.png>', ['hint /o.png']],
+  ['<noscript><img src=a.png></noscript>', ['asset a.png']],
+  ['<template><a href=/x></a></template>', ['page /x']],
+  ['<!-- <a href=/x> --><textarea><a href=/y></textarea>', []],
+  ['<a href="/x?a=1&amp;b=2">', ['page /x?a=1&b=2']],
+];
+for (const [html, expected] of rows) {
+  test(`html: ${html}`, () => {
+    assert.deepEqual(
+      readHtmlReferences(html).references.map(({ use, text }) => `${use} ${text}`),
+      expected,
+    );
+  });
+}
+
+test('the first base with an address counts, and scripts are handed on as text or as addresses', () => {
+  const read = readHtmlReferences(
+    '<base target=_top><base href=/b/><base href=/c/><script>let a</script><script src=x.js></script>',
+  );
+  assert.equal(read.base, '/b/');
+  assert.deepEqual(read.inlineScripts, ['let a']);
+  assert.deepEqual(read.scriptSources, ['x.js']);
+});
+
+test('a document as deep as a stack is read to its end', () => {
+  const html = `${'<b><i>'.repeat(20_000)}<a href=/deep>`;
+  assert.ok(readHtmlReferences(html).references.some(({ text }) => text === '/deep'));
+});
+
+test('no document makes the reader throw', () => {
+  const pieces = fc.constantFrom(
+    '<a href="',
+    '"',
+    '>',
+    '<svg>',
+    '<math>',
+    '</',
+    '<template>',
+    '<script>',
+    '</script>',
+    '<style>',
+    '<!--',
+    '-->',
+    '<meta http-equiv=refresh content="0;',
+    '<link rel=icon href=',
+    '&',
+    '&#x0;',
+    '<table><a>',
+    '\0',
+    '<![CDATA[',
+    'x',
+  );
+  const html = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(pieces).map((parts) => parts.join('')),
+  );
+  fc.assert(
+    fc.property(html, (text) => {
+      assert.ok(Array.isArray(readHtmlReferences(text).references));
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,27 @@
+// A stub must lead to its target from wherever it is served: at its address, under a prefix, with or without .html.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readHtmlReferences } from '../../../../src/export-service/crawler/html-references.ts';
+import { redirectStub, relativePath } from '../../../../src/export-service/crawler/redirect-stub.ts';
+
+test('the stub refreshes to its target, fragment included, and is well formed for any path', () => {
+  const stub = Buffer.from(redirectStub('/a/old', '/b/"new"&<x>', '#part')).toString();
+  const targets = readHtmlReferences(stub).references.map(({ text }) => text);
+  assert.deepEqual(targets, ['../b/"new"&<x>#part', '../b/"new"&<x>#part']);
+});
+
+test('relative paths lead from any address to any other, under any prefix', () => {
+  const segment = fc.constantFrom('a', 'b', 'c:d', 'x.html', '%C3%A9');
+  const path = fc
+    .tuple(fc.array(segment, { maxLength: 4 }), fc.boolean())
+    .map(([segments, isFolder]) => `/${segments.join('/')}${isFolder && segments.length > 0 ? '/' : ''}`);
+  fc.assert(
+    fc.property(path, path, fc.constantFrom('', '/base', '/a/b'), (source, target, prefix) => {
+      const relative = relativePath(source, target);
+      assert.equal(new URL(relative, `http://h${prefix}${source}`).pathname, `${prefix}${target}`);
+      assert.match(relative, /^\.{1,2}\//);
+    }),
+  );
+});

@@ -1,0 +1,117 @@
+// Every reference goes through `locate`: what it calls inside is fetched and becomes a path in an archive.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  canonicalPath,
+  createScope,
+  decodePath,
+  locate,
+  originUrl,
+} from '../../../../src/export-service/crawler/site-scope.ts';
+
+const scope = createScope('Docs.Example.com', new URL('http://127.0.0.1:4000/'));
+const prefixed = createScope('docs.example.com', new URL('http://127.0.0.1:4000/base/'));
+const page = new URL('http://127.0.0.1:4000/guides/x');
+
+const inside: readonly (readonly [string, string, string])[] = [
+  ['a relative path is relative to the page', 'y', '/guides/y'],
+  ['a path from the root', '/y', '/y'],
+  ['dots are resolved', '../../../y', '/y'],
+  ['encoded dots are dots', '/a/%2e%2e/y', '/y'],
+  ['the public domain, https', 'https://docs.example.com/y', '/y'],
+  ['the public domain, http and upper case', 'HTTP://DOCS.EXAMPLE.COM/y', '/y'],
+  ['the public domain without scheme', '//docs.example.com/y', '/y'],
+  ['the origin itself', 'http://127.0.0.1:4000/y', '/y'],
+  ['a query is kept', '/y?v=1', '/y?v=1'],
+  ['a fragment is not part of the address', '/y#z', '/y'],
+  ['a backslash is a slash to browsers', '\\y', '/y'],
+  ['needless escapes have one spelling', '/%7Ey/%41', '/~y/A'],
+  ['needed escapes are kept', '/a%20b/%C3%A9%3F%23%25', '/a%20b/%C3%A9%3F%23%25'],
+  ['raw non-ASCII is the same address as escaped', '/é', '/%C3%A9'],
+  ['space around it is not part of it', '  /y\n', '/y'],
+];
+for (const [name, text, expected] of inside) {
+  test(`inside: ${name}`, () => {
+    const located = locate(scope, text, page);
+    assert.equal(located.where, 'inside');
+    assert.equal(`${located.address.path}${located.address.query}`, expected);
+  });
+}
+
+const elsewhere: readonly (readonly [string, string, string])[] = [
+  ['another host', 'https://cdn.example.net/x.js?secret=1', 'outside'],
+  ['a subdomain', 'https://www.docs.example.com/', 'outside'],
+  ['a host that only starts alike', 'https://docs.example.com.evil.test/', 'outside'],
+  ['another port of the origin', 'http://127.0.0.1:4001/', 'outside'],
+  ['another port of the domain', 'https://docs.example.com:8443/', 'outside'],
+  ['the metadata address', 'http://169.254.169.254/latest/meta-data', 'outside'],
+  ['a user name does not make it the domain', 'https://docs.example.com@evil.test/', 'outside'],
+  ['an encoded slash', '/a%2Fb', 'unsafe'],
+  ['an encoded backslash', '/a%5Cb', 'unsafe'],
+  ['an encoded NUL', '/a%00', 'unsafe'],
+  ['an encoded line break', '/a%0Ab', 'unsafe'],
+  ['an escape that is not UTF-8', '/%ff', 'unsafe'],
+  ['a broken escape', '/100%', 'unsafe'],
+  ['an empty segment', '/a//b', 'unsafe'],
+  ['a path longer than a bundle takes', `/${'a'.repeat(1100)}`, 'unsafe'],
+  ['a fragment alone', '#top', 'nowhere'],
+  ['nothing', '', 'nowhere'],
+  ['mail', 'mailto:a@docs.example.com', 'nowhere'],
+  ['data', 'data:text/html,<a>', 'nowhere'],
+  ['script', 'javascript:alert(1)', 'nowhere'],
+  ['a file', 'file:///etc/passwd', 'nowhere'],
+  ['no URL', 'http://[', 'nowhere'],
+];
+for (const [name, text, where] of elsewhere) {
+  test(`${where}: ${name}`, () => assert.equal(locate(scope, text, page).where, where));
+}
+
+test('what is outside is named without its query', () => {
+  const located = locate(scope, 'https://cdn.example.net/x.js?secret=1', page);
+  assert.deepEqual(located, { where: 'outside', name: 'cdn.example.net/x.js' });
+});
+
+test('under a prefix, only what starts with it is the site, and the prefix is no part of the address', () => {
+  const base = originUrl(prefixed, { path: '/guides/x', query: '' });
+  assert.equal(base.href, 'http://127.0.0.1:4000/base/guides/x');
+  const addressOf = (text: string): string => {
+    const located = locate(prefixed, text, base);
+    return located.where === 'inside' ? located.address.path : located.where;
+  };
+  assert.equal(addressOf('/base/y'), '/y');
+  assert.equal(addressOf('/base'), '/');
+  assert.equal(addressOf('y'), '/guides/y');
+  assert.equal(addressOf('/y'), 'outside');
+  assert.equal(addressOf('/basement/y'), 'outside');
+  assert.equal(addressOf('https://docs.example.com/y'), '/y');
+});
+
+test('whatever a page says, locating it does not throw, and an address inside can be a path of an archive', () => {
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.webUrl(),
+    fc
+      .array(fc.constantFrom('/', '..', '.', '%2e', '%2f', '%5c', '%00', '%', 'é', 'a', '?', '#', '\\', '\t'))
+      .map((parts) => parts.join('')),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      const located = locate(scope, text, page);
+      if (located.where !== 'inside') return;
+      const decoded = decodePath(located.address.path);
+      assert.ok(decoded?.startsWith('/'));
+      assert.ok(
+        !decoded
+          .slice(1)
+          .split('/')
+          .some((part) => part === '.' || part === '..'),
+      );
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is the claim
+      assert.doesNotMatch(decoded, /[\\\u0000-\u001f\u007f]/);
+      assert.equal(canonicalPath(located.address.path), located.address.path);
+    }),
+    { numRuns: 500 },
+  );
+});

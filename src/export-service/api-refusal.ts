@@ -1,0 +1,26 @@
+// What the service says no with: a status, one sentence, and details where there are several faults.
+// Thrown anywhere below a route; http/answers.ts alone turns it into `{error, details?}`.
+
+import { PublishableError } from '../wire/publishable-error.ts';
+
+export class ApiRefusal extends PublishableError {
+  readonly status: number;
+  readonly details: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  /** @param message goes out as `error`; written by us, never a repetition of the request */
+  constructor(
+    status: number,
+    message: string,
+    more: {
+      readonly details?: readonly string[];
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(`Status${status}`, message, { cause: more.cause });
+    this.status = status;
+    this.details = more.details ?? [];
+    this.headers = more.headers ?? {};
+  }
+}

@@ -1,0 +1,60 @@
+// The NDJSON file of conversations: one JSON object a line, of the contract's shape plus an optional projectId.
+// Refuses the whole file for one bad line, naming the line and what is wrong with it, never its content.
+
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { conversationSchema } from '../export-api/contract.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import type { StoredConversation } from './store/conversations.ts';
+
+const lineSchema = conversationSchema.extend({ projectId: z.string().min(1).max(200).optional() });
+
+export class ConversationFileError extends PublishableError {}
+
+/**
+ * @param defaultProject the project of rows that name none
+ * @throws {ConversationFileError}
+ */
+export async function readConversationFile(
+  path: string,
+  defaultProject: string,
+): Promise<readonly StoredConversation[]> {
+  const rows: StoredConversation[] = [];
+  try {
+    let lineNumber = 0;
+    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+      lineNumber += 1;
+      if (line.trim() !== '') rows.push(readLine(line, lineNumber, defaultProject));
+    }
+  } catch (cause) {
+    if (cause instanceof ConversationFileError) throw cause;
+    const code = publishableCode(cause);
+    throw new ConversationFileError(code, `cannot read the conversations file (${code})`, { cause });
+  }
+  return rows;
+}
+
+/** @param lineNumber from 1. @throws {ConversationFileError} `ConversationsInvalid` */
+export function readLine(line: string, lineNumber: number, defaultProject: string): StoredConversation {
+  const refuse = (what: string): ConversationFileError =>
+    new ConversationFileError(
+      'ConversationsInvalid',
+      `line ${lineNumber} of the conversations file ${what}: correct it, or remove the line`,
+    );
+  let json: unknown;
+  try {
+    json = JSON.parse(line.replace(/^\uFEFF/, ''));
+  } catch {
+    throw refuse('is not JSON');
+  }
+  const parsed = lineSchema.safeParse(json);
+  if (!parsed.success) {
+    const fields = new Set(parsed.error.issues.map((issue) => String(issue.path[0] ?? 'the object')));
+    throw refuse(`does not fit the contract in ${[...fields].join(', ')}`);
+  }
+  const { projectId, ...document } = parsed.data;
+  const at = Date.parse(document.timestamp);
+  if (!(at >= 0)) throw refuse('has a timestamp before 1970');
+  return { project: projectId ?? defaultProject, at, document };
+}

@@ -1,0 +1,71 @@
+// The whole HTTP face of the service: gate, endpoints, downloads, errors, in this order.
+// A public URL with a path works whether or not a proxy takes the path away: both are served.
+
+import express, { type Express, type RequestHandler } from 'express';
+import type { Logger } from '../../runtime/logger.ts';
+import type { KeyRing } from '../key-ring.ts';
+import { answerErrors, answerNotFound } from './answers.ts';
+import { type ArchiveRouteOptions, archiveRoute } from './archive-route.ts';
+import { type ConversationRoutesOptions, conversationRoutes } from './conversation-routes.ts';
+import { guard } from './gate.ts';
+import { type JobRoutesOptions, jobRoutes } from './job-routes.ts';
+
+export interface AppOptions extends JobRoutesOptions, ArchiveRouteOptions, ConversationRoutesOptions {
+  readonly ring: () => KeyRing;
+  readonly logger: Logger;
+  /** Path of the public URL, `''` or `/prefix`. */
+  readonly prefix: string;
+  readonly onAnswered: (endpoint: string, status: number) => void;
+}
+
+export function exportServiceApp(options: AppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  const api = express.Router({ caseSensitive: true });
+  api.use(guard(options.ring));
+  api.use('/static-export', jobRoutes(options));
+  api.use('/analytics', conversationRoutes(options));
+  api.use(answerNotFound);
+
+  const root = express.Router({ caseSensitive: true });
+  root.use('/v1', noStore, api);
+  root.use(archiveRoute(options));
+
+  app.use(observe(options));
+  if (options.prefix !== '') app.use(options.prefix, root);
+  app.use(root);
+  app.use(answerErrors(options.logger));
+  return app;
+}
+
+const noStore: RequestHandler = (_request, response, next) => {
+  response.set('Cache-Control', 'no-store');
+  next();
+};
+
+/** Counts and (at debug) logs every answer: by kind of endpoint, never by address, which may hold a signature. */
+function observe({ onAnswered, logger, random, clock }: AppOptions): RequestHandler {
+  return (request, response, next) => {
+    const requestId = Buffer.from(random.bytes(8)).toString('hex');
+    const began = clock.monotonic();
+    response.set('X-Request-Id', requestId);
+    response.once('close', () => {
+      const endpoint = endpointOf(request.originalUrl);
+      const { statusCode: status } = response;
+      onAnswered(endpoint, status);
+      const ms = Math.round(clock.monotonic() - began);
+      logger.debug({ requestId, method: request.method, endpoint, status, ms }, 'answered');
+    });
+    next();
+  };
+}
+
+function endpointOf(target: string): string {
+  const path = target.split('?', 1)[0] ?? '';
+  if (/\/v1\/analytics\//.test(path)) return 'conversations';
+  if (/\/v1\/static-export\/jobs\/[^/]+\/bundle$/.test(path)) return 'bundle';
+  if (/\/v1\/static-export\/jobs\/[^/]+$/.test(path)) return 'job';
+  if (/\/v1\/static-export\/jobs$/.test(path)) return 'jobs';
+  return /\/bundles\//.test(path) ? 'archive' : 'other';
+}

@@ -1,0 +1,49 @@
+// Downloads, as an object store answers them: GET of a signed link with single ranges and a strong ETag; all
+// else 403 with an XML error. Everything outside /v1 ends here, so that a link changed anywhere is refused.
+
+import type { RequestHandler, Response } from 'express';
+import type { Clock } from '../../runtime/clock.ts';
+import { archiveFile } from '../job-runner.ts';
+import { judgeLink } from '../links.ts';
+import type { JobStore } from '../store/jobs.ts';
+
+export interface ArchiveRouteOptions {
+  readonly store: JobStore;
+  readonly directory: string;
+  readonly linkSecret: Uint8Array;
+  readonly clock: Clock;
+}
+
+export function archiveRoute({ store, directory, linkSecret, clock }: ArchiveRouteOptions): RequestHandler {
+  return (request, response, next) => {
+    response.set('Cache-Control', 'private, no-store');
+    const verdict = judgeLink(linkSecret, request.method, request.url, clock.now());
+    if (verdict.kind === 'refused') return refuse(response, 403, 'AccessDenied', 'Access Denied');
+    if (verdict.kind === 'expired') return refuse(response, 403, 'AccessDenied', 'Request has expired');
+    const archive = store.find(verdict.jobId)?.archive;
+    if (archive === undefined) return refuse(response, 404, 'NoSuchKey', 'The archive is no longer kept');
+    const etag = `"${archive.sha256}"`;
+    const condition = request.headers['if-range'];
+    // RFC 9110 §13.1.5: a weak or different validator, or a date (we have none), means the whole archive.
+    if (condition !== undefined && condition !== etag) delete request.headers.range;
+    response.set({ ETag: etag, 'Content-Type': 'application/gzip', 'X-Content-Type-Options': 'nosniff' });
+    response.sendFile(
+      archiveFile('', verdict.jobId),
+      { root: directory, etag: false, lastModified: false, cacheControl: false },
+      (error: unknown) => {
+        if (error === undefined) return;
+        response.removeHeader('ETag');
+        next(error);
+      },
+    );
+  };
+}
+
+function refuse(response: Response, status: number, code: string, message: string): void {
+  response
+    .status(status)
+    .type('application/xml')
+    .send(
+      `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>\n`,
+    );
+}

@@ -1,0 +1,37 @@
+// The gate before every endpoint under /v1: a known key, and one that may do this.
+// Refuses before anything else is looked at: without a key nobody learns which addresses exist.
+
+import type { RequestHandler, Response } from 'express';
+import { ApiRefusal } from '../api-refusal.ts';
+import { type Credential, findCredential, type KeyRing } from '../key-ring.ts';
+
+/** What handlers behind the gate find in `response.locals`. */
+export interface Caller extends Record<string, unknown> {
+  credential: Credential;
+}
+
+export type ApiResponse = Response<unknown, Caller>;
+export type ApiHandler<P = Record<string, string>> = RequestHandler<P, unknown, unknown, unknown, Caller>;
+
+export function guard(ring: () => KeyRing): ApiHandler {
+  return (request, response, next) => {
+    const credential = findCredential(ring(), request.headers.authorization);
+    if (credential === undefined) {
+      const isMissing = request.headers.authorization === undefined;
+      throw new ApiRefusal(
+        401,
+        isMissing ? 'an API key is required as bearer credential' : 'unknown API key',
+        {
+          headers: {
+            'WWW-Authenticate': `Bearer realm="export API"${isMissing ? '' : ', error="invalid_token"'}`,
+          },
+        },
+      );
+    }
+    if (!credential.mayWrite && request.method !== 'GET' && request.method !== 'HEAD') {
+      throw new ApiRefusal(403, 'this API key may only read');
+    }
+    response.locals.credential = credential;
+    next();
+  };
+}

@@ -1,0 +1,184 @@
+// Runs queued jobs, a bounded number at a time: crawl, pack, record. Owns live progress (in memory; a restart
+// starts the job again), the archives' files, retention, and what an interruption does to a job.
+// Invariant: a claimed job ends as completed, failed, or back in the queue, whatever crawl and pack do.
+
+import { readdirSync, rmSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import type { CrawlEdge, CrawlLimits, CrawlProgress, CrawlRequest, CrawlResult } from './crawler/crawl.ts';
+import type { PackedSite } from './crawler/pack.ts';
+import { type Origins, originOf } from './origins.ts';
+import type { Exported, JobRow, JobStore } from './store/jobs.ts';
+
+/** A job that is interrupted this often is failed: something about it may be what ends the process. */
+export const maxAttempts = 3;
+
+/** Packing and everything else that comes on top of the crawl's own time limit. */
+const packingAllowanceMs = 10 * 60 * 1000;
+
+export interface LiveProgress {
+  /** Whole percent, below 100; never falls while the job runs. */
+  readonly percent: number;
+  readonly pageCount: number;
+}
+
+export interface JobRunnerOptions {
+  readonly store: JobStore;
+  readonly crawl: (request: CrawlRequest, edge: CrawlEdge) => Promise<CrawlResult>;
+  readonly pack: (result: CrawlResult, destination: string, signal: AbortSignal) => Promise<PackedSite>;
+  readonly origins: Origins;
+  readonly limits: CrawlLimits;
+  /** The data folder; `archives/` and `spool/` in it are this module's. */
+  readonly directory: string;
+  readonly concurrency: number;
+  /** Finished jobs kept per domain; one used within `keepUsedMs` is kept in any case. */
+  readonly keepJobs: number;
+  readonly keepUsedMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onFinished: (outcome: 'completed' | 'failed', seconds: number) => void;
+}
+
+export interface JobRunner {
+  /** Recovers what an earlier process left, then takes from the queue. Call once. */
+  start(): Promise<void>;
+  /** Something was queued. */
+  wake(): void;
+  progressOf(jobId: string): LiveProgress | undefined;
+  readonly runningCount: () => number;
+  /** Ends what runs and puts it back into the queue; resolves when nothing runs any more. */
+  stop(): Promise<void>;
+}
+
+export const archiveFile = (directory: string, jobId: string): string =>
+  join(directory, 'archives', `${jobId}.tar.gz`);
+
+/** Percent of what is known so far; below 100 because more may be found and packing is still to come. */
+export function percentOf({ pageCount, discovered }: CrawlProgress, earlier: number): number {
+  const share = discovered > 0 ? pageCount / discovered : 0;
+  return Math.max(earlier, Math.min(99, Math.floor(share * 99)));
+}
+
+export function createJobRunner(options: JobRunnerOptions): JobRunner {
+  const { store, clock, logger, directory } = options;
+  const live = new Map<string, LiveProgress>();
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+
+  function takeNext(): void {
+    while (running.size < options.concurrency && !stopping.signal.aborted) {
+      const job = store.claimNext(clock.now());
+      if (job === undefined) return;
+      live.set(job.id, { percent: 0, pageCount: 0 });
+      const work = run(job).finally(() => {
+        live.delete(job.id);
+        running.delete(work);
+        takeNext();
+      });
+      running.add(work);
+    }
+  }
+
+  async function run(job: JobRow): Promise<void> {
+    const log = logger.child({ job: job.id, domain: job.domain });
+    const began = clock.monotonic();
+    const spoolDirectory = join(directory, 'spool', job.id);
+    log.info({ attempt: job.attempts }, 'job starts');
+    try {
+      const exported = await exportSite(job, spoolDirectory, log);
+      store.complete(job.id, exported, clock.now());
+      log.info({ pages: exported.pageCount, sizeBytes: exported.sizeBytes }, 'job completed');
+      options.onFinished('completed', (clock.monotonic() - began) / 1000);
+    } catch (error) {
+      if (stopping.signal.aborted) {
+        store.release(job.id, clock.now());
+        log.info({}, 'job goes back into the queue: the service stops');
+        return;
+      }
+      store.fail(job.id, failureText(error), live.get(job.id)?.pageCount ?? 0, clock.now());
+      log.warn({ error }, 'job failed');
+      options.onFinished('failed', (clock.monotonic() - began) / 1000);
+    } finally {
+      await rm(spoolDirectory, { recursive: true, force: true }).catch((error: unknown) =>
+        log.warn({ error }, 'the spool folder of a job could not be removed'),
+      );
+    }
+    removeEvicted(job.domain);
+  }
+
+  async function exportSite(job: JobRow, spoolDirectory: string, log: Logger): Promise<Exported> {
+    const origin = originOf(options.origins, job.domain);
+    if (origin === undefined)
+      throw new PublishableError('NoSuchDomain', 'the domain is no longer exported here');
+    // The crawl has limits of its own; this is the backstop that keeps a job from hanging whatever it does.
+    const signal = clock.deadline(options.limits.timeoutMs + packingAllowanceMs, stopping.signal);
+    await mkdir(spoolDirectory, { recursive: true, mode: 0o700 });
+    const onProgress = (progress: CrawlProgress): void => {
+      const percent = percentOf(progress, live.get(job.id)?.percent ?? 0);
+      live.set(job.id, { percent, pageCount: progress.pageCount });
+    };
+    const request = { domain: job.domain, origin: origin.url, spoolDirectory, limits: options.limits };
+    const result = await orAborted(
+      options.crawl(request, { clock, logger: log, onProgress, signal }),
+      signal,
+    );
+    if (result.pageCount === 0) throw new PublishableError('NoPages', 'the site has no pages');
+    for (const note of result.notes) log.info({ note: note.code, count: note.count }, 'crawl note');
+    live.set(job.id, { percent: 99, pageCount: result.pageCount });
+    const destination = archiveFile(directory, job.id);
+    const packed = await orAborted(options.pack(result, destination, signal), signal);
+    return { pageCount: result.pageCount, ...packed };
+  }
+
+  function removeEvicted(domain: string): void {
+    for (const id of store.evict(domain, options.keepJobs, clock.now() - options.keepUsedMs)) {
+      rmSync(archiveFile(directory, id), { force: true });
+      logger.info({ job: id, domain }, 'job removed: newer ones take its place');
+    }
+  }
+
+  return {
+    start: async () => {
+      await mkdir(join(directory, 'archives'), { recursive: true, mode: 0o700 });
+      await rm(join(directory, 'spool'), { recursive: true, force: true });
+      const { failed, requeued } = store.recover(maxAttempts, clock.now());
+      if (failed + requeued > 0) logger.warn({ failed, requeued }, 'jobs were interrupted by an earlier end');
+      removeOrphans(directory, new Set(store.completedIds()));
+      takeNext();
+    },
+    wake: takeNext,
+    progressOf: (jobId) => live.get(jobId),
+    runningCount: () => running.size,
+    stop: async () => {
+      stopping.abort();
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/** Settles like `work`, or rejects as soon as the signal aborts, even if `work` takes no notice. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/** What the job's `error` says: code and sentence of our own errors, the code alone of any other. */
+function failureText(error: unknown): string {
+  const text = publishableMessage(error);
+  return error instanceof PublishableError ? `${publishableCode(error)}: ${text}` : text;
+}
+
+/** Archives that no completed job owns: of jobs interrupted between packing and recording, and half-written ones. */
+function removeOrphans(directory: string, owners: ReadonlySet<string>): void {
+  for (const name of readdirSync(join(directory, 'archives'))) {
+    const isOwned = name.endsWith('.tar.gz') && owners.has(name.slice(0, -'.tar.gz'.length));
+    if (!isOwned) rmSync(join(directory, 'archives', name), { force: true, recursive: true });
+  }
+}

@@ -1,0 +1,82 @@
+// The program's flags and its main: from the command line to a running service and back to a clean end.
+// Owns the defaults; only --keys-file and --data are required.
+
+import * as kind from '../runtime/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
+import type { ProgramEdge } from '../runtime/program.ts';
+import { crawlSite, defaultCrawlLimits } from './crawler/crawl.ts';
+import { packSite } from './crawler/pack.ts';
+import { startExportService } from './service.ts';
+
+const flags = {
+  keysFile: kind.path.required(
+    'File with the API keys, one a line; "#" comments; "read:KEY" may only read. Re-read when it changes',
+  ),
+  data: kind.path.required(
+    'Folder for state, archives and the secret that signs links. One process at a time',
+  ),
+  origin: kind.list(
+    'DOMAIN=URL',
+    'Where a domain is crawled. Given once or more, no other domain is exported. Without it: https://DOMAIN/',
+  ),
+  listen: kind.hostPort.withDefault('127.0.0.1:8480', 'Address of the API and of the downloads'),
+  adminListen: kind.hostPort.optional('Address of /livez, /readyz and /metrics. Not served when absent'),
+  publicUrl: kind.httpUrl.optional(
+    'Base of the links handed out; may have a path. Default: the listen address',
+  ),
+  linkLifetime: kind.duration.withDefault('15m', 'How long a link is valid'),
+  conversations: kind.path.optional('NDJSON file of assistant conversations. Re-read when it changes'),
+  project: kind.text.withDefault('default', 'Project id of conversations that name none'),
+  concurrency: kind.count.withDefault('1', 'Jobs that run at once'),
+  maxQueued: kind.count.withDefault('100', 'Queued jobs above which a start is answered with 429'),
+  keepJobs: kind.count.withDefault('20', 'Finished jobs kept per domain, most recently used first'),
+  maxPages: kind.count.withDefault(
+    String(defaultCrawlLimits.maxPages),
+    'Pages above which a crawl fails (a site without end has no last page)',
+  ),
+  crawlTimeout: kind.duration.withDefault('1h', 'Time after which a crawl fails'),
+  maxBytes: kind.bytes.withDefault('2GiB', 'Size of all files together above which a crawl fails'),
+  linger: kind.duration.withDefault('0s', 'Go on accepting requests this long after SIGTERM'),
+};
+
+export const exportServiceProgram: ProgramDescription<typeof flags> = {
+  name: 'export-service',
+  summary: 'crawls documentation sites and serves their static export through the export API',
+  flags,
+  examples: [
+    'export-service --keys-file keys.txt --data ./data --origin docs.example.com=http://127.0.0.1:4000',
+    'curl -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d \'{"domain":"docs.example.com"}\' http://127.0.0.1:8480/v1/static-export/jobs',
+  ],
+};
+
+/** Runs until the edge asks for the end. */
+export async function runExportService(values: FlagValues<typeof flags>, edge: ProgramEdge): Promise<void> {
+  const service = await startExportService({
+    ...edge,
+    crawl: crawlSite,
+    pack: packSite,
+    originMappings: values.origin,
+    keysFile: values.keysFile,
+    directory: values.data,
+    listen: values.listen,
+    adminListen: values.adminListen,
+    publicUrl: values.publicUrl,
+    linkLifetimeMs: values.linkLifetime,
+    conversations: values.conversations,
+    defaultProject: values.project,
+    concurrency: Math.max(1, values.concurrency),
+    maxQueued: values.maxQueued,
+    keepJobs: Math.max(1, values.keepJobs),
+    limits: {
+      ...defaultCrawlLimits,
+      maxPages: values.maxPages,
+      timeoutMs: values.crawlTimeout,
+      maxBytes: values.maxBytes,
+    },
+  });
+  await new Promise<void>((resolve) => {
+    if (edge.shutdown.aborted) resolve();
+    edge.shutdown.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await service.stop(values.linger);
+}

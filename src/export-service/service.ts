@@ -1,0 +1,150 @@
+// The export service put together: store, keys, jobs, HTTP, admin port. Owns the order of starting (nothing
+// listens before the state is readable) and of stopping (requests first, then jobs, then the store).
+
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { adminApp } from '../runtime/admin-port.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type HttpListener, listenHttp } from '../runtime/http-listener.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Random } from '../runtime/random.ts';
+import { type ConversationSource, feedConversations } from './conversation-feed.ts';
+import { exportServiceApp } from './http/app.ts';
+import { createJobRunner, type JobRunner, type JobRunnerOptions } from './job-runner.ts';
+import { readKeyRing } from './key-ring.ts';
+import { loadLinkSecret } from './link-secret.ts';
+import { readOrigins } from './origins.ts';
+import { createConversationStore } from './store/conversations.ts';
+import { openDatabase } from './store/database.ts';
+import { createJobStore, type JobStore } from './store/jobs.ts';
+import { watchFile } from './watched-file.ts';
+
+export interface ExportServiceOptions
+  extends Pick<JobRunnerOptions, 'crawl' | 'pack' | 'limits' | 'concurrency' | 'keepJobs' | 'directory'> {
+  /** Each `domain=URL`. */
+  readonly originMappings: readonly string[];
+  readonly keysFile: string;
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly adminListen?: { readonly host: string; readonly port: number } | undefined;
+  /** Default: the address that is listened on. No trailing slash. */
+  readonly publicUrl?: string | undefined;
+  readonly linkLifetimeMs: number;
+  readonly maxQueued: number;
+  readonly conversations?: string | undefined;
+  readonly defaultProject: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export interface ExportService {
+  readonly url: string;
+  readonly adminUrl: string | undefined;
+  /** @param lingerMs go on accepting this long first */
+  stop(lingerMs: number): Promise<void>;
+}
+
+/** How long requests under way may take once the service stops. */
+const graceMs = 10_000;
+
+/** Resolves when the service listens. @throws {PublishableError} whatever keeps it from starting */
+export async function startExportService(options: ExportServiceOptions): Promise<ExportService> {
+  const { clock, random, logger, directory } = options;
+  const origins = readOrigins(options.originMappings);
+  const ring = watchFile(options.keysFile, 'keys file', readKeyRing, logger);
+  const database = openDatabase(directory);
+  const listeners: HttpListener[] = [];
+  try {
+    const linkSecret = loadLinkSecret(directory, random);
+    const store = createJobStore(database);
+    const conversations = createConversationStore(database);
+    const refresh = await feedConversations(conversations, sourceOf(options), logger);
+    const metrics = createMetrics(store, () => runner.runningCount());
+    const runner: JobRunner = createJobRunner({
+      ...options,
+      store,
+      origins,
+      keepUsedMs: options.linkLifetimeMs,
+      onFinished: metrics.onFinished,
+    });
+    const app = exportServiceApp({
+      ...options,
+      store,
+      runner,
+      origins,
+      conversations,
+      linkSecret,
+      ring,
+      refresh,
+      prefix: options.publicUrl === undefined ? '' : new URL(options.publicUrl).pathname.replace(/\/+$/, ''),
+      publicUrl: () => options.publicUrl ?? listener.url,
+      onAnswered: metrics.onAnswered,
+    });
+    const listener = await listenHttp(options.listen, app, clock);
+    listeners.push(listener);
+    const admin = await listenAdmin(options, listener, metrics.registry);
+    if (admin !== undefined) listeners.push(admin);
+    await runner.start();
+    logger.info({ address: listener.url, admin: admin?.url, domains: [...origins.keys()] }, 'listening');
+    return {
+      url: listener.url,
+      adminUrl: admin?.url,
+      stop: async (lingerMs) => {
+        await listener.close({ lingerMs, graceMs });
+        await runner.stop();
+        await admin?.close({ lingerMs: 0, graceMs });
+        database.close();
+      },
+    };
+  } catch (error) {
+    for (const listener of listeners) await listener.close({ lingerMs: 0, graceMs: 0 });
+    database.close();
+    throw error;
+  }
+}
+
+function sourceOf({ conversations, defaultProject }: ExportServiceOptions): ConversationSource | undefined {
+  return conversations === undefined ? undefined : { path: conversations, defaultProject };
+}
+
+function listenAdmin(
+  { adminListen, clock }: ExportServiceOptions,
+  listener: HttpListener,
+  registry: Registry,
+): Promise<HttpListener | undefined> {
+  if (adminListen === undefined) return Promise.resolve(undefined);
+  const readiness = () => (listener.isDraining() ? 'stopping' : undefined);
+  return listenHttp(adminListen, adminApp({ readiness, registry }), clock);
+}
+
+function createMetrics(store: JobStore, runningCount: () => number) {
+  const registry = new Registry();
+  const answers = new Counter({
+    name: 'export_service_answers_total',
+    help: 'Answers by endpoint and status',
+    labelNames: ['endpoint', 'status'] as const,
+    registers: [registry],
+  });
+  const jobSeconds = new Histogram({
+    name: 'export_service_job_seconds',
+    help: 'How long finished jobs took, by outcome',
+    labelNames: ['outcome'] as const,
+    buckets: [1, 3, 10, 30, 100, 300, 1000, 3000],
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'export_service_jobs',
+    help: 'Jobs that are not finished, by status',
+    labelNames: ['status'] as const,
+    registers: [registry],
+    collect() {
+      this.set({ status: 'queued' }, store.queuedCount());
+      this.set({ status: 'running' }, runningCount());
+    },
+  });
+  return {
+    registry,
+    onAnswered: (endpoint: string, status: number): void => answers.inc({ endpoint, status: String(status) }),
+    onFinished: (outcome: 'completed' | 'failed', seconds: number): void =>
+      jobSeconds.observe({ outcome }, seconds),
+  };
+}

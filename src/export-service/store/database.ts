@@ -1,0 +1,134 @@
+// The one SQLite file under the data folder: opening, schema, transactions. Owns durability (WAL, full sync)
+// and the rule that one process at a time has the folder.
+// Invariant: after any kill the file holds exactly the transitions that were committed.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { PublishableError } from '../../wire/publishable-error.ts';
+
+const schemaVersion = 1;
+
+const schema = `
+CREATE TABLE jobs (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  domain TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed')),
+  attempts INTEGER NOT NULL DEFAULT 0,
+  page_count INTEGER NOT NULL DEFAULT 0,
+  error TEXT,
+  archive_bytes INTEGER,
+  archive_sha256 TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  used_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX jobs_by_status ON jobs (status, sequence);
+CREATE INDEX jobs_by_domain ON jobs (domain, used_at);
+CREATE TABLE start_keys (
+  credential TEXT NOT NULL,
+  key TEXT NOT NULL,
+  job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+  PRIMARY KEY (credential, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX start_keys_by_job ON start_keys (job_id);
+CREATE TABLE mint_keys (
+  credential TEXT NOT NULL,
+  key TEXT NOT NULL,
+  job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (credential, key, job_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mint_keys_by_job ON mint_keys (job_id);
+CREATE INDEX mint_keys_by_expiry ON mint_keys (expires_at);
+CREATE TABLE conversations (
+  project TEXT NOT NULL,
+  cursor TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  document TEXT NOT NULL,
+  PRIMARY KEY (project, cursor)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX conversations_by_time ON conversations (project, at);
+`;
+
+export class StoreError extends PublishableError {}
+
+export interface Database {
+  readonly connection: DatabaseSync;
+  /** All of `work` or nothing of it. Not reentrant. */
+  transact<T>(work: () => T): T;
+  close(): void;
+}
+
+/**
+ * @param directory created if absent
+ * @throws {StoreError} `StoreBusy` (another process has it), `StoreTooNew`, `StoreUnusable`
+ */
+export function openDatabase(directory: string): Database {
+  const connection = openFile(directory);
+  try {
+    // Exclusive from the first statement on: a second process fails at its start, not in the middle of a job.
+    connection.exec(
+      'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; BEGIN IMMEDIATE; COMMIT;',
+    );
+    migrate(connection);
+  } catch (cause) {
+    connection.close();
+    throw cause instanceof StoreError ? cause : storeError(cause);
+  }
+  return {
+    connection,
+    transact: (work) => {
+      connection.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        connection.exec('COMMIT');
+        return result;
+      } catch (error) {
+        if (connection.isTransaction) connection.exec('ROLLBACK');
+        throw error;
+      }
+    },
+    close: () => connection.close(),
+  };
+}
+
+function openFile(directory: string): DatabaseSync {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return new DatabaseSync(join(directory, 'state.sqlite'), { timeout: 0 });
+  } catch (cause) {
+    throw storeError(cause);
+  }
+}
+
+function migrate(connection: DatabaseSync): void {
+  const version = Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
+  if (version > schemaVersion) {
+    throw new StoreError(
+      'StoreTooNew',
+      'the data folder was written by a newer export-service: use that one',
+    );
+  }
+  if (version === 0) {
+    connection.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT;`);
+  }
+}
+
+function storeError(cause: unknown): StoreError {
+  const isBusy = cause instanceof Error && /database is locked/.test(cause.message);
+  return isBusy
+    ? new StoreError(
+        'StoreBusy',
+        'another export-service uses this data folder: stop it, or choose another folder',
+        {
+          cause,
+        },
+      )
+    : new StoreError(
+        'StoreUnusable',
+        'the data folder cannot be used: check that it may be written and that state.sqlite in it is whole',
+        { cause },
+      );
+}

@@ -1,0 +1,196 @@
+// Jobs as rows: every transition of a job is one statement or one transaction here, and nowhere else.
+// queued → running → completed | failed; running → queued only by recovery or release.
+// Refuses: a transition from any other state than the one named, so that a late worker changes nothing.
+
+import { z } from 'zod';
+import { jobStatuses } from '../../export-api/contract.ts';
+import type { Database } from './database.ts';
+
+const rowSchema = z
+  .object({
+    id: z.string(),
+    domain: z.string(),
+    status: z.enum(jobStatuses),
+    attempts: z.number(),
+    page_count: z.number(),
+    error: z.string().nullable(),
+    archive_bytes: z.number().nullable(),
+    archive_sha256: z.string().nullable(),
+    created_at: z.number(),
+    updated_at: z.number(),
+  })
+  .transform((row) => ({
+    id: row.id,
+    domain: row.domain,
+    status: row.status,
+    attempts: row.attempts,
+    pageCount: row.page_count,
+    error: row.error,
+    archive:
+      row.archive_bytes === null || row.archive_sha256 === null
+        ? undefined
+        : { sizeBytes: row.archive_bytes, sha256: row.archive_sha256 },
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }));
+
+/** Instants are epoch ms. `archive` exactly when completed. */
+export type JobRow = Readonly<z.infer<typeof rowSchema>>;
+
+/** An Idempotency-Key in the scope of the credential that sent it. */
+export interface OnceKey {
+  readonly credential: string;
+  readonly key: string;
+}
+
+export type StartOutcome =
+  | { readonly kind: 'started'; readonly job: JobRow }
+  | { readonly kind: 'replayed'; readonly job: JobRow }
+  /** The key was used for another domain. */
+  | { readonly kind: 'mismatch' }
+  | { readonly kind: 'queueFull' };
+
+export interface Exported {
+  readonly pageCount: number;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+export type JobStore = ReturnType<typeof createJobStore>;
+
+export function createJobStore({ connection, transact }: Database) {
+  const one = (sql: string) => {
+    const statement = connection.prepare(sql);
+    return (...values: (string | number)[]): JobRow | undefined => {
+      const row = statement.get(...values);
+      return row === undefined ? undefined : rowSchema.parse(row);
+    };
+  };
+  const change = (sql: string) => {
+    const statement = connection.prepare(sql);
+    return (...values: (string | number | null)[]): number => Number(statement.run(...values).changes);
+  };
+  const ids = (sql: string) => {
+    const statement = connection.prepare(sql);
+    return (...values: (string | number)[]): readonly string[] =>
+      statement.all(...values).map((row) => String(row['id']));
+  };
+
+  const byId = one('SELECT * FROM jobs WHERE id = ?');
+  const byKey = one(
+    'SELECT jobs.* FROM start_keys JOIN jobs ON jobs.id = job_id WHERE credential = ? AND key = ?',
+  );
+  const insert = change(
+    "INSERT INTO jobs (id, domain, status, created_at, updated_at, used_at) VALUES (?, ?, 'queued', ?, ?, ?)",
+  );
+  const insertKey = change('INSERT INTO start_keys (credential, key, job_id) VALUES (?, ?, ?)');
+  const countQueued = connection.prepare("SELECT count(*) AS n FROM jobs WHERE status = 'queued'");
+  const claim = one(
+    `UPDATE jobs SET status = 'running', attempts = attempts + 1, updated_at = ?
+     WHERE id = (SELECT id FROM jobs WHERE status = 'queued' ORDER BY sequence LIMIT 1) RETURNING *`,
+  );
+  const setCompleted = change(
+    `UPDATE jobs SET status = 'completed', page_count = ?, archive_bytes = ?, archive_sha256 = ?,
+     updated_at = ?, used_at = ? WHERE id = ? AND status = 'running'`,
+  );
+  const setFailed = change(
+    "UPDATE jobs SET status = 'failed', error = ?, page_count = ?, updated_at = ?, used_at = ? WHERE id = ? AND status = 'running'",
+  );
+  const setReleased = change(
+    "UPDATE jobs SET status = 'queued', attempts = attempts - 1, updated_at = ? WHERE id = ? AND status = 'running'",
+  );
+  const failExhausted = change(
+    "UPDATE jobs SET status = 'failed', error = ?, updated_at = ? WHERE status = 'running' AND attempts >= ?",
+  );
+  const requeue = change("UPDATE jobs SET status = 'queued', updated_at = ? WHERE status = 'running'");
+  const touch = change('UPDATE jobs SET used_at = max(used_at, ?) WHERE id = ?');
+  const mintedBy = connection.prepare(
+    'SELECT expires_at FROM mint_keys WHERE credential = ? AND key = ? AND job_id = ?',
+  );
+  const keepMint = change(
+    'INSERT OR REPLACE INTO mint_keys (credential, key, job_id, expires_at) VALUES (?, ?, ?, ?)',
+  );
+  const dropDeadMints = change('DELETE FROM mint_keys WHERE expires_at <= ?');
+  const evictable = ids(
+    `SELECT id FROM jobs WHERE domain = ? AND status IN ('completed', 'failed') AND used_at < ? AND id NOT IN
+     (SELECT id FROM jobs WHERE domain = ? AND status IN ('completed', 'failed') ORDER BY used_at DESC, sequence DESC LIMIT ?)`,
+  );
+  const remove = change('DELETE FROM jobs WHERE id = ?');
+  const completedIds = ids("SELECT id FROM jobs WHERE status = 'completed'");
+
+  return {
+    find: (id: string): JobRow | undefined => byId(id),
+
+    /** One transaction: the same key of the same credential finds the job it started, as long as that is kept. */
+    start(request: {
+      id: string;
+      domain: string;
+      now: number;
+      maxQueued: number;
+      once?: OnceKey | undefined;
+    }) {
+      const { id, domain, now, maxQueued, once } = request;
+      return transact((): StartOutcome => {
+        const earlier = once === undefined ? undefined : byKey(once.credential, once.key);
+        if (earlier !== undefined) {
+          return earlier.domain === domain ? { kind: 'replayed', job: earlier } : { kind: 'mismatch' };
+        }
+        if (Number(countQueued.get()?.['n']) >= maxQueued) return { kind: 'queueFull' };
+        insert(id, domain, now, now, now);
+        if (once !== undefined) insertKey(once.credential, once.key, id);
+        const job = byId(id);
+        if (job === undefined) throw new Error('a job just written cannot be read');
+        return { kind: 'started', job };
+      });
+    },
+
+    /** The oldest queued job, now running. */
+    claimNext: (now: number): JobRow | undefined => claim(now),
+    complete: (id: string, { pageCount, sizeBytes, sha256 }: Exported, now: number): boolean =>
+      setCompleted(pageCount, sizeBytes, sha256, now, now, id) > 0,
+    /** @param error safe to publish */
+    fail: (id: string, error: string, pageCount: number, now: number): boolean =>
+      setFailed(error, pageCount, now, now, id) > 0,
+    /** Puts a running job back without counting the attempt: it was stopped on purpose. */
+    release: (id: string, now: number): boolean => setReleased(now, id) > 0,
+
+    /** After a start: what ran when the process ended runs again, or fails if it did so too often. */
+    recover: (maxAttempts: number, now: number): { readonly failed: number; readonly requeued: number } =>
+      transact(() => ({
+        failed: failExhausted(`interrupted ${maxAttempts} times by a stop of the service`, now, maxAttempts),
+        requeued: requeue(now),
+      })),
+
+    /**
+     * Notes that a link was handed out, and answers until when it is valid: the same key gets the same instant
+     * again while more than half of `freshUntil` is still ahead.
+     */
+    mint(request: { jobId: string; freshUntil: number; now: number; once?: OnceKey | undefined }): number {
+      const { jobId, freshUntil, now, once } = request;
+      return transact(() => {
+        touch(now, jobId);
+        dropDeadMints(now);
+        if (once === undefined) return freshUntil;
+        const stored = mintedBy.get(once.credential, once.key, jobId)?.['expires_at'];
+        const earlier = typeof stored === 'number' ? stored : 0;
+        if (earlier - now > (freshUntil - now) / 2) return earlier;
+        keepMint(once.credential, once.key, jobId, freshUntil);
+        return freshUntil;
+      });
+    },
+
+    /**
+     * Removes finished jobs of a domain beyond the `keep` most recently used, but none used since `usedSince`.
+     * @returns their ids, whose archives are now nobody's
+     */
+    evict: (domain: string, keep: number, usedSince: number): readonly string[] =>
+      transact(() => {
+        const gone = evictable(domain, usedSince, domain, keep);
+        for (const id of gone) remove(id);
+        return gone;
+      }),
+
+    completedIds: (): readonly string[] => completedIds(),
+    queuedCount: (): number => Number(countQueued.get()?.['n']),
+  };
+}

@@ -1,0 +1,62 @@
+// A file that somebody else edits: its parsed content, read again when the file has changed.
+// Looked at when asked, never by a timer. Invariant: a file that goes away or turns unreadable keeps its last
+// good content (and is reported once per change), so that a half-written edit takes nobody's access.
+
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import type { Logger } from '../runtime/logger.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+
+export class UnreadableFileError extends PublishableError {}
+
+/**
+ * @param what for messages, for example `keys file`
+ * @param parse may throw; at the first reading that ends in an error, later the old content stays
+ * @returns the current content
+ * @throws {UnreadableFileError} from the first reading, done here at once
+ */
+export function watchFile<T>(
+  path: string,
+  what: string,
+  parse: (text: string) => T,
+  logger: Logger,
+): () => T {
+  let seen = stampOf(path);
+  let content = readContent(path, what, parse);
+  return () => {
+    const stamp = stampOf(path);
+    if (stamp === seen) return content;
+    seen = stamp;
+    try {
+      content = readContent(path, what, parse);
+      logger.info({ file: what }, `${what} was read again`);
+    } catch (error) {
+      logger.warn({ error, file: what }, `${what} has changed and is not usable; its last content stays`);
+    }
+    return content;
+  };
+}
+
+function readContent<T>(path: string, what: string, parse: (text: string) => T): T {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new UnreadableFileError(
+      publishableCode(cause),
+      `cannot read the ${what} (${publishableCode(cause)}): check that it exists and may be read`,
+      { cause },
+    );
+  }
+  return parse(text);
+}
+
+/** Changes with every edit that a file system can show, replaced links (mounted Secrets) included. */
+export function stampOf(path: string): string {
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(path, { throwIfNoEntry: false });
+  } catch {
+    stats = undefined;
+  }
+  return stats === undefined ? 'absent' : `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeMs}`;
+}

@@ -120,7 +120,13 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       const percent = percentOf(progress, live.get(job.id)?.percent ?? 0);
       live.set(job.id, { percent, pageCount: progress.pageCount });
     };
-    const request = { domain: job.domain, origin: origin.url, spoolDirectory, limits: options.limits };
+    const request: CrawlRequest = {
+      domain: job.domain,
+      origin: origin.url,
+      isOriginConsented: origin.isConsented,
+      spoolDirectory,
+      limits: options.limits,
+    };
     const result = await orAborted(
       options.crawl(request, { clock, logger: log, onProgress, signal }),
       signal,

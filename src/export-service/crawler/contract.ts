@@ -27,6 +27,11 @@ export interface CrawlRequest {
   readonly domain: string;
   /** Where the domain is fetched, e.g. `http://127.0.0.1:4000/`; may have a path prefix. The only host connected to. */
   readonly origin: URL;
+  /**
+   * Whoever runs the service named this origin, so it may be an address that only this machine or cluster can
+   * see. False where it follows from a client's domain: then such an address is refused, whatever DNS says.
+   */
+  readonly isOriginConsented: boolean;
   /** Bodies are kept here, named by their hash, until the site is packed. Created if absent; the caller removes it. */
   readonly spoolDirectory: string;
   readonly limits: CrawlLimits;

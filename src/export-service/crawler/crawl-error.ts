@@ -6,6 +6,7 @@ import { PublishableError } from '../../wire/publishable-error.ts';
 export type CrawlErrorCode =
   | 'NoPages' // the origin answered, and nothing of it was a page
   | 'OriginUnreachable' // not one answer from the origin
+  | 'OriginInternal' // nobody consented to an origin that only this machine or cluster can see
   | 'OriginFailed' // it answered, and then a page or asset kept failing: 5xx, 429, network
   | 'CrawlTimedOut' // the time for the whole crawl is over
   | 'CrawlAborted' // the caller's signal
@@ -31,7 +32,7 @@ const endless =
 export function tooManyPages(maxPages: number, path: string): CrawlError {
   return new CrawlError(
     'TooManyPages',
-    `more than ${maxPages} pages (maxPages), the first one too many at ${path}; nothing was exported: ` +
+    `more than ${maxPages} pages (--max-pages), the first one too many at ${path}; nothing was exported: ` +
       `raise the limit, or ${endless}`,
   );
 }
@@ -53,7 +54,7 @@ export function tooManyLinks(count: number, path: string): CrawlError {
 export function tooManyBytes(maxBytes: number): CrawlError {
   return new CrawlError(
     'TooManyBytes',
-    `the site is larger than ${maxBytes} bytes (maxBytes); nothing was exported: raise the limit`,
+    `the site is larger than ${maxBytes} bytes (--max-bytes); nothing was exported: raise the limit`,
   );
 }
 

@@ -36,7 +36,7 @@ export async function crawlSite(request: CrawlRequest, edge: CrawlEdge): Promise
   const { limits } = request;
   const scope = createScope(request.domain, request.origin);
   const spool = createSpool(request.spoolDirectory);
-  const fetcher = createOriginFetcher(scope, limits, edge.clock);
+  const fetcher = createOriginFetcher(scope, limits, request.isOriginConsented, edge.clock);
   // One that fails ends the others; the deadline ends all.
   const failed = new AbortController();
   const signal = edge.clock.deadline(limits.timeoutMs, AbortSignal.any([edge.signal, failed.signal]));
@@ -197,7 +197,7 @@ function nameEnd(error: unknown, { domain, limits }: CrawlRequest, callers: Abor
   if (!(error instanceof Error) || error.name !== 'TimeoutError') return error;
   return new CrawlError(
     'CrawlTimedOut',
-    `the crawl of ${domain} was not done after ${limits.timeoutMs} ms; nothing was exported: raise the limit or speed up the origin`,
+    `the crawl of ${domain} was not done after ${limits.timeoutMs} ms (--crawl-timeout); nothing was exported: raise the limit or speed up the origin`,
     { cause: error },
   );
 }

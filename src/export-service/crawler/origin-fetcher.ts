@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
+import { guardedLookup, InternalAddressError, isInternalHost } from '../../runtime/guarded-lookup.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { parseRetryAfter } from '../../wire/retry-after.ts';
@@ -43,13 +44,15 @@ const encodings = 'gzip, br';
 export function createOriginFetcher(
   scope: SiteScope,
   limits: Pick<CrawlLimits, 'concurrency' | 'requestTimeoutMs' | 'maxFileBytes'>,
+  isOriginConsented: boolean,
   clock: Clock,
 ): OriginFetcher {
+  if (!isOriginConsented && isInternalHost(new URL(scope.originHost).hostname)) throw originInternal(scope);
   const pool = new Pool(scope.originHost, {
     allowH2: false,
     connections: limits.concurrency,
     // One deadline covers connecting, headers and body; the pool's own timers would be a second opinion.
-    connect: { timeout: limits.requestTimeoutMs },
+    connect: { timeout: limits.requestTimeoutMs, ...(!isOriginConsented && { lookup: guardedLookup }) },
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -72,6 +75,7 @@ export function createOriginFetcher(
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof CrawlError) throw cause;
+      if (cause instanceof InternalAddressError) throw originInternal(scope, cause);
       const what = deadline.aborted ? 'no whole answer in time' : publishableCode(cause);
       return { kind: 'failure', what, retryAfterMs: undefined, cause };
     }
@@ -94,6 +98,14 @@ export function createOriginFetcher(
     },
     close: () => pool.destroy(),
   };
+}
+
+function originInternal({ domain }: SiteScope, cause?: unknown): CrawlError {
+  return new CrawlError(
+    'OriginInternal',
+    `${domain} leads to a loopback, link-local or private address: name its origin with --origin if this is meant`,
+    { cause },
+  );
 }
 
 function originError(

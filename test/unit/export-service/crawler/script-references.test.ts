@@ -32,7 +32,7 @@ const rows: readonly (readonly [string, string, readonly string[], readonly stri
   ],
   ['a name without folder', '"app.js"', [], []],
   ['a path without a known extension', '"/api/v1/users"', [], []],
-  ['a template with a hole', '`/assets/${name}.js`', [], []],
+  ['a template with a hole', '`/assets/$' + '{name}.js`', [], []],
   ['a regular expression is no path', 'x.replace("/[^a]+.js","")', [], []],
 ];
 for (const [name, script, anchors, expected] of rows) {

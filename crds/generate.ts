@@ -18,7 +18,11 @@ import { statusSchema } from '../src/staticexport/status-schema.ts';
 
 type Json = { readonly [key: string]: unknown };
 
-const file = new URL(`./${plural}.${group}.yaml`, import.meta.url);
+const name = `${plural}.${group}.yaml`;
+/** The manifest, and the copy that the chart carries (a chart is packed without what lies outside of it). */
+const files = [`./${name}`, `../charts/static-export-operator/files/${name}`].map(
+  (path) => new URL(path, import.meta.url),
+);
 const banner = '# Generated from src/staticexport/schema.ts by "npm run generate"; change it there.\n';
 
 /** Printed by `kubectl get`. A `date` column prints <invalid> for a time to come, so the expiry is a string. */
@@ -155,16 +159,16 @@ export function manifestText(): string {
 
 async function main(isCheck: boolean): Promise<void> {
   const wanted = manifestText();
-  if (!isCheck) {
-    await writeFile(file, wanted);
-    return;
+  for (const file of files) {
+    if (!isCheck) {
+      await writeFile(file, wanted);
+      continue;
+    }
+    const found = await readFile(file, 'utf8').catch(() => '');
+    if (found === wanted) continue;
+    process.stderr.write(`${file.pathname} differs from the schema; run "npm run generate"\n`);
+    process.exitCode = 1;
   }
-  const found = await readFile(file, 'utf8').catch(() => '');
-  if (found === wanted) return;
-  process.stderr.write(
-    `${file.pathname.split('/').at(-1)} differs from the schema; run "npm run generate"\n`,
-  );
-  process.exitCode = 1;
 }
 
 if (import.meta.main) await main(process.argv.includes('--check'));

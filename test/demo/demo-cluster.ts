@@ -61,7 +61,11 @@ export async function startEmbeddedCluster(onBuild: BuildProgress): Promise<Demo
   const { gitVersion } = JSON.parse(await kubectl(['version', '--output=json'])).serverVersion;
   return {
     title: `control plane: Kubernetes ${gitVersion} with etcd, CRD and the chart's RBAC applied`,
-    operatorFlags: [`--kubeconfig=${kubeconfig}`, `--lease-namespace=${namespace}`],
+    operatorFlags: [
+      `--kubeconfig=${kubeconfig}`,
+      `--lease-namespace=${namespace}`,
+      '--lease-name=demo-static-export-operator',
+    ],
     kubectl,
     watch: cluster.watch,
     stop: cluster.stop,

@@ -97,6 +97,7 @@ export const failureSchema = z.object({
   at: instant.describe('When it failed last.'),
   retryAt: instant,
   reason: text(64),
+  about: text(256).describe('What failed: the inputs of an export, or a job.').optional(),
   request: text(256).describe('Token of the request whose one free try is spent.').optional(),
 });
 

@@ -1,0 +1,55 @@
+// Whether the export API may be called with the key at hand. A key goes only to an allowed host, and a key that
+// was refused is not tried again until its Secret changes (401), every quarter of an hour (403), or once for a
+// new request.
+
+import { readInstant } from '../staticexport/instant.ts';
+import { clockToleranceMs } from './link-timing.ts';
+import { type Observation, pendingRequest } from './observation.ts';
+import type { Access } from './state.ts';
+
+const lookAgainMs = 60_000;
+export const forbiddenRetryMs = 15 * 60_000;
+
+const keyReasons = {
+  missing: 'KeyMissing',
+  unreadable: 'KeyUnreadable',
+  empty: 'KeyEmpty',
+  invalid: 'KeyInvalid',
+} as const;
+
+export function classifyAccess(observation: Observation): Access {
+  const { wanted, key, isHostAllowed, now } = observation;
+  const lookAt = now + lookAgainMs;
+  if (wanted.baseUrl === undefined) return { kind: 'closed', reason: 'BaseUrlMissing', lookAt };
+  if (!isHostAllowed) return { kind: 'closed', reason: 'HostNotAllowed', lookAt };
+  if (key.kind !== 'present') return { kind: 'closed', reason: keyReasons[key.kind], lookAt };
+  const refused = refusalOf(observation, key.secretVersion);
+  if (refused === undefined) return { kind: 'open' };
+  if (refused.reason === 'Unauthorized') return { kind: 'closed', reason: 'KeyRefused', lookAt };
+  const retryAt = refused.at + forbiddenRetryMs;
+  return retryAt > now && refused.at <= now + clockToleranceMs
+    ? { kind: 'closed', reason: 'KeyForbidden', lookAt: Math.min(lookAt, retryAt) }
+    : { kind: 'open' };
+}
+
+/** The refusal of this very key, by this resource or by another that shares it; none while a request has its free try. */
+export function refusalOf(
+  { status, gate, ...observation }: Observation,
+  secretVersion: string,
+): { readonly reason: 'Unauthorized' | 'Forbidden'; readonly at: number } | undefined {
+  const request = pendingRequest({ status, gate, ...observation });
+  const { refusedKey } = status;
+  const own =
+    refusedKey?.secretVersion === secretVersion
+      ? { reason: refusedKey.reason, at: readInstant(refusedKey.at) ?? 0 }
+      : undefined;
+  if (request !== undefined && own !== undefined && refusedKey?.request !== request) return undefined;
+  const shared = gate.refused?.secretVersion === secretVersion ? gate.refused : undefined;
+  return own === undefined || (shared !== undefined && shared.at > own.at) ? shared : own;
+}
+
+/** When the API's `Retry-After` to anybody with this key ends, if it has not. */
+export function gateTime({ gate, now }: Observation): number | undefined {
+  if (gate.closedUntil === undefined || (gate.closedAt ?? 0) > now + clockToleranceMs) return undefined;
+  return gate.closedUntil > now ? gate.closedUntil : undefined;
+}

@@ -1,0 +1,171 @@
+// What the output Secret and the passing of time alone make of what status remembers, before anything is
+// decided: a publication whose status write was lost, a job past its timeout, a mark nobody confirmed, a tick
+// that was skipped. Invariant: adopting twice is adopting once.
+
+import { formatInstant, readInstant } from '../staticexport/instant.ts';
+import type { ActiveVersion, Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
+import { waitMs } from './backoff.ts';
+import { isPinned, recordVersion } from './history.ts';
+import { clockToleranceMs } from './link-timing.ts';
+import type { Observation, PublishedFacts } from './observation.ts';
+import { dueTick, readSchedule } from './schedule.ts';
+
+/** A mark is sent three times: once, and twice again. */
+export const maxSends = 3;
+const resendGraceMs = 30_000;
+
+/** The observation with its status brought up to what is true now. */
+export function adopt(observation: Observation): Observation {
+  const steps = [adoptPublished, followPin, dropStale, endMark, endJob, setTick] as const;
+  return steps.reduce((seen, step) => ({ ...seen, status: step(seen) }), observation);
+}
+
+/** When an unconfirmed mark may be sent again, epoch ms. A mark from the future may at once. */
+export function resendTime(mark: { readonly at: string }, now: number, requestTimeoutMs: number): number {
+  const at = readInstant(mark.at) ?? 0;
+  return at > now + clockToleranceMs ? now : at + requestTimeoutMs + resendGraceMs;
+}
+
+/** The failure after this one in the export lane, its wait included. */
+export function nextExportFailure(
+  { status, now, inputHash }: Observation,
+  failed: {
+    readonly reason: string;
+    readonly request?: string | undefined;
+    readonly retryAfterMs?: number | undefined;
+  },
+): Failure {
+  const count = (status.failures?.export?.count ?? 0) + 1;
+  return {
+    count,
+    at: formatInstant(now),
+    retryAt: formatInstant(now + waitMs('export', count, failed.retryAfterMs)),
+    reason: failed.reason,
+    about: inputHash,
+    request: failed.request ?? status.failures?.export?.request,
+  };
+}
+
+function adoptPublished({ status, output, wanted }: Observation): Status {
+  const published = output.kind === 'ours' ? output.published : undefined;
+  if (published === undefined) {
+    const { active } = status;
+    return active === undefined
+      ? status
+      : { ...status, active: { ...active, linkIssuedAt: undefined, linkExpiresAt: undefined } };
+  }
+  const active = projectActive(status, published);
+  const { linkIssuedAt: _issued, linkExpiresAt: _expires, checkedAt: _checked, ...entry } = active;
+  const { job, candidate } = status;
+  const isJudged = job !== undefined && job.id === published.jobId && job.finishedAt !== undefined;
+  return {
+    ...status,
+    active,
+    job: isJudged && job.verdict === undefined ? { ...job, verdict: 'Promoted' } : job,
+    candidate: candidate?.version === active.version ? undefined : candidate,
+    history: [...recordVersion(status.history ?? [], entry, wanted.historyLimit, wanted.pin)],
+  };
+}
+
+/** The Secret says what is published; what it does not hold is remembered of the job or version it names. */
+function projectActive(
+  { active, job, candidate, history }: Status,
+  published: PublishedFacts,
+): ActiveVersion {
+  const known =
+    active?.version === published.version
+      ? active
+      : (history?.find(({ version }) => version === published.version) ??
+        (candidate?.version === published.version ? candidate : undefined));
+  const jobFacts = job?.id === published.jobId ? job : undefined;
+  return {
+    version: published.version,
+    digest: published.digest,
+    jobId: published.jobId,
+    pages: published.pages,
+    sizeBytes: published.sizeBytes,
+    inputHash: known?.inputHash ?? jobFacts?.inputHash,
+    exportedAt: known?.exportedAt ?? jobFacts?.finishedAt,
+    publishedAt:
+      (known !== undefined && 'publishedAt' in known ? known.publishedAt : undefined) ??
+      formatInstant(published.issuedAt),
+    checkedAt: active?.version === published.version ? active.checkedAt : undefined,
+    linkIssuedAt: formatInstant(published.issuedAt),
+    linkExpiresAt: formatInstant(published.expiresAt),
+  };
+}
+
+/** A pinned job that is not ours is followed like one that is, and forgotten when the pin goes. */
+function followPin({ status, wanted, now, inputHash }: Observation): Status {
+  const { job } = status;
+  const jobId = wanted.pin?.jobId;
+  if (jobId === undefined) {
+    return job?.cause === 'Pin' && job.verdict === undefined ? { ...status, job: undefined } : status;
+  }
+  const isKnown = [status.active, ...(status.history ?? [])].some((one) => one?.jobId === jobId);
+  if (isKnown || (job?.id === jobId && job.cause === 'Pin')) return status;
+  const followed: JobStatus =
+    job?.id === jobId
+      ? {
+          ...job,
+          cause: 'Pin',
+          verdict: job.verdict === 'JobFailed' ? job.verdict : undefined,
+          why: undefined,
+        }
+      : { id: jobId, cause: 'Pin', inputHash, startedAt: formatInstant(now) };
+  return { ...status, job: followed, start: undefined };
+}
+
+/** What was begun for other inputs is not finished. */
+function dropStale({ status, inputHash }: Observation): Status {
+  const { job, start, candidate, failures } = status;
+  const isJobStale =
+    job !== undefined && job.verdict === undefined && job.cause !== 'Pin' && job.inputHash !== inputHash;
+  const isCandidateStale = candidate?.inputHash !== undefined && candidate.inputHash !== inputHash;
+  const isFailureStale = failures?.export?.about !== undefined && failures.export.about !== inputHash;
+  return {
+    ...status,
+    job: isJobStale ? undefined : job,
+    start: start?.inputHash === inputHash ? start : undefined,
+    candidate: isCandidateStale ? undefined : candidate,
+    failures: isFailureStale ? { ...failures, export: undefined } : failures,
+  };
+}
+
+function endMark(observation: Observation): Status {
+  const { status, now, requestTimeoutMs, wanted } = observation;
+  const { start } = status;
+  if (start === undefined || start.sends < maxSends || wanted.isSuspended || wanted.pin !== undefined)
+    return status;
+  if (resendTime(start, now, requestTimeoutMs) > now) return status;
+  const failure = nextExportFailure(observation, { reason: 'StartUnconfirmed', request: start.request });
+  return { ...status, start: undefined, failures: { ...status.failures, export: failure } };
+}
+
+/** When a job counts as failed, epoch ms. */
+export function timeoutTime(job: JobStatus, now: number, jobTimeoutMs: number): number {
+  return (readInstant(job.startedAt) ?? now) + jobTimeoutMs;
+}
+
+function endJob(observation: Observation): Status {
+  const { status, now, wanted } = observation;
+  const { job } = status;
+  if (job === undefined || job.verdict !== undefined || job.finishedAt !== undefined) return status;
+  const followed = job.startedAt === undefined ? { ...job, startedAt: formatInstant(now) } : job;
+  if (timeoutTime(followed, now, wanted.jobTimeoutMs) > now) return { ...status, job: followed };
+  const failure = nextExportFailure(observation, { reason: 'TimedOut' });
+  return {
+    ...status,
+    job: { ...followed, verdict: 'TimedOut' },
+    failures: isPinned({ version: '', jobId: job.id }, wanted.pin)
+      ? status.failures
+      : { ...status.failures, export: failure },
+  };
+}
+
+function setTick({ status, wanted, now }: Observation): Status {
+  const isBusy = status.job !== undefined && status.job.verdict === undefined;
+  const schedule = readSchedule(wanted.schedule, wanted.timeZone);
+  const tick = dueTick(schedule, readInstant(status.nextExportTime), now, isBusy);
+  return { ...status, nextExportTime: tick === undefined ? undefined : formatInstant(tick) };
+}

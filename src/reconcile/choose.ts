@@ -1,0 +1,92 @@
+// From state to at most one action, by priority: the published link first, then what is complete, then polling,
+// then starting. Pure. Invariant: before `nextWake` on unchanged input the choice is none.
+
+import type { Observation } from './observation.ts';
+import type { Action, Plan, State, Subject } from './state.ts';
+
+const none: Action = { kind: 'none' };
+/** A candidate's link must live this long to be worth publishing. */
+export const shortestUsefulLifeMs = 5000;
+
+export function choose(state: State, observation: Observation): Plan {
+  const action = chooseAction(state, observation);
+  return { state, action, because: describe(state, action) };
+}
+
+function chooseAction(state: State, observation: Observation): Action {
+  const { now } = observation;
+  const candidate =
+    state.export.kind === 'complete' ? usableCandidate(state.export.subject, observation) : undefined;
+  const isOpen = state.access.kind === 'open';
+  if (isOpen && isLinkWanted(state, now)) return mintRefresh(state);
+  if (state.export.kind === 'complete') {
+    if (state.export.notBefore > now) return none;
+    // Reading an archive needs the link in hand, not the API.
+    if (candidate) return { kind: 'inspect', subject: state.export.subject };
+    return isOpen ? { kind: 'mint', jobId: state.export.subject.jobId, cause: 'subject' } : none;
+  }
+  return isOpen ? chooseExport(state, now) : none;
+}
+
+function isLinkWanted({ link }: State, now: number): boolean {
+  switch (link.kind) {
+    case 'due':
+    case 'dead':
+      return true;
+    case 'unmintable':
+      return link.until <= now;
+    case 'none':
+    case 'fresh':
+    case 'waiting':
+      return false;
+    default:
+      return link satisfies never;
+  }
+}
+
+function mintRefresh({ link }: State): Action {
+  return link.kind === 'none' || link.kind === 'fresh'
+    ? none
+    : { kind: 'mint', jobId: link.jobId, cause: 'refresh' };
+}
+
+function chooseExport(state: State, now: number): Action {
+  const lane = state.export;
+  switch (lane.kind) {
+    case 'running':
+    case 'late':
+      return lane.pollAt <= now ? { kind: 'poll', jobId: lane.jobId } : none;
+    case 'unconfirmed':
+      return lane.resendAt <= now ? { kind: 'start', cause: lane.mark.cause, mark: lane.mark } : none;
+    case 'due':
+      return { kind: 'start', cause: lane.cause, mark: undefined };
+    case 'resting':
+    case 'waiting':
+    case 'complete':
+    case 'held':
+      return none;
+    default:
+      return lane satisfies never;
+  }
+}
+
+/** Whether an archive must be read before this is published. A released candidate was read when it was held. */
+export function needsInspection(subject: Subject, { wanted }: Observation): boolean {
+  return wanted.promotion.isInspected && subject.cause !== 'release';
+}
+
+/** The link in memory is for this subject, and reading goes on or there is life enough left to publish it. */
+function usableCandidate(subject: Subject, observation: Observation): boolean {
+  const { candidate } = observation.process;
+  if (candidate?.jobId !== subject.jobId || !needsInspection(subject, observation)) return false;
+  if (candidate.reading === 'running' || candidate.reading === 'failed') return true;
+  return (
+    candidate.issuedAt <= observation.now + shortestUsefulLifeMs &&
+    candidate.expiresAt > observation.now + shortestUsefulLifeMs
+  );
+}
+
+function describe(state: State, action: Action): string {
+  const access = state.access.kind === 'open' ? '' : ` access=${state.access.reason}`;
+  return `export=${state.export.kind} link=${state.link.kind} want=${state.want.kind}${access} → ${action.kind}`;
+}

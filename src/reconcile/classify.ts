@@ -1,0 +1,183 @@
+// From an (adopted) observation to its named state: access, and one answer per lane. Pure; the rules of what
+// starts an export and when a link is due are here, and what is done about it is in choose.ts.
+
+import { readInstant } from '../staticexport/instant.ts';
+import type { ExportCause, HistoryEntry, JobStatus } from '../staticexport/status-schema.ts';
+import { classifyAccess, gateTime } from './access.ts';
+import { resendTime, timeoutTime } from './adopt.ts';
+import { boundByDeath, retryTime } from './backoff.ts';
+import { isPinned } from './history.ts';
+import { isFromTheFuture, refreshTime } from './link-timing.ts';
+import { type Observation, pendingRequest } from './observation.ts';
+import { pollTime } from './poll.ts';
+import { readSchedule } from './schedule.ts';
+import type { ExportState, HeldReason, LinkState, State, Subject, Want } from './state.ts';
+
+/** How long after its timeout a job is still asked about. */
+const lateMs = 24 * 3_600_000;
+
+/** @param observation already adopted */
+export function classify(observation: Observation): State {
+  return {
+    access: classifyAccess(observation),
+    export: classifyExport(observation),
+    link: classifyLink(observation),
+    want: classifyWant(observation),
+  };
+}
+
+function classifyWant({ status, wanted, inputHash }: Observation): Want {
+  const { active, job, failures } = status;
+  if (wanted.pin === undefined) {
+    if (active === undefined) return { kind: 'first' };
+    return active.inputHash === inputHash ? { kind: 'satisfied' } : { kind: 'inputs' };
+  }
+  if (active !== undefined && isPinned(active, wanted.pin)) {
+    return failures?.link?.reason === 'JobGone'
+      ? { kind: 'impossible', reason: 'PinnedJobGone' }
+      : { kind: 'satisfied' };
+  }
+  const entry = pinnedEntry(status.history, wanted);
+  const jobId = entry?.jobId ?? wanted.pin.jobId;
+  if (jobId === undefined) return { kind: 'impossible', reason: 'PinnedVersionUnknown' };
+  const problem = failures?.poll?.about === jobId ? failures.poll.reason : undefined;
+  if (problem === 'PinnedJobGone' || problem === 'PinnedContentChanged')
+    return { kind: 'impossible', reason: problem };
+  const isFailed = entry === undefined && job?.id === jobId && job.verdict !== undefined;
+  return isFailed ? { kind: 'impossible', reason: 'PinnedJobFailed' } : { kind: 'pin' };
+}
+
+function pinnedEntry(
+  history: readonly HistoryEntry[] | undefined,
+  { pin }: Observation['wanted'],
+): HistoryEntry | undefined {
+  return history?.find((entry) => isPinned(entry, pin));
+}
+
+function classifyExport(observation: Observation): ExportState {
+  const { status, wanted, output, now, promote } = observation;
+  if (output.kind === 'foreign') return { kind: 'held', why: 'OutputNotOwned' };
+  if (wanted.pin !== undefined) return classifyPinned(observation);
+  const { job, start, candidate } = status;
+  if (job !== undefined && job.verdict === undefined) return followJob(observation, job, 'job');
+  const hold = holdOnStart(observation);
+  if (start !== undefined && hold === undefined) {
+    return { kind: 'unconfirmed', mark: start, resendAt: resendAt(observation, start) };
+  }
+  if (candidate !== undefined && promote === candidate.version && !wanted.isSuspended) {
+    return complete(observation, { ...candidate, cause: 'release' });
+  }
+  const next = hold === undefined ? classifyStart(observation) : ({ kind: 'held', why: hold } as const);
+  const isLate =
+    job?.verdict === 'TimedOut' &&
+    timeoutTime(job, now, wanted.jobTimeoutMs) + lateMs > now &&
+    next.kind !== 'due';
+  return isLate ? { kind: 'late', jobId: job.id, pollAt: pollTime(observation, job), next } : next;
+}
+
+function resendAt({ now, requestTimeoutMs, ...rest }: Observation, mark: { readonly at: string }): number {
+  return Math.max(resendTime(mark, now, requestTimeoutMs), gateTime({ now, requestTimeoutMs, ...rest }) ?? 0);
+}
+
+function holdOnStart({ wanted }: Observation): HeldReason | undefined {
+  if (wanted.isSuspended) return 'Suspended';
+  return readSchedule(wanted.schedule, wanted.timeZone).kind === 'invalid' ? 'InvalidSchedule' : undefined;
+}
+
+/** Until it has a verdict: polled, then handed on as what shall be published next. */
+function followJob(observation: Observation, job: JobStatus, cause: 'job' | 'pin'): ExportState {
+  const { now, wanted } = observation;
+  if (job.finishedAt === undefined) {
+    return {
+      kind: 'running',
+      jobId: job.id,
+      pollAt: pollTime(observation, job),
+      timeoutAt: timeoutTime(job, now, wanted.jobTimeoutMs),
+    };
+  }
+  if (wanted.isSuspended) return { kind: 'held', why: 'Suspended' };
+  return complete(observation, { jobId: job.id, cause });
+}
+
+function complete(
+  observation: Observation,
+  subject: Pick<Subject, 'jobId' | 'cause'> & Partial<Omit<Subject, 'jobId' | 'cause'>>,
+): ExportState {
+  const { failures } = observation.status;
+  const failure = failures?.poll?.about === subject.jobId ? failures.poll : undefined;
+  return {
+    kind: 'complete',
+    subject: {
+      jobId: subject.jobId,
+      cause: subject.cause,
+      version: subject.version,
+      digest: subject.digest,
+      pages: subject.pages,
+      sizeBytes: subject.sizeBytes,
+    },
+    notBefore: Math.max(retryTime(failure, observation.now) ?? 0, gateTime(observation) ?? 0),
+  };
+}
+
+function classifyPinned(observation: Observation): ExportState {
+  const { status, wanted } = observation;
+  const { active, job } = status;
+  if (active !== undefined && isPinned(active, wanted.pin)) return { kind: 'held', why: 'Pinned' };
+  if (wanted.isSuspended) return { kind: 'held', why: 'Suspended' };
+  const entry = pinnedEntry(status.history, wanted);
+  if (entry !== undefined) return complete(observation, { ...entry, cause: 'pin' });
+  if (job === undefined || job.cause !== 'Pin' || job.id !== wanted.pin?.jobId || job.verdict !== undefined) {
+    return { kind: 'held', why: 'Pinned' };
+  }
+  return followJob(observation, job, 'pin');
+}
+
+/** What starts an export, in the order in which it is said to have been the reason. */
+function startCause(observation: Observation): ExportCause | undefined {
+  const { status, inputHash, now } = observation;
+  const { active, candidate, job, failures } = status;
+  const tick = readInstant(status.nextExportTime);
+  if (pendingRequest(observation) !== undefined) return 'Request';
+  if (job?.verdict === 'JobLost' && job.cause !== 'JobLost') return 'JobLost';
+  // What a gate holds is this resource's export; only a person or a newer trigger moves on from it.
+  if (candidate === undefined && active === undefined) return 'First';
+  if (candidate === undefined && active?.inputHash !== inputHash) return 'Inputs';
+  if (failures?.link?.reason === 'JobGone' && job?.cause !== 'JobGone') return 'JobGone';
+  return tick !== undefined && tick <= now ? 'Schedule' : undefined;
+}
+
+function classifyStart(observation: Observation): ExportState {
+  const cause = startCause(observation);
+  if (cause === undefined) return { kind: 'resting' };
+  const failure = observation.status.failures?.export;
+  const request = pendingRequest(observation);
+  const hasFreeTry = request !== undefined && failure?.request !== request;
+  const backoff = hasFreeTry ? undefined : retryTime(failure, observation.now);
+  const until = Math.max(backoff ?? 0, gateTime(observation) ?? 0);
+  return until > observation.now ? { kind: 'waiting', cause, until } : { kind: 'due', cause };
+}
+
+function classifyLink(observation: Observation): LinkState {
+  const { status, output, now, uid, wanted } = observation;
+  const { active, failures } = status;
+  if (active === undefined || output.kind === 'foreign') return { kind: 'none' };
+  const published = output.kind === 'ours' ? output.published : undefined;
+  const expiresAt = published?.expiresAt ?? 0;
+  const isDead = expiresAt <= now;
+  const retryAt = retryTime(failures?.link, now);
+  const until = Math.max(
+    retryAt === undefined ? 0 : boundByDeath(retryAt, readInstant(failures?.link?.at) ?? 0, expiresAt),
+    boundByDeath(gateTime(observation) ?? 0, observation.gate.closedAt ?? 0, expiresAt),
+  );
+  const { jobId } = active;
+  if (failures?.link?.reason === 'JobGone') {
+    return { kind: 'unmintable', jobId, until: Math.max(retryAt ?? 0, gateTime(observation) ?? 0), isDead };
+  }
+  if (!isDead && published !== undefined && !isFromTheFuture(published, now)) {
+    const refreshAt = refreshTime(uid, published, wanted);
+    if (refreshAt > now) return { kind: 'fresh', refreshAt };
+  }
+  if (until > now) return { kind: 'waiting', jobId, until, isDead };
+  if (!isDead) return { kind: 'due', jobId };
+  return { kind: 'dead', jobId, why: published === undefined ? 'lost' : 'expired' };
+}

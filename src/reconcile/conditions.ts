@@ -1,0 +1,269 @@
+// One function per condition: (observation, state) → status, reason, message. Stalled is decided first, because
+// a stalled resource is never Ready (kstatus). Messages hold facts that do not tick: a message that counted down
+// would be a status write a second.
+
+import { formatInstant, readInstant } from '../staticexport/instant.ts';
+import {
+  type ConditionType,
+  type ExportedReason,
+  exportedReasons,
+  type LinkReason,
+  linkReasons,
+  type ReadyReason,
+  type ReconcilingReason,
+  readyReasons,
+  reconcilingReasons,
+  type StalledReason,
+  stalledReasons,
+  type TargetReason,
+  targetReasons,
+} from '../staticexport/reasons.ts';
+import type { Condition, TargetStatus } from '../staticexport/status-schema.ts';
+import { graceMs, isLifetimeTooShort, refreshTime } from './link-timing.ts';
+import { type Observation, pendingRequest } from './observation.ts';
+import type { State } from './state.ts';
+
+/** A condition before it is dated. */
+export interface Claim {
+  readonly type: ConditionType;
+  readonly status: Condition['status'];
+  readonly reason: ReadyReason | ExportedReason | LinkReason | TargetReason;
+  readonly message: string;
+}
+
+const readyTexts = { ...readyReasons, ...reconcilingReasons, ...stalledReasons };
+
+export function isLinkDead({ link }: State): boolean {
+  return link.kind === 'dead' || ((link.kind === 'waiting' || link.kind === 'unmintable') && link.isDead);
+}
+
+/** All claims that hold; `Reconciling`, `Stalled` and `TargetsSynced` only where they apply. */
+export function claimConditions(
+  observation: Observation,
+  state: State,
+  targets: readonly TargetStatus[],
+): readonly Claim[] {
+  const stalled = stalledReason(observation, state);
+  const reconciling = stalled === undefined ? reconcilingReason(observation, state) : undefined;
+  return [
+    claimReady(observation, state, stalled, reconciling),
+    ...(reconciling === undefined
+      ? []
+      : [claim('Reconciling', 'True', reconciling, describe(observation, reconciling))]),
+    ...(stalled === undefined ? [] : [claim('Stalled', 'True', stalled, describe(observation, stalled))]),
+    claimExported(observation, state),
+    claimLinkFresh(observation, state),
+    ...(targets.length === 0 ? [] : [claimTargets(targets)]),
+  ];
+}
+
+function claim(
+  type: ConditionType,
+  status: Condition['status'],
+  reason: Claim['reason'],
+  message: string,
+): Claim {
+  return { type, status, reason, message: message.slice(0, 1024) };
+}
+
+function stalledReason({ output, status, wanted }: Observation, state: State): StalledReason | undefined {
+  const isWanting = state.want.kind !== 'satisfied' || isLinkDead(state);
+  if (output.kind === 'foreign') return 'OutputNotOwned';
+  if (state.access.kind === 'closed' && state.access.reason !== 'KeyMissing' && isWanting)
+    return state.access.reason;
+  if (state.export.kind === 'held' && state.export.why === 'InvalidSchedule') return 'InvalidSchedule';
+  if (state.want.kind === 'impossible') return state.want.reason;
+  const isHeld = state.want.kind === 'first' || state.want.kind === 'inputs';
+  if (!isHeld || wanted.isSuspended || state.export.kind !== 'resting') return undefined;
+  return heldReason(status.candidate?.reason);
+}
+
+function heldReason(
+  reason: string | undefined,
+): 'AwaitingPromotion' | 'TooFewPages' | 'PageCountDropped' | undefined {
+  return reason === 'AwaitingPromotion' || reason === 'TooFewPages' || reason === 'PageCountDropped'
+    ? reason
+    : undefined;
+}
+
+function reconcilingReason({ wanted, now }: Observation, state: State): ReconcilingReason | undefined {
+  if (state.want.kind === 'satisfied' || state.want.kind === 'impossible' || wanted.isSuspended)
+    return undefined;
+  if (state.access.kind === 'closed') return 'KeyMissing';
+  if (state.want.kind === 'pin') return 'PinPending';
+  const lane = state.export.kind === 'late' ? state.export.next : state.export;
+  switch (lane.kind) {
+    case 'running':
+      return 'Exporting';
+    case 'complete':
+      return lane.notBefore > now ? 'BackingOff' : 'Inspecting';
+    case 'waiting':
+      return 'BackingOff';
+    case 'unconfirmed':
+      return 'StartUnconfirmed';
+    case 'due':
+    case 'resting':
+    case 'held':
+    case 'late':
+      return 'StartPending';
+    default:
+      return lane satisfies never;
+  }
+}
+
+function claimReady(
+  observation: Observation,
+  state: State,
+  stalled: StalledReason | undefined,
+  reconciling: ReconcilingReason | undefined,
+): Claim {
+  const ready = (status: 'True' | 'False', reason: ReadyReason): Claim =>
+    claim('Ready', status, reason, describe(observation, reason));
+  if (stalled !== undefined) return ready('False', stalled);
+  if (reconciling !== undefined) return ready('False', reconciling);
+  if (observation.status.active === undefined) {
+    return ready('False', observation.wanted.isSuspended ? 'Suspended' : 'NotPublished');
+  }
+  if (isLinkDead(state)) return ready('False', 'LinkDead');
+  if (state.want.kind !== 'satisfied') return ready('False', 'Suspended');
+  return ready('True', observation.wanted.isSuspended ? 'Suspended' : 'Published');
+}
+
+/** The reason's sentence with the facts that belong to it. */
+function describe(observation: Observation, reason: ReadyReason): string {
+  const { status, wanted } = observation;
+  const parts: string[] = [readyTexts[reason]];
+  const failure = status.failures?.export ?? status.failures?.poll;
+  if (reason === 'Published') parts.push(`Version ${status.active?.version ?? ''}.`);
+  if (reason === 'BackingOff' && failure !== undefined)
+    parts.push(`${failure.reason}; next try at ${failure.retryAt}.`);
+  if (reason === 'LinkDead' && status.failures?.link !== undefined)
+    parts.push(`${status.failures.link.reason}.`);
+  if (reason === 'AwaitingPromotion' || reason === 'TooFewPages' || reason === 'PageCountDropped') {
+    parts.push(`Candidate ${status.candidate?.version ?? ''}.`);
+  }
+  const isOnHold = wanted.isSuspended || wanted.pin !== undefined;
+  if (isOnHold && pendingRequest(observation) !== undefined) {
+    parts.push(
+      `A requested export waits until the resource is no longer ${wanted.isSuspended ? 'suspended' : 'pinned'}.`,
+    );
+  }
+  return parts.join(' ');
+}
+
+const startVerdicts = ['JobFailed', 'TimedOut', 'JobLost', 'BundleRejected'];
+
+function claimExported({ status }: Observation, state: State): Claim {
+  const { job, failures } = status;
+  const exported = (value: Condition['status'], reason: ExportedReason, detail?: string): Claim =>
+    claim(
+      'Exported',
+      value,
+      reason,
+      [exportedReasons[reason], ...(detail === undefined ? [] : [detail])].join(' '),
+    );
+  const starting = failures?.export;
+  const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
+  if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
+    const isLost = starting.reason === 'StartUnconfirmed';
+    return exported('False', isLost ? 'StartUnconfirmed' : 'StartRefused', `${starting.reason}.`);
+  }
+  if (state.export.kind === 'complete' && failures?.poll !== undefined) {
+    return exported('False', 'InspectionFailed', `${failures.poll.reason}.`);
+  }
+  const verdict = job?.cause === 'Pin' ? undefined : job?.verdict;
+  switch (verdict) {
+    case 'Promoted':
+    case 'Unchanged':
+      return exported('True', verdict);
+    case 'JobFailed':
+    case 'TimedOut':
+    case 'JobLost':
+    case 'BundleRejected':
+      return exported('False', verdict, job?.why);
+    case 'Held':
+      return exported(
+        'False',
+        heldReason(job?.why) ?? 'AwaitingPromotion',
+        `Candidate ${status.candidate?.version ?? ''}.`,
+      );
+    case undefined:
+      return keepExported(status.conditions) ?? exported('Unknown', 'Pending');
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** While a job runs, the outcome of the one before it is still the last one. */
+function keepExported(conditions: readonly Condition[] | undefined): Claim | undefined {
+  const before = conditions?.find(({ type }) => type === 'Exported');
+  if (before === undefined || !isExportedReason(before.reason)) return undefined;
+  return claim('Exported', before.status, before.reason, before.message);
+}
+
+function isExportedReason(reason: string): reason is ExportedReason {
+  return Object.hasOwn(exportedReasons, reason);
+}
+
+function claimLinkFresh(observation: Observation, state: State): Claim {
+  const { output, uid, wanted, now, status } = observation;
+  const fresh = (value: Condition['status'], reason: LinkReason, detail?: string): Claim =>
+    claim(
+      'LinkFresh',
+      value,
+      reason,
+      [linkReasons[reason], ...(detail === undefined ? [] : [detail])].join(' '),
+    );
+  const published = output.kind === 'ours' ? output.published : undefined;
+  if (state.link.kind === 'none') return fresh('Unknown', 'NotPublished');
+  if (state.link.kind === 'unmintable') return fresh('False', 'JobGone');
+  const failed = status.failures?.link === undefined ? undefined : `${status.failures.link.reason}.`;
+  if (isLinkDead(state) || published === undefined) return fresh('False', 'Dead', failed);
+  if (isLifetimeTooShort(published, wanted)) return fresh('False', 'LifetimeTooShort');
+  if (now > refreshTime(uid, published, wanted) + graceMs(published)) return fresh('False', 'Due', failed);
+  return fresh('True', 'Fresh');
+}
+
+function claimTargets(targets: readonly TargetStatus[]): Claim {
+  const wrong = targets.filter(({ synced }) => !synced);
+  const [first] = wrong;
+  if (first === undefined) return claim('TargetsSynced', 'True', 'Synced', targetReasons.Synced);
+  const reason = isTargetReason(first.reason) ? first.reason : 'WriteFailed';
+  const names = wrong.map(({ target }) => target).join(', ');
+  return claim('TargetsSynced', 'False', reason, `${targetReasons[reason]} ${names}`);
+}
+
+function isTargetReason(reason: string): reason is TargetReason {
+  return Object.hasOwn(targetReasons, reason);
+}
+
+/**
+ * Dates the claims: `lastTransitionTime` moves only when the status does. Conditions of types that are not ours stay.
+ *
+ * @param before as stored
+ */
+export function dateConditions(
+  claims: readonly Claim[],
+  before: readonly Condition[],
+  generation: number,
+  now: number,
+): readonly Condition[] {
+  const owned: readonly string[] = [
+    'Ready',
+    'Reconciling',
+    'Stalled',
+    'Exported',
+    'LinkFresh',
+    'TargetsSynced',
+  ];
+  const dated = claims.map((one): Condition => {
+    const previous = before.find(({ type }) => type === one.type);
+    const isSame = previous?.status === one.status && readInstant(previous.lastTransitionTime) !== undefined;
+    return {
+      ...one,
+      observedGeneration: generation,
+      lastTransitionTime: isSame ? previous.lastTransitionTime : formatInstant(now),
+    };
+  });
+  return [...dated, ...before.filter(({ type }) => !owned.includes(type))];
+}

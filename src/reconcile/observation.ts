@@ -1,0 +1,71 @@
+// Everything a decision may look at, as one readonly value that holds the time. Gathered once per pass.
+// Refuses: holding a key or a link. Of both only what may be published is here: state, host, clock.
+
+import type { Status } from '../staticexport/status-schema.ts';
+import type { Wanted } from '../staticexport/wanted.ts';
+
+/** The API key's Secret as found. `secretVersion` is its uid and resourceVersion, never made of its content. */
+export type KeyState =
+  | { readonly kind: 'present'; readonly secretVersion: string; readonly hasUsualPrefix: boolean }
+  | { readonly kind: 'missing' | 'unreadable' | 'empty' | 'invalid' };
+
+/** What the output Secret publishes: `bundle.json` without its link. */
+export interface PublishedFacts {
+  readonly version: string;
+  readonly digest: string | undefined;
+  readonly jobId: string;
+  readonly pages: number | undefined;
+  readonly sizeBytes: number | undefined;
+  /** Epoch ms, whole seconds, on this machine's clock. */
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+export type OutputState =
+  | { readonly kind: 'absent' }
+  /** Secret or ConfigMap of that name without our ownership. */
+  | { readonly kind: 'foreign'; readonly objectKind: 'Secret' | 'ConfigMap' }
+  /** `published` is `undefined` when our own Secret lost its document. */
+  | { readonly kind: 'ours'; readonly published: PublishedFacts | undefined };
+
+export interface GateState {
+  readonly closedUntil: number | undefined;
+  readonly closedAt: number | undefined;
+  readonly refused:
+    | { readonly secretVersion: string; readonly reason: 'Unauthorized' | 'Forbidden'; readonly at: number }
+    | undefined;
+}
+
+export interface CandidateState {
+  readonly jobId: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  readonly reading: 'not-started' | 'running' | 'read' | 'failed';
+}
+
+export interface Observation {
+  /** Epoch ms, whole seconds. */
+  readonly now: number;
+  readonly uid: string;
+  readonly generation: number;
+  readonly wanted: Wanted;
+  /** Names (domain, resolved base URL). */
+  readonly inputHash: string;
+  readonly status: Status;
+  /** Token of `staticexport.dev/requestedAt`, bounded. */
+  readonly request: string | undefined;
+  /** Version named by `staticexport.dev/promote`. */
+  readonly promote: string | undefined;
+  readonly isHostAllowed: boolean;
+  readonly key: KeyState;
+  readonly output: OutputState;
+  readonly gate: GateState;
+  /** What only this process knows. */
+  readonly process: { readonly polledAt: number | undefined; readonly candidate: CandidateState | undefined };
+  readonly requestTimeoutMs: number;
+}
+
+/** A request that no export has answered yet. */
+export function pendingRequest({ request, status }: Observation): string | undefined {
+  return request !== undefined && request !== status.lastHandledRequest ? request : undefined;
+}

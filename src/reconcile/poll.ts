@@ -1,0 +1,28 @@
+// How often a job is asked about: every two seconds at first, slower as it goes on, every minute at the slowest.
+// A job past its timeout is asked about every five minutes.
+
+import { readInstant } from '../staticexport/instant.ts';
+import type { JobStatus } from '../staticexport/status-schema.ts';
+import { gateTime } from './access.ts';
+import { retryTime } from './backoff.ts';
+import type { Observation } from './observation.ts';
+
+const fastestMs = 2000;
+const slowestMs = 60_000;
+const lateMs = 5 * 60_000;
+
+/** @param elapsedMs since the job was started */
+export function pollIntervalMs(elapsedMs: number): number {
+  return Math.ceil(Math.min(slowestMs, Math.max(fastestMs, elapsedMs / 10)) / 1000) * 1000;
+}
+
+/** When the job is asked about next, epoch ms; 0 (at once) when this process never did. */
+export function pollTime(observation: Observation, job: JobStatus): number {
+  const { now, status } = observation;
+  const polledAt = observation.process.polledAt;
+  const failure = status.failures?.poll?.about === job.id ? status.failures.poll : undefined;
+  const elapsedMs = Math.max(0, now - (readInstant(job.startedAt) ?? now));
+  const intervalMs = job.verdict === 'TimedOut' ? lateMs : pollIntervalMs(elapsedMs);
+  const next = polledAt === undefined || polledAt > now ? 0 : polledAt + intervalMs;
+  return Math.max(next, retryTime(failure, now) ?? 0, gateTime(observation) ?? 0);
+}

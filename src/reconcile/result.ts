@@ -1,0 +1,77 @@
+// What came of an action, in the decision's own words: no link, no body, only codes and clocks. Execute makes
+// them, settle consumes them.
+
+import type { StartMark } from '../staticexport/status-schema.ts';
+import type { LinkClock } from './link-timing.ts';
+
+/** The export API's codes, and what a mint adds to them. */
+export type CallCode =
+  | 'BadRequest'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'Gone'
+  | 'Conflict'
+  | 'RateLimited'
+  | 'ServerError'
+  | 'UnexpectedAnswer'
+  | 'RequestTimeout'
+  | 'NetworkError'
+  | 'Aborted'
+  /** Every link minted in a row was dead when it was tried. */
+  | 'DeadOnArrival';
+
+export interface CallFailure {
+  readonly code: CallCode;
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface InspectedContent {
+  readonly digest: string | undefined;
+  readonly pages: number | undefined;
+  readonly sizeBytes: number | undefined;
+}
+
+export type ActionResult =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'started'; readonly mark: StartMark; readonly jobId: string }
+  | { readonly kind: 'start-failed'; readonly mark: StartMark; readonly failure: CallFailure }
+  | {
+      readonly kind: 'polled';
+      readonly outcome: 'unfinished' | 'completed' | 'failed';
+      readonly state: string;
+      readonly progress: number | undefined;
+      readonly pageCount: number | undefined;
+    }
+  | { readonly kind: 'poll-failed'; readonly failure: CallFailure }
+  | { readonly kind: 'minted'; readonly clock: LinkClock }
+  | { readonly kind: 'mint-failed'; readonly failure: CallFailure }
+  | { readonly kind: 'inspecting' }
+  | { readonly kind: 'inspected'; readonly content: InspectedContent; readonly clock: LinkClock }
+  | {
+      readonly kind: 'inspect-failed';
+      /** As in BundleError: another link, another try, or no use. */
+      readonly failure: {
+        readonly kind: 'dead-link' | 'transient' | 'refused';
+        readonly code: string;
+        readonly message: string;
+      };
+    };
+
+/** What the output Secret shall hold from now on; the link itself stays with execute. */
+export interface Publication {
+  readonly version: string;
+  readonly digest: string | undefined;
+  readonly jobId: string;
+  readonly pages: number | undefined;
+  readonly sizeBytes: number | undefined;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+/** Clears what is known against a key, or notes it, for everybody who shares it. */
+export type GateChange =
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'open' }
+  | { readonly kind: 'refuse'; readonly secretVersion: string; readonly reason: 'Unauthorized' | 'Forbidden' }
+  | { readonly kind: 'close'; readonly until: number };

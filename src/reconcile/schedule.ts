@@ -1,0 +1,45 @@
+// When the next export is due by the clock. A tick that was missed runs once; a tick during a job is skipped.
+// Owns the one place where cron text is understood; the schema only checks its shape.
+
+import { Cron } from 'croner';
+
+export type Schedule =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'invalid' }
+  | { readonly kind: 'cron'; readonly next: (after: number) => number | undefined };
+
+/** @param pattern five fields or a nickname; `timeZone` an IANA name */
+export function readSchedule(pattern: string | undefined, timeZone: string): Schedule {
+  if (pattern === undefined) return { kind: 'none' };
+  const cron = parseCron(pattern, timeZone);
+  return cron === undefined
+    ? { kind: 'invalid' }
+    : { kind: 'cron', next: (after) => cron.nextRun(new Date(after))?.getTime() };
+}
+
+function parseCron(pattern: string, timezone: string): Cron | undefined {
+  try {
+    const cron = new Cron(pattern, { timezone, paused: true, mode: '5-part' });
+    // A zone is looked up only when a time is asked for, and 30 February never comes.
+    return cron.nextRun(new Date(0)) === null ? undefined : cron;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The tick that is waited for, or was missed, given the one that status remembers.
+ *
+ * @param stored epoch ms of `status.nextExportTime`; kept when it is past and still a tick of this schedule
+ * @param isBusy a job is on its way: a tick that came meanwhile is skipped
+ */
+export function dueTick(
+  schedule: Schedule,
+  stored: number | undefined,
+  now: number,
+  isBusy: boolean,
+): number | undefined {
+  if (schedule.kind !== 'cron') return undefined;
+  const isMissed = stored !== undefined && stored <= now && schedule.next(stored - 1000) === stored;
+  return isMissed && !isBusy ? stored : schedule.next(now);
+}

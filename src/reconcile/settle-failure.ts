@@ -1,0 +1,125 @@
+// What a refused or lost call makes of what is remembered: rule by rule, with the wait it earns. A failure only
+// ever adds a wait, ends a job, or holds a key back; the published version is never touched.
+
+import { formatInstant, readInstant } from '../staticexport/instant.ts';
+import type { Failure, StartMark, Status } from '../staticexport/status-schema.ts';
+import { nextExportFailure, resendTime } from './adopt.ts';
+import { type Lane, linkWaitMs, longestRetryAfterMs, waitMs } from './backoff.ts';
+import { type Observation, pendingRequest } from './observation.ts';
+import type { CallFailure, GateChange } from './result.ts';
+
+/** A job that is gone is asked about again this much later, in case the API was wrong. */
+export const goneRetryMs = 3_600_000;
+
+/** Adds to a lane's own bookkeeping what concerns everybody with this key. */
+export function callFailed(
+  observation: Observation,
+  failure: CallFailure,
+  status: Status,
+): { readonly status: Status; readonly publish: undefined; readonly gate: GateChange } {
+  const { key, now } = observation;
+  const isRefusal = failure.code === 'Unauthorized' || failure.code === 'Forbidden';
+  if (isRefusal && key.kind === 'present') {
+    const refusedKey = {
+      secretVersion: key.secretVersion,
+      reason: failure.code === 'Unauthorized' ? ('Unauthorized' as const) : ('Forbidden' as const),
+      at: formatInstant(now),
+      request: pendingRequest(observation),
+    };
+    const { secretVersion, reason } = refusedKey;
+    return {
+      status: { ...status, refusedKey },
+      publish: undefined,
+      gate: { kind: 'refuse', secretVersion, reason },
+    };
+  }
+  const isForAll = failure.code === 'RateLimited' || failure.code === 'ServerError';
+  const wait = Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs);
+  const gate: GateChange = isForAll && wait > 0 ? { kind: 'close', until: now + wait } : { kind: 'keep' };
+  return { status, publish: undefined, gate };
+}
+
+/** The next failure of the poll lane (polling, minting and reading an unpublished job). */
+export function noteFailure(
+  { status, now }: Observation,
+  lane: Extract<Lane, 'poll'>,
+  about: string,
+  failure: { readonly code: string; readonly retryAfterMs: number | undefined },
+): Failure {
+  const before = status.failures?.[lane];
+  const count = (before?.about === about ? before.count : 0) + 1;
+  return {
+    count,
+    at: formatInstant(now),
+    retryAt: formatInstant(now + waitMs(lane, count, failure.retryAfterMs)),
+    reason: failure.code,
+    about,
+  };
+}
+
+/** An export came to nothing: the next one that nobody asked for waits. A pinned job is nobody's export. */
+export function exportFailed(observation: Observation, status: Status, reason: string): Status {
+  if (status.job?.cause === 'Pin') return status;
+  return { ...status, failures: { ...status.failures, export: nextExportFailure(observation, { reason }) } };
+}
+
+const lostAnswers = ['ServerError', 'UnexpectedAnswer', 'RequestTimeout', 'NetworkError', 'Aborted'];
+
+/**
+ * A clear no ends the mark. Where the answer was lost the job may exist: the mark stays and is sent again with
+ * the same key, until `adopt` sees that nobody ever confirmed it.
+ */
+export function startFailed(observation: Observation, mark: StartMark, failure: CallFailure): Status {
+  const { status, now, requestTimeoutMs } = observation;
+  if (!lostAnswers.includes(failure.code)) {
+    const refused = nextExportFailure(observation, {
+      reason: failure.code,
+      request: mark.request,
+      retryAfterMs: failure.retryAfterMs,
+    });
+    return { ...status, start: undefined, failures: { ...status.failures, export: refused } };
+  }
+  const resendAt = Math.max(
+    resendTime(mark, now, requestTimeoutMs),
+    now + Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs),
+  );
+  const unsure: Failure = {
+    count: status.failures?.export?.count ?? 0,
+    at: formatInstant(now),
+    retryAt: formatInstant(resendAt),
+    reason: failure.code,
+    about: observation.inputHash,
+    request: status.failures?.export?.request,
+  };
+  return { ...status, start: mark, failures: { ...status.failures, export: unsure } };
+}
+
+/** The published link could not be renewed. */
+export function mintRefreshFailed(
+  { status, output, now, wanted }: Observation,
+  failure: CallFailure,
+): Status {
+  const published = output.kind === 'ours' ? output.published : undefined;
+  const count = (status.failures?.link?.count ?? 0) + 1;
+  const isGone = failure.code === 'NotFound' || failure.code === 'Gone';
+  const wait = isGone
+    ? goneRetryMs
+    : linkWaitMs({
+        count,
+        retryAfterMs: failure.retryAfterMs,
+        minIntervalMs: wanted.minIntervalMs,
+        remainingMs: (published?.expiresAt ?? 0) - now,
+      });
+  const link: Failure = {
+    count,
+    at: formatInstant(now),
+    retryAt: formatInstant(now + wait),
+    reason: isGone ? 'JobGone' : failure.code,
+  };
+  return { ...status, failures: { ...status.failures, link } };
+}
+
+/** Epoch ms of a failure's next try, for those who only show it. */
+export function shownRetryTime(failure: Failure | undefined): number | undefined {
+  return readInstant(failure?.retryAt);
+}

@@ -1,0 +1,237 @@
+// What becomes of a complete export once its archive was read: published, the same as before, held by a gate, or
+// refused. Also the pinned version and the released candidate, which pass no gates but must be what they say.
+
+import { formatInstant, readInstant } from '../staticexport/instant.ts';
+import type { Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
+import type { LinkClock } from './link-timing.ts';
+import type { Observation } from './observation.ts';
+import { judge } from './promotion.ts';
+import type { CallFailure, InspectedContent, Publication } from './result.ts';
+import { exportFailed, goneRetryMs, noteFailure } from './settle-failure.ts';
+import type { Subject } from './state.ts';
+import { nameVersion } from './version.ts';
+
+/** An archive that could not be fetched this often is refused. */
+const maxInspections = 10;
+
+interface SubjectSettled {
+  readonly status: Status;
+  readonly publish: Publication | undefined;
+}
+
+/** @param content what reading found; what is remembered of the subject where nothing was read */
+export function settleSubject(
+  observation: Observation,
+  subject: Subject,
+  content: InspectedContent,
+  clock: LinkClock,
+): SubjectSettled {
+  switch (subject.cause) {
+    case 'job':
+      return settleJob(observation, subject, content, clock);
+    case 'pin':
+      return settlePin(observation, subject, content, clock);
+    case 'release':
+      return settleRelease(observation, subject, clock);
+    default:
+      return subject.cause satisfies never;
+  }
+}
+
+function settleJob(
+  observation: Observation,
+  subject: Subject,
+  content: InspectedContent,
+  clock: LinkClock,
+): SubjectSettled {
+  const { status, wanted, now, inputHash, promote } = observation;
+  const { job, active } = status;
+  if (job === undefined) return { status, publish: undefined };
+  const version = nameVersion(readInstant(job.finishedAt) ?? now, content.digest, job.id);
+  const verdict = judge(content, active, wanted.promotion, promote === version);
+  const calm = { ...status, failures: { ...status.failures, export: undefined, poll: undefined } };
+  switch (verdict.kind) {
+    case 'promote':
+      return {
+        status: {
+          ...published(calm),
+          job: { ...job, verdict: 'Promoted', why: undefined },
+          candidate: undefined,
+        },
+        publish: { version, ...content, jobId: subject.jobId, ...clock },
+      };
+    case 'unchanged':
+      return confirmActive(
+        observation,
+        { ...calm, job: { ...job, verdict: 'Unchanged', why: undefined } },
+        clock,
+      );
+    case 'hold':
+      return {
+        status: {
+          ...calm,
+          job: { ...job, verdict: 'Held', why: verdict.reason },
+          candidate: {
+            version,
+            ...content,
+            jobId: subject.jobId,
+            inputHash,
+            exportedAt: job.finishedAt,
+            reason: verdict.reason,
+          },
+        },
+        publish: undefined,
+      };
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** The same content again: only the time of the check is new, unless the published job is gone. */
+function confirmActive({ now, inputHash }: Observation, status: Status, clock: LinkClock): SubjectSettled {
+  const { active, job, failures } = status;
+  if (active === undefined || job === undefined) return { status, publish: undefined };
+  const checked: Status = {
+    ...status,
+    active: { ...active, inputHash, checkedAt: formatInstant(now) },
+    candidate: undefined,
+  };
+  if (failures?.link?.reason !== 'JobGone') return { status: checked, publish: undefined };
+  return { status: published(checked), publish: republish(active, job.id, clock) };
+}
+
+function republish(active: NonNullable<Status['active']>, jobId: string, clock: LinkClock): Publication {
+  const { version, digest, pages, sizeBytes } = active;
+  return { version, digest, pages, sizeBytes, jobId, ...clock };
+}
+
+/** A new link is being published: whatever failed about the old one is over. */
+function published(status: Status): Status {
+  return { ...status, failures: { ...status.failures, link: undefined } };
+}
+
+function settlePin(
+  observation: Observation,
+  subject: Subject,
+  content: InspectedContent,
+  clock: LinkClock,
+): SubjectSettled {
+  const { status, now } = observation;
+  const { job, active } = status;
+  const calm = published({ ...status, failures: { ...status.failures, poll: undefined } });
+  if (subject.digest !== undefined && content.digest !== undefined && subject.digest !== content.digest) {
+    const changed = longFailure(observation, subject.jobId, 'PinnedContentChanged');
+    return { status: { ...status, failures: { ...status.failures, poll: changed } }, publish: undefined };
+  }
+  if (subject.version === undefined && active?.digest !== undefined && active.digest === content.digest) {
+    return {
+      status: { ...calm, job: verdictOf(job, subject, 'Unchanged') },
+      publish: republish(active, subject.jobId, clock),
+    };
+  }
+  const finishedAt = job?.id === subject.jobId ? readInstant(job.finishedAt) : undefined;
+  return {
+    status: { ...calm, job: verdictOf(job, subject, 'Promoted') },
+    publish: {
+      version: subject.version ?? nameVersion(finishedAt ?? now, content.digest, subject.jobId),
+      digest: content.digest ?? subject.digest,
+      pages: content.pages ?? subject.pages,
+      sizeBytes: content.sizeBytes ?? subject.sizeBytes,
+      jobId: subject.jobId,
+      ...clock,
+    },
+  };
+}
+
+function verdictOf(
+  job: JobStatus | undefined,
+  subject: Subject,
+  verdict: 'Promoted' | 'Unchanged',
+): JobStatus | undefined {
+  return job?.id === subject.jobId ? { ...job, verdict, why: undefined } : job;
+}
+
+function settleRelease(observation: Observation, subject: Subject, clock: LinkClock): SubjectSettled {
+  const { status, now } = observation;
+  const { version, digest, pages, sizeBytes, jobId } = subject;
+  const publish = {
+    version: version ?? nameVersion(now, digest, jobId),
+    digest,
+    pages,
+    sizeBytes,
+    jobId,
+    ...clock,
+  };
+  const { job } = status;
+  // The candidate stays until the Secret names its version: what is remembered of it is needed until then.
+  return {
+    status: published({
+      ...status,
+      job: job?.id === jobId ? { ...job, verdict: 'Promoted', why: undefined } : job,
+      failures: { ...status.failures, export: undefined, poll: undefined },
+    }),
+    publish,
+  };
+}
+
+function longFailure({ now }: Observation, about: string, reason: string): Failure {
+  return { count: 1, at: formatInstant(now), retryAt: formatInstant(now + goneRetryMs), reason, about };
+}
+
+/** No link for what shall be published. */
+export function subjectMintFailed(observation: Observation, subject: Subject, failure: CallFailure): Status {
+  const { status } = observation;
+  const { job } = status;
+  const later: Status = {
+    ...status,
+    failures: { ...status.failures, poll: noteFailure(observation, 'poll', subject.jobId, failure) },
+  };
+  const isTracked = job !== undefined && job.id === subject.jobId;
+  if (failure.code === 'Conflict' && isTracked && subject.cause !== 'release') {
+    return { ...later, job: { ...job, finishedAt: undefined } };
+  }
+  if (failure.code !== 'NotFound' && failure.code !== 'Gone') return later;
+  if (subject.cause === 'pin') {
+    const gone = longFailure(observation, subject.jobId, 'PinnedJobGone');
+    return { ...status, failures: { ...status.failures, poll: gone } };
+  }
+  const lost: Status = {
+    ...status,
+    candidate: subject.cause === 'release' ? undefined : status.candidate,
+    job: isTracked ? { ...job, verdict: 'JobLost', why: undefined } : job,
+  };
+  return job?.cause === 'JobLost' ? exportFailed(observation, lost, 'JobLost') : lost;
+}
+
+/** The archive could not be read: fetched again with a fresh link, or refused for good. */
+export function inspectFailed(
+  observation: Observation,
+  subject: Subject,
+  failure: {
+    readonly kind: 'dead-link' | 'transient' | 'refused';
+    readonly code: string;
+    readonly message: string;
+  },
+): Status {
+  const { status } = observation;
+  const poll = noteFailure(observation, 'poll', subject.jobId, {
+    code: failure.code,
+    retryAfterMs: undefined,
+  });
+  if (failure.kind !== 'refused' && poll.count < maxInspections) {
+    return { ...status, failures: { ...status.failures, poll } };
+  }
+  const { job } = status;
+  const why = `${failure.code}: ${failure.message}`.slice(0, 256);
+  if (job?.id !== subject.jobId) {
+    // A version of the history whose archive no longer passes: its content is not what was published.
+    const changed = longFailure(observation, subject.jobId, 'PinnedContentChanged');
+    return { ...status, failures: { ...status.failures, poll: changed } };
+  }
+  const rejected: Status = {
+    ...status,
+    job: { ...job, verdict: 'BundleRejected', why },
+    failures: { ...status.failures, poll: undefined },
+  };
+  return exportFailed(observation, rejected, 'BundleRejected');
+}

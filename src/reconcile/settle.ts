@@ -1,0 +1,190 @@
+// What an action's result makes of what is remembered, and whether something shall be published. Pure: the
+// counterpart of choose. One function per result; failures are in settle-failure.ts, subjects in settle-subject.ts.
+// Invariant: a result never withdraws what is published.
+
+import { formatInstant } from '../staticexport/instant.ts';
+import type { Status } from '../staticexport/status-schema.ts';
+import { needsInspection } from './choose.ts';
+import { isFresher, type LinkClock, retryAfterStale } from './link-timing.ts';
+import type { Observation } from './observation.ts';
+import type { ActionResult, GateChange, Publication } from './result.ts';
+import { dueTick, readSchedule } from './schedule.ts';
+import { callFailed, exportFailed, mintRefreshFailed, noteFailure, startFailed } from './settle-failure.ts';
+import { inspectFailed, settleSubject, subjectMintFailed } from './settle-subject.ts';
+import type { Plan, Subject } from './state.ts';
+
+export interface Settled {
+  readonly status: Status;
+  readonly publish: Publication | undefined;
+  readonly gate: GateChange;
+}
+
+/** @param observation the adopted one that the plan was made from */
+export function settle(observation: Observation, plan: Plan, result: ActionResult): Settled {
+  const { status } = observation;
+  switch (result.kind) {
+    case 'none':
+    case 'inspecting':
+      return { status, publish: undefined, gate: { kind: 'keep' } };
+    case 'started':
+      return answered(observation, settleStarted(observation, result));
+    case 'polled':
+      return answered(observation, settlePolled(observation, result));
+    case 'minted':
+      return settleMinted(observation, plan, result.clock);
+    case 'inspected':
+      return {
+        ...settleSubject(observation, subjectOf(plan), result.content, result.clock),
+        gate: { kind: 'keep' },
+      };
+    case 'inspect-failed':
+      return {
+        status: inspectFailed(observation, subjectOf(plan), result.failure),
+        publish: undefined,
+        gate: { kind: 'keep' },
+      };
+    case 'start-failed':
+      return callFailed(observation, result.failure, startFailed(observation, result.mark, result.failure));
+    case 'poll-failed':
+      return callFailed(observation, result.failure, pollFailed(observation, result.failure));
+    case 'mint-failed': {
+      const isRefresh = plan.action.kind === 'mint' && plan.action.cause === 'refresh';
+      const next = isRefresh
+        ? mintRefreshFailed(observation, result.failure)
+        : subjectMintFailed(observation, subjectOf(plan), result.failure);
+      return callFailed(observation, result.failure, next);
+    }
+    default:
+      return result satisfies never;
+  }
+}
+
+/** Any good answer clears what was held against the key. */
+function answered(_observation: Observation, status: Status, publish?: Publication): Settled {
+  return { status: { ...status, refusedKey: undefined }, publish, gate: { kind: 'open' } };
+}
+
+function settleStarted(
+  { status, wanted, now }: Observation,
+  { mark, jobId }: Extract<ActionResult, { kind: 'started' }>,
+): Status {
+  const schedule = readSchedule(wanted.schedule, wanted.timeZone);
+  const tick = dueTick(schedule, undefined, now, true);
+  return {
+    ...status,
+    start: undefined,
+    job: {
+      id: jobId,
+      inputHash: mark.inputHash,
+      cause: mark.cause,
+      requestedAt: mark.at,
+      startedAt: formatInstant(now),
+    },
+    lastHandledRequest: mark.request ?? status.lastHandledRequest,
+    nextExportTime: tick === undefined ? undefined : formatInstant(tick),
+    failures: { ...status.failures, poll: undefined },
+  };
+}
+
+function settlePolled(observation: Observation, report: Extract<ActionResult, { kind: 'polled' }>): Status {
+  const { status, now } = observation;
+  if (status.job === undefined) return status;
+  const seen = {
+    ...status.job,
+    state: report.state,
+    progress:
+      report.progress === undefined ? undefined : Math.round(Math.min(100, Math.max(0, report.progress))),
+    pageCount: report.pageCount === undefined ? undefined : Math.max(0, Math.floor(report.pageCount)),
+  };
+  const calm: Status = { ...status, job: seen, failures: { ...status.failures, poll: undefined } };
+  switch (report.outcome) {
+    case 'unfinished':
+      return calm;
+    case 'completed':
+      // A late completion comes back to life: whatever the timeout said is withdrawn.
+      return {
+        ...calm,
+        job: { ...seen, finishedAt: formatInstant(now), verdict: undefined, why: undefined },
+      };
+    case 'failed': {
+      const failed = {
+        ...calm,
+        job: { ...seen, finishedAt: formatInstant(now), verdict: 'JobFailed' as const },
+      };
+      return status.job.verdict === 'TimedOut' ? failed : exportFailed(observation, failed, 'JobFailed');
+    }
+    default:
+      return report.outcome satisfies never;
+  }
+}
+
+function pollFailed(observation: Observation, failure: Parameters<typeof startFailed>[2]): Status {
+  const { status, now } = observation;
+  const { job } = status;
+  if (job === undefined) return status;
+  if (failure.code !== 'NotFound' && failure.code !== 'Gone') {
+    return {
+      ...status,
+      failures: { ...status.failures, poll: noteFailure(observation, 'poll', job.id, failure) },
+    };
+  }
+  if (job.cause === 'Pin') return subjectMintFailed(observation, pinSubject(job.id), failure);
+  if (job.verdict === 'TimedOut') return { ...status, job: { ...job, verdict: 'JobFailed', why: 'JobLost' } };
+  const lost: Status = { ...status, job: { ...job, finishedAt: formatInstant(now), verdict: 'JobLost' } };
+  // The first loss is made good by one new job at once; a second one is a failed export.
+  return job.cause === 'JobLost' || job.verdict === 'TimedOut'
+    ? exportFailed(observation, lost, 'JobLost')
+    : lost;
+}
+
+function pinSubject(jobId: string): Subject {
+  return {
+    jobId,
+    cause: 'pin',
+    version: undefined,
+    digest: undefined,
+    pages: undefined,
+    sizeBytes: undefined,
+  };
+}
+
+function settleMinted(observation: Observation, plan: Plan, clock: LinkClock): Settled {
+  const { status } = observation;
+  if (plan.action.kind === 'mint' && plan.action.cause === 'subject') {
+    const subject = subjectOf(plan);
+    if (needsInspection(subject, observation)) return answered(observation, status);
+    const content = { digest: subject.digest, pages: subject.pages, sizeBytes: subject.sizeBytes };
+    const settled = settleSubject(observation, subject, content, clock);
+    return answered(observation, settled.status, settled.publish);
+  }
+  return settleRefreshed(observation, clock);
+}
+
+function settleRefreshed(observation: Observation, clock: LinkClock): Settled {
+  const { status, output, now, wanted } = observation;
+  const published = output.kind === 'ours' ? output.published : undefined;
+  const { active } = status;
+  if (active === undefined) return answered(observation, status);
+  if (published !== undefined && published.expiresAt > now && !isFresher(clock, published, now)) {
+    const stale = {
+      count: (status.failures?.link?.count ?? 0) + 1,
+      at: formatInstant(now),
+      retryAt: formatInstant(retryAfterStale(published, now, wanted.minIntervalMs)),
+      reason: 'NotFresher',
+    };
+    return answered(observation, { ...status, failures: { ...status.failures, link: stale } });
+  }
+  const publish: Publication = {
+    version: active.version,
+    digest: active.digest,
+    jobId: active.jobId,
+    pages: active.pages,
+    sizeBytes: active.sizeBytes,
+    ...clock,
+  };
+  return answered(observation, { ...status, failures: { ...status.failures, link: undefined } }, publish);
+}
+
+function subjectOf({ state }: Plan): Subject {
+  return state.export.kind === 'complete' ? state.export.subject : pinSubject('');
+}

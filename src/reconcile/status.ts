@@ -1,0 +1,99 @@
+// The status that shall be stored: what is remembered, the conditions, the times a person asks about. Pure.
+// Invariant: the same facts give the same status, so that an idle resource is never written; fields and
+// conditions that this version does not know are kept.
+
+import { isDeepStrictEqual } from 'node:util';
+import { formatInstant } from '../staticexport/instant.ts';
+import { exportedReasons, stalledReasons } from '../staticexport/reasons.ts';
+import { type Status, statusSchema, type TargetStatus } from '../staticexport/status-schema.ts';
+import { claimConditions, dateConditions } from './conditions.ts';
+import type { Observation } from './observation.ts';
+import type { State } from './state.ts';
+
+/** @param observation adopted again after settling and after the outputs were written */
+export function statusOf(observation: Observation, state: State, targets: readonly TargetStatus[]): Status {
+  const { status, generation, now } = observation;
+  const claims = claimConditions(observation, state, targets);
+  const nextRefresh = nextRefreshTime(state);
+  const { failures } = status;
+  const hasFailures = Object.values(failures ?? {}).some((one) => one !== undefined);
+  return {
+    ...status,
+    observedGeneration: generation,
+    conditions: [...dateConditions(claims, status.conditions ?? [], generation, now)],
+    nextRefreshTime: nextRefresh === undefined ? undefined : formatInstant(nextRefresh),
+    failures: hasFailures ? failures : undefined,
+    targets: targets.length === 0 ? undefined : [...targets],
+  };
+}
+
+/** When the link lane acts next, if it has anything to do. */
+export function nextRefreshTime({ link }: State): number | undefined {
+  switch (link.kind) {
+    case 'fresh':
+      return link.refreshAt;
+    case 'waiting':
+    case 'unmintable':
+      return link.until > 0 ? link.until : undefined;
+    case 'none':
+    case 'due':
+    case 'dead':
+      return undefined;
+    default:
+      return link satisfies never;
+  }
+}
+
+/** A resource whose stored spec cannot be read: nothing is done, everything is kept. */
+export function statusOfUnreadable(
+  status: Status,
+  problems: readonly string[],
+  generation: number,
+  now: number,
+): Status {
+  const message = `${stalledReasons.InvalidSpec} ${problems.join(', ')}`.slice(0, 1024);
+  const exported = status.conditions?.find(({ type }) => type === 'Exported');
+  return {
+    ...status,
+    observedGeneration: generation,
+    conditions: [
+      ...dateConditions(
+        [
+          { type: 'Ready', status: 'False', reason: 'InvalidSpec', message },
+          { type: 'Stalled', status: 'True', reason: 'InvalidSpec', message },
+          {
+            type: 'Exported',
+            status: exported?.status ?? 'Unknown',
+            reason: 'Pending',
+            message: exportedReasons.Pending,
+          },
+        ],
+        status.conditions ?? [],
+        generation,
+        now,
+      ),
+    ],
+  };
+}
+
+/** The whole object to store: ours over what was there, what we do not know kept. */
+export function mergeStatus(raw: unknown, next: Status): object {
+  const stored = isRecord(raw) ? raw : {};
+  const foreign = Object.entries(stored).filter(([name]) => !Object.hasOwn(statusSchema.shape, name));
+  return toPlain({ ...Object.fromEntries(foreign), ...next });
+}
+
+/** True when storing `next` would change nothing. */
+export function isSameStatus(raw: unknown, next: object): boolean {
+  return isDeepStrictEqual(toPlain(raw ?? {}), next);
+}
+
+/** As JSON carries it: absent instead of undefined. */
+function toPlain(value: unknown): object {
+  const plain: unknown = JSON.parse(JSON.stringify(value));
+  return isRecord(plain) ? plain : {};
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,80 @@
+// When to look at a resource again without being told. Every instant at which the choice or the status could
+// change by time alone is listed here. Invariants: before it, choose on unchanged input is none; a process that
+// lost its memory wakes no later; never more than about an hour ahead.
+
+import { readInstant } from '../staticexport/instant.ts';
+import { graceMs, refreshTime } from './link-timing.ts';
+import type { Observation } from './observation.ts';
+import { spreadOf } from './spread.ts';
+import type { Plan, State } from './state.ts';
+
+const hourMs = 3_600_000;
+/** How often a reading archive is looked at. */
+export const inspectingLookMs = 1000;
+
+/**
+ * @param plan what would be chosen for this observation now
+ * @returns epoch ms; `observation.now` when there is something to do already
+ */
+export function nextWake(observation: Observation, plan: Plan): number {
+  const { now, uid } = observation;
+  if (plan.action.kind !== 'none') return isReading(observation, plan) ? now + inspectingLookMs : now;
+  const fullLook = now + hourMs - Math.floor(spreadOf(uid, 'look') * (hourMs / 10));
+  const instants = [...timersOf(observation, plan.state)].filter((at) => at > now);
+  return Math.min(fullLook, ...instants);
+}
+
+/** Nothing to do but wait for the archive that is being read. */
+function isReading({ process }: Observation, { action }: Plan): boolean {
+  return action.kind === 'inspect' && process.candidate?.reading === 'running';
+}
+
+function* timersOf(observation: Observation, state: State): Generator<number> {
+  const { status, output, uid, wanted } = observation;
+  if (state.access.kind === 'closed') yield state.access.lookAt;
+  if (output.kind === 'foreign') yield observation.now + 60_000;
+  yield* exportTimers(state.export);
+  const { link } = state;
+  if (link.kind === 'fresh') yield link.refreshAt;
+  if (link.kind === 'waiting' || link.kind === 'unmintable') yield link.until;
+  const published = output.kind === 'ours' ? output.published : undefined;
+  if (published !== undefined) {
+    yield refreshTime(uid, published, wanted);
+    // The first whole second past the grace, when LinkFresh turns.
+    yield Math.floor((refreshTime(uid, published, wanted) + graceMs(published)) / 1000) * 1000 + 1000;
+    yield published.expiresAt;
+  }
+  yield readInstant(status.nextExportTime) ?? 0;
+  for (const target of status.targets ?? []) yield readInstant(target.retryAt) ?? 0;
+  for (const failure of [status.failures?.export, status.failures?.poll, status.failures?.link]) {
+    yield readInstant(failure?.retryAt) ?? 0;
+  }
+}
+
+function* exportTimers(lane: State['export']): Generator<number> {
+  switch (lane.kind) {
+    case 'waiting':
+      yield lane.until;
+      return;
+    case 'unconfirmed':
+      yield lane.resendAt;
+      return;
+    case 'running':
+      yield lane.pollAt;
+      yield lane.timeoutAt;
+      return;
+    case 'late':
+      yield lane.pollAt;
+      yield* exportTimers(lane.next);
+      return;
+    case 'complete':
+      yield lane.notBefore;
+      return;
+    case 'resting':
+    case 'due':
+    case 'held':
+      return;
+    default:
+      lane satisfies never;
+  }
+}

@@ -1,0 +1,103 @@
+// Every reason a condition may carry, with the sentence that explains it. Reasons are API: people alert on them.
+// Each is listed in crds/README.md, and a test keeps the two in step.
+
+/** Condition `Ready`. */
+export const readyReasons = {
+  Published: 'The wanted version is published behind a live link.',
+  Suspended: 'The resource is suspended; what is published stays published and its link is refreshed.',
+  LinkDead: 'The published link is past its life and no fresh one could be had yet.',
+  NotPublished: 'Nothing is published yet.',
+} as const;
+
+/** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): on the way, nobody has to act. */
+export const reconcilingReasons = {
+  StartPending: 'An export is about to start.',
+  StartUnconfirmed:
+    'An export was asked for and the API has not confirmed it; it is asked again with the same key.',
+  Exporting: 'The export job runs.',
+  Inspecting: 'The export is complete; its archive is being checked.',
+  BackingOff: 'The last try failed; the next one waits.',
+  PinPending: 'The pinned version is being published.',
+  KeyMissing: 'The Secret or key named in api.keySecretRef does not exist yet.',
+} as const;
+
+/** Conditions `Stalled` (and `Ready`): only a person can help. */
+export const stalledReasons = {
+  InvalidSpec: 'The stored spec cannot be read; the message names the fields.',
+  InvalidSchedule: 'schedule or timeZone cannot be understood, or names no instant.',
+  BaseUrlMissing: 'Neither api.baseUrl nor the operator names an export API.',
+  HostNotAllowed:
+    "The host of api.baseUrl is not on the operator's --allowed-api-hosts; the key was not sent.",
+  KeyUnreadable: 'The operator may not read the Secret named in api.keySecretRef.',
+  KeyEmpty: 'The API key is empty.',
+  KeyInvalid: 'The API key holds characters that no bearer key can hold.',
+  KeyRefused: 'The API answered 401; no call is made with this key until its Secret changes.',
+  KeyForbidden: 'The API answered 403; it is tried again every 15 minutes.',
+  OutputNotOwned: 'The output Secret or ConfigMap exists and belongs to somebody else; it is left alone.',
+  PinnedVersionUnknown: 'The pinned version is not in status.history.',
+  PinnedJobGone: 'The pinned job no longer exists at the API.',
+  PinnedJobFailed: 'The pinned job did not complete.',
+  PinnedContentChanged:
+    'The archive of the pinned version no longer has the content that was published under it.',
+  AwaitingPromotion:
+    'promotion.mode is Manual: annotate the resource with the candidate version to publish it.',
+  TooFewPages: 'The export has fewer pages than promotion.minPages.',
+  PageCountDropped: 'The export lost a larger share of its pages than promotion.maxShrinkPercent.',
+} as const;
+
+/** Condition `Exported`: the outcome of the last export. */
+export const exportedReasons = {
+  Promoted: 'The last export was published.',
+  Unchanged: 'The last export has the content that is published already.',
+  Pending: 'No export has finished yet.',
+  JobFailed: 'The API reports the job as failed.',
+  TimedOut: 'The job did not finish within jobTimeout; a late completion is still adopted.',
+  JobLost: 'The API no longer knows the job.',
+  BundleRejected: 'The archive cannot be published.',
+  InspectionFailed: 'The archive could not be fetched; it is tried again.',
+  StartRefused: 'The API refused to start an export.',
+  StartUnconfirmed: 'The API never confirmed a start.',
+  AwaitingPromotion: stalledReasons.AwaitingPromotion,
+  TooFewPages: stalledReasons.TooFewPages,
+  PageCountDropped: stalledReasons.PageCountDropped,
+} as const;
+
+/** Condition `LinkFresh`. */
+export const linkReasons = {
+  Fresh: 'The link is younger than its refresh time.',
+  Due: 'The link lives, but it should have been replaced by now.',
+  Dead: 'The link is past its life.',
+  JobGone: 'The API no longer knows the published job: its link cannot be renewed.',
+  LifetimeTooShort: 'Links live too short to be replaced in time at linkRefresh.minInterval.',
+  NotPublished: 'There is no link yet.',
+} as const;
+
+/** Condition `TargetsSynced`, and `reason` of each of status.targets. */
+export const targetReasons = {
+  Synced: 'The target holds what it should.',
+  Pending: 'Nothing is published yet that could be written.',
+  Suspended: 'The resource is suspended; targets are left alone.',
+  NotGranted: 'The object does not exist or does not consent by annotation.',
+  Refused: 'The document cannot be edited safely; the message says why.',
+  WriteFailed: 'The API server refused the write, or could not be reached.',
+  Contested:
+    'Somebody undid the write three times within ten minutes; left alone until a new version or spec.',
+} as const;
+
+export type ReadyReason = keyof typeof readyReasons | ReconcilingReason | StalledReason;
+export type ReconcilingReason = keyof typeof reconcilingReasons;
+export type StalledReason = keyof typeof stalledReasons;
+export type ExportedReason = keyof typeof exportedReasons;
+export type LinkReason = keyof typeof linkReasons;
+export type TargetReason = keyof typeof targetReasons;
+
+/** The condition types, in the order in which they are written. */
+export const conditionTypes = [
+  'Ready',
+  'Reconciling',
+  'Stalled',
+  'Exported',
+  'LinkFresh',
+  'TargetsSynced',
+] as const;
+export type ConditionType = (typeof conditionTypes)[number];

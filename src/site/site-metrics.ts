@@ -41,15 +41,7 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
       for (const [code, value] of replies) requests.inc({ code }, value);
     },
   });
-  const sent = new Counter({
-    name: `${prefix}response_body_bytes_total`,
-    help: 'Bytes of bodies sent on the site port',
-    registers,
-    collect: () => {
-      sent.reset();
-      sent.inc(bodyBytes);
-    },
-  });
+  counter('response_body_bytes_total', 'Bytes of bodies sent on the site port', () => bodyBytes);
   const downloads = new Counter({
     name: `${prefix}downloads_total`,
     help: 'Archives fetched and prepared, by outcome',
@@ -69,12 +61,24 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     },
   });
   gauge('active_bundle_files', 'Files of the bundle being served', () => figures().active?.files ?? 0);
-  gauge('swaps', 'Times that another bundle became the active one since the start', () => figures().swaps);
+  counter('swaps_total', 'Times that another bundle became the active one', () => figures().swaps);
   gauge('cached_body_bytes', 'Bytes of bodies held in memory', () => figures().cachedBytes);
   gauge('is_current', '1 when what is served is what is published', () => (figures().isCurrent ? 1 : 0));
   gauge('link_expiry_timestamp_seconds', 'When the published link ends, as published; 0 when unknown', () =>
     Math.floor((figures().linkExpiresAt ?? 0) / 1000),
   );
+
+  function counter(name: string, help: string, read: () => number): void {
+    const made: Counter = new Counter({
+      name: prefix + name,
+      help,
+      registers,
+      collect: () => {
+        made.reset();
+        made.inc(read());
+      },
+    });
+  }
 
   function gauge(name: string, help: string, read: () => number): void {
     const made: Gauge = new Gauge({ name: prefix + name, help, registers, collect: () => made.set(read()) });

@@ -11,14 +11,12 @@ export function bundleOf(
   paths: readonly string[],
   content: (path: string) => string = (path) => path,
 ): BundleIndex {
-  const files: BundleFile[] = paths
-    .toSorted()
-    .map((path) => ({
-      path,
-      offset: 0,
-      size: Buffer.byteLength(content(path)),
-      sha256: sha256(content(path)),
-    }));
+  const files: BundleFile[] = paths.toSorted().map((path) => ({
+    path,
+    offset: 0,
+    size: Buffer.byteLength(content(path)),
+    sha256: sha256(content(path)),
+  }));
   return {
     digest: sha256(files.map((file) => `${file.path} ${file.sha256}`).join('\n')),
     files,

@@ -1,0 +1,309 @@
+// The cluster adapter on a real API server, with the rights of the chart's own ServiceAccount: what it reads
+// and writes is what the server keeps, what it may not do is said in words a person can act on.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createCluster, type ObjectCluster } from '../../../src/kube/cluster.ts';
+import { type Connection, openConnection } from '../../../src/kube/connection.ts';
+import { createEventStore } from '../../../src/kube/event-store.ts';
+import { createLeaseStore } from '../../../src/kube/lease-store.ts';
+import { createReflector } from '../../../src/kube/reflector.ts';
+import { staticExports } from '../../../src/kube/resource-path.ts';
+import { createTransport, type Transport } from '../../../src/kube/transport.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { systemRandom } from '../../../src/runtime/random.ts';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { eventually } from '../../support/eventually.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
+
+const namespace = 'team-a';
+const signal = AbortSignal.timeout(120_000);
+let world: ChartedCluster;
+let connection: Connection;
+let transport: Transport;
+let cluster: ObjectCluster;
+
+before(async () => {
+  world = await startChartedCluster({ namespaces: [namespace, 'team-b'], watchNamespaces: [namespace] });
+  connection = openConnection({ kubeconfig: world.kubeconfig, context: undefined, isInCluster: false });
+  transport = createTransport(connection, { clock: systemClock, timeoutMs: 10_000 });
+  cluster = createCluster(transport);
+});
+
+after(async () => {
+  await transport?.close();
+  await world?.stop();
+});
+
+const refused = (code: string, message: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ClusterError);
+  assert.equal(error.code, code, error.message);
+  assert.match(error.message, message);
+  return true;
+};
+
+async function applyStaticExport(name: string, spec: object = {}): Promise<void> {
+  await world.apply({
+    apiVersion: 'staticexport.dev/v1alpha1',
+    kind: 'StaticExport',
+    metadata: { name, namespace },
+    spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } }, ...spec },
+  });
+}
+
+const owned = (name: string, data: Record<string, string>) => ({
+  metadata: { namespace, name, labels: { a: 'b' }, annotations: {}, ownerReferences: [] },
+  data,
+});
+
+test('what does not exist reads as undefined', async () => {
+  const key = { namespace, name: 'nothing' };
+  assert.equal(await cluster.readStaticExport(key, signal), undefined);
+  assert.equal(await cluster.readSecret(key, signal), undefined);
+  assert.equal(await cluster.readConfigMap(key, signal), undefined);
+});
+
+test('a Secret is applied, read back byte for byte, and a key that is no longer wanted is removed', async () => {
+  await cluster.applySecret(owned('out', { 'bundle.json': '{"é":1}', version: 'v1' }), signal);
+  await cluster.applySecret(owned('out', { 'bundle.json': '{"é":2}' }), signal);
+  const secret = await cluster.readSecret({ namespace, name: 'out' }, signal);
+  assert.deepEqual(
+    Object.entries(secret?.data ?? {}).map(([key, bytes]) => [key, Buffer.from(bytes).toString()]),
+    [['bundle.json', '{"é":2}']],
+  );
+  assert.deepEqual(secret?.metadata.labels, { a: 'b' });
+});
+
+test('applying leaves the fields of other managers alone', async () => {
+  await cluster.applyConfigMap(owned('shared', { version: 'v1' }), signal);
+  await world.kubectl([
+    'patch',
+    'configmap',
+    'shared',
+    '-n',
+    namespace,
+    '--type=merge',
+    '-p',
+    '{"data":{"theirs":"1"}}',
+  ]);
+  await cluster.applyConfigMap(owned('shared', { version: 'v2' }), signal);
+  const map = await cluster.readConfigMap({ namespace, name: 'shared' }, signal);
+  assert.deepEqual(map?.data, { version: 'v2', theirs: '1' });
+});
+
+test('an edit of a foreign document changes one key, and is refused once it moved', async () => {
+  await world.apply({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'values', namespace },
+    data: { 'values.yaml': 'a: 1\n', other: 'x' },
+  });
+  const key = { namespace, name: 'values' };
+  const found = await cluster.readConfigMap(key, signal);
+  const edit = {
+    kind: 'ConfigMap' as const,
+    key,
+    dataKey: 'values.yaml',
+    text: 'a: 2\n',
+    resourceVersion: found?.metadata.resourceVersion ?? '',
+  };
+  await cluster.editDocument(edit, signal);
+  assert.deepEqual((await cluster.readConfigMap(key, signal))?.data, { 'values.yaml': 'a: 2\n', other: 'x' });
+  await assert.rejects(cluster.editDocument(edit, signal), refused('Conflict', /changed by somebody else/));
+});
+
+test('a Secret document is edited as text', async () => {
+  await world.apply({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'values', namespace },
+    stringData: { 'values.yaml': 'a: 1\n', other: 'x' },
+  });
+  const key = { namespace, name: 'values' };
+  const found = await cluster.readSecret(key, signal);
+  const resourceVersion = found?.metadata.resourceVersion ?? '';
+  await cluster.editDocument(
+    { kind: 'Secret', key, dataKey: 'values.yaml', text: 'ä: 2\n', resourceVersion },
+    signal,
+  );
+  const edited = await cluster.readSecret(key, signal);
+  assert.equal(Buffer.from(edited?.data['values.yaml'] ?? []).toString(), 'ä: 2\n');
+  assert.equal(Buffer.from(edited?.data['other'] ?? []).toString(), 'x');
+});
+
+test('status is written through its own door, absent fields go, and a stale write is a conflict', async () => {
+  await applyStaticExport('status');
+  const fresh = await cluster.readStaticExport({ namespace, name: 'status' }, signal);
+  assert.ok(fresh);
+  assert.deepEqual(fresh.status, { observedGeneration: -1 });
+  const job = { id: 'j1', state: 'queued' };
+  const first = await cluster.writeStatus(
+    fresh,
+    { observedGeneration: 1, job, lastHandledRequest: 'x' },
+    signal,
+  );
+  assert.deepEqual(first.status, { observedGeneration: 1, job, lastHandledRequest: 'x' });
+  assert.equal(first.metadata.generation, 1);
+  const second = await cluster.writeStatus(first, { observedGeneration: 1, job: { id: 'j1' } }, signal);
+  assert.deepEqual(second.status, { observedGeneration: 1, job: { id: 'j1' } });
+  await assert.rejects(
+    cluster.writeStatus(first, { observedGeneration: 2 }, signal),
+    refused('Conflict', /staticexports.staticexport.dev\/status "status" in namespace team-a was changed/),
+  );
+});
+
+test('a status written for an object that was deleted and made again is a conflict', async () => {
+  await applyStaticExport('reborn');
+  const old = await cluster.readStaticExport({ namespace, name: 'reborn' }, signal);
+  assert.ok(old);
+  await world.kubectl(['delete', 'sx', 'reborn', '-n', namespace]);
+  await applyStaticExport('reborn');
+  await assert.rejects(
+    cluster.writeStatus(old, { observedGeneration: 7 }, signal),
+    refused('Conflict', /reborn/),
+  );
+});
+
+test('an invalid status is refused naming the field', async () => {
+  await applyStaticExport('invalid');
+  const object = await cluster.readStaticExport({ namespace, name: 'invalid' }, signal);
+  assert.ok(object);
+  await assert.rejects(
+    cluster.writeStatus(object, { observedGeneration: 'many' }, signal),
+    refused('Invalid', /status\.observedGeneration/),
+  );
+});
+
+test('a missing right is named by verb and resource', async () => {
+  const elsewhere = { namespace: 'team-b', name: 'x' };
+  await assert.rejects(
+    cluster.readSecret(elsewhere, signal),
+    refused('Forbidden', /does not allow "get" on secrets "x" in namespace team-b/),
+  );
+  const list = {
+    verb: 'list',
+    method: 'GET',
+    address: { resource: { ...staticExports, group: '', version: 'v1', plural: 'secrets' }, namespace },
+  } as const;
+  await assert.rejects(
+    transport.call(list, signal),
+    refused('Forbidden', /does not allow "list" on secrets in namespace team-a/),
+  );
+});
+
+test('a dead API server is Unavailable, and words say so', async () => {
+  const dead = createTransport(
+    { ...connection, server: `https://127.0.0.1:${await findFreePort()}` },
+    { clock: systemClock, timeoutMs: 3_000 },
+  );
+  await assert.rejects(
+    createCluster(dead).readSecret({ namespace, name: 'x' }, signal),
+    refused('Unavailable', /no usable answer from the API server \(ECONNREFUSED\)/),
+  );
+  await dead.close();
+});
+
+test('a lease is created, contended and released with times that the server takes', async () => {
+  const store = createLeaseStore(
+    transport,
+    { namespace: world.operatorNamespace, name: world.leaseName },
+    5_000,
+  );
+  assert.equal(await store.read(signal), undefined);
+  const at = Date.parse('2026-11-21T10:00:00.123Z');
+  const record = { holder: 'a', durationMs: 15_000, acquiredAt: at, renewedAt: at, transitions: 0 };
+  const created = await store.create(record, signal);
+  await assert.rejects(store.create(record, signal), refused('AlreadyExists', /exists already/));
+  const renewed = await store.replace(created.resourceVersion, { ...record, renewedAt: at + 1 }, signal);
+  assert.notEqual(renewed.fingerprint, created.fingerprint);
+  assert.equal(renewed.acquiredAt, at);
+  await assert.rejects(
+    store.replace(created.resourceVersion, record, signal),
+    refused('Conflict', /changed/),
+  );
+  const released = await store.replace(renewed.resourceVersion, { ...record, holder: '' }, signal);
+  assert.equal(released.holder, '');
+});
+
+test('an event is written and counted up', async () => {
+  await applyStaticExport('noted');
+  const object = await cluster.readStaticExport({ namespace, name: 'noted' }, signal);
+  assert.ok(object);
+  const store = createEventStore(transport, 'host_1');
+  const at = Date.parse('2026-11-21T10:00:00Z');
+  const name = await store.create(
+    {
+      regarding: object.metadata,
+      type: 'Warning',
+      reason: 'JobFailed',
+      message: 'it failed',
+      at,
+      suffix: 'aa',
+    },
+    signal,
+  );
+  await store.count({ namespace, name, count: 4, at: at + 1000 }, signal);
+  const { stdout } = await world.kubectl([
+    'get',
+    'events.events.k8s.io',
+    name,
+    '-n',
+    namespace,
+    '-o',
+    'json',
+  ]);
+  const event = JSON.parse(stdout);
+  assert.equal(event.series.count, 4);
+  assert.equal(event.regarding.uid, object.metadata.uid);
+});
+
+test('the reflector sees what is there, what comes, what changes and what goes; a status wakes nobody', async () => {
+  await applyStaticExport('seen-1');
+  const wakes: string[] = [];
+  const stop = new AbortController();
+  const reflector = createReflector({
+    transport,
+    resource: staticExports,
+    namespace,
+    clock: systemClock,
+    random: systemRandom,
+    wake: (key) => wakes.push(key),
+    report: () => {},
+  });
+  const running = reflector.run(stop.signal);
+  const awaitWake = (key: string) =>
+    eventually(`a wake for ${key}`, () => (wakes.includes(`${namespace}/${key}`) ? true : undefined), {
+      everyMs: 10,
+    });
+  await awaitWake('seen-1');
+  assert.equal(reflector.isSynced(), true);
+  await applyStaticExport('seen-2');
+  await awaitWake('seen-2');
+
+  wakes.length = 0;
+  const object = await cluster.readStaticExport({ namespace, name: 'seen-1' }, signal);
+  assert.ok(object);
+  const written = await cluster.writeStatus(object, { observedGeneration: 1 }, signal);
+  await eventually('the status in the cache', () => {
+    const cached = reflector.cache.get(`${namespace}/seen-1`);
+    return cached?.metadata.resourceVersion === written.metadata.resourceVersion ? true : undefined;
+  });
+  assert.deepEqual(wakes, []);
+  await world.kubectl(['annotate', 'sx', 'seen-1', '-n', namespace, 'staticexport.dev/requestedAt=t1']);
+  await awaitWake('seen-1');
+  await applyStaticExport('seen-2', { schedule: '0 3 * * *' });
+  await awaitWake('seen-2');
+  wakes.length = 0;
+  await world.kubectl(['delete', 'sx', 'seen-2', '-n', namespace]);
+  await awaitWake('seen-2');
+  assert.equal(reflector.cache.get(`${namespace}/seen-2`), undefined);
+
+  // The server goes away and comes back: what happened meanwhile is not lost.
+  await world.restartApiServer('SIGKILL');
+  await applyStaticExport('seen-3');
+  await awaitWake('seen-3');
+  stop.abort();
+  await running;
+  assert.equal(reflector.missedChanges(), 0);
+});

@@ -1,0 +1,85 @@
+// A control plane with the chart's objects applied to it, rendered by helm as a user would, and a kubeconfig that
+// has exactly the rights of the chart's ServiceAccount.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type CommandOptions, type CommandResult, startControlPlane } from '../../support/cluster.ts';
+
+export interface ChartedCluster {
+  /** Of the operator's ServiceAccount. */
+  readonly kubeconfig: string;
+  readonly folder: string;
+  readonly operatorNamespace: string;
+  /** The one lease that the chart's Role lets the operator have. */
+  readonly leaseName: string;
+  /** As the administrator; fails the test when the command does. */
+  kubectl(args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
+  /** As the administrator, server-side. */
+  apply(...objects: readonly object[]): Promise<void>;
+  restartApiServer(signal?: NodeJS.Signals): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const chart = join(import.meta.dirname, '../../../charts/static-export-operator');
+const operatorNamespace = 'static-export';
+const release = 'test';
+
+export async function startChartedCluster(options: {
+  readonly namespaces: readonly string[];
+  /** Empty: the chart's ClusterRole. */
+  readonly watchNamespaces: readonly string[];
+  readonly controllerManager?: boolean;
+}): Promise<ChartedCluster> {
+  const cluster = await startControlPlane({ controllerManager: options.controllerManager ?? false });
+  const kubectl = async (args: readonly string[], more?: CommandOptions): Promise<CommandResult> => {
+    const result = await cluster.kubectl(args, more);
+    assert.equal(result.code, 0, `kubectl ${args.join(' ')}: ${result.stderr}`);
+    return result;
+  };
+  const apply = async (...objects: readonly object[]): Promise<void> => {
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
+    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { input });
+  };
+  try {
+    await apply(
+      ...[operatorNamespace, ...options.namespaces].map((name) => ({
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name },
+      })),
+    );
+    const rendered = await cluster.helm([
+      'template',
+      release,
+      chart,
+      `--namespace=${operatorNamespace}`,
+      '--set=apiBaseUrl=http://127.0.0.1',
+      ...(options.watchNamespaces.length === 0
+        ? []
+        : [`--set=watchNamespaces={${options.watchNamespaces.join(',')}}`]),
+    ]);
+    assert.equal(rendered.code, 0, rendered.stderr);
+    await kubectl(['apply', '--server-side', '-f', '-'], { input: rendered.stdout });
+    await kubectl([
+      'wait',
+      '--for=condition=Established',
+      'crd/staticexports.staticexport.dev',
+      '--timeout=30s',
+    ]);
+    const name = `${release}-static-export-operator`;
+    const token = await kubectl(['create', 'token', name, `--namespace=${operatorNamespace}`]);
+    return {
+      kubeconfig: await cluster.writeKubeconfig('operator', token.stdout.trim()),
+      folder: cluster.folder,
+      operatorNamespace,
+      leaseName: name,
+      kubectl,
+      apply,
+      restartApiServer: cluster.restartApiServer,
+      stop: cluster.stop,
+    };
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}

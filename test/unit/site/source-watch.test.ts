@@ -1,0 +1,296 @@
+// The watch over the source, with every port faked and time moved by hand: what it fetches, serves, writes
+// down and reports when things go well and when they do not.
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { BundleError } from '../../../src/bundle/bundle-error.ts';
+import type { BundleStore } from '../../../src/bundle/store.ts';
+import type { BundleFacts } from '../../../src/bundle/stored-bundle.ts';
+import { silentLogger } from '../../../src/runtime/logger.ts';
+import { createLiveSite, type LiveSite } from '../../../src/site/live-site.ts';
+import type { Published, SourceReading } from '../../../src/site/source-decision.ts';
+import { createSourceWatch, type SourceWatch } from '../../../src/site/source-watch.ts';
+import { Link } from '../../../src/wire/link.ts';
+import { type MemoryBundle, storedBundle } from './fixtures.ts';
+import { type ManualClock, manualClock } from './manual-clock.ts';
+
+const pollMs = 5000;
+const patienceMs = 30_000;
+
+/** A store in memory that writes down what is done to it. */
+class FakeStore implements BundleStore {
+  readonly log: string[] = [];
+  readonly bundles = new Map<string, () => MemoryBundle>();
+  pointer: string | undefined;
+  facts: BundleFacts | undefined;
+  failure: Error | undefined;
+
+  put(version: string): string {
+    const make = (): MemoryBundle => storedBundle({ 'index.html': version }, this.facts);
+    const { digest } = make().index;
+    this.bundles.set(digest, make);
+    return digest;
+  }
+
+  async current(): Promise<MemoryBundle | undefined> {
+    return this.pointer === undefined ? undefined : this.open(this.pointer);
+  }
+
+  async open(digest: string): Promise<MemoryBundle | undefined> {
+    return this.bundles.get(digest)?.();
+  }
+
+  async recent(): Promise<readonly MemoryBundle[]> {
+    return [];
+  }
+
+  async activate(digest: string, facts: BundleFacts): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    this.log.push(`activate ${facts.version}`);
+    this.pointer = digest;
+  }
+
+  async sweep(): Promise<void> {
+    this.log.push('sweep');
+  }
+}
+
+let clock: ManualClock;
+let store: FakeStore;
+let site: LiveSite;
+let watch: SourceWatch;
+let reading: SourceReading;
+let fetches: Published[];
+let outcomes: string[];
+/** What the next fetches do; the last one stays. */
+let answer: (published: Published) => Promise<{ readonly digest: string }>;
+let stop: AbortController;
+let running: Promise<void>;
+
+beforeEach(() => {
+  clock = manualClock(Date.parse('2026-11-21T10:00:00Z'));
+  store = new FakeStore();
+  site = createLiveSite(2);
+  reading = { kind: 'absent' };
+  fetches = [];
+  outcomes = [];
+  answer = async (published) => ({ digest: store.put(published.version ?? 'unnamed') });
+  stop = new AbortController();
+  running = Promise.resolve();
+});
+afterEach(async () => {
+  stop.abort(new Error('stopped'));
+  await clock.pass(0);
+  await running;
+});
+
+async function start(): Promise<void> {
+  watch = createSourceWatch({
+    source: { kind: 'bundle-file', read: async () => reading },
+    store,
+    site,
+    prepare: (published) => {
+      fetches.push(published);
+      return answer(published);
+    },
+    countDownload: (outcome) => outcomes.push(outcome),
+    clock,
+    random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
+    logger: silentLogger,
+    pollMs,
+    patienceMs,
+  });
+  running = watch.run(stop.signal);
+  await clock.pass(0);
+}
+
+function publish(version: string, link = 'first', digest?: string): void {
+  const parsed = Link.parse(`https://storage.example.com/${link}`) ?? assert.fail();
+  reading = {
+    kind: 'published',
+    published: { version, digest, jobId: `job-${version}`, link: parsed, expiresAt: undefined },
+  };
+}
+
+const servedVersion = (): string | undefined => site.view()?.active.version;
+const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
+const dead = new BundleError('dead-link', 'LinkDead', 'the link is dead');
+const transient = new BundleError('transient', 'StoreFull', 'the store is full');
+const refused = new BundleError('refused', 'NotAnArchive', 'this is no archive');
+
+test('a first start waits for the document, fetches, serves, and only then writes it down', async () => {
+  await start();
+  assert.equal(watch.progress().state, 'waiting-for-document');
+  publish('v1');
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual(store.log, ['activate v1', 'sweep']);
+  assert.equal(watch.progress().state, 'in-sync');
+  assert.deepEqual(outcomes, ['ok']);
+});
+
+test('a fresh link for the same version costs nothing but the look', async () => {
+  publish('v1');
+  await start();
+  for (const link of ['second', 'third', 'fourth']) {
+    publish('v1', link);
+    await clock.pass(pollMs);
+  }
+  assert.equal(fetches.length, 1);
+  assert.equal(site.swaps(), 0);
+});
+
+test('the same content under another version is written down and not fetched', async () => {
+  publish('v1');
+  await start();
+  publish('v2', 'second', site.view()?.active.bundle.digest);
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v2');
+  assert.equal(fetches.length, 1);
+  assert.deepEqual(store.log, ['activate v1', 'sweep', 'activate v2', 'sweep']);
+});
+
+test('after a restart with the published content on disk nothing is fetched', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v1');
+  await start();
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(site.view()?.active.provenance, 'disk');
+  assert.equal(fetches.length, 0);
+});
+
+test('after a restart with a dead link the last good version stays up, and a fresh link ends that', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v2');
+  answer = fails(dead);
+  await start();
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(watch.progress().state, 'waiting-for-link');
+  assert.equal(watch.progress().lastError?.code, 'LinkDead');
+  await clock.pass(60_000);
+  assert.equal(fetches.length, 1, 'a dead link is not asked again at every look');
+  answer = async () => ({ digest: store.put('v2') });
+  publish('v2', 'second');
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v2');
+});
+
+test('a fetch that hangs at start gives way to the last good version, and goes on', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v2');
+  const { promise, resolve } = Promise.withResolvers<{ digest: string }>();
+  answer = () => promise;
+  await start();
+  assert.equal(servedVersion(), undefined);
+  await clock.pass(patienceMs);
+  assert.equal(servedVersion(), 'v1');
+  resolve({ digest: store.put('v2') });
+  await clock.pass(0);
+  assert.equal(servedVersion(), 'v2');
+  assert.equal(site.swaps(), 1);
+});
+
+test('a link without a name is fetched once at start, behind the last good version', async () => {
+  const digest = store.put('unnamed');
+  store.pointer = digest;
+  reading = {
+    kind: 'published',
+    published: {
+      version: undefined,
+      digest: undefined,
+      jobId: undefined,
+      link: Link.parse('file:///a.tar') ?? assert.fail(),
+      expiresAt: undefined,
+    },
+  };
+  await start();
+  await clock.pass(60_000);
+  assert.equal(fetches.length, 1);
+  assert.equal(site.view()?.active.provenance, 'disk');
+  assert.equal(site.swaps(), 0);
+  assert.equal(watch.progress().state, 'in-sync');
+});
+
+test('what is passing is tried again with growing waits, and the old version stays up', async () => {
+  publish('v1');
+  await start();
+  publish('v2');
+  answer = fails(transient);
+  await clock.pass(60_000);
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual([watch.progress().state, watch.progress().lastError?.code], ['backing-off', 'StoreFull']);
+  const tries = fetches.length - 1;
+  assert.ok(tries >= 5 && tries <= 7, `${tries} tries in a minute`);
+  answer = async () => ({ digest: store.put('v2') });
+  await clock.pass(120_000);
+  assert.equal(servedVersion(), 'v2');
+  assert.equal(watch.progress().state, 'in-sync');
+});
+
+test('a refused archive is tried on three links at most, until other content is published', async () => {
+  publish('v1');
+  await start();
+  answer = fails(refused);
+  for (const link of ['a', 'b', 'c', 'd', 'e']) {
+    publish('v2', link);
+    await clock.pass(3 * pollMs);
+  }
+  assert.equal(fetches.length, 1 + 3);
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual([watch.progress().state, watch.progress().lastError?.code], ['refused', 'NotAnArchive']);
+  answer = async () => ({ digest: store.put('v3') });
+  publish('v3');
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v3');
+});
+
+test('content other than published is never served, even if the preparation let it pass', async () => {
+  publish('v1', 'first', 'f'.repeat(64));
+  await start();
+  assert.equal(servedVersion(), undefined);
+  assert.equal(watch.progress().lastError?.code, 'DigestMismatch');
+});
+
+test('a store that cannot write down what is served costs nothing else, and removes nothing', async () => {
+  publish('v1');
+  store.failure = new Error('disk');
+  await start();
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual(store.log, []);
+});
+
+test('a store that loses the bundle just written is trouble, not an end', async () => {
+  publish('v1');
+  answer = async () => ({ digest: 'e'.repeat(64) });
+  await start();
+  assert.equal(watch.progress().lastError?.code, 'StoreUnreliable');
+  answer = async () => ({ digest: store.put('v1') });
+  await clock.pass(60_000);
+  assert.equal(servedVersion(), 'v1');
+});
+
+test('an unreadable document is reported once, and what is served stays', async () => {
+  publish('v1');
+  await start();
+  reading = { kind: 'unreadable', code: 'InvalidBundleDocument', message: 'not a document' };
+  await clock.pass(4 * pollMs);
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(watch.progress().state, 'unreadable-document');
+  assert.equal(watch.progress().lastError?.at, Date.parse('2026-11-21T10:00:05Z'));
+});
+
+test('a stop in the middle of a fetch is no failure of the fetch', async () => {
+  publish('v1');
+  answer = () =>
+    new Promise((_resolve, reject) => {
+      stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
+    });
+  await start();
+  stop.abort(new Error('stopped'));
+  await running;
+  assert.deepEqual(outcomes, []);
+  assert.equal(watch.progress().lastError, undefined);
+});

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
-import type { CrawlEdge, CrawlLimits, CrawlProgress, CrawlRequest, CrawlResult } from './crawler/crawl.ts';
+import type { CrawlEdge, CrawlLimits, CrawlProgress, CrawlRequest, CrawlResult } from './crawler/contract.ts';
 import type { PackedSite } from './crawler/pack.ts';
 import { type Origins, originOf } from './origins.ts';
 import type { Exported, JobRow, JobStore } from './store/jobs.ts';
@@ -83,10 +83,10 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   }
 
   async function run(job: JobRow): Promise<void> {
-    const log = logger.child({ job: job.id, domain: job.domain });
+    const log = logger.child({ job: job.id });
     const began = clock.monotonic();
     const spoolDirectory = join(directory, 'spool', job.id);
-    log.info({ attempt: job.attempts }, 'job starts');
+    log.info({ domain: job.domain, attempt: job.attempts }, 'job starts');
     try {
       const exported = await exportSite(job, spoolDirectory, log);
       store.complete(job.id, exported, clock.now());

@@ -4,7 +4,8 @@
 import * as kind from '../runtime/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
-import { crawlSite, defaultCrawlLimits } from './crawler/crawl.ts';
+import { defaultCrawlLimits } from './crawler/contract.ts';
+import { crawlSite } from './crawler/crawl.ts';
 import { packSite } from './crawler/pack.ts';
 import { startExportService } from './service.ts';
 

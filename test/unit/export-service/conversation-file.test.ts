@@ -1,0 +1,107 @@
+// The NDJSON file: what a line may be, and errors that name the line and never its content. And the feed that
+// keeps the store equal to it.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { feedConversations } from '../../../src/export-service/conversation-feed.ts';
+import {
+  ConversationFileError,
+  readConversationFile,
+  readLine,
+} from '../../../src/export-service/conversation-file.ts';
+import { createConversationStore } from '../../../src/export-service/store/conversations.ts';
+import { openDatabase } from '../../../src/export-service/store/database.ts';
+import { silentLogger } from '../../../src/runtime/logger.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'conversation-file-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const good = {
+  id: 'c1',
+  timestamp: '2024-01-15T10:30:00.000Z',
+  query: 'how?',
+  response: 'so.',
+  sources: [{ title: 'T', url: 'https://docs.example.com/t' }],
+  queryCategory: null,
+  pageUrl: null,
+  resolutionStatus: 'answered',
+  conversationId: 'thread',
+};
+
+test('a line is a conversation of its project, or of the default one; unknown fields stay', () => {
+  const row = readLine(JSON.stringify(good), 1, 'default');
+  assert.deepEqual(row, { project: 'default', at: Date.UTC(2024, 0, 15, 10, 30), document: good });
+  const other = readLine(JSON.stringify({ ...good, projectId: 'p2' }), 1, 'default');
+  assert.equal(other.project, 'p2');
+  assert.equal('projectId' in other.document, false);
+  assert.equal(
+    readLine(JSON.stringify({ ...good, timestamp: '2024-01-15T12:30:00+02:00' }), 1, 'd').at,
+    row.at,
+  );
+});
+
+test('a bad line is refused by number and field', () => {
+  const rows: readonly (readonly [string, RegExp])[] = [
+    ['{', /line 7 .*not JSON/],
+    ['[]', /line 7 .*the object/],
+    [JSON.stringify({ ...good, id: undefined }), /line 7 .*in id:/],
+    [JSON.stringify({ ...good, id: '', query: 3 }), /line 7 .*in id, query:/],
+    [JSON.stringify({ ...good, timestamp: 'hush' }), /line 7 .*in timestamp:/],
+    [JSON.stringify({ ...good, timestamp: '2024-01-15' }), /line 7 .*in timestamp:/],
+    [JSON.stringify({ ...good, timestamp: '1969-12-31T23:59:59Z' }), /line 7 .*before 1970/],
+    [JSON.stringify({ ...good, resolutionStatus: 'maybe' }), /line 7 .*resolutionStatus/],
+    [JSON.stringify({ ...good, sources: [{ title: 'T' }] }), /line 7 .*sources/],
+  ];
+  for (const [line, words] of rows) {
+    assert.throws(
+      () => readLine(line, 7, 'default'),
+      (error) =>
+        error instanceof ConversationFileError && words.test(error.message) && !/hush/.test(error.message),
+      line,
+    );
+  }
+});
+
+test('a file may have a byte order mark, blank lines and any line end; an absent one is an error', async () => {
+  const path = join(folder, 'mixed.ndjson');
+  const line = (id: string): string => JSON.stringify({ ...good, id });
+  writeFileSync(path, `\uFEFF${line('a')}\r\n\n${line('b')}\n  \n${line('c')}`);
+  const rows = await readConversationFile(path, 'default');
+  assert.deepEqual(
+    rows.map((row) => row.document.id),
+    ['a', 'b', 'c'],
+  );
+  await assert.rejects(
+    () => readConversationFile(join(folder, 'absent'), 'default'),
+    (error) => error instanceof ConversationFileError && error.code === 'ENOENT',
+  );
+});
+
+test('the store follows its file, and keeps the old rows when an edit is not usable', async () => {
+  const path = join(folder, 'fed.ndjson');
+  const database = openDatabase(join(folder, 'data'));
+  const store = createConversationStore(database);
+  const count = (): number =>
+    store.page('default', { dateFrom: undefined, dateTo: undefined, limit: 9, cursor: undefined }).documents
+      .length;
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (_fields: object, message: string) => warnings.push(message) };
+  writeFileSync(path, JSON.stringify(good));
+  const refresh = await feedConversations(store, { path, defaultProject: 'default' }, logger);
+  assert.equal(count(), 1);
+  writeFileSync(path, `${JSON.stringify(good)}\n${JSON.stringify({ ...good, id: 'c2' })}\n`);
+  await Promise.all([refresh(), refresh()]);
+  assert.equal(count(), 2);
+  writeFileSync(path, 'not json at all');
+  await refresh();
+  await refresh();
+  assert.equal(count(), 2);
+  assert.equal(warnings.length, 1);
+  await assert.rejects(() => feedConversations(store, { path, defaultProject: 'default' }, logger));
+  await feedConversations(store, undefined, logger);
+  assert.equal(count(), 0);
+  database.close();
+});

@@ -1,0 +1,135 @@
+// The listing against an oracle: whatever the rows, filters and page sizes, paging gives each matching row
+// once, oldest first, and says exactly when there is no more; also while rows are added between pages.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import fc from 'fast-check';
+import { type ConversationDocument, ulidPattern } from '../../../../src/export-api/contract.ts';
+import {
+  createConversationStore,
+  cursorOf,
+  type StoredConversation,
+} from '../../../../src/export-service/store/conversations.ts';
+import { openDatabase } from '../../../../src/export-service/store/database.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'conversations-'));
+const database = openDatabase(folder);
+const store = createConversationStore(database);
+after(() => {
+  database.close();
+  rmSync(folder, { recursive: true });
+});
+
+const day = 86_400_000;
+
+function conversation(id: string, at: number, project = 'p'): StoredConversation {
+  const document: ConversationDocument = {
+    id,
+    timestamp: new Date(at).toISOString(),
+    query: `q${id}`,
+    response: 'r',
+    sources: [],
+    queryCategory: null,
+    pageUrl: null,
+  };
+  return { project, at, document };
+}
+
+interface Filters {
+  readonly dateFrom: number | undefined;
+  readonly dateTo: number | undefined;
+}
+
+function collect(filters: Filters, limit: number, between: () => void = () => {}): readonly unknown[] {
+  const rows: unknown[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < 200; pages += 1) {
+    const page = store.page('p', { ...filters, limit, cursor });
+    rows.push(...page.documents);
+    assert.ok(page.documents.length <= limit);
+    if (page.nextCursor === null) return rows;
+    assert.equal(page.documents.length, limit, 'only the last page may be short');
+    assert.match(page.nextCursor, ulidPattern);
+    cursor = page.nextCursor;
+    between();
+  }
+  assert.fail('paging does not end');
+}
+
+/** Few instants, so that equal timestamps are common. */
+const rows = fc.array(fc.tuple(fc.nat(20), fc.nat(6), fc.constantFrom('p', 'other')), { maxLength: 60 });
+const bound = fc.option(fc.nat(7), { nil: undefined });
+
+test('paging gives every matching row exactly once, oldest first', () => {
+  fc.assert(
+    fc.property(rows, bound, bound, fc.integer({ min: 1, max: 15 }), (entries, from, to, limit) => {
+      const all = entries.map(([id, days, project]) => conversation(String(id), days * day, project));
+      const distinct = new Map(all.map((one) => [cursorOf(one), one]));
+      assert.equal(store.replaceAll(all), distinct.size);
+      const dateFrom = from === undefined ? undefined : from * day;
+      const dateTo = to === undefined ? undefined : to * day;
+      const expected = [...distinct]
+        .filter(([, one]) => one.project === 'p')
+        .filter(([, one]) => dateFrom === undefined || one.at >= dateFrom)
+        .filter(([, one]) => dateTo === undefined || one.at < dateTo)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, one]) => one.document);
+      const seen = collect({ dateFrom, dateTo }, limit);
+      assert.deepEqual(seen, expected);
+      const times = expected.map((one) => one.timestamp);
+      assert.deepEqual(times, times.toSorted());
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('rows added between pages disturb no row that was there before', () => {
+  const first = Array.from({ length: 30 }, (_, index) => conversation(`a${index}`, index * 1000));
+  store.replaceAll(first);
+  let added = 0;
+  const seen = collect({ dateFrom: undefined, dateTo: undefined }, 4, () => {
+    added += 1;
+    const more = Array.from({ length: added }, (_, index) => conversation(`b${index}`, index * 7000));
+    store.replaceAll([...first, ...more]);
+  });
+  const ids = seen.map((one) => JSON.stringify(one));
+  for (const one of first) assert.equal(ids.filter((id) => id === JSON.stringify(one.document)).length, 1);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('a cursor is a ULID of the row alone: its time first, and the same after every load', () => {
+  const one = conversation('a', 1_700_000_000_000);
+  assert.match(cursorOf(one), ulidPattern);
+  assert.equal(cursorOf(one), cursorOf(structuredClone(one)));
+  assert.notEqual(cursorOf(one), cursorOf({ ...one, project: 'other' }));
+  assert.notEqual(cursorOf(one), cursorOf(conversation('b', one.at)));
+  assert.ok(cursorOf(one) < cursorOf(conversation('a', one.at + 1)));
+  assert.ok(cursorOf(conversation('z', 0)).startsWith('0000000000'));
+});
+
+test('a page that ends exactly at the last row says that there is no more', () => {
+  store.replaceAll([conversation('a', 1), conversation('b', 2)]);
+  const page = store.page('p', { dateFrom: undefined, dateTo: undefined, limit: 2, cursor: undefined });
+  assert.equal(page.documents.length, 2);
+  assert.equal(page.nextCursor, null);
+});
+
+test('fields that the contract does not name survive storing', () => {
+  const one = conversation('a', 5);
+  store.replaceAll([{ ...one, document: { ...one.document, conversationId: 'c', nested: { a: [1] } } }]);
+  const { documents } = store.page('p', {
+    dateFrom: undefined,
+    dateTo: undefined,
+    limit: 1,
+    cursor: undefined,
+  });
+  assert.deepEqual(documents, [{ ...one.document, conversationId: 'c', nested: { a: [1] } }]);
+});
+
+test('a project is known while it has a row', () => {
+  store.replaceAll([conversation('a', 1, 'one')]);
+  assert.deepEqual([store.hasProject('one'), store.hasProject('two')], [true, false]);
+});

@@ -1,0 +1,178 @@
+// Jobs as rows, on a real SQLite file: transitions, idempotency, recovery, retention, one process at a time.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { type Database, openDatabase, StoreError } from '../../../../src/export-service/store/database.ts';
+import { createJobStore, type JobStore } from '../../../../src/export-service/store/jobs.ts';
+
+let folder: string;
+let database: Database;
+let store: JobStore;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'store-'));
+  reopen();
+});
+afterEach(() => {
+  database.close();
+  rmSync(folder, { recursive: true });
+});
+
+function reopen(): void {
+  database = openDatabase(folder);
+  store = createJobStore(database);
+}
+
+const once = { credential: 'c1', key: 'k1' };
+const exported = { pageCount: 3, sizeBytes: 10, sha256: 'ab' };
+
+function start(id: string, more: Partial<Parameters<JobStore['start']>[0]> = {}) {
+  return store.start({ id, domain: 'docs.example.com', now: 1000, maxQueued: 10, ...more });
+}
+
+function finish(id: string, now: number): void {
+  start(id);
+  store.claimNext(now);
+  store.complete(id, exported, now);
+}
+
+test('a job goes from queued over running to completed, oldest first', () => {
+  start('a');
+  start('b', { now: 1001 });
+  assert.equal(store.find('a')?.status, 'queued');
+  assert.equal(store.claimNext(2000)?.id, 'a');
+  const running = store.find('a');
+  assert.deepEqual([running?.status, running?.attempts, running?.updatedAt], ['running', 1, 2000]);
+  assert.equal(store.complete('a', exported, 3000), true);
+  assert.deepEqual(store.find('a'), {
+    id: 'a',
+    domain: 'docs.example.com',
+    status: 'completed',
+    attempts: 1,
+    pageCount: 3,
+    error: null,
+    archive: { sizeBytes: 10, sha256: 'ab' },
+    createdAt: 1000,
+    updatedAt: 3000,
+  });
+  assert.equal(store.claimNext(3000)?.id, 'b');
+  assert.equal(store.claimNext(3000), undefined);
+  assert.equal(store.fail('b', 'NoPages: none', 0, 4000), true);
+  assert.deepEqual([store.find('b')?.status, store.find('b')?.error], ['failed', 'NoPages: none']);
+});
+
+test('a transition from any other state than running changes nothing', () => {
+  start('a');
+  assert.equal(store.complete('a', exported, 1), false);
+  assert.equal(store.fail('a', 'x', 0, 1), false);
+  assert.equal(store.release('a', 1), false);
+  store.claimNext(1);
+  store.complete('a', exported, 2);
+  assert.equal(store.fail('a', 'late', 0, 3), false);
+  assert.equal(store.find('a')?.status, 'completed');
+  assert.equal(store.find('absent'), undefined);
+});
+
+test('the same key of the same credential finds its job; another credential or key starts one', () => {
+  assert.equal(start('a', { once }).kind, 'started');
+  const again = start('b', { once });
+  assert.ok(again.kind === 'replayed' && again.job.id === 'a');
+  assert.equal(store.find('b'), undefined);
+  assert.equal(start('c', { once: { ...once, credential: 'c2' } }).kind, 'started');
+  assert.equal(start('d', { once: { ...once, key: 'k2' } }).kind, 'started');
+  assert.equal(start('e', { once, domain: 'other.example.com' }).kind, 'mismatch');
+});
+
+test('a replay is answered even while the queue is full; a new job is not', () => {
+  start('a', { once });
+  assert.equal(start('b', { maxQueued: 1 }).kind, 'queueFull');
+  assert.equal(start('b', { maxQueued: 1, once }).kind, 'replayed');
+  assert.equal(start('b', { maxQueued: 2 }).kind, 'started');
+});
+
+test('everything committed is there after the file is opened again', () => {
+  start('a', { once });
+  store.claimNext(1);
+  database.close();
+  reopen();
+  assert.equal(store.find('a')?.status, 'running');
+  assert.equal(start('b', { once }).kind, 'replayed');
+});
+
+test('recovery queues what was interrupted, and fails what was interrupted too often', () => {
+  start('a');
+  for (const attempt of [1, 2, 3]) {
+    assert.equal(store.claimNext(attempt)?.attempts, attempt);
+    const outcome = store.recover(3, attempt);
+    assert.deepEqual(outcome, attempt < 3 ? { failed: 0, requeued: 1 } : { failed: 1, requeued: 0 });
+  }
+  assert.equal(store.find('a')?.status, 'failed');
+  assert.match(store.find('a')?.error ?? '', /interrupted 3 times/);
+});
+
+test('a job released on purpose does not lose an attempt', () => {
+  start('a');
+  for (let stop = 0; stop < 5; stop += 1) {
+    assert.equal(store.claimNext(1)?.attempts, 1);
+    assert.equal(store.release('a', 1), true);
+  }
+});
+
+test('a mint key gives the same expiry again while more than half of a new one is ahead', () => {
+  finish('a', 1000);
+  const mint = (now: number, key?: typeof once) =>
+    store.mint({ jobId: 'a', freshUntil: now + 100_000, now, once: key });
+  assert.equal(mint(0, once), 100_000);
+  assert.equal(mint(40_000, once), 100_000);
+  assert.equal(mint(40_000, { ...once, key: 'k2' }), 140_000);
+  assert.equal(mint(40_000), 140_000);
+  assert.equal(mint(50_000, once), 150_000);
+  assert.equal(mint(500_000, once), 600_000);
+});
+
+test('retention keeps the most recently used finished jobs of a domain, and whatever was used lately', () => {
+  for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) finish(id, 1000 + index);
+  start('waiting');
+  // A mint is a use: the oldest job becomes the most recent.
+  store.mint({ jobId: 'a', freshUntil: 9000, now: 5000, once });
+  assert.deepEqual(store.evict('other.example.com', 1, 9999), []);
+  assert.deepEqual(store.evict('docs.example.com', 2, 1002).toSorted(), ['b']);
+  assert.deepEqual(store.evict('docs.example.com', 1, 9999).toSorted(), ['c', 'd']);
+  assert.equal(store.find('a')?.status, 'completed');
+  assert.equal(store.find('waiting')?.status, 'queued');
+  assert.deepEqual(store.completedIds(), ['a']);
+});
+
+test('a key whose job was removed starts a new job', () => {
+  start('a', { once });
+  store.claimNext(1);
+  store.complete('a', exported, 1);
+  finish('b', 2);
+  assert.deepEqual(store.evict('docs.example.com', 1, 9999), ['a']);
+  assert.equal(start('c', { once }).kind, 'started');
+});
+
+test('a second process on the same folder is refused in plain words', () => {
+  assert.throws(
+    () => openDatabase(folder),
+    (error) => error instanceof StoreError && error.code === 'StoreBusy' && /another/.test(error.message),
+  );
+});
+
+test('a folder written by a newer version, and one that is no folder, are refused', () => {
+  database.connection.exec('PRAGMA user_version = 99');
+  database.close();
+  assert.throws(
+    () => openDatabase(folder),
+    (error) => error instanceof StoreError && error.code === 'StoreTooNew',
+  );
+  assert.throws(
+    () => openDatabase('/dev/null/data'),
+    (error) => error instanceof StoreError && error.code === 'StoreUnusable',
+  );
+  rmSync(join(folder, 'state.sqlite'));
+  reopen();
+});

@@ -1,0 +1,212 @@
+// The ends a crawl can come to other than a whole site: each limit, each failure of the origin, and the caller's
+// signal. All of them are errors with a code; none of them is half a site.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CrawlError } from '../../../../src/export-service/crawler/crawl-error.ts';
+import type { Served } from '../../../fixtures/sites/trap-site.ts';
+import { type Answering, type CrawlOptions, crawl, pages, serveSite } from './site-server.ts';
+import { steppingClock } from './stepping-clock.ts';
+
+const failsWith = (code: string, message?: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof CrawlError, String(error));
+  assert.equal(error.code, code);
+  assert.doesNotMatch(error.message, /https?:|\?/);
+  if (message !== undefined) assert.match(error.message, message);
+  return true;
+};
+const html = (body: string): Served => ({ headers: { 'content-type': 'text/html' }, body });
+const robots =
+  (text: string, rest: Answering): Answering =>
+  (path, request, response) =>
+    path === '/robots.txt'
+      ? { headers: { 'content-type': 'text/plain' }, body: text }
+      : rest(path, request, response);
+
+/** A calendar: every month links to the next. */
+const calendar: Answering = (path) => {
+  const month = /^\/(\d*)$/.exec(path)?.[1];
+  return month === undefined ? undefined : html(`<a href="/${Number(month) + 1}">next</a>`);
+};
+
+const ends: readonly (readonly [string, Answering, CrawlOptions, string, RegExp])[] = [
+  [
+    'links without end',
+    calendar,
+    { limits: { maxPages: 50 } },
+    'TooManyPages',
+    /more than 50 pages \(--max-pages\).*disallow/,
+  ],
+  [
+    'a chain longer than the depth',
+    calendar,
+    { limits: { maxDepth: 20 } },
+    'TooDeep',
+    /\/21 is more than 20 links/,
+  ],
+  [
+    'links that fan out without end',
+    (path) => html([0, 1, 2, 3].map((n) => `<a href="${path.replace(/\/$/, '')}/${n}">x</a>`).join('')),
+    { limits: { maxPages: 100 } },
+    'TooManyPages',
+    /100/,
+  ],
+  [
+    'dead links without end',
+    (path) =>
+      path === '/'
+        ? html(Array.from({ length: 2000 }, (_, n) => `<a href="/dead/${n}">`).join(''))
+        : undefined,
+    { limits: { maxFiles: 10 } },
+    'TooManyLinks',
+    /1040/,
+  ],
+  [
+    'more files than the limit',
+    pages({ '/': '<a href="/a"><a href="/b"><a href="/c">', '/a': 'a', '/b': 'b', '/c': 'c' }),
+    { limits: { maxFiles: 3 } },
+    'TooManyFiles',
+    /more than 3 files/,
+  ],
+  [
+    'more bytes than the limit',
+    pages({ '/': '<a href="/a"><a href="/b">', '/a': 'a'.repeat(600), '/b': 'b'.repeat(600) }),
+    { limits: { maxBytes: 1000 } },
+    'TooManyBytes',
+    /1000 bytes \(--max-bytes\)/,
+  ],
+  [
+    'one file larger than the limit',
+    pages({ '/': '<a href="/a">', '/a': 'a'.repeat(600) }),
+    { limits: { maxFileBytes: 500 } },
+    'FileTooLarge',
+    /^\/a is larger than the limit of 500 bytes/,
+  ],
+  ['no page at all', () => undefined, {}, 'NoPages', /home page: NotFound/],
+  [
+    'a home page that is no HTML',
+    (path) => (path === '/' ? { headers: { 'content-type': 'text/plain' }, body: 'x' } : undefined),
+    {},
+    'NoPages',
+    /as HTML/,
+  ],
+  [
+    'robots.txt disallows all',
+    robots('User-agent: *\nDisallow: /', pages({ '/': 'x' })),
+    {},
+    'NoPages',
+    /robots\.txt disallows/,
+  ],
+  [
+    'a home page that redirects away',
+    () => ({ status: 301, headers: { location: 'https://elsewhere.example/' } }),
+    {},
+    'NoPages',
+    /RedirectOffSite/,
+  ],
+  [
+    'a page that keeps failing',
+    (path) => (path === '/a' ? { status: 503 } : pages({ '/': '<a href="/a">' })(path)),
+    {},
+    'OriginFailed',
+    /failed 5 times at \/a \(status 503\)/,
+  ],
+  [
+    'an asset that keeps failing',
+    (path) =>
+      path === '/a.css' ? { status: 500 } : pages({ '/': '<link rel=stylesheet href=a.css>' })(path),
+    {},
+    'OriginFailed',
+    /a\.css/,
+  ],
+  [
+    'answers that are cut off',
+    (path, _, response) => {
+      if (path !== '/a') return pages({ '/': '<a href="/a">' })(path);
+      response.writeHead(200, { 'content-type': 'text/html', 'content-length': '100' });
+      response.write('half', () => response.destroy());
+      return undefined;
+    },
+    {},
+    'OriginFailed',
+    /at \/a/,
+  ],
+  [
+    'robots.txt that keeps failing: RFC 9309 lets nobody crawl then',
+    (path) => (path === '/robots.txt' ? { status: 500 } : html('x')),
+    {},
+    'OriginFailed',
+    /robots\.txt/,
+  ],
+];
+for (const [name, answer, options, code, message] of ends) {
+  test(`${name}: ${code}`, async (t) => {
+    const { origin } = await serveSite(t, answer);
+    await assert.rejects(crawl(t, origin, options), failsWith(code, message));
+  });
+}
+
+test('an origin that nobody listens at is unreachable, after some tries with growing waits', async (t) => {
+  const clock = steppingClock();
+  const closed = new URL('http://127.0.0.1:1/');
+  await assert.rejects(crawl(t, closed, { clock }), failsWith('OriginUnreachable', /ECONNREFUSED/));
+  assert.deepEqual(clock.waits, [500, 1000, 2000, 4000]);
+});
+
+test('a page that fails and then does not is exported, and Retry-After is obeyed within bounds', async (t) => {
+  const answers = ['30', 'Thu, 01 Jan 2026 00:00:50 GMT', '86400'];
+  const { origin } = await serveSite(t, (path) => {
+    const retryAfter = path === '/' ? answers.shift() : undefined;
+    return retryAfter === undefined
+      ? pages({ '/': 'home' })(path)
+      : { status: 429, headers: { 'retry-after': retryAfter } };
+  });
+  const clock = steppingClock();
+  const { pageCount } = await crawl(t, origin, { clock, limits: { concurrency: 1 } });
+  assert.equal(pageCount, 1);
+  // 30 s, then the 20 s that are left to the date, then a day cut to the longest wait.
+  assert.deepEqual(clock.waits, [30_000, 20_000, 60_000]);
+});
+
+test('a crawl that takes too long ends by its deadline, waits included', async (t) => {
+  const { origin } = await serveSite(t, () => ({ status: 503, headers: { 'retry-after': '60' } }));
+  const limits = { timeoutMs: 100_000 };
+  await assert.rejects(
+    crawl(t, origin, { limits }),
+    failsWith('CrawlTimedOut', /100000 ms \(--crawl-timeout\)/),
+  );
+});
+
+test('an answer that never comes is given up by the request deadline', async (t) => {
+  const clock = steppingClock();
+  const { origin } = await serveSite(t, (path, _, response) => {
+    if (path !== '/hangs') return pages({ '/': '<a href="/hangs">' })(path);
+    response.writeHead(200, { 'content-type': 'text/html' });
+    response.write('half', () => void clock.after(30_000));
+    return undefined;
+  });
+  await assert.rejects(crawl(t, origin, { clock }), failsWith('OriginFailed', /no whole answer in time/));
+});
+
+test('the caller ends a crawl at once, in the middle of an answer', async (t) => {
+  const caller = new AbortController();
+  const { origin } = await serveSite(t, (path, _, response) => {
+    if (path !== '/hangs') return pages({ '/': '<a href="/hangs">' })(path);
+    response.writeHead(200);
+    response.write('half', () => caller.abort());
+    return undefined;
+  });
+  await assert.rejects(crawl(t, origin, { signal: caller.signal }), failsWith('CrawlAborted'));
+});
+
+test('redirects longer than the limit are left out by name, and end', async (t) => {
+  const { origin, requests } = await serveSite(t, (path) => {
+    const hop = /^\/r\/(\d+)$/.exec(path)?.[1];
+    return hop === undefined
+      ? pages({ '/': '<a href="/r/0">x</a>' })(path)
+      : { status: 302, headers: { location: `/r/${Number(hop) + 1}` } };
+  });
+  const result = await crawl(t, origin, { limits: { maxRedirects: 3 } });
+  assert.ok(result.skipped.some(({ path, reason }) => path === '/r/0' && reason === 'TooManyRedirects'));
+  assert.equal(requests.filter((path) => path.startsWith('/r/')).length, 4);
+});

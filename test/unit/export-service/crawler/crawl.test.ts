@@ -1,0 +1,153 @@
+// The crawl as a whole, against a real server on loopback: the tree of the trap site, the ends a crawl can come
+// to, and that it depends on the site's content alone.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { CrawlError } from '../../../../src/export-service/crawler/crawl-error.ts';
+import { readHtmlReferences } from '../../../../src/export-service/crawler/html-references.ts';
+import * as traps from '../../../fixtures/sites/trap-site.ts';
+import { crawl, pages, type SiteServer, serveSite, textsOf } from './site-server.ts';
+
+async function serveTraps(t: TestContext): Promise<SiteServer> {
+  let site: Readonly<Record<string, traps.Served>> = {};
+  const server = await serveSite(t, (path) => site[path]);
+  site = traps.trapSite(server.origin.origin);
+  return server;
+}
+
+const failsWith = (code: string) => (error: unknown) => {
+  assert.ok(error instanceof CrawlError);
+  assert.equal(error.code, code);
+  assert.doesNotMatch(error.message, /https?:|\?/);
+  return true;
+};
+
+test('the trap site is exported as its tree says, byte for byte', async (t) => {
+  const { origin } = await serveTraps(t);
+  const result = await crawl(t, origin);
+  const texts = await textsOf(result);
+  assert.deepEqual(Object.keys(texts), Object.keys(traps.tree).sort());
+  const site = traps.trapSite(origin.origin);
+  for (const [path, source] of Object.entries(traps.tree)) {
+    if (typeof source === 'string') {
+      assert.equal(texts[path], Buffer.from(site[source]?.body ?? '').toString(), path);
+    } else {
+      const targets = readHtmlReferences(texts[path] ?? '').references.map(({ text }) => text);
+      assert.deepEqual([...new Set(targets)], [source.leadsTo], path);
+    }
+  }
+  assert.equal(result.pageCount, traps.pageCount);
+});
+
+test('the report names what is not in the export, and what will not work in it', async (t) => {
+  const { origin } = await serveTraps(t);
+  const result = await crawl(t, origin);
+  assert.deepEqual(
+    result.skipped.map(({ path, reason }) => [path, reason]),
+    traps.skipped,
+  );
+  assert.deepEqual(result.notes, [
+    { code: 'OriginSpelledInLinks', count: 1, example: '/' },
+    { code: 'QueriesDropped', count: 1, example: '/' },
+  ]);
+});
+
+test('nothing is asked for twice, but robots.txt, and nothing that robots.txt disallows', async (t) => {
+  const { origin, requests } = await serveTraps(t);
+  await crawl(t, origin);
+  const repeated = requests.filter((path, index) => requests.indexOf(path) !== index);
+  assert.deepEqual(repeated, ['/robots.txt']);
+  assert.deepEqual(
+    requests.filter((path) => path.startsWith('/private') || path.includes('tab=')),
+    [],
+  );
+});
+
+test('the order in which answers arrive changes nothing', async (t) => {
+  let site: Readonly<Record<string, traps.Served>> = {};
+  let seed = 0;
+  const { origin } = await serveSite(t, async (path) => {
+    // Each answer is held back for some turns of the event loop, decided by its path and the seed.
+    const turns = seed === 0 ? 0 : [...path].reduce((sum, char) => sum * seed + char.charCodeAt(0), 1) % 17;
+    for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    return site[path];
+  });
+  site = traps.trapSite(origin.origin);
+  const summarize = async (concurrency: number): Promise<unknown> => {
+    const { files, skipped, notes, pageCount } = await crawl(t, origin, { limits: { concurrency } });
+    return { files: files.map(({ path, sha256 }) => [path, sha256]), skipped, notes, pageCount };
+  };
+  const expected = await summarize(1);
+  for (seed of [3, 5, 7]) assert.deepEqual(await summarize(8), expected);
+});
+
+test('progress never falls, and ends at what was exported', async (t) => {
+  const { origin } = await serveTraps(t);
+  const seen: { readonly pageCount: number; readonly discovered: number }[] = [];
+  const { pageCount } = await crawl(t, origin, { onProgress: (progress) => seen.push(progress) });
+  for (const [index, { pageCount: count, discovered }] of seen.entries()) {
+    assert.ok(count >= (seen[index - 1]?.pageCount ?? 0));
+    assert.ok(discovered >= count);
+  }
+  assert.equal(seen.at(-1)?.pageCount, pageCount);
+});
+
+test('an origin with a path prefix is exported from its own root', async (t) => {
+  const { origin, requests } = await serveSite(
+    t,
+    pages({
+      '/base/': '<a href="x">x</a> <a href="/base/y">y</a> <a href="/z">z</a><img src="/logo.png">',
+      '/base/x': 'x',
+      '/base/y': 'y',
+    }),
+  );
+  const result = await crawl(t, new URL('/base/', origin));
+  assert.deepEqual(
+    result.files.map(({ path }) => path),
+    ['index.html', 'x.html', 'y.html'],
+  );
+  assert.deepEqual(result.skipped, [{ path: `${origin.host}/logo.png`, reason: 'External' }]);
+  assert.deepEqual(result.notes, [{ code: 'OriginSpelledInLinks', count: 1, example: '/' }]);
+  assert.ok(requests.every((path) => path.startsWith('/base/')));
+});
+
+const hostile: readonly (readonly [string, (other: URL) => string])[] = [
+  ['the metadata address', () => 'http://169.254.169.254/latest/meta-data/'],
+  ['another port of the same machine', (other) => other.href],
+  ['another name of the same machine', (other) => `http://localhost:${other.port}/`],
+  ['a file', () => 'file:///etc/passwd'],
+];
+for (const [name, target] of hostile) {
+  test(`a redirect to ${name} is not followed`, async (t) => {
+    const other = await serveSite(t, pages({ '/': 'internal' }));
+    const { origin } = await serveSite(t, (path) =>
+      path === '/to'
+        ? { status: 302, headers: { location: target(other.origin) } }
+        : pages({ '/': '<a href="/to">x</a>' })(path),
+    );
+    const result = await crawl(t, origin);
+    assert.deepEqual(result.skipped, [{ path: '/to', reason: 'RedirectOffSite' }]);
+    assert.deepEqual(other.requests, []);
+  });
+}
+
+test('links, pictures and sitemaps of other hosts are not fetched', async (t) => {
+  const other = await serveSite(t, pages({ '/': 'internal' }));
+  const text = `User-agent: *\nSitemap: ${other.origin.href}sitemap.xml`;
+  const { origin } = await serveSite(t, (path) =>
+    path === '/robots.txt'
+      ? { headers: { 'content-type': 'text/plain' }, body: text }
+      : pages({ '/': `<a href="${other.origin}"></a><img src="${other.origin}a.png">` })(path),
+  );
+  await crawl(t, origin);
+  assert.deepEqual(other.requests, []);
+});
+
+test('an internal origin that nobody consented to is refused before anything is asked of it', async (t) => {
+  const { origin, requests } = await serveSite(t, pages({ '/': 'internal' }));
+  const request = { isOriginConsented: false };
+  await assert.rejects(crawl(t, origin, { request }), failsWith('OriginInternal'));
+  const named = new URL(`http://localhost:${origin.port}/`);
+  await assert.rejects(crawl(t, named, { request }), failsWith('OriginInternal'));
+  assert.deepEqual(requests, []);
+});

@@ -1,0 +1,95 @@
+// A web server on loopback for one test, answering from a table, and a crawl of it with small limits.
+// Keeps what was asked of it, so that a test can tell what a crawler did not ask for.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import {
+  type CrawlLimits,
+  type CrawlProgress,
+  type CrawlRequest,
+  type CrawlResult,
+  crawlSite,
+  defaultCrawlLimits,
+} from '../../../../src/export-service/crawler/crawl.ts';
+import type { Clock } from '../../../../src/runtime/clock.ts';
+import { silentLogger } from '../../../../src/runtime/logger.ts';
+import { domain, type Served } from '../../../fixtures/sites/trap-site.ts';
+import { steppingClock } from './stepping-clock.ts';
+
+export interface SiteServer {
+  /** With trailing slash. */
+  readonly origin: URL;
+  /** Path and query of every request, in order of arrival. */
+  readonly requests: string[];
+}
+
+/** May also answer by itself, through the response. */
+export type Answering = (
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Served | undefined | Promise<Served | undefined>;
+
+/** Answers 404 where `answer` says nothing, and takes the response for handled once its headers are sent. */
+export async function serveSite(t: TestContext, answer: Answering): Promise<SiteServer> {
+  const requests: string[] = [];
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url ?? '';
+    requests.push(path);
+    const served = await answer(path, request, response);
+    if (response.headersSent || response.destroyed) return;
+    const { status = 200, headers = {}, body = '' } = served ?? { status: 404, body: 'not found' };
+    response.writeHead(status, headers).end(body);
+  };
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { origin: new URL(`http://127.0.0.1:${port}/`), requests };
+}
+
+/** A site of HTML pages, path → body. */
+export function pages(bodies: Readonly<Record<string, string>>): (path: string) => Served | undefined {
+  return (path) => {
+    const body = bodies[path];
+    return body === undefined ? undefined : { headers: { 'content-type': 'text/html' }, body };
+  };
+}
+
+export interface CrawlOptions {
+  readonly limits?: Partial<CrawlLimits>;
+  readonly request?: Partial<CrawlRequest>;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: CrawlProgress) => void;
+}
+
+export async function crawl(t: TestContext, origin: URL, options: CrawlOptions = {}): Promise<CrawlResult> {
+  const spoolDirectory = await mkdtemp(join(tmpdir(), 'crawl-'));
+  t.after(() => rm(spoolDirectory, { recursive: true, force: true }));
+  const limits = { ...defaultCrawlLimits, maxPages: 200, ...options.limits };
+  return crawlSite(
+    { domain, origin, isOriginConsented: true, spoolDirectory, limits, ...options.request },
+    {
+      clock: options.clock ?? steppingClock(),
+      logger: silentLogger,
+      onProgress: options.onProgress ?? (() => {}),
+      signal: options.signal ?? new AbortController().signal,
+    },
+  );
+}
+
+/** Path → text of every file of a result. */
+export async function textsOf({ files }: CrawlResult): Promise<Readonly<Record<string, string>>> {
+  const entries = await Promise.all(
+    files.map(async (file) => [file.path, Buffer.from(await file.read()).toString()] as const),
+  );
+  return Object.fromEntries(entries);
+}

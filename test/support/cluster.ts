@@ -1,28 +1,32 @@
 // A real control plane for one test file or one demo: etcd and kube-apiserver (and, when asked for,
 // kube-controller-manager) on free loopback ports, with RBAC on, data in a temp folder that goes with it.
 
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ChildProgram, startProgram } from './child-program.ts';
 import { findClusterTools } from './cluster-tools.ts';
+import { type CommandResult, runCommand } from './command.ts';
 import {
   type BuildProgress,
   type Command,
   type ControlPlaneProgram,
   findControlPlane,
 } from './control-plane-binary.ts';
+import {
+  apiServerFlags,
+  apiServiceAddress,
+  controllerManagerFlags,
+  etcdFlags,
+  schedulerFlags,
+} from './control-plane-flags.ts';
 import { eventually } from './eventually.ts';
 import { findFreePort } from './free-port.ts';
-import { type CertifiedKey, createAuthority, createServiceAccountKey } from './pki.ts';
+import { clientUser, writeKubeconfig } from './kubeconfig.ts';
+import { type Authority, type CertifiedKey, createAuthority, createServiceAccountKey } from './pki.ts';
 
-export interface CommandResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type { CommandResult } from './command.ts';
 
 export interface CommandOptions {
   /** Written to its standard input. */
@@ -44,6 +48,8 @@ export interface TestCluster {
   watch(args: readonly string[], onLine: (line: string) => void): ChildProgram;
   /** A kubeconfig file that authenticates with a token (of a service account, say). */
   writeKubeconfig(name: string, token: string): Promise<string>;
+  /** A kubeconfig file that authenticates with a new client certificate. */
+  issueKubeconfig(name: string, user: string, groups: readonly string[]): Promise<string>;
   /** Stops the API server (etcd stays) and starts it again on the same port and data. */
   restartApiServer(signal?: NodeJS.Signals): Promise<void>;
   stop(): Promise<void>;
@@ -53,11 +59,22 @@ export interface ClusterOptions {
   /** Runs kube-controller-manager too (garbage collection, namespace deletion). */
   readonly controllerManager?: boolean;
   readonly onBuild?: BuildProgress;
+  /** Lives in a network namespace, ready for kubelets: with controller manager and scheduler. */
+  readonly network?: ClusterNetwork;
+}
+
+export interface ClusterNetwork {
+  /** What goes before a command so that it runs inside. */
+  readonly enter: readonly string[];
+  /** The API server's address inside: not a loopback one, for pods reach it. */
+  readonly address: string;
 }
 
 export async function startControlPlane(options: ClusterOptions = {}): Promise<TestCluster> {
   const programs = await findControlPlane(options.onBuild ?? reportBuild);
   const tools = await findClusterTools();
+  const enter = options.network?.enter ?? [];
+  const address = options.network?.address ?? '127.0.0.1';
   const folder = await mkdtemp(join(tmpdir(), 'static-export-cluster-'));
   const children: ChildProgram[] = [];
   const watchers = new Set<ChildProgram>();
@@ -68,53 +85,66 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
   };
   try {
     const port = await findFreePort();
-    const server = `https://127.0.0.1:${port}`;
-    const pki = await writePki(folder);
-    const kubeconfig = await writeConfig(folder, 'admin', server, pki.caPem, clientUser(pki.admin));
+    const server = `https://${address}:${port}`;
+    const pki = await writePki(folder, address);
+    const place = { server, caPem: pki.caPem };
+    const kubeconfig = await writeKubeconfig(folder, 'admin', place, clientUser(pki.admin));
+    const issueKubeconfig = async (name: string, user: string, groups: readonly string[]) =>
+      writeKubeconfig(folder, name, place, clientUser(await pki.authority.issueClient(user, groups)));
     const start = (program: ControlPlaneProgram, args: readonly string[]): ChildProgram => {
       const command = programs(program);
       if (command === undefined)
         throw new Error(`KUBEBUILDER_ASSETS has no ${program}; unset it to build one`);
-      return spawnProgram(command, args, join(folder, `${program}.log`));
+      return spawnProgram(enter, command, args, join(folder, `${program}.log`));
     };
+    const run = (file: string, args: readonly string[], call: CommandOptions = {}): Promise<CommandResult> =>
+      runCommand([...enter, file, ...args], {
+        input: call.input ?? '',
+        env: { KUBECONFIG: call.kubeconfig ?? kubeconfig },
+      });
+    const isReady =
+      options.network === undefined
+        ? () => isAnswering(`${server}/readyz`, pki)
+        : async () => (await run(tools.kubectl, ['get', '--raw', '/readyz'])).code === 0;
     const etcdUrl = await startEtcd(folder, (args) => children.push(start('etcd', args)));
-    const apiArgs = apiServerArgs(folder, port, etcdUrl);
+    const hasNodes = options.network !== undefined;
+    const apiArgs = apiServerFlags({ folder, address, port, etcdUrl, hasNodes });
     let apiServer = start('kube-apiserver', apiArgs);
     children.push(apiServer);
-    await waitReady(server, pki, apiServer);
-    if (options.controllerManager === true) {
-      const config = await writeConfig(
-        folder,
-        'controller-manager',
-        server,
-        pki.caPem,
-        clientUser(pki.controllerManager),
-      );
-      children.push(start('kube-controller-manager', controllerManagerArgs(folder, config)));
+    await waitReady(isReady, apiServer);
+    if (options.controllerManager === true || hasNodes) {
+      const config = await issueKubeconfig('controller-manager', 'system:kube-controller-manager', []);
+      children.push(start('kube-controller-manager', controllerManagerFlags(folder, config)));
+    }
+    if (hasNodes) {
+      const config = await issueKubeconfig('scheduler', 'system:kube-scheduler', []);
+      children.push(start('kube-scheduler', schedulerFlags(config)));
     }
     return {
       kubeconfig,
       server,
       caPem: pki.caPem,
       folder,
-      kubectl: (args, call = {}) => run(tools.kubectl, args, call.kubeconfig ?? kubeconfig, call.input),
-      helm: (args, call = {}) => run(tools.helm, args, call.kubeconfig ?? kubeconfig, call.input),
+      kubectl: (args, call) => run(tools.kubectl, args, call),
+      helm: (args, call) => run(tools.helm, args, call),
       watch: (args, onLine) => {
-        const watcher = startProgram(tools.kubectl, {
-          args: [...args, '--watch'],
+        const [file = '', ...before] = [...enter, tools.kubectl];
+        const watcher = startProgram(file, {
+          args: [...before, ...args, '--watch'],
           env: { KUBECONFIG: kubeconfig },
           onLine,
         });
         watchers.add(watcher);
         return watcher;
       },
-      writeKubeconfig: (name, token) => writeConfig(folder, name, server, pki.caPem, { token }),
+      writeKubeconfig: (name, token) => writeKubeconfig(folder, name, place, { token }),
+      issueKubeconfig,
       restartApiServer: async (signal = 'SIGTERM') => {
         await apiServer.stop(signal);
         children.splice(children.indexOf(apiServer), 1);
         apiServer = start('kube-apiserver', apiArgs);
         children.push(apiServer);
-        await waitReady(server, pki, apiServer);
+        await waitReady(isReady, apiServer);
       },
       stop,
     };
@@ -130,139 +160,65 @@ function reportBuild(built: number, all: number): void {
     process.stderr.write(`building the control plane (once): ${built} of about ${all} packages\n`);
 }
 
-function spawnProgram(command: Command, args: readonly string[], logFile: string): ChildProgram {
-  return startProgram(command.file, { args: [...command.args, ...args], logFile });
+function spawnProgram(
+  enter: readonly string[],
+  command: Command,
+  args: readonly string[],
+  logFile: string,
+): ChildProgram {
+  const [file = '', ...before] = [...enter, command.file, ...command.args];
+  return startProgram(file, { args: [...before, ...args], logFile });
 }
 
 interface Pki {
+  readonly authority: Authority;
   readonly caPem: string;
   readonly admin: CertifiedKey;
-  readonly controllerManager: CertifiedKey;
 }
 
-async function writePki(folder: string): Promise<Pki> {
+async function writePki(folder: string, address: string): Promise<Pki> {
   const authority = await createAuthority();
   const server = await authority.issueServer({
     dns: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'],
-    ips: ['127.0.0.1', '10.96.0.1'],
+    ips: [...new Set(['127.0.0.1', address, apiServiceAddress])],
   });
   const admin = await authority.issueClient('admin', ['system:masters']);
-  const controllerManager = await authority.issueClient('system:kube-controller-manager', []);
   await writeFile(join(folder, 'ca.pem'), authority.certificatePem);
   await writeFile(join(folder, 'server.pem'), server.certificatePem);
   await writeFile(join(folder, 'server.key'), server.keyPem, { mode: 0o600 });
+  await writeFile(join(folder, 'admin.pem'), admin.certificatePem);
+  await writeFile(join(folder, 'admin.key'), admin.keyPem, { mode: 0o600 });
   await writeFile(join(folder, 'service-accounts.key'), createServiceAccountKey(), { mode: 0o600 });
-  return { caPem: authority.certificatePem, admin, controllerManager };
+  return { authority, caPem: authority.certificatePem, admin };
 }
 
 async function startEtcd(folder: string, start: (args: readonly string[]) => void): Promise<string> {
   const clientUrl = `http://127.0.0.1:${await findFreePort()}`;
   const peerUrl = `http://127.0.0.1:${await findFreePort()}`;
-  start([
-    '--name=test',
-    `--data-dir=${join(folder, 'etcd')}`,
-    `--listen-client-urls=${clientUrl}`,
-    `--advertise-client-urls=${clientUrl}`,
-    `--listen-peer-urls=${peerUrl}`,
-    `--initial-advertise-peer-urls=${peerUrl}`,
-    `--initial-cluster=test=${peerUrl}`,
-    '--unsafe-no-fsync',
-    '--log-level=warn',
-  ]);
+  start(etcdFlags(folder, clientUrl, peerUrl));
   return clientUrl;
 }
 
-function apiServerArgs(folder: string, port: number, etcdUrl: string): readonly string[] {
-  return [
-    `--etcd-servers=${etcdUrl}`,
-    '--bind-address=127.0.0.1',
-    `--secure-port=${port}`,
-    `--tls-cert-file=${join(folder, 'server.pem')}`,
-    `--tls-private-key-file=${join(folder, 'server.key')}`,
-    `--client-ca-file=${join(folder, 'ca.pem')}`,
-    '--service-account-issuer=https://kubernetes.default.svc',
-    `--service-account-key-file=${join(folder, 'service-accounts.key')}`,
-    `--service-account-signing-key-file=${join(folder, 'service-accounts.key')}`,
-    '--authorization-mode=Node,RBAC',
-    '--service-cluster-ip-range=10.96.0.0/16',
-    '--endpoint-reconciler-type=none',
-    `--cert-dir=${join(folder, 'certs')}`,
-  ];
-}
-
-function controllerManagerArgs(folder: string, kubeconfig: string): readonly string[] {
-  return [
-    `--kubeconfig=${kubeconfig}`,
-    '--use-service-account-credentials',
-    `--service-account-private-key-file=${join(folder, 'service-accounts.key')}`,
-    `--root-ca-file=${join(folder, 'ca.pem')}`,
-    '--leader-elect=false',
-    '--secure-port=0',
-  ];
-}
-
-function clientUser(client: CertifiedKey): object {
-  return {
-    'client-certificate-data': Buffer.from(client.certificatePem).toString('base64'),
-    'client-key-data': Buffer.from(client.keyPem).toString('base64'),
-  };
-}
-
-async function writeConfig(
-  folder: string,
-  name: string,
-  server: string,
-  caPem: string,
-  user: object,
-): Promise<string> {
-  const file = join(folder, `${name}.kubeconfig`);
-  // JSON is YAML, and nothing here needs quoting rules of its own.
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': name,
-    clusters: [
-      { name, cluster: { server, 'certificate-authority-data': Buffer.from(caPem).toString('base64') } },
-    ],
-    users: [{ name, user }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-  };
-  await writeFile(file, JSON.stringify(config), { mode: 0o600 });
-  return file;
-}
-
-async function waitReady(server: string, pki: Pki, apiServer: ChildProgram): Promise<void> {
-  const agent = new Agent({ ca: pki.caPem, cert: pki.admin.certificatePem, key: pki.admin.keyPem });
+async function waitReady(isReady: () => Promise<boolean>, apiServer: ChildProgram): Promise<void> {
   await eventually(
     'kube-apiserver ready',
     async () => {
       if (apiServer.hasExited()) return 'gone';
-      return (await isReady(`${server}/readyz`, agent)) ? 'ready' : undefined;
+      return (await isReady()) ? 'ready' : undefined;
     },
     { timeoutMs: 60_000 },
   );
-  agent.destroy();
   if (apiServer.hasExited()) throw new Error(`kube-apiserver ended:\n${apiServer.tail()}`);
 }
 
-function isReady(url: string, agent: Agent): Promise<boolean> {
-  return new Promise((resolve, reject) => {
+function isAnswering(url: string, { caPem, admin }: Pki): Promise<boolean> {
+  const agent = new Agent({ ca: caPem, cert: admin.certificatePem, key: admin.keyPem });
+  return new Promise<boolean>((resolve, reject) => {
     request(url, { agent }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     })
       .on('error', reject)
       .end();
-  });
-}
-
-function run(file: string, args: readonly string[], kubeconfig: string, input = ''): Promise<CommandResult> {
-  return new Promise((resolve) => {
-    const env = { ...process.env, KUBECONFIG: kubeconfig };
-    const child = execFile(file, args, { env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-      resolve({ code, stdout, stderr });
-    });
-    child.stdin?.end(input);
-  });
+  }).finally(() => agent.destroy());
 }

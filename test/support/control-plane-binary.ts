@@ -11,7 +11,13 @@ import { cachedFolder } from './tool-cache.ts';
 const moduleFolder = join(import.meta.dirname, 'control-plane');
 const kubernetesVersion = /k8s\.io\/kubernetes v(\S+)/;
 
-export type ControlPlaneProgram = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
+export type ControlPlaneProgram =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kube-scheduler'
+  | 'kubelet'
+  | 'kube-proxy';
 
 /** How to run a program: the executable, and what goes before its own flags. */
 export interface Command {

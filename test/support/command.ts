@@ -1,0 +1,45 @@
+// One command run to its end: what it wrote and how it ended, as data.
+// Refuses nothing: a failing command is an answer here, and the caller decides what it means.
+
+import { execFile } from 'node:child_process';
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandOptions {
+  /** Written to its standard input. */
+  readonly input?: string;
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Killed after this, which counts as failed. */
+  readonly timeoutMs?: number;
+}
+
+/** @param command the program, then its arguments */
+export function runCommand(command: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+  const [file = '', ...args] = command;
+  return new Promise((resolve) => {
+    const env = { ...process.env, ...options.env };
+    const limits = { maxBuffer: 64 * 1024 * 1024, timeout: options.timeoutMs ?? 0 };
+    const child = execFile(file, args, { env, ...limits }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      resolve({ code, stdout, stderr: stderr === '' && error !== null ? error.message : stderr });
+    });
+    // A command that ends without reading its input is not this process's failure.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(options.input ?? '');
+  });
+}
+
+/**
+ * Runs and gives what it wrote to standard output.
+ * @throws Error with the command and what it wrote to standard error
+ */
+export async function mustRun(command: readonly string[], options: CommandOptions = {}): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(command, options);
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}:\n${stderr.trimEnd()}`);
+  return stdout;
+}

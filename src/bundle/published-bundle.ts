@@ -1,5 +1,6 @@
 // `bundle.json`, the one key of the output Secret that a server reads: everything about the published bundle
 // in a single document, so that no reader ever mixes two versions. Written by the operator, read by servers.
+// A server also takes a document written by hand (or by the site's chart), of which only the link is needed.
 // Refuses: being printed. `bundleUrl` is a Link on this side of the text.
 
 import { z } from 'zod';
@@ -19,6 +20,15 @@ export interface PublishedBundle {
   readonly pages: number | undefined;
   readonly sizeBytes: number | undefined;
 }
+
+/** What a server needs: the link. Whatever else is there says more about it. */
+export type ServedBundle = Pick<PublishedBundle, 'bundleUrl' | 'digest'> & {
+  /** `undefined`: the content has no name, and a changed link is fetched to see whether it differs. */
+  readonly version: string | undefined;
+  readonly jobId: string | undefined;
+  /** Epoch ms, whole seconds. */
+  readonly expiresAt: number | undefined;
+};
 
 /** Thrown when the text is not a `bundle.json`. */
 export class PublishedBundleError extends PublishableError {}
@@ -42,8 +52,26 @@ const document = z.object({
   sizeBytes: z.int().nonnegative().optional(),
 });
 
-/** @throws {PublishedBundleError} naming the fields that are wrong, never their values */
+const servedDocument = document.partial().required({ bundleUrl: true });
+
+/** Whole, as the operator writes it. @throws {PublishedBundleError} naming the fields that are wrong, never their values */
 export function parsePublishedBundle(text: string): PublishedBundle {
+  const { digest, pages, sizeBytes, ...rest } = parseDocument(text, document);
+  return { ...rest, digest, pages, sizeBytes };
+}
+
+/**
+ * What a server may be given: the operator's document, or one with as little as `{"bundleUrl": "https://…"}`.
+ * What is there must be right, so that a damaged document is never taken for a short one.
+ *
+ * @throws {PublishedBundleError} naming the fields that are wrong, never their values
+ */
+export function parseServedBundle(text: string): ServedBundle {
+  const { bundleUrl, version, digest, jobId, expiresAt } = parseDocument(text, servedDocument);
+  return { bundleUrl, version, digest, jobId, expiresAt };
+}
+
+function parseDocument<T>(text: string, schema: z.ZodType<T>): T {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -54,7 +82,7 @@ export function parsePublishedBundle(text: string): PublishedBundle {
       'bundle.json is not JSON; write it whole or remove it',
     );
   }
-  const parsed = document.safeParse(json);
+  const parsed = schema.safeParse(json);
   if (!parsed.success) {
     const fields = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'document'))];
     throw new PublishedBundleError(
@@ -62,8 +90,7 @@ export function parsePublishedBundle(text: string): PublishedBundle {
       `bundle.json has invalid fields: ${fields.join(', ')}`,
     );
   }
-  const { digest, pages, sizeBytes, ...rest } = parsed.data;
-  return { ...rest, digest, pages, sizeBytes };
+  return parsed.data;
 }
 
 /** The document's text, keys in a fixed order, instants in UTC seconds. The result holds the link. */

@@ -5,7 +5,7 @@
 
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { parsePublishedBundle } from '../bundle/published-bundle.ts';
+import { parseServedBundle } from '../bundle/published-bundle.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { SourceReading } from './source-decision.ts';
@@ -23,7 +23,7 @@ export function bundleFileSource(file: string): BundleSource {
       try {
         const text = await readMounted(file);
         if (text.trim() === '') return { kind: 'absent' };
-        const { version, digest, jobId, bundleUrl, expiresAt } = parsePublishedBundle(text);
+        const { version, digest, jobId, bundleUrl, expiresAt } = parseServedBundle(text);
         return { kind: 'published', published: { version, digest, jobId, link: bundleUrl, expiresAt } };
       } catch (error) {
         const code = publishableCode(error);

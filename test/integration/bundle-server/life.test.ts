@@ -1,0 +1,237 @@
+// The life of a served site, with the real program: first start, fresh links, swaps under load, links that
+// die, archives that are refused, a kill, a restart without anybody to ask, and a stop.
+
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { bundleDocument, makeArchive, makeSite } from './archive.ts';
+import { type LinkServer, signature, startLinkServer } from './link-server.ts';
+import { prepareSite, type ServedSite } from './served-site.ts';
+
+let links: LinkServer;
+let served: ServedSite;
+
+beforeEach(async () => {
+  links = await startLinkServer();
+  served = await prepareSite();
+  for (const version of ['v1', 'v2', 'v3']) links.put(version, await makeArchive(makeSite(version)));
+});
+afterEach(async () => {
+  assert.ok(!served.output().includes(signature), 'the link is in the output');
+  await served.remove();
+  await links.close();
+});
+
+const publish = (version: string, name?: string, digest?: string): Promise<void> =>
+  served.mount(bundleDocument({ version, link: links.link(version, name), digest }));
+const serves = (version: string): Promise<unknown> =>
+  served.until(`${version} is served`, ({ active }) => active?.version === version);
+const get = (path: string, init?: RequestInit): Promise<Response> => fetch(served.site + path, init);
+
+test('a first start: 503 with words until a whole bundle is served, then everything', async () => {
+  await served.start();
+  const early = await get('/');
+  assert.equal(early.status, 503);
+  assert.equal(early.headers.get('retry-after'), '5');
+  const unready = await fetch(`${served.admin}/readyz`);
+  assert.equal(unready.status, 503);
+  assert.match(await unready.text(), /no bundle is served yet: there is no bundle document yet/);
+  assert.equal((await fetch(`${served.admin}/livez`)).status, 200);
+
+  await publish('v1');
+  await serves('v1');
+  assert.equal((await fetch(`${served.admin}/readyz`)).status, 200);
+  for (const path of ['/', '/guides/page-3', '/guides/page-3.html']) {
+    const page = await get(path);
+    assert.equal(page.status, 200, path);
+    assert.match(await page.text(), /version v1/);
+  }
+  const absent = await get('/nothing');
+  assert.equal(absent.status, 404);
+  assert.match(await absent.text(), /not found.*version v1/);
+  const status = await served.status();
+  assert.deepEqual([status.source.kind, status.source.state, status.active?.files], ['link', 'in-sync', 33]);
+});
+
+test('fresh links for the same version cause no request, no swap, and no change of anything served', async () => {
+  await publish('v1');
+  await served.start();
+  await serves('v1');
+  const before = (await get('/')).headers.get('etag');
+  const { active } = await served.status();
+  for (const name of ['second', 'third', 'fourth']) {
+    const { lastCheckedAt } = await served.status();
+    await publish('v1', name, active?.digest);
+    await served.until('the document was looked at', (status) => status.lastCheckedAt !== lastCheckedAt);
+  }
+  assert.equal(links.requests(), 1);
+  assert.equal((await served.status()).swaps, 0);
+  assert.equal((await get('/')).headers.get('etag'), before);
+});
+
+test('swaps under steady requests: no failed answer, no torn page, never back to the older version', async () => {
+  await publish('v1');
+  await served.start();
+  await serves('v1');
+  const seen: string[] = [];
+  let isDone = false;
+  const visitor = async (): Promise<void> => {
+    for (let at = 0; !isDone; at = (at + 1) % 30) {
+      const page = await get(`/guides/page-${at}`);
+      const text = await page.text();
+      assert.equal(page.status, 200);
+      const [version, ...others] = new Set(text.match(/v[123](?=\.js|<)/g));
+      assert.deepEqual(others, [], 'a page of two versions');
+      const asset = await get(/src="([^"]+)"/.exec(text)?.[1] ?? '/none');
+      assert.equal(asset.status, 200, 'the page was served and its asset was not');
+      await asset.text();
+      seen.push(version ?? 'none');
+    }
+  };
+  const visitors = [visitor(), visitor(), visitor(), visitor()];
+  for (const version of ['v2', 'v3']) {
+    await publish(version);
+    await serves(version);
+  }
+  isDone = true;
+  await Promise.all(visitors);
+  assert.ok(new Set(seen).size >= 2 && seen.length > 50, `${seen.length} pages of ${[...new Set(seen)]}`);
+  assert.equal((await get('/assets/app.BxYz12_v2.js')).status, 200, 'the former version’s asset');
+  const { previous, swaps } = await served.status();
+  assert.deepEqual([previous.map(({ version }) => version), swaps], [['v2'], 2]);
+});
+
+test('going back to the former version is done from disk', async () => {
+  await publish('v1');
+  await served.start();
+  await serves('v1');
+  const { active } = await served.status();
+  await publish('v2');
+  await serves('v2');
+  links.misbehave((response) => response.writeHead(403).end());
+  await publish('v1', 'dead', active?.digest);
+  await serves('v1');
+  assert.equal(links.requests(), 2);
+  assert.equal((await served.status()).source.kind, 'disk');
+});
+
+test('a dead link is no crash: it is reported, the old version stays up, a fresh link ends it', async () => {
+  await publish('v1');
+  await served.start();
+  await serves('v1');
+  links.misbehave((response) => response.writeHead(403).end(`<Error>expired ${signature}</Error>`));
+  await publish('v2');
+  const status = await served.until('the dead link', ({ source }) => source.state === 'waiting-for-link');
+  assert.equal(status.source.lastError?.code, 'LinkDead');
+  assert.match(await (await get('/')).text(), /version v1/);
+  links.misbehave(undefined);
+  await publish('v2', 'fresh');
+  await serves('v2');
+  assert.ok(!JSON.stringify(await served.status()).includes(signature));
+  assert.ok(!(await (await fetch(`${served.admin}/metrics`)).text()).includes(signature));
+});
+
+test('a refused archive is reported and fetched once; the old version stays up', async () => {
+  await publish('v1');
+  await served.start();
+  await serves('v1');
+  const whole = await makeArchive(makeSite('torn'));
+  const archives: readonly (readonly [string, Buffer])[] = [
+    ['html', Buffer.from('<!doctype html><title>Log in</title>'.repeat(50))],
+    ['climbing', await makeArchive({ 'index.html': 'x', '../../etc/cron.d/x': 'x' })],
+    ['torn', whole.subarray(0, whole.length / 2)],
+    ['empty', await makeArchive({})],
+  ];
+  for (const [name, body] of archives) {
+    links.put(name, body);
+    const before = links.requests();
+    await publish(name);
+    const { source } = await served.until(
+      `${name} is refused`,
+      (status) => status.source.state === 'refused' && links.requests() > before,
+    );
+    assert.ok(source.lastError, name);
+    assert.equal(links.requests(), before + 1, name);
+    assert.match(await (await get('/')).text(), /version v1/);
+  }
+  const metrics = await (await fetch(`${served.admin}/metrics`)).text();
+  assert.match(metrics, /bundle_server_downloads_total\{outcome="refused"\} 4/);
+  await publish('v2');
+  await serves('v2');
+});
+
+test('content other than the published digest is refused', async () => {
+  await publish('v1', 'first', 'f'.repeat(64));
+  await served.start();
+  const { source } = await served.until('the refusal', (status) => status.source.state === 'refused');
+  assert.equal(source.lastError?.code, 'DigestMismatch');
+  assert.equal((await get('/')).status, 503);
+});
+
+test('killed, and started again with the link dead and nobody to ask: the same bytes from disk', async () => {
+  await publish('v1');
+  await served.start();
+  await serves('v1');
+  const { active } = await served.status();
+  const before = await (await get('/guides/page-7')).text();
+  await served.child().stop('SIGKILL');
+  await links.close();
+
+  const documents: readonly (readonly [string, string | undefined])[] = [
+    ['the same version', bundleDocument({ version: 'v1', link: links.link('v1'), digest: active?.digest })],
+    [
+      'a version that cannot be fetched',
+      bundleDocument({ version: 'v2', link: links.link('v2'), digest: 'f'.repeat(64) }),
+    ],
+    ['no document', undefined],
+    ['a broken document', '{"version":'],
+  ];
+  for (const [name, document] of documents) {
+    await served.mount(document);
+    await served.start();
+    await serves('v1');
+    const status = await served.status();
+    assert.equal(status.active?.digest, active?.digest, name);
+    assert.equal(status.source.kind, 'disk', name);
+    assert.equal(await (await get('/guides/page-7')).text(), before, name);
+    assert.equal((await fetch(`${served.admin}/readyz`)).status, 200, name);
+    await served.child().stop('SIGKILL');
+  }
+  links = await startLinkServer();
+});
+
+test('a damaged copy on disk is not served; the bundle is fetched again', async () => {
+  await publish('v1');
+  await served.start();
+  await serves('v1');
+  const { active } = await served.status();
+  await served.child().stop('SIGKILL');
+  await writeFile(join(served.store, 'bundles', active?.digest ?? '', 'pack'), 'damaged');
+  await served.start();
+  await serves('v1');
+  assert.equal((await served.status()).source.kind, 'link');
+  assert.equal(links.requests(), 2);
+});
+
+test('a plain link and a version: file links too, and nothing is fetched again after a restart', async () => {
+  const archive = join(served.folder, 'export.tar.gz');
+  await writeFile(archive, await makeArchive(makeSite('plain')));
+  const flags = ['--bundle-url', `file://${archive}`, '--version', 'v7', '--base-path', '/docs'];
+  await served.start(...flags);
+  await serves('v7');
+  assert.equal((await get('/docs/guides/page-1')).status, 200);
+  const redirect = await get('/docs', { redirect: 'manual' });
+  assert.deepEqual([redirect.status, redirect.headers.get('location')], [301, './docs/']);
+  await served.child().stop('SIGKILL');
+  await writeFile(archive, 'gone');
+  await served.start(...flags);
+  await serves('v7');
+  assert.equal((await served.status()).source.kind, 'disk');
+});
+
+test('a sidecar is ready from the start when it is told to be', async () => {
+  await served.start('--readiness', 'always');
+  assert.equal((await fetch(`${served.admin}/readyz`)).status, 200);
+  assert.equal((await get('/')).status, 503);
+});

@@ -1,0 +1,116 @@
+// The real program as a child process, with a folder of its own and the document mounted as kubelet mounts it.
+
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type ChildProgram, startProgram } from '../../support/child-program.ts';
+import { eventually } from '../../support/eventually.ts';
+import { findFreePort } from '../../support/free-port.ts';
+
+const program = join(import.meta.dirname, '../../../src/bin/bundle-server.ts');
+
+/** What the tests read of `/status`; a field that goes missing fails them all. */
+const statusShape = z.object({
+  active: z.object({ version: z.string(), digest: z.string(), files: z.number() }).nullable(),
+  previous: z.array(z.object({ version: z.string() })),
+  swaps: z.number(),
+  source: z.object({
+    kind: z.enum(['disk', 'link']).nullable(),
+    state: z.string(),
+    lastError: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
+  }),
+  lastCheckedAt: z.string().nullable(),
+});
+export type Status = z.infer<typeof statusShape>;
+
+export interface ServedSite {
+  readonly folder: string;
+  readonly store: string;
+  readonly site: string;
+  readonly admin: string;
+  readonly port: number;
+  /** Everything written so far by every run, for what must not be in it. */
+  readonly output: () => string;
+  readonly child: () => ChildProgram;
+  start(...flags: readonly string[]): Promise<void>;
+  /** Replaces the mounted document; `undefined` takes it away. */
+  mount(document: string | undefined): Promise<void>;
+  status(): Promise<Status>;
+  /** Waits until the status is as wanted. */
+  until(what: string, isWanted: (status: Status) => boolean): Promise<Status>;
+  remove(): Promise<void>;
+}
+
+export async function prepareSite(store?: string): Promise<ServedSite> {
+  const folder = await mkdtemp(join(tmpdir(), 'bundle-server-'));
+  const storeDir = store ?? join(folder, 'store');
+  const [port, adminPort] = [await findFreePort(), await findFreePort()];
+  const admin = `http://127.0.0.1:${adminPort}`;
+  const lines: string[] = [];
+  let child: ChildProgram | undefined;
+  let revision = 0;
+  await mkdir(join(folder, 'mounted'));
+
+  const status = async (): Promise<Status> =>
+    statusShape.parse(await (await fetch(`${admin}/status`)).json());
+  const requireChild = (): ChildProgram => {
+    if (child === undefined) throw new Error('the program was not started');
+    return child;
+  };
+  return {
+    folder,
+    store: storeDir,
+    site: `http://127.0.0.1:${port}`,
+    admin,
+    port,
+    output: () => lines.join('\n'),
+    child: requireChild,
+    start: async (...flags) => {
+      const source = flags.some((flag) => flag.startsWith('--bundle-url'))
+        ? []
+        : ['--bundle-file', join(folder, 'mounted/bundle.json')];
+      child = startProgram(process.execPath, {
+        args: [
+          program,
+          ...source,
+          ...[
+            '--store',
+            storeDir,
+            '--listen',
+            `127.0.0.1:${port}`,
+            '--admin-listen',
+            `127.0.0.1:${adminPort}`,
+          ],
+          ...['--poll-interval', '50ms', '--drain-linger', '100ms', '--allow-private-links', ...flags],
+        ],
+        onLine: (line) => lines.push(line),
+      });
+      const started = child;
+      await eventually('the admin port answers', async () => {
+        if (started.hasExited()) throw new Error(`the program ended: ${started.tail()}`);
+        return (await fetch(`${admin}/livez`)).ok ? true : undefined;
+      });
+    },
+    mount: async (document) => {
+      revision += 1;
+      const mounted = join(folder, 'mounted');
+      await mkdir(join(mounted, `..r${revision}`));
+      if (document !== undefined) await writeFile(join(mounted, `..r${revision}`, 'bundle.json'), document);
+      await symlink(`..r${revision}`, join(mounted, '..data_tmp'));
+      await rename(join(mounted, '..data_tmp'), join(mounted, '..data'));
+      await rm(join(mounted, `..r${revision - 1}`), { recursive: true, force: true });
+    },
+    status,
+    until: (what, isWanted) =>
+      eventually(what, async () => {
+        const seen = await status();
+        if (isWanted(seen)) return seen;
+        throw new Error(JSON.stringify(seen));
+      }),
+    remove: async () => {
+      await child?.stop('SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

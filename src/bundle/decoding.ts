@@ -40,7 +40,33 @@ export async function* decode(
 
 function decoderOf(type: 'gzip' | 'zstd' | 'tar', bytes: Bytes): Bytes {
   if (type === 'tar') return bytes;
-  return type === 'gzip' ? run(bytes, createGunzip({ chunkSize })) : unzstd(bytes);
+  return type === 'gzip' ? gunzip(bytes) : unzstd(bytes);
+}
+
+/**
+ * The platform's decoder takes a zero byte after a member for padding, ends, and leaves the rest unread: here
+ * the rest is read, and must be zeros too.
+ */
+async function* gunzip(bytes: Bytes): AsyncGenerator<Buffer> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  const decoder = createGunzip({ chunkSize });
+  let taken = 0;
+  let contentEnd = 0; // position after the last byte that is not zero
+  async function* remaining(): AsyncGenerator<Buffer> {
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+      const last = next.value.findLastIndex((byte) => byte !== 0);
+      if (last >= 0) contentEnd = taken + last + 1;
+      taken += next.value.length;
+      yield next.value;
+    }
+  }
+  try {
+    yield* run(remaining(), decoder);
+    for await (const _padding of remaining());
+    if (contentEnd > decoder.bytesWritten) throw refusal('DataAfterEnd');
+  } finally {
+    await iterator.return?.();
+  }
 }
 
 /** One decoder for each frame, its end found by our own scan. */
@@ -80,12 +106,18 @@ async function* run(bytes: Bytes, decoder: Transform): AsyncGenerator<Buffer> {
   feeding.catch(() => {}); // the same error comes out of the decoder below
   try {
     for await (const chunk of decoder) yield chunk;
-    await feeding;
+    await feeding.catch(passEarlyEnd);
   } catch (error) {
     throw decodingFault(error);
   } finally {
     decoder.destroy();
   }
+}
+
+/** A decoder that ended by itself closes before its input is through; what is left is its caller's to judge. */
+function passEarlyEnd(error: unknown): void {
+  const isEarlyEnd = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+  if (!isEarlyEnd) throw error;
 }
 
 function decodingFault(error: unknown): unknown {

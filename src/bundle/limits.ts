@@ -15,7 +15,7 @@ export interface BundleLimits {
   /** Bytes of one path in UTF-8. */
   readonly maxPathBytes: number;
   readonly maxPathSegments: number;
-  /** Sum of all paths, and of the extended headers before any one entry. */
+  /** Sum of all paths; and of the extended headers before any one entry (never more than 1 MiB there). */
   readonly maxMetadataBytes: number;
   /** From the first byte asked for to the last one received, resumes and redirects included. */
   readonly downloadTimeoutMs: number;

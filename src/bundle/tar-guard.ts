@@ -28,6 +28,8 @@ interface SeenEntry {
 }
 
 const blockBytes = 512;
+/** More than any path and its attributes need; the parser itself gives up at 4 MiB. */
+const maxExtendedBytes = 1024 * 1024;
 /** Kinds by type flag; the flags of extended headers are handled apart, all others are refused. */
 const kinds: ReadonlyMap<string, TarEntryKind> = new Map([
   ['0', 'file'],
@@ -72,7 +74,7 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
 
   const beginExtended = (flag: string, size: number): void => {
     pendingBytes += size;
-    if (pendingBytes > limits.maxMetadataBytes) throw refusal('MetadataTooLarge');
+    if (pendingBytes > Math.min(limits.maxMetadataBytes, maxExtendedBytes)) throw refusal('MetadataTooLarge');
     // Two of a kind, or both families for one entry, are read differently by different programs.
     const isAmbiguous = flag === 'g' ? pending.size > 0 : pending.has(flag) || pending.has('x');
     const isMixed = flag === 'x' && pending.size > 0;
@@ -144,6 +146,7 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
       return entry.kind;
     },
     finish: () => {
+      if (collectedBytes > 0 && endBlocks > 1) throw refusal('DataAfterEnd');
       if (skip > 0 || collectedBytes > 0 || extended !== undefined) throw refusal('TruncatedArchive');
       if (endBlocks < 2) throw refusal(pending.size > 0 ? 'InvalidExtendedHeader' : 'NoEndMark');
     },

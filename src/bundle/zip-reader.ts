@@ -13,6 +13,8 @@ import { checkLocalHeader } from './zip-header.ts';
 
 const endRecord = 0x06054b50;
 const zip64EndRecord = 0x06064b50;
+const endRecordBytes = 22;
+const zip64LocatorBytes = 20;
 const ratioFromBytes = 16 * 1024 * 1024;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -32,7 +34,7 @@ export async function readZip(path: string, assembly: Assembly, limits: BundleLi
       spans.push(await readEntry(zip, entry, assembly));
     }
     checkSpans(spans, directoryStart);
-    await checkDirectoryEnd(path, Number(zip.readEntryCursor));
+    await checkEnd(path, zip);
   } catch (error) {
     throw zipFault(error);
   } finally {
@@ -117,13 +119,21 @@ function checkSpans(spans: readonly Span[], directoryStart: number): void {
   }
 }
 
-/** After the last counted entry comes the end record; an entry there is one that the count hides. */
-async function checkDirectoryEnd(path: string, position: number): Promise<void> {
+/**
+ * After the last counted entry come the end records and nothing else (APPNOTE 4.3.14–4.3.16). An entry there is
+ * one that the count hides; a distance that does not add up means a second end record, inside a comment.
+ */
+async function checkEnd(path: string, zip: ZipFile): Promise<void> {
+  const position = Number(zip.readEntryCursor);
   const file = await open(path, 'r');
   try {
-    const { buffer } = await file.read(Buffer.alloc(4), 0, 4, position);
-    const signature = buffer.readUInt32LE(0);
-    if (signature !== endRecord && signature !== zip64EndRecord) throw refusal('ZipHeaderMismatch');
+    const { buffer } = await file.read(Buffer.alloc(12), 0, 12, position);
+    const isZip64 = buffer.readUInt32LE(0) === zip64EndRecord;
+    if (!isZip64 && buffer.readUInt32LE(0) !== endRecord) throw refusal('ZipHeaderMismatch');
+    const zip64Bytes = isZip64 ? 12 + Number(buffer.readBigUInt64LE(4)) + zip64LocatorBytes : 0;
+    if (position + zip64Bytes + endRecordBytes + zip.comment.length !== zip.fileSize) {
+      throw refusal('ZipHeaderMismatch');
+    }
   } finally {
     await file.close();
   }

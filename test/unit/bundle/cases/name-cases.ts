@@ -1,0 +1,102 @@
+// Names and collisions, each in a tar of its own. `page` stands beside, so that "refused whole" means something.
+
+import { entry, header, pax, tar, tarOf } from '../../../support/tar-builder.ts';
+import type { ArchiveCases } from './archive-case.ts';
+
+const page = entry('index.html', 'home');
+const named = (name: string | Buffer) => () => ({ bytes: tar(page, entry(name, 'x')) });
+
+export const nameCases: ArchiveCases = {
+  'dot-prefix': () => ({
+    bytes: tar(header({ name: './', type: '5' }), entry('./index.html', 'home'), entry('./a/b.css', 'b')),
+    holds: { 'index.html': 'home', 'a/b.css': 'b' },
+  }),
+  'double-slash': () => ({
+    bytes: tar(page, entry('a//b.html', 'b')),
+    holds: { 'index.html': 'home', 'a/b.html': 'b' },
+  }),
+  'dot-segment': () => ({
+    bytes: tar(page, entry('a/./b.html', 'b')),
+    holds: { 'index.html': 'home', 'a/b.html': 'b' },
+  }),
+  unicode: () => ({
+    bytes: tar(page, entry('é/日本.html', 'u')),
+    holds: { 'index.html': 'home', 'é/日本.html': 'u' },
+  }),
+  'percent-sign': () => ({
+    bytes: tar(page, entry('%2e%2e/100%.html', 'p')),
+    holds: { 'index.html': 'home', '%2e%2e/100%.html': 'p' },
+  }),
+  'prototype-name': () => ({
+    bytes: tar(page, entry('__proto__', 'p'), entry('constructor', 'c')),
+    holds: Object.fromEntries([
+      ['index.html', 'home'],
+      ['constructor', 'c'],
+      ['__proto__', 'p'],
+    ]),
+  }),
+  'host-control-file': () => ({
+    bytes: tarOf({ 'index.html': 'home', _headers: 'h', _redirects: 'r', 'serve.js': 's' }),
+    holds: { 'index.html': 'home', _headers: 'h', _redirects: 'r', 'serve.js': 's' },
+  }),
+  'case-twins': () => ({
+    bytes: tarOf({ 'index.html': 'home', 'A.html': '1', 'a.html': '2' }),
+    holds: { 'index.html': 'home', 'A.html': '1', 'a.html': '2' },
+  }),
+  'unicode-twins': () => ({
+    bytes: tarOf({ 'index.html': 'home', '\u00e9.html': '1', 'e\u0301.html': '2' }),
+    holds: { 'index.html': 'home', '\u00e9.html': '1', 'e\u0301.html': '2' },
+  }),
+  'file-and-folder': () => ({
+    bytes: tarOf({ 'index.html': 'home', a: '1', 'a/b.html': '2' }),
+    holds: { 'index.html': 'home', a: '1', 'a/b.html': '2' },
+  }),
+  'exact-duplicate': () => ({
+    bytes: tar(page, entry('a.html', 'first'), entry('b.html', 'b'), entry('a.html', 'last')),
+    holds: { 'index.html': 'home', 'a.html': 'last', 'b.html': 'b' },
+  }),
+  'duplicate-after-normalising': () => ({
+    bytes: tar(page, entry('a.html', 'first'), entry('./a.html', 'last')),
+    holds: { 'index.html': 'home', 'a.html': 'last' },
+  }),
+  'wrapping-folder': () => ({
+    bytes: tar(
+      header({ name: 'site/', type: '5' }),
+      entry('site/index.html', 'home'),
+      entry('site/guides/a.html', 'a'),
+    ),
+    holds: { 'index.html': 'home', 'guides/a.html': 'a' },
+  }),
+  'top-folder-without-home': () => ({
+    bytes: tarOf({ 'docs/guides/index.html': 'g', 'docs/a.html': 'a' }),
+    holds: { 'docs/guides/index.html': 'g', 'docs/a.html': 'a' },
+  }),
+  'two-top-folders': () => ({
+    bytes: tarOf({ 'docs/index.html': 'd', 'assets/a.css': 'a' }),
+    holds: { 'docs/index.html': 'd', 'assets/a.css': 'a' },
+  }),
+  'absolute-name': named('/etc/passwd'),
+  'parent-name': named('../x.html'),
+  'parent-inside-name': named('a/../../b.html'),
+  'parent-that-stays-inside': named('a/../b.html'),
+  'parent-folder': () => ({ bytes: tar(page, header({ name: 'a/../../', type: '5' })) }),
+  'backslash-name': named('..\\x.html'),
+  'drive-name': named('C:x.html'),
+  'empty-name': named(''),
+  'dot-name': named('./'),
+  'slash-after-file': named('a.html/'),
+  'dot-after-file': named('a/.'),
+  'line-break-in-name': named('a\r\nSet-Cookie: x.html'),
+  'escape-in-name': named('a\u001b[2J.html'),
+  'c1-control-in-name': named('a\u0085.html'),
+  'invalid-utf8-name': named(Buffer.from([0x61, 0xff, 0xfe])),
+  'invalid-utf8-pax-name': () => ({
+    bytes: tar(page, pax({ path: Buffer.from([0x61, 0xff]) }), entry('a', 'x')),
+  }),
+  'long-name': () => ({ bytes: tar(page, pax({ path: 'a'.repeat(1025) }), entry('a', 'x')) }),
+  'deep-name': () => ({ bytes: tar(page, pax({ path: 'a/'.repeat(64).concat('b') }), entry('a', 'x')) }),
+  'names-beyond-all': () => ({
+    bytes: tar(page, entry('a'.repeat(60), 'x'), entry('b'.repeat(60), 'x')),
+    limits: { maxMetadataBytes: 100 },
+  }),
+};

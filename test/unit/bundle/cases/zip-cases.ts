@@ -1,0 +1,122 @@
+// Zips whose directory, local headers and data disagree, overlap or lie; and the ones that must be taken.
+
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { type ZipEntry, zip } from '../../../support/zip-builder.ts';
+import type { ArchiveCases } from './archive-case.ts';
+
+const page: ZipEntry = { name: 'index.html', content: 'home' };
+const home = { 'index.html': 'home' };
+const withEntry = (one: ZipEntry) => () => ({ bytes: zip([page, one]) });
+
+/** Crc, sizes: what follows the data when the local header could not say them. */
+function descriptor(content: string, compressedSize: number): Buffer {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUInt32LE(0x08074b50, 0);
+  bytes.writeUInt32LE(crc32(content), 4);
+  bytes.writeUInt32LE(compressedSize, 8);
+  bytes.writeUInt32LE(content.length, 12);
+  return bytes;
+}
+
+function zip64Extra(size: number, compressedSize: number): Buffer {
+  const extra = Buffer.alloc(20);
+  extra.writeUInt16LE(1, 0);
+  extra.writeUInt16LE(16, 2);
+  extra.writeBigUInt64LE(BigInt(size), 4);
+  extra.writeBigUInt64LE(BigInt(compressedSize), 12);
+  return extra;
+}
+
+function unicodePath(name: string, other: string): Buffer {
+  const path = Buffer.from(other);
+  const extra = Buffer.alloc(9 + path.length);
+  extra.writeUInt16LE(0x7075, 0);
+  extra.writeUInt16LE(5 + path.length, 2);
+  extra.writeUInt8(1, 4);
+  extra.writeUInt32LE(crc32(name), 5);
+  extra.set(path, 9);
+  return extra;
+}
+
+const whole = zip([page, { name: 'a.html', content: randomBytes(300) }]);
+const hidden = zip([page]);
+
+export const zipCases: ArchiveCases = {
+  'zip-plain': () => ({
+    bytes: zip([
+      { name: 'guides/', mode: 0o40755, method: 0 },
+      page,
+      { name: 'guides/a.html', content: 'a', method: 0 },
+    ]),
+    holds: { ...home, 'guides/a.html': 'a' },
+  }),
+  'zip-data-descriptor': () => ({
+    bytes: zip([
+      {
+        ...page,
+        flags: 0x0808,
+        local: { crc: 0, size: 0, compressedSize: 0 },
+        after: descriptor('home', 6),
+      },
+    ]),
+    holds: home,
+  }),
+  'zip-zip64-sizes': () => ({
+    bytes: zip([
+      {
+        ...page,
+        method: 0,
+        local: { size: 0xffffffff, compressedSize: 0xffffffff, extra: zip64Extra(4, 4) },
+        central: { size: 0xffffffff, compressedSize: 0xffffffff, extra: zip64Extra(4, 4) },
+      },
+    ]),
+    holds: home,
+  }),
+  'zip-utf8-without-flag': () => ({
+    bytes: zip([page, { name: 'é.html', content: 'e', flags: 0 }]),
+    holds: { ...home, 'é.html': 'e' },
+  }),
+  'zip-comment': () => ({ bytes: zip([page], { comment: Buffer.from('made by hand') }), holds: home }),
+  'zip-wrapping-folder': () => ({
+    bytes: zip([
+      { name: 'export/index.html', content: 'home' },
+      { name: 'export/a.html', content: 'a' },
+    ]),
+    holds: { ...home, 'a.html': 'a' },
+  }),
+  'zip-empty': () => ({ bytes: zip([]) }),
+  'zip-absolute-name': withEntry({ name: '/etc/passwd' }),
+  'zip-parent-name': withEntry({ name: '../x.html' }),
+  'zip-backslash-name': withEntry({ name: 'a\\x.html' }),
+  'zip-charset-name': withEntry({ name: Buffer.from([0x82, 0x2e, 0x68]), flags: 0 }),
+  'zip-two-names': withEntry({ name: 'a.html', extra: unicodePath('a.html', 'b.html') }),
+  'zip-symbolic-link': withEntry({ name: 'l', content: 'index.html', mode: 0o120777 }),
+  'zip-device': withEntry({ name: 'd', mode: 0o020666 }),
+  'zip-folder-with-data': withEntry({ name: 'd/', content: 'x' }),
+  'zip-folder-mode-on-file': withEntry({ name: 'd', content: 'x', mode: 0o40755 }),
+  'zip-encrypted': withEntry({ name: 'a', content: 'x', flags: 0x0801 }),
+  'zip-strongly-encrypted': withEntry({ name: 'a', content: 'x', flags: 0x0841 }),
+  'zip-other-compression': withEntry({ name: 'a', content: 'x', method: 12 }),
+  'zip-local-name-differs': withEntry({ name: 'a.html', content: 'x', local: { name: 'b.html' } }),
+  'zip-local-method-differs': withEntry({ name: 'a', content: 'x', method: 0, local: { method: 8 } }),
+  'zip-local-size-differs': withEntry({ name: 'a', content: 'xy', local: { size: 1 } }),
+  'zip-local-crc-differs': withEntry({ name: 'a', content: 'xy', local: { crc: 1 } }),
+  'zip-wrong-crc': withEntry({ name: 'a', content: 'xy', crc: 1 }),
+  'zip-size-too-small': withEntry({ name: 'a', content: 'xyz', size: 2 }),
+  'zip-size-too-large': withEntry({ name: 'a', content: 'xyz', size: 4 }),
+  'zip-overlap': () => ({
+    bytes: zip([page, { name: 'index.html', content: 'home', offset: 0, isOnlyInDirectory: true }]),
+  }),
+  'zip-hidden-entry': () => ({ bytes: zip([page, { name: 'b', content: 'x' }], { count: 1 }) }),
+  'zip-prefix-data': () => ({ bytes: zip([page], { prefix: Buffer.from('PK\x03\x04 not an entry') }) }),
+  'zip-second-end-in-comment': () => ({ bytes: zip([page], { comment: hidden.subarray(-22) }) }),
+  'zip-bytes-after-end': () => ({ bytes: Buffer.concat([whole, Buffer.from('xx')]) }),
+  'zip-cut': () => ({ bytes: whole.subarray(0, -40) }),
+  'zip-split': () => ({ bytes: Buffer.concat([Buffer.from('PK\x07\x08'), whole]) }),
+  'zip-bomb': () => ({ bytes: zip([page, { name: 'z', content: Buffer.alloc(20 * 2 ** 20) }]) }),
+  'zip-entry-bomb': () => ({
+    bytes: zip(Array.from({ length: 20 }, (_, at) => ({ name: `f${at}` }))),
+    limits: { maxFiles: 10 },
+  }),
+};

@@ -1,0 +1,149 @@
+// What the frontier decides without any server: who wins, what an address found twice becomes, when to stop.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { BodyLink, BodyLinks } from '../../../../src/export-service/crawler/body-links.ts';
+import { type CrawlLimits, defaultCrawlLimits } from '../../../../src/export-service/crawler/contract.ts';
+import {
+  createFrontier,
+  type Frontier,
+  type Outcome,
+} from '../../../../src/export-service/crawler/frontier.ts';
+import type { ReferenceUse } from '../../../../src/export-service/crawler/reference.ts';
+import type { Robots } from '../../../../src/export-service/crawler/robots.ts';
+
+const openRobots: Robots = { isAllowed: ({ path }) => !path.startsWith('/no'), sitemaps: [] };
+
+function link(text: string, use: ReferenceUse): BodyLink {
+  const [path = '', query] = text.split('?');
+  return { address: { path, query: query === undefined ? '' : `?${query}` }, use, isSitemap: false };
+}
+
+function linksTo(...links: readonly BodyLink[]): BodyLinks {
+  return { links, external: [], unsafe: [], originSpelled: 0, queriesDropped: 0 };
+}
+
+const stored = (content: string, isDocument: boolean, ...links: readonly BodyLink[]): Outcome => ({
+  kind: 'stored',
+  body: { sha256: content, sizeBytes: 1 },
+  isDocument,
+  links: linksTo(...links),
+});
+const redirect = (to: string): Outcome => ({ kind: 'redirect', to: link(to, 'page').address, fragment: '' });
+
+/** Visits all there is, answering from a table; 404 for what is not in it. */
+function runThrough(site: Readonly<Record<string, Outcome>>, limits: Partial<CrawlLimits> = {}): Frontier {
+  const frontier = createFrontier({ ...defaultCrawlLimits, ...limits }, openRobots);
+  frontier.add(link('/', 'page'), 0);
+  for (let wave = frontier.nextWave(); wave.length > 0; wave = frontier.nextWave()) {
+    for (const visit of wave) {
+      const key = `${visit.address.path}${visit.address.query}`;
+      frontier.settle(visit, site[key] ?? { kind: 'absent', reason: 'NotFound' });
+    }
+  }
+  return frontier;
+}
+
+const contents = ({ files }: Frontier): Readonly<Record<string, string>> =>
+  Object.fromEntries([...files].map(([path, { body }]) => [path, body.sha256]));
+
+test('of two addresses with one file, the nearer wins, then the first by name', () => {
+  const frontier = runThrough({
+    '/': stored('home', true, link('/b', 'page'), link('/a.png?2', 'asset'), link('/a.png?1', 'asset')),
+    '/a.png?1': stored('one', false),
+    '/a.png?2': stored('two', false),
+    '/b': stored('near', true, link('/b.html', 'page')),
+    '/b.html': stored('far', true),
+  });
+  assert.deepEqual(contents(frontier), { 'index.html': 'home', 'a.png': 'one', 'b.html': 'near' });
+  assert.deepEqual(
+    [...frontier.leftOut],
+    [
+      ['/a.png', 'QueryVariantDiffers'],
+      ['/b.html', 'SamePathTwice'],
+    ],
+  );
+  assert.equal(frontier.pageCount(), 2);
+});
+
+test('a document met first as an asset becomes a page when a link to it is found, links and all', () => {
+  const frontier = runThrough({
+    '/': stored('home', true, link('/x', 'asset'), link('/y', 'page')),
+    '/x': stored('x', true, link('/z', 'page')),
+    '/y': stored('y', true, link('/w', 'page')),
+    '/w': stored('w', true, link('/x', 'page')),
+    '/z': stored('z', true),
+  });
+  assert.deepEqual(Object.keys(contents(frontier)).sort(), [
+    'index.html',
+    'w.html',
+    'x.html',
+    'y.html',
+    'z.html',
+  ]);
+});
+
+test('redirects in a circle, met as assets and then as pages, end', () => {
+  const frontier = runThrough({
+    '/': stored('home', true, link('/a', 'asset'), link('/p', 'page')),
+    '/a': redirect('/b'),
+    '/b': redirect('/a'),
+    '/p': stored('p', true, link('/a', 'page')),
+  });
+  assert.deepEqual(Object.keys(contents(frontier)), ['index.html', 'p.html']);
+});
+
+test('a file is tried under a few queries, and no more', () => {
+  const variants = Array.from({ length: 9 }, (_, index) => link(`/a.png?${index}`, 'asset'));
+  const frontier = runThrough({ '/': stored('home', true, ...variants) });
+  assert.equal([...frontier.visits.keys()].filter((key) => key.startsWith('/a.png')).length, 4);
+  assert.deepEqual(frontier.notes.get('QueriesNotTried'), { count: 5, example: '/a.png' });
+});
+
+test('what robots may not fetch is never in a wave', () => {
+  const frontier = runThrough({
+    '/': stored('home', true, link('/no/x', 'page')),
+    '/no/x': stored('x', true),
+  });
+  assert.equal(frontier.visits.get('/no/x')?.outcome?.kind, 'absent');
+  assert.deepEqual(Object.keys(contents(frontier)), ['index.html']);
+});
+
+test('a chain of what pages load may be a little deeper than pages, and no more', () => {
+  const chain = Object.fromEntries(
+    Array.from({ length: 40 }, (_, n) => [
+      `/${n}.css`,
+      stored(`${n}`, false, link(`/${n + 1}.css`, 'asset')),
+    ]),
+  );
+  const site = { ...chain, '/': stored('home', true, link('/0.css', 'asset')) };
+  assert.throws(() => runThrough(site, { maxDepth: 2 }), { code: 'TooDeep' });
+  assert.equal(runThrough(site, { maxDepth: 30 }).files.size, 41);
+});
+
+test('on any site, no address is visited twice, limits hold, and a second run gives the same', () => {
+  const path = fc.constantFrom('/', '/a', '/a.html', '/a/', '/b', '/b.png', '/no', '/404.html', '/c');
+  const use = fc.constantFrom<ReferenceUse>('page', 'asset', 'hint');
+  const outcome = fc.oneof(
+    fc
+      .tuple(fc.constantFrom('1', '2'), fc.boolean(), fc.array(fc.tuple(path, use), { maxLength: 4 }))
+      .map(([content, isDocument, links]) =>
+        stored(content, isDocument, ...links.map(([to, as]) => link(to, as))),
+      ),
+    path.map(redirect),
+    fc.constant<Outcome>({ kind: 'redirect', to: undefined, fragment: '' }),
+    fc.constant<Outcome>({ kind: 'absent', reason: 'NotFound' }),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(path, outcome, { maxKeys: 9 }), (site) => {
+      const first = runThrough(site);
+      const second = runThrough(site);
+      assert.deepEqual(contents(first), contents(second));
+      assert.deepEqual([...first.leftOut], [...second.leftOut]);
+      assert.ok(first.pageCount() <= first.files.size && first.files.size <= first.visits.size);
+      assert.ok([...first.visits.values()].every((visit) => visit.outcome !== undefined));
+    }),
+    { numRuns: 300 },
+  );
+});

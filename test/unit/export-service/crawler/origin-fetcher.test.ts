@@ -1,0 +1,108 @@
+// One answer at a time: what counts as a body, a redirect, an absence; encodings; bounds that hold after decoding.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { type Answer, createOriginFetcher } from '../../../../src/export-service/crawler/origin-fetcher.ts';
+import { createScope } from '../../../../src/export-service/crawler/site-scope.ts';
+import { userAgent } from '../../../../src/runtime/version.ts';
+import type { Served } from '../../../fixtures/sites/trap-site.ts';
+import { type Answering, serveSite } from './site-server.ts';
+import { steppingClock } from './stepping-clock.ts';
+
+const text = 'the same text, again and again. '.repeat(200);
+
+async function getOne(
+  t: Parameters<typeof serveSite>[0],
+  answer: Answering,
+  maxFileBytes = 100_000,
+): Promise<Answer> {
+  const { origin } = await serveSite(t, answer);
+  const limits = { concurrency: 1, requestTimeoutMs: 10_000, maxFileBytes };
+  const fetcher = createOriginFetcher(createScope('docs.example.com', origin), limits, true, steppingClock());
+  t.after(() => fetcher.close());
+  return fetcher.get({ path: '/x', query: '?q=1' }, new AbortController().signal);
+}
+
+const encoded: readonly (readonly [string, Uint8Array])[] = [
+  ['gzip', gzipSync(text)],
+  ['x-gzip', gzipSync(text)],
+  ['br', brotliCompressSync(text)],
+  ['deflate', deflateSync(text)],
+  ['zstd', zstdCompressSync(text)],
+  ['identity', Buffer.from(text)],
+  ['gzip, br', brotliCompressSync(gzipSync(text))],
+];
+for (const [coding, body] of encoded) {
+  test(`a body sent as ${coding} is what it was before`, async (t) => {
+    const answer = await getOne(t, () => ({
+      headers: { 'content-encoding': coding, 'content-type': 'text/x' },
+      body,
+    }));
+    assert.equal(answer.kind, 'body');
+    assert.equal(answer.contentType, 'text/x');
+    assert.equal(Buffer.from(answer.bytes).toString(), text);
+  });
+}
+
+const answers: readonly (readonly [string, Served, Answer])[] = [
+  ['404', { status: 404 }, { kind: 'absent', reason: 'NotFound' }],
+  ['410', { status: 410 }, { kind: 'absent', reason: 'Gone' }],
+  ['401', { status: 401 }, { kind: 'absent', reason: 'AccessDenied' }],
+  ['204', { status: 204 }, { kind: 'absent', reason: 'Status204' }],
+  ['a redirect', { status: 302, headers: { location: '../y' } }, { kind: 'redirect', location: '../y' }],
+  ['a redirect to nowhere', { status: 302 }, { kind: 'absent', reason: 'Status302' }],
+  [
+    'an encoding nobody knows',
+    { headers: { 'content-encoding': 'aes' } },
+    { kind: 'absent', reason: 'UnknownEncoding' },
+  ],
+];
+for (const [name, served, expected] of answers) {
+  test(`${name} is ${expected.kind}`, async (t) => assert.deepEqual(await getOne(t, () => served), expected));
+}
+
+test('the limit on a file holds after decoding: a small bomb is too large', async (t) => {
+  const body = gzipSync(Buffer.alloc(5_000_000));
+  assert.ok(body.byteLength < 10_000);
+  await assert.rejects(
+    getOne(t, () => ({ headers: { 'content-encoding': 'gzip' }, body })),
+    { code: 'FileTooLarge' },
+  );
+});
+
+test('a body that does not decode is a failing answer, not an empty file', async (t) => {
+  const body = gzipSync(text).subarray(0, 60);
+  await assert.rejects(
+    getOne(t, () => ({ headers: { 'content-encoding': 'gzip' }, body })),
+    { code: 'OriginFailed' },
+  );
+});
+
+test('requests say who is asking, and ask for the query as it was', async (t) => {
+  let asked: readonly unknown[] = [];
+  await getOne(t, (path, { method, headers }) => {
+    asked = [method, path, headers['user-agent']];
+    return { body: 'x' };
+  });
+  assert.deepEqual(asked, ['GET', '/x?q=1', userAgent]);
+});
+
+test('a Retry-After given to one request holds back the others', async (t) => {
+  const clock = steppingClock();
+  let isFirst = true;
+  const { origin } = await serveSite(t, () => {
+    const served: Served = isFirst ? { status: 503, headers: { 'retry-after': '7' } } : { body: 'x' };
+    isFirst = false;
+    return served;
+  });
+  const limits = { concurrency: 2, requestTimeoutMs: 60_000, maxFileBytes: 1000 };
+  const still: typeof clock = { ...clock, monotonic: () => 0, waits: clock.waits };
+  const fetcher = createOriginFetcher(createScope('d', origin), limits, true, still);
+  t.after(() => fetcher.close());
+  const { signal } = new AbortController();
+  await fetcher.get({ path: '/a', query: '' }, signal);
+  // On this clock no time has passed since: the next request waits as long as was asked.
+  await fetcher.get({ path: '/b', query: '' }, signal);
+  assert.deepEqual(clock.waits, [7000, 7000, 7000]);
+});

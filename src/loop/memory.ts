@@ -3,21 +3,28 @@
 // never a wrong decision: everything that must survive a restart is in status.
 
 import type { Link } from '../wire/link.ts';
-import type { Inspection } from './ports.ts';
+import type { Inspection, ObjectKey } from './ports.ts';
 
 /** Shared by all resources that use the same key of the same Secret at the same base URL. */
 export interface Gate {
   /** Epoch ms before which nobody calls (`Retry-After`), and when that was said. */
-  readonly closedUntil?: number | undefined;
-  readonly closedAt?: number | undefined;
-  readonly refused?:
+  readonly closedUntil: number | undefined;
+  readonly closedAt: number | undefined;
+  readonly refused:
     | { readonly secretVersion: string; readonly reason: 'Unauthorized' | 'Forbidden'; readonly at: number }
     | undefined;
 }
 
-export type InspectionOutcome =
-  | { readonly outcome: 'read'; readonly inspection: Inspection }
-  | { readonly outcome: 'failed'; readonly error: unknown };
+export type ReadingOutcome =
+  | { readonly kind: 'read'; readonly inspection: Inspection }
+  | {
+      readonly kind: 'failed';
+      readonly failure: {
+        readonly kind: 'dead-link' | 'transient' | 'refused';
+        readonly code: string;
+        readonly message: string;
+      };
+    };
 
 /** A minted link of a job that is not published yet, and the reading of its archive. */
 export interface CandidateWork {
@@ -25,29 +32,43 @@ export interface CandidateWork {
   readonly link: Link;
   readonly issuedAt: number;
   readonly expiresAt: number;
-  readonly reading: Promise<InspectionOutcome> | undefined;
+  /** Never rejects. */
+  readonly reading: Promise<ReadingOutcome> | undefined;
   /** Set once `reading` is settled. */
-  readonly done: InspectionOutcome | undefined;
+  readonly done: ReadingOutcome | undefined;
 }
 
 export interface ProcessMemory {
-  /** By `baseUrl namespace/secret/key`. */
+  /** By {@link gateId}. */
   readonly gates: Map<string, Gate>;
-  /** Epoch ms of the last poll, by uid. */
-  readonly polledAt: Map<string, number>;
-  /** By uid. */
+  /** By {@link resourceId}. */
+  readonly polls: Map<string, { readonly jobId: string; readonly at: number }>;
   readonly candidates: Map<string, CandidateWork>;
-  /** Ends background work; abort it when the process stops. */
+  /** Secret versions whose odd prefix was mentioned already. */
+  readonly warnedKeys: Set<string>;
+  /** Ends background work: the process stops, or lost leadership. */
   readonly signal: AbortSignal;
 }
 
-/** @param signal ends background work when the process stops or loses leadership */
+/** @param signal ends background work */
 export function createMemory(signal: AbortSignal): ProcessMemory {
-  return { gates: new Map(), polledAt: new Map(), candidates: new Map(), signal };
+  return { gates: new Map(), polls: new Map(), candidates: new Map(), warnedKeys: new Set(), signal };
+}
+
+export function resourceId({ namespace, name }: ObjectKey): string {
+  return `${namespace}/${name}`;
+}
+
+export function gateId(
+  baseUrl: string | undefined,
+  namespace: string,
+  secret: { readonly name: string; readonly key: string },
+): string {
+  return `${baseUrl ?? ''} ${namespace}/${secret.name}/${secret.key}`;
 }
 
 /** Drops what is kept for a resource that no longer exists. */
-export function forgetResource(memory: ProcessMemory, uid: string): void {
-  memory.polledAt.delete(uid);
-  memory.candidates.delete(uid);
+export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
+  memory.polls.delete(resourceId(key));
+  memory.candidates.delete(resourceId(key));
 }

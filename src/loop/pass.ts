@@ -1,17 +1,132 @@
 // One pass over one resource: read → classify → choose → do → outputs → status → wake. The order is the design;
 // every step is a call away. Refuses: deciding anything itself.
 
+import { adopt } from '../reconcile/adopt.ts';
+import { choose } from '../reconcile/choose.ts';
+import { classify } from '../reconcile/classify.ts';
+import type { Observation } from '../reconcile/observation.ts';
+import { settle } from '../reconcile/settle.ts';
+import { statusOf, statusOfUnreadable } from '../reconcile/status.ts';
+import { nextWake } from '../reconcile/wake.ts';
+import { wholeSecond } from '../staticexport/instant.ts';
+import { parseStaticExport } from '../staticexport/parse.ts';
+import type { Status } from '../staticexport/status-schema.ts';
 import type { PassEdge, PassOutcome } from './edge.ts';
-import type { ObjectKey } from './ports.ts';
+import { execute } from './execute.ts';
+import { changeGate } from './gates.ts';
+import { gather, readProcess } from './gather.ts';
+import { forgetResource, resourceId } from './memory.ts';
+import { notesOf } from './notes.ts';
+import { observe } from './observed.ts';
+import { writeOutputs } from './outputs.ts';
+import type { ObjectKey, StaticExportObject } from './ports.ts';
+import { saveStarted, saveStatus } from './save.ts';
+import { writeTargets } from './targets.ts';
+
+const unreadableLookMs = 3_600_000;
 
 /**
  * Brings one StaticExport one step further. Never run twice at once for the same key.
  *
  * @returns when to look again, at the latest
- * @throws {ClusterError} when the cluster could not be read or written; call again with a back-off
+ * @throws {ClusterError} when the cluster could not be read or written (`Conflict`: somebody wrote first); what was
+ *   done is found by the next pass. Call again with a back-off.
  */
 export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSignal): Promise<PassOutcome> {
   const object = await edge.cluster.readStaticExport(key, signal);
-  if (object === undefined) return { wakeAfterMs: undefined, because: 'gone', observed: undefined };
-  return { wakeAfterMs: 60_000, because: 'seen', observed: undefined };
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
+    forgetResource(edge.memory, key);
+    return {
+      wakeAfterMs: undefined,
+      because: object === undefined ? 'gone' : 'deleting',
+      observed: undefined,
+    };
+  }
+  const resource = parseStaticExport(object);
+  if (resource.spec === undefined)
+    return reportUnreadable(object, resource.status, resource.problems, edge, signal);
+  const { observation, handles } = await gather(object, resource, resource.spec, edge, signal);
+  warnOfPrefix(observation, object, edge);
+
+  const before = adopt(observation);
+  const plan = choose(classify(before), before);
+  const done = await execute({ plan, observation: before, object, key: handles.key }, edge, signal);
+
+  const settling = { ...before, now: wholeSecond(edge.clock.now()) };
+  const settled = settle(settling, plan, done.result);
+  const gate = changeGate(edge.memory, handles.gateId, settled.gate, settling.now);
+  const next = adopt({ ...settling, status: settled.status, gate });
+  const stored =
+    done.result.kind === 'started'
+      ? await saveStarted(
+          done.object,
+          statusOf(next, classify(next), next.status.targets ?? []),
+          edge,
+          signal,
+        )
+      : done.object;
+
+  const publish = settled.publish && done.link && { publication: settled.publish, link: done.link };
+  const found = { state: before.output, handles };
+  const outputs = await writeOutputs(object, before.wanted.outputName, found, publish, edge, signal);
+  if (done.result.kind === 'inspected') edge.memory.candidates.delete(resourceId(key));
+
+  const after = adopt({
+    ...next,
+    output: outputs.state,
+    process: readProcess(object.metadata, edge, next.status.job?.id),
+  });
+  const targets = await writeTargets(
+    before.wanted.targets,
+    {
+      owner: object.metadata,
+      now: after.now,
+      isSuspended: before.wanted.isSuspended,
+      published: outputs.published,
+      before: resource.status.targets ?? [],
+    },
+    edge,
+    signal,
+  );
+
+  const state = classify(after);
+  const status = statusOf(after, state, targets);
+  const saved = await saveStatus(stored, status, edge, signal);
+  for (const note of notesOf(resource.status, status)) edge.events.record(saved, note);
+  const last = { ...after, status };
+  const wakeAt = nextWake(last, choose(state, last));
+  return {
+    wakeAfterMs: Math.max(0, wakeAt - edge.clock.now()),
+    because: plan.because,
+    observed: observe(last, state, plan.action.kind, done.result),
+  };
+}
+
+async function reportUnreadable(
+  object: StaticExportObject,
+  status: Status,
+  problems: readonly string[],
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<PassOutcome> {
+  const generation = object.metadata.generation ?? 0;
+  const next = statusOfUnreadable(status, problems, generation, wholeSecond(edge.clock.now()));
+  const saved = await saveStatus(object, next, edge, signal);
+  for (const note of notesOf(status, next)) edge.events.record(saved, note);
+  return { wakeAfterMs: unreadableLookMs, because: 'unreadable → none', observed: undefined };
+}
+
+/** The usual keys begin with `svc_`; one that does not may still be right. Said once per Secret version. */
+function warnOfPrefix(
+  { key, wanted }: Observation,
+  { metadata }: StaticExportObject,
+  { memory, logger }: PassEdge,
+): void {
+  if (key.kind !== 'present' || key.hasUsualPrefix || memory.warnedKeys.has(key.secretVersion)) return;
+  memory.warnedKeys.add(key.secretVersion);
+  const secret = `${metadata.namespace}/${wanted.keySecret.name}`;
+  logger.warn(
+    { resource: resourceId(metadata), secret },
+    'the API key does not begin with svc_; is it an admin key?',
+  );
 }

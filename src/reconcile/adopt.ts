@@ -16,8 +16,11 @@ const resendGraceMs = 30_000;
 
 /** The observation with its status brought up to what is true now. */
 export function adopt(observation: Observation): Observation {
-  const steps = [adoptPublished, followPin, dropStale, endMark, endJob, setTick] as const;
-  return steps.reduce((seen, step) => ({ ...seen, status: step(seen) }), observation);
+  let seen = observation;
+  for (const step of [adoptPublished, followPin, dropStale, endMark, endJob, setTick]) {
+    seen = { ...seen, status: step(seen) };
+  }
+  return seen;
 }
 
 /** When an unconfirmed mark may be sent again, epoch ms. A mark from the future may at once. */

@@ -1,4 +1,5 @@
-// The versions that can be pinned: newest publication first, bounded, never without the active or pinned one.
+// The versions that can be pinned: newest publication first, bounded by the spec's limit.
+// Invariant: the active and the pinned version are never evicted.
 
 import type { HistoryEntry } from '../staticexport/status-schema.ts';
 import type { Pin } from '../staticexport/wanted.ts';

@@ -132,9 +132,7 @@ function pollFailed(observation: Observation, failure: Parameters<typeof startFa
   if (job.verdict === 'TimedOut') return { ...status, job: { ...job, verdict: 'JobFailed', why: 'JobLost' } };
   const lost: Status = { ...status, job: { ...job, finishedAt: formatInstant(now), verdict: 'JobLost' } };
   // The first loss is made good by one new job at once; a second one is a failed export.
-  return job.cause === 'JobLost' || job.verdict === 'TimedOut'
-    ? exportFailed(observation, lost, 'JobLost')
-    : lost;
+  return job.cause === 'JobLost' ? exportFailed(observation, lost, 'JobLost') : lost;
 }
 
 function pinSubject(jobId: string): Subject {

@@ -1,0 +1,24 @@
+// Where a key may be sent: to hosts on the operator's list, and nowhere else. Without a list, to the host of the
+// operator's own base URL. Pure. A host is compared whole and case-insensitively; there are no wildcards.
+
+import type { OperatorSettings } from './edge.ts';
+
+/** @param baseUrl as resolved; text that is no http(s) URL, or carries credentials, is never allowed */
+export function isAllowedHost(
+  baseUrl: string,
+  { allowedApiHosts, apiBaseUrl }: Pick<OperatorSettings, 'allowedApiHosts' | 'apiBaseUrl'>,
+): boolean {
+  if (!URL.canParse(baseUrl)) return false;
+  const { protocol, hostname, username, password } = new URL(baseUrl);
+  if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return false;
+  const fallback = apiBaseUrl !== undefined && URL.canParse(apiBaseUrl) ? [new URL(apiBaseUrl).hostname] : [];
+  const allowed = allowedApiHosts.length > 0 ? allowedApiHosts : fallback;
+  return allowed.some((host) => bareHost(host) === bareHost(hostname));
+}
+
+function bareHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+}

@@ -1,0 +1,194 @@
+// Does the one action of a pass and says what came of it. The only place that calls the export API and reads
+// archives. Refuses: deciding. A start is three steps in this order: mark, POST, id; a conflict on the mark ends
+// the pass before anything was sent.
+
+import { type ExportApi, ExportApiError } from '../export-api/answers.ts';
+import { clockOf, type LinkClock } from '../reconcile/link-timing.ts';
+import { type Observation, pendingRequest } from '../reconcile/observation.ts';
+import type { ActionResult, CallFailure } from '../reconcile/result.ts';
+import type { Action, Plan } from '../reconcile/state.ts';
+import { mergeStatus } from '../reconcile/status.ts';
+import { formatInstant } from '../staticexport/instant.ts';
+import type { StartMark } from '../staticexport/status-schema.ts';
+import type { Link } from '../wire/link.ts';
+import type { PassEdge } from './edge.ts';
+import { resourceId } from './memory.ts';
+import type { StaticExportObject } from './ports.ts';
+import { readCandidate } from './reading.ts';
+
+export interface Execution {
+  readonly result: ActionResult;
+  /** The link that a publication of this pass would carry. */
+  readonly link: Link | undefined;
+  /** As last stored: the mark of a start is a write. */
+  readonly object: StaticExportObject;
+}
+
+export interface ExecutionInput {
+  readonly plan: Plan;
+  readonly observation: Observation;
+  readonly object: StaticExportObject;
+  readonly key: string | undefined;
+}
+
+/** A mint whose link is dead on arrival is repeated at once, this often in all. */
+const maxMints = 3;
+
+/**
+ * @throws {ClusterError} when the mark could not be written
+ * @throws the signal's reason when aborted; what was sent is then found by its mark
+ */
+export async function execute(
+  input: ExecutionInput,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<Execution> {
+  const { object, plan, observation } = input;
+  const { action } = plan;
+  switch (action.kind) {
+    case 'none':
+      return { result: { kind: 'none' }, link: undefined, object };
+    case 'start':
+      return startJob(action, input, edge, signal);
+    case 'poll':
+      return {
+        result: await pollJob(action.jobId, connect(input, edge), input, edge, signal),
+        link: undefined,
+        object,
+      };
+    case 'mint':
+      return { ...(await mintLink(action, input, edge, signal)), object };
+    case 'inspect':
+      return { ...(await readCandidate(object, observation, edge, signal)), object };
+    default:
+      return action satisfies never;
+  }
+}
+
+function connect({ observation, key }: ExecutionInput, edge: PassEdge): ExportApi {
+  const { baseUrl } = observation.wanted;
+  // Access is closed without either; the check is for the compiler and for whoever changes that.
+  if (baseUrl === undefined || key === undefined || !observation.isHostAllowed) {
+    throw new TypeError('no call without an allowed host and a key');
+  }
+  return edge.exportApi.connect(baseUrl, key);
+}
+
+async function startJob(
+  action: Extract<Action, { kind: 'start' }>,
+  input: ExecutionInput,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<Execution> {
+  const { observation } = input;
+  const api = connect(input, edge);
+  const mark: StartMark = {
+    ...(action.mark ?? {
+      key: edge.random.uuid(),
+      inputHash: observation.inputHash,
+      cause: action.cause,
+      request: pendingRequest(observation),
+    }),
+    at: formatInstant(edge.clock.now()),
+    sends: (action.mark?.sends ?? 0) + 1,
+  };
+  const marked = { ...observation.status, start: mark };
+  const object = await edge.cluster.writeStatus(
+    input.object,
+    mergeStatus(input.object.status, marked),
+    signal,
+  );
+  const result = await call<ActionResult, ActionResult>(
+    async () => {
+      const request = { domain: observation.wanted.domain, idempotencyKey: mark.key };
+      const { jobId } = await api.startJob(request, signal);
+      return { kind: 'started', mark, jobId };
+    },
+    (failure) => ({ kind: 'start-failed', mark, failure }),
+    signal,
+  );
+  return { result, link: undefined, object };
+}
+
+async function pollJob(
+  jobId: string,
+  api: ExportApi,
+  { object }: ExecutionInput,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<ActionResult> {
+  const result = await call<ActionResult, ActionResult>(
+    async () => {
+      const { outcome, state, progress, pageCount } = await api.readJob(jobId, signal);
+      return { kind: 'polled', outcome, state, progress, pageCount };
+    },
+    (failure) => ({ kind: 'poll-failed', failure }),
+    signal,
+  );
+  edge.memory.polls.set(resourceId(object.metadata), { jobId, at: edge.clock.now() });
+  return result;
+}
+
+async function mintLink(
+  action: Extract<Action, { kind: 'mint' }>,
+  input: ExecutionInput,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
+  const api = connect(input, edge);
+  for (let mints = 0; mints < maxMints; mints += 1) {
+    const sentAt = edge.clock.now();
+    const idempotencyKey = edge.random.uuid();
+    const minted = await call(
+      async () => api.mintBundle({ jobId: action.jobId, idempotencyKey }, signal),
+      (failure): { readonly failure: CallFailure } => ({ failure }),
+      signal,
+    );
+    if ('failure' in minted) {
+      return { result: { kind: 'mint-failed', failure: minted.failure }, link: undefined };
+    }
+    const { link, serverDate, expiresAt } = minted;
+    const clock = clockOf({ sentAt, serverDate, claimedExpiresAt: expiresAt, signed: link.signedLifetime() });
+    if (await isAlive(link, clock, edge, signal)) {
+      if (action.cause === 'subject') keepCandidate(action.jobId, link, clock, input, edge);
+      return { result: { kind: 'minted', clock }, link };
+    }
+  }
+  const failure: CallFailure = { code: 'DeadOnArrival', retryAfterMs: undefined };
+  return { result: { kind: 'mint-failed', failure }, link: undefined };
+}
+
+/** By its own claim, and by asking for one byte. A network error decides nothing. */
+async function isAlive(link: Link, clock: LinkClock, edge: PassEdge, signal: AbortSignal): Promise<boolean> {
+  if (clock.expiresAt <= edge.clock.now()) return false;
+  return (await edge.bundles.probe(link, signal)) !== 'dead';
+}
+
+/** Keeps the link for reading and publishing; what was read of the same job already stays known. */
+function keepCandidate(
+  jobId: string,
+  link: Link,
+  { issuedAt, expiresAt }: LinkClock,
+  { object }: ExecutionInput,
+  { memory }: PassEdge,
+): void {
+  const id = resourceId(object.metadata);
+  const before = memory.candidates.get(id);
+  const done = before?.jobId === jobId && before.done?.kind === 'read' ? before.done : undefined;
+  memory.candidates.set(id, { jobId, link, issuedAt, expiresAt, reading: undefined, done });
+}
+
+/** Turns the client's errors into failures. Anything else, and an abort of ours, goes on up. */
+async function call<T, F>(
+  send: () => Promise<T>,
+  failed: (failure: CallFailure) => F,
+  signal: AbortSignal,
+): Promise<T | F> {
+  try {
+    return await send();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ExportApiError)) throw error;
+    return failed({ code: error.code, retryAfterMs: error.retryAfterMs });
+  }
+}

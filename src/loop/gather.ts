@@ -1,0 +1,183 @@
+// All reads of a pass, live and by name: the API key's Secret, the output Secret and ConfigMap, and what this
+// process remembers. The rest of the pass decides on the Observation made here. The key and the link stay in
+// `Handles`, which no decision sees.
+
+import {
+  type PublishedBundle,
+  PublishedBundleError,
+  parsePublishedBundle,
+} from '../bundle/published-bundle.ts';
+import type {
+  GateState,
+  KeyState,
+  Observation,
+  OutputState,
+  PublishedFacts,
+} from '../reconcile/observation.ts';
+import { hashInputs } from '../reconcile/spread.ts';
+import { wholeSecond } from '../staticexport/instant.ts';
+import { annotations, outputKeys } from '../staticexport/names.ts';
+import type { StaticExport } from '../staticexport/parse.ts';
+import type { Spec } from '../staticexport/schema.ts';
+import { applyDefaults, type Wanted } from '../staticexport/wanted.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
+import { isAllowedHost } from './allowed-host.ts';
+import type { PassEdge } from './edge.ts';
+import { gateId, resourceId } from './memory.ts';
+import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from './ports.ts';
+
+/*
+ * The scenarios that the readers of an Observation speak of:
+ *
+ *   A  first export        no output, no status           → First: start, poll, mint, inspect, publish
+ *   B  steady              output ours, link young        → nothing until the refresh time or a tick
+ *   C  lost status write   output newer than status       → adopt takes the output's word
+ *   D  lost output         status.active, Secret absent   → mint the active job again, same version
+ *   E  lost response       status.start without an id     → the same start, same key, twice at most
+ *   F  somebody else's     Secret without our ownership   → held, untouched
+ */
+
+/** What a pass holds besides the observation; never logged, never decided on. */
+export interface Handles {
+  readonly key: string | undefined;
+  readonly secret: SecretObject | undefined;
+  readonly configMap: ConfigMapObject | undefined;
+  readonly published: PublishedBundle | undefined;
+  readonly gateId: string;
+}
+
+export interface Gathered {
+  readonly observation: Observation;
+  readonly handles: Handles;
+}
+
+const maxTokenLength = 256;
+
+/**
+ * @param spec of the parsed `object`
+ * @throws {ClusterError} when a read fails for another reason than a missing right to the key's Secret
+ */
+export async function gather(
+  object: StaticExportObject,
+  { status }: StaticExport,
+  spec: Spec,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<Gathered> {
+  const { metadata } = object;
+  const wanted = applyDefaults(metadata, spec, edge.settings);
+  const { namespace } = metadata;
+  const outputKey = { namespace, name: wanted.outputName };
+  const [found, secret, configMap] = await Promise.all([
+    readKey(metadata, wanted, edge, signal),
+    edge.cluster.readSecret(outputKey, signal),
+    edge.cluster.readConfigMap(outputKey, signal),
+  ]);
+  const published = secret === undefined ? undefined : readPublished(secret);
+  const id = gateId(wanted.baseUrl, namespace, wanted.keySecret);
+  const observation: Observation = {
+    now: wholeSecond(edge.clock.now()),
+    uid: metadata.uid,
+    generation: metadata.generation ?? 0,
+    wanted,
+    inputHash: hashInputs(wanted.domain, wanted.baseUrl),
+    status,
+    request: readToken(metadata, annotations.requestedAt),
+    promote: readToken(metadata, annotations.promote),
+    isHostAllowed: wanted.baseUrl !== undefined && isAllowedHost(wanted.baseUrl, edge.settings),
+    key: found.state,
+    output: outputState(metadata.uid, secret, configMap, published),
+    gate: edge.memory.gates.get(id) ?? openGate,
+    process: readProcess(metadata, edge, status.job?.id),
+    requestTimeoutMs: edge.settings.requestTimeoutMs,
+  };
+  return { observation, handles: { key: found.key, secret, configMap, published, gateId: id } };
+}
+
+const openGate: GateState = { closedUntil: undefined, closedAt: undefined, refused: undefined };
+
+function readToken({ annotations: found }: ObjectMeta, name: string): string | undefined {
+  const text = found[name]?.slice(0, maxTokenLength);
+  return text === '' ? undefined : text;
+}
+
+/** What this process knows of the resource, for the job that is followed. */
+export function readProcess(
+  metadata: ObjectMeta,
+  { memory }: PassEdge,
+  jobId: string | undefined,
+): Observation['process'] {
+  const poll = memory.polls.get(resourceId(metadata));
+  const work = memory.candidates.get(resourceId(metadata));
+  return {
+    polledAt: poll?.jobId === jobId ? poll?.at : undefined,
+    candidate: work && {
+      jobId: work.jobId,
+      issuedAt: work.issuedAt,
+      expiresAt: work.expiresAt,
+      reading: work.done?.kind ?? (work.reading === undefined ? 'not-started' : 'running'),
+    },
+  };
+}
+
+async function readKey(
+  { namespace }: ObjectMeta,
+  { keySecret }: Wanted,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<{ readonly state: KeyState; readonly key: string | undefined }> {
+  try {
+    const secret = await edge.cluster.readSecret({ namespace, name: keySecret.name }, signal);
+    const bytes = secret?.data[keySecret.key];
+    if (secret === undefined || bytes === undefined) return { state: { kind: 'missing' }, key: undefined };
+    return judgeKey(bytes, `${secret.metadata.uid}/${secret.metadata.resourceVersion}`);
+  } catch (error) {
+    if (error instanceof ClusterError && error.code === 'Forbidden') {
+      return { state: { kind: 'unreadable' }, key: undefined };
+    }
+    throw error;
+  }
+}
+
+/** A key as it may stand in an Authorization header (RFC 6750 §2.1 b64token, and whatever else is printable). */
+function judgeKey(
+  bytes: Uint8Array,
+  secretVersion: string,
+): { readonly state: KeyState; readonly key: string | undefined } {
+  const key = new TextDecoder().decode(bytes).trim();
+  if (key === '') return { state: { kind: 'empty' }, key: undefined };
+  if (key.length > 4096 || !/^[\x21-\x7e]+$/.test(key)) return { state: { kind: 'invalid' }, key: undefined };
+  return { state: { kind: 'present', secretVersion, hasUsualPrefix: key.startsWith('svc_') }, key };
+}
+
+/** `undefined` when our Secret lost its document or somebody wrote nonsense into it. */
+export function readPublished(secret: SecretObject): PublishedBundle | undefined {
+  const bytes = secret.data[outputKeys.bundle];
+  if (bytes === undefined) return undefined;
+  try {
+    return parsePublishedBundle(new TextDecoder().decode(bytes));
+  } catch (error) {
+    if (error instanceof PublishedBundleError) return undefined;
+    throw error;
+  }
+}
+
+/** The document without its link. */
+export function factsOf(published: PublishedBundle): PublishedFacts {
+  const { bundleUrl: _link, ...facts } = published;
+  return facts;
+}
+
+function outputState(
+  uid: string,
+  secret: SecretObject | undefined,
+  configMap: ConfigMapObject | undefined,
+  published: PublishedBundle | undefined,
+): OutputState {
+  const isOurs = (one: { readonly metadata: ObjectMeta }): boolean =>
+    one.metadata.ownerReferences.some((owner) => owner.uid === uid);
+  if (secret !== undefined && !isOurs(secret)) return { kind: 'foreign', objectKind: 'Secret' };
+  if (configMap !== undefined && !isOurs(configMap)) return { kind: 'foreign', objectKind: 'ConfigMap' };
+  if (secret === undefined) return { kind: 'absent' };
+  return { kind: 'ours', published: published && factsOf(published) };
+}

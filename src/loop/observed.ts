@@ -1,0 +1,33 @@
+// What a pass tells the metrics: states by name and times, taken from the last observation. No names of anything
+// but the resource, no secrets. Pure.
+
+import type { Observation } from '../reconcile/observation.ts';
+import type { ActionResult } from '../reconcile/result.ts';
+import type { Action, State } from '../reconcile/state.ts';
+import { nextRefreshTime } from '../reconcile/status.ts';
+import { readInstant } from '../staticexport/instant.ts';
+import type { Observed } from './edge.ts';
+
+export function observe(
+  observation: Observation,
+  state: State,
+  action: Action['kind'],
+  result: ActionResult,
+): Observed {
+  const { status, output, wanted } = observation;
+  const published = output.kind === 'ours' ? output.published : undefined;
+  return {
+    isReady:
+      status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
+    isSuspended: wanted.isSuspended,
+    exportState: state.export.kind,
+    linkState: state.link.kind,
+    wantState: state.want.kind,
+    action,
+    linkExpiresAt: published?.expiresAt,
+    linkIssuedAt: published?.issuedAt,
+    nextRefreshAt: nextRefreshTime(state),
+    nextExportAt: readInstant(status.nextExportTime),
+    failure: 'failure' in result ? result.failure.code : undefined,
+  };
+}

@@ -1,0 +1,114 @@
+// The output Secret and ConfigMap: what servers, charts and people read. The Secret holds the link and changes
+// with it; the ConfigMap holds none and changes with the content alone. Written Secret first, only on change,
+// and never over an object that is not ours.
+
+import { stringify } from 'yaml';
+import { formatPublishedBundle, type PublishedBundle } from '../bundle/published-bundle.ts';
+import type { OutputState } from '../reconcile/observation.ts';
+import type { Publication } from '../reconcile/result.ts';
+import { apiVersion, fluxWatchLabel, kind, managedByLabels, outputKeys } from '../staticexport/names.ts';
+import type { Link } from '../wire/link.ts';
+import type { PassEdge } from './edge.ts';
+import { factsOf, type Handles, readPublished } from './gather.ts';
+import type { AppliedObject, ObjectMeta, StaticExportObject } from './ports.ts';
+
+export interface OutputsWritten {
+  readonly state: OutputState;
+  /** As the Secret holds it now. */
+  readonly published: PublishedBundle | undefined;
+}
+
+/**
+ * Brings both objects to what was just decided, or back to what the Secret says if they drifted.
+ *
+ * @param publish with its link; `undefined` to keep what is published
+ * @throws {ClusterError}
+ */
+export async function writeOutputs(
+  { metadata }: StaticExportObject,
+  name: string,
+  found: { readonly state: OutputState; readonly handles: Handles },
+  publish: { readonly publication: Publication; readonly link: Link } | undefined,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<OutputsWritten> {
+  const { handles, state } = found;
+  const wanted =
+    publish === undefined ? handles.published : { ...publish.publication, bundleUrl: publish.link };
+  if (state.kind === 'foreign' || wanted === undefined) return { state, published: handles.published };
+  const secret = secretOf(metadata, name, wanted);
+  const configMap = configMapOf(metadata, name, wanted);
+  const isSecretKept =
+    handles.secret !== undefined && holds(textOf(handles.secret.data), handles.secret.metadata, secret);
+  if (!isSecretKept) await edge.cluster.applySecret(secret, signal);
+  const isConfigMapKept =
+    handles.configMap !== undefined && holds(handles.configMap.data, handles.configMap.metadata, configMap);
+  if (!isConfigMapKept) await edge.cluster.applyConfigMap(configMap, signal);
+  if (isSecretKept)
+    return found.state.kind === 'ours'
+      ? { state, published: handles.published }
+      : { state, published: wanted };
+  // Targets follow what the Secret holds, not what this pass meant to write.
+  const stored = await edge.cluster.readSecret({ namespace: metadata.namespace, name }, signal);
+  const published = stored === undefined ? undefined : readPublished(stored);
+  return { state: { kind: 'ours', published: published && factsOf(published) }, published };
+}
+
+function secretOf(owner: ObjectMeta, name: string, bundle: PublishedBundle): AppliedObject {
+  const bundleUrl = bundle.bundleUrl.reveal();
+  return {
+    metadata: { ...ownedBy(owner, name), labels: managedByLabels },
+    data: {
+      [outputKeys.bundle]: formatPublishedBundle(bundle),
+      [outputKeys.bundleUrl]: bundleUrl,
+      [outputKeys.version]: bundle.version,
+      [outputKeys.values]: valuesText({ enabled: true, bundleUrl, version: bundle.version }),
+    },
+  };
+}
+
+function configMapOf(owner: ObjectMeta, name: string, { version, digest }: PublishedBundle): AppliedObject {
+  return {
+    metadata: { ...ownedBy(owner, name), labels: { ...managedByLabels, ...fluxWatchLabel } },
+    data: {
+      [outputKeys.version]: version,
+      ...(digest !== undefined && { [outputKeys.digest]: digest }),
+      [outputKeys.values]: valuesText({ enabled: true, version }),
+    },
+  };
+}
+
+/** For `helm upgrade -f`: the group that the vendor's chart reads. */
+function valuesText(staticExport: {
+  readonly enabled: true;
+  readonly bundleUrl?: string;
+  readonly version: string;
+}): string {
+  return stringify({ staticExport }, { lineWidth: 0 });
+}
+
+function ownedBy(owner: ObjectMeta, name: string): Omit<AppliedObject['metadata'], 'labels'> {
+  const { uid } = owner;
+  return {
+    namespace: owner.namespace,
+    name,
+    annotations: {},
+    ownerReferences: [{ apiVersion, kind, name: owner.name, uid, controller: true }],
+  };
+}
+
+function holds(
+  data: Readonly<Record<string, string>>,
+  { labels }: ObjectMeta,
+  wanted: AppliedObject,
+): boolean {
+  return (
+    Object.entries(wanted.data).every(([key, text]) => data[key] === text) &&
+    Object.entries(wanted.metadata.labels).every(([label, value]) => labels[label] === value)
+  );
+}
+
+function textOf(data: Readonly<Record<string, Uint8Array>>): Readonly<Record<string, string>> {
+  const decoder = new TextDecoder();
+  return Object.fromEntries(Object.entries(data).map(([key, bytes]) => [key, decoder.decode(bytes)]));
+}

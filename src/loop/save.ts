@@ -1,0 +1,49 @@
+// Writing status: only when it would change something, and the id of a job that was just started at all costs
+// short of overwriting somebody else's mark. Every write carries the resourceVersion it is based on.
+
+import { isSameStatus, mergeStatus } from '../reconcile/status.ts';
+import { parseStatus } from '../staticexport/parse.ts';
+import type { Status } from '../staticexport/status-schema.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
+import type { PassEdge } from './edge.ts';
+import type { StaticExportObject } from './ports.ts';
+
+const maxSaves = 5;
+
+/** @throws {ClusterError} `Conflict` when the object moved since it was read */
+export async function saveStatus(
+  object: StaticExportObject,
+  status: Status,
+  { cluster }: PassEdge,
+  signal: AbortSignal,
+): Promise<StaticExportObject> {
+  const next = mergeStatus(object.status, status);
+  return isSameStatus(object.status, next) ? object : cluster.writeStatus(object, next, signal);
+}
+
+/**
+ * Saves the id of a started job, over edits of others that came meanwhile, as long as the mark is still ours: an
+ * id that is not saved is a job that nobody follows.
+ *
+ * @throws {ClusterError}
+ */
+export async function saveStarted(
+  object: StaticExportObject,
+  status: Status,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<StaticExportObject> {
+  const mark = parseStatus(object.status).start?.key;
+  let base = object;
+  for (let saves = 1; ; saves += 1) {
+    try {
+      return await saveStatus(base, status, edge, signal);
+    } catch (error) {
+      const isOvertaken = error instanceof ClusterError && error.code === 'Conflict';
+      if (!isOvertaken || saves >= maxSaves) throw error;
+      const fresh = await edge.cluster.readStaticExport(object.metadata, signal);
+      if (fresh === undefined || parseStatus(fresh.status).start?.key !== mark) throw error;
+      base = fresh;
+    }
+  }
+}

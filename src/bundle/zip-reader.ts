@@ -2,8 +2,8 @@
 // here every entry's local header must say the same, its checksum must hold, and no two may share bytes.
 // Refuses: encryption, links, other compression than deflate, data before the first entry, hidden entries.
 
-import { open } from 'node:fs/promises';
-import { crc32 } from 'node:zlib';
+import { type FileHandle, open } from 'node:fs/promises';
+import { crc32, inflateRawSync } from 'node:zlib';
 import { type Entry, openPromise, parseExtraFields, type ZipFile } from 'yauzl';
 import type { Assembly } from './assembly.ts';
 import { BundleError } from './bundle-error.ts';
@@ -15,12 +15,14 @@ const endRecord = 0x06054b50;
 const zip64EndRecord = 0x06064b50;
 const endRecordBytes = 22;
 const zip64LocatorBytes = 20;
+const smallBytes = 1024 * 1024;
 const ratioFromBytes = 16 * 1024 * 1024;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** @throws {BundleError} refused, or the store's fault from the assembly's pack */
 export async function readZip(path: string, assembly: Assembly, limits: BundleLimits): Promise<void> {
   const zip = await openZip(path);
+  const spool = await open(path, 'r');
   try {
     if (zip.entryCount > limits.maxFiles) throw refusal('TooManyFiles');
     const directoryStart = Number(zip.readEntryCursor);
@@ -31,13 +33,14 @@ export async function readZip(path: string, assembly: Assembly, limits: BundleLi
       if (contentBytes > ratioFromBytes && contentBytes > limits.maxRatio * zip.fileSize) {
         throw refusal('RatioTooHigh');
       }
-      spans.push(await readEntry(zip, entry, assembly));
+      spans.push(await readEntry(zip, spool, entry, assembly));
     }
     checkSpans(spans, directoryStart);
-    await checkEnd(path, zip);
+    await checkEnd(spool, zip);
   } catch (error) {
     throw zipFault(error);
   } finally {
+    await spool.close();
     zip.close();
   }
 }
@@ -55,7 +58,7 @@ async function openZip(path: string): Promise<ZipFile> {
   }
 }
 
-async function readEntry(zip: ZipFile, entry: Entry, assembly: Assembly): Promise<Span> {
+async function readEntry(zip: ZipFile, spool: FileHandle, entry: Entry, assembly: Assembly): Promise<Span> {
   const name = readName(entry);
   checkKind(entry, name);
   const local = await zip.readLocalFileHeaderPromise(entry);
@@ -71,7 +74,7 @@ async function readEntry(zip: ZipFile, entry: Entry, assembly: Assembly): Promis
   }
   const file = assembly.beginFile(name, entry.uncompressedSize);
   let checksum = 0;
-  for await (const chunk of await zip.openReadStreamPromise(entry)) {
+  for await (const chunk of await contentOf(zip, spool, entry, local.fileDataStart)) {
     if (!(chunk instanceof Uint8Array)) continue;
     checksum = crc32(chunk, checksum);
     file.write(chunk);
@@ -79,6 +82,21 @@ async function readEntry(zip: ZipFile, entry: Entry, assembly: Assembly): Promis
   if (checksum !== entry.crc32) throw refusal('ChecksumMismatch', { name });
   file.end();
   return span;
+}
+
+/** A stream costs more than most pages do: what is small is inflated at once, and no further than its size. */
+async function contentOf(
+  zip: ZipFile,
+  spool: FileHandle,
+  entry: Entry,
+  dataStart: number,
+): Promise<AsyncIterable<unknown> | Iterable<unknown>> {
+  const { compressedSize, uncompressedSize } = entry;
+  if (compressedSize > smallBytes || uncompressedSize > smallBytes) return zip.openReadStreamPromise(entry);
+  const { buffer } = await spool.read(Buffer.alloc(compressedSize), 0, compressedSize, dataStart);
+  // 1 more than its size, so that what is longer shows as longer; 0 would mean no limit.
+  const isDeflated = entry.compressionMethod === 8;
+  return [isDeflated ? inflateRawSync(buffer, { maxOutputLength: uncompressedSize + 1 }) : buffer];
 }
 
 /** UTF-8, flag or not: a name in another charset is refused rather than guessed. */
@@ -123,25 +141,24 @@ function checkSpans(spans: readonly Span[], directoryStart: number): void {
  * After the last counted entry come the end records and nothing else (APPNOTE 4.3.14–4.3.16). An entry there is
  * one that the count hides; a distance that does not add up means a second end record, inside a comment.
  */
-async function checkEnd(path: string, zip: ZipFile): Promise<void> {
+async function checkEnd(spool: FileHandle, zip: ZipFile): Promise<void> {
   const position = Number(zip.readEntryCursor);
-  const file = await open(path, 'r');
-  try {
-    const { buffer } = await file.read(Buffer.alloc(12), 0, 12, position);
-    const isZip64 = buffer.readUInt32LE(0) === zip64EndRecord;
-    if (!isZip64 && buffer.readUInt32LE(0) !== endRecord) throw refusal('ZipHeaderMismatch');
-    const zip64Bytes = isZip64 ? 12 + Number(buffer.readBigUInt64LE(4)) + zip64LocatorBytes : 0;
-    if (position + zip64Bytes + endRecordBytes + zip.comment.length !== zip.fileSize) {
-      throw refusal('ZipHeaderMismatch');
-    }
-  } finally {
-    await file.close();
+  const { buffer } = await spool.read(Buffer.alloc(12), 0, 12, position);
+  const isZip64 = buffer.readUInt32LE(0) === zip64EndRecord;
+  if (!isZip64 && buffer.readUInt32LE(0) !== endRecord) throw refusal('ZipHeaderMismatch');
+  const zip64Bytes = isZip64 ? 12 + Number(buffer.readBigUInt64LE(4)) + zip64LocatorBytes : 0;
+  if (position + zip64Bytes + endRecordBytes + zip.comment.length !== zip.fileSize) {
+    throw refusal('ZipHeaderMismatch');
   }
 }
 
-/** The parser's errors have no codes; what they say of this file is one thing to us: it is damaged. */
+/** The parser's errors have no codes; but for two, what they say of this file is one thing to us: it is damaged. */
 function zipFault(error: unknown): BundleError {
   if (error instanceof BundleError) return error;
-  const isEncryption = error instanceof Error && error.message.includes('encryption');
-  return refusal(isEncryption ? 'EncryptedZip' : 'CorruptZip', { cause: error });
+  const message = error instanceof Error ? error.message : '';
+  if (message.includes('encryption')) return refusal('EncryptedZip', { cause: error });
+  const isOtherSize =
+    message.includes('bytes in the stream') ||
+    (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE');
+  return refusal(isOtherSize ? 'InvalidSize' : 'CorruptZip', { cause: error });
 }

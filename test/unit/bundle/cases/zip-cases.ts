@@ -39,6 +39,7 @@ function unicodePath(name: string, other: string): Buffer {
   return extra;
 }
 
+const large = randomBytes(1024 * 1024 + 1);
 const whole = zip([page, { name: 'a.html', content: randomBytes(300) }]);
 const hidden = zip([page]);
 
@@ -103,6 +104,12 @@ export const zipCases: ArchiveCases = {
   'zip-local-size-differs': withEntry({ name: 'a', content: 'xy', local: { size: 1 } }),
   'zip-local-crc-differs': withEntry({ name: 'a', content: 'xy', local: { crc: 1 } }),
   'zip-wrong-crc': withEntry({ name: 'a', content: 'xy', crc: 1 }),
+  'zip-large-file': () => ({
+    bytes: zip([page, { name: 'large.js', content: large }]),
+    holds: { ...home, 'large.js': large.toString('latin1') },
+  }),
+  'zip-large-size-too-small': withEntry({ name: 'a', content: large, size: large.length - 1 }),
+  'zip-large-size-too-large': withEntry({ name: 'a', content: large, size: large.length + 1 }),
   'zip-size-too-small': withEntry({ name: 'a', content: 'xyz', size: 2 }),
   'zip-size-too-large': withEntry({ name: 'a', content: 'xyz', size: 4 }),
   'zip-overlap': () => ({

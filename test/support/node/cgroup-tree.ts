@@ -1,0 +1,131 @@
+// A control-group subtree of our own, in every hierarchy of the machine (v1) or in the one there is (v2), so that
+// the kubelets here never touch the pods of another, and what is left after them can be removed by name.
+
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '../eventually.ts';
+
+const mountPoint = '/sys/fs/cgroup';
+const isUnified = existsSync(join(mountPoint, 'cgroup.controllers'));
+
+export interface ContainerMemory {
+  readonly usageBytes: number;
+  /** What cannot be given back without swap: the resident memory of its processes. */
+  readonly rssBytes: number;
+  /** Usage without the file pages that go first: what the kubelet judges by. */
+  readonly workingSetBytes: number;
+  readonly peakBytes: number;
+  /** `undefined` without a limit. */
+  readonly limitBytes: number | undefined;
+}
+
+/** Makes `/<path>` in every hierarchy. */
+export async function createCgroups(path: string): Promise<void> {
+  for (const root of await hierarchies()) {
+    let folder = root;
+    for (const part of path.split('/')) {
+      if (isUnified) await delegate(folder);
+      folder = join(folder, part);
+      await mkdir(folder, { recursive: true });
+      if (root.endsWith('/cpuset')) await inheritCpus(folder);
+    }
+  }
+}
+
+/** Removes `/<path>` and everything below. Its processes must be gone or going. */
+export async function removeCgroups(path: string): Promise<void> {
+  for (const root of await hierarchies()) {
+    const folder = join(root, path);
+    await eventually(`${folder} empty`, async () => {
+      await removeTree(folder);
+      return true;
+    });
+  }
+}
+
+/** Names of the subtrees below the root that start with `prefix`, in any hierarchy. */
+export async function listCgroups(prefix: string): Promise<readonly string[]> {
+  const names = await Promise.all((await hierarchies()).map((root) => readdir(root)));
+  return [...new Set(names.flat().filter((name) => name.startsWith(prefix)))];
+}
+
+/** The processes of a group (not of those below), as this machine numbers them. */
+export async function readProcesses(path: string): Promise<readonly number[]> {
+  const text = await readFile(join(memoryRoot(), path, 'cgroup.procs'), 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(Number);
+}
+
+/** The path of the group whose name is `name`, somewhere below `path`. */
+export async function findCgroup(path: string, name: string): Promise<string | undefined> {
+  const entries = await readdir(join(memoryRoot(), path), { withFileTypes: true, recursive: true });
+  const found = entries.find((entry) => entry.isDirectory() && entry.name === name);
+  return found === undefined ? undefined : join(found.parentPath, name).slice(memoryRoot().length + 1);
+}
+
+export async function readMemory(path: string): Promise<ContainerMemory> {
+  const folder = join(memoryRoot(), path);
+  const read = async (name: string): Promise<string> => (await readFile(join(folder, name), 'utf8')).trim();
+  const names = isUnified
+    ? {
+        usage: 'memory.current',
+        peak: 'memory.peak',
+        limit: 'memory.max',
+        rss: 'anon',
+        cold: 'inactive_file',
+      }
+    : {
+        usage: 'memory.usage_in_bytes',
+        peak: 'memory.max_usage_in_bytes',
+        limit: 'memory.limit_in_bytes',
+        rss: 'total_rss',
+        cold: 'total_inactive_file',
+      };
+  const stat = new Map((await read('memory.stat')).split('\n').map((line) => pair(line.split(' '))));
+  const usageBytes = Number(await read(names.usage));
+  const limit = Number(await read(names.limit));
+  return {
+    usageBytes,
+    rssBytes: stat.get(names.rss) ?? 0,
+    workingSetBytes: Math.max(0, usageBytes - (stat.get(names.cold) ?? 0)),
+    peakBytes: Number(await read(names.peak)),
+    // v1 says "no limit" with a number near 2^63, v2 with a word.
+    limitBytes: limit < Number.MAX_SAFE_INTEGER ? limit : undefined,
+  };
+}
+
+function pair([name = '', value = '0']: readonly string[]): readonly [string, number] {
+  return [name, Number(value)];
+}
+
+async function hierarchies(): Promise<readonly string[]> {
+  if (isUnified) return [mountPoint];
+  const entries = await readdir(mountPoint, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(mountPoint, entry.name));
+}
+
+function memoryRoot(): string {
+  return isUnified ? mountPoint : join(mountPoint, 'memory');
+}
+
+async function delegate(folder: string): Promise<void> {
+  await writeFile(join(folder, 'cgroup.subtree_control'), '+cpu +cpuset +memory +pids');
+}
+
+// A fresh cpuset holds no processor, and no process can enter it before it does.
+async function inheritCpus(folder: string): Promise<void> {
+  for (const name of ['cpuset.cpus', 'cpuset.mems']) {
+    await writeFile(join(folder, name), await readFile(join(folder, '..', name), 'utf8'));
+  }
+}
+
+async function removeTree(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await removeTree(join(folder, entry.name));
+  }
+  await rmdir(folder);
+}

@@ -1,0 +1,32 @@
+// What a runner that was killed outright could not clear away: its folder and its control groups. Both carry the
+// runner's process id in their name, so the next start can tell what has no owner any more, and removes that only.
+
+import { existsSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { listCgroups, removeCgroups } from './cgroup-tree.ts';
+
+const prefix = 'static-export-node-';
+
+/** The start of every name that a node of this process leaves on the machine. */
+export function ownPrefix(): string {
+  return `${prefix}${process.pid}-`;
+}
+
+/** Everything on this machine that belongs to a node of process `pid`; of any process without it. */
+export async function findRemains(pid?: number): Promise<readonly string[]> {
+  const wanted = pid === undefined ? prefix : `${prefix}${pid}-`;
+  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith(wanted));
+  return [...folders.map((name) => join(tmpdir(), name)), ...(await listCgroups(wanted))];
+}
+
+export async function sweepRemains(): Promise<void> {
+  for (const found of await findRemains()) {
+    const name = found.slice(found.indexOf(prefix));
+    const owner = name.slice(prefix.length).split('-')[0] ?? '';
+    if (owner === '' || existsSync(`/proc/${owner}`)) continue;
+    if (found === name) await removeCgroups(name);
+    else await rm(found, { recursive: true, force: true });
+  }
+}

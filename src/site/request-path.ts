@@ -22,12 +22,14 @@ const malformed: RequestPath = { outcome: 'malformed' };
 const encodedSeparator = /%(?:2f|5c|00)/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are exactly what is refused here
 const forbidden = /[\u0000-\u001f\u007f\\]/;
+/** What may stand in a path unescaped; Node's parser refuses raw bytes above 0x7f as well. */
+const unreserved = /^[\x21\x22\x24-\x5b\x5d-\x7e]*$/;
 const plain = /^[\x21\x22\x24\x26-\x5b\x5d-\x7e]*$/;
 
 /**
  * Reads a request target (RFC 9112 §3.2: origin form, or absolute form as sent to proxies).
  *
- * @param target as received; bytes above 0x7f as latin1 characters, which is how node:http hands them over
+ * @param target as received
  * @param basePath decoded prefix without trailing slash; empty for none
  */
 export function readRequestPath(target: string, basePath: string): RequestPath {
@@ -58,11 +60,9 @@ function decodePath(raw: string): string | undefined {
 }
 
 function decodeEscapes(raw: string): string | undefined {
-  if (raw.includes('#') || raw.includes('\\') || encodedSeparator.test(raw)) return undefined;
-  // Raw bytes above 0x7f are taken as if they had been escaped, so that UTF-8 is checked in one place.
-  const escaped = raw.replace(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
+  if (!unreserved.test(raw) || encodedSeparator.test(raw)) return undefined;
   try {
-    const decoded = decodeURIComponent(escaped);
+    const decoded = decodeURIComponent(raw);
     return forbidden.test(decoded) || hasDotSegment(decoded) ? undefined : decoded;
   } catch {
     return undefined;

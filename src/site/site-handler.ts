@@ -114,17 +114,15 @@ async function sendInPieces(
   { route, start, endExclusive }: FileBody,
   bundle: LiveBundle,
 ): Promise<void> {
-  for (let at = start; at === start || at < endExclusive; ) {
-    const next = Math.min(at + chunkBytes, endExclusive);
-    const piece = await bundle.stored.readRange(route.file, at, next);
+  for (let at = start; at < endExclusive; ) {
+    const piece = await bundle.stored.readRange(route.file, at, Math.min(at + chunkBytes, endExclusive));
     if (at === start) {
       serving.countReply(reply.status, endExclusive - start);
       response.writeHead(reply.status, [...reply.headers]);
     }
     if (response.destroyed) return;
     if (!response.write(piece)) await waitForReader(response, serving.clock);
-    if (next === endExclusive) break;
-    at = next;
+    at += piece.length;
   }
   response.end();
 }

@@ -87,18 +87,28 @@ export function decideSource(facts: SourceFacts): SourceDecision {
       ? { action: 'rest', because: 'in-sync' }
       : { action: 'relabel', version: published.version };
   }
-  const isNamed = published.digest !== undefined || published.version !== undefined;
   if (active === undefined && lastGood !== undefined) {
     const isOnDisk = isContent(published, lastGood, undefined);
     // A link without any name: what is on disk is as good as anything until the link has been read.
-    if (isOnDisk || !isNamed || failureOf(facts, published) !== undefined) {
+    if (isOnDisk || !isNamed(published) || failureOf(facts, published) !== undefined) {
       return { action: 'serve-last-good' };
     }
   }
   return tryAgain(facts, published);
 }
 
-/** The identity that a failure belongs to: another document is another matter, another link is not. */
+function isNamed({ digest, version }: Published): boolean {
+  return digest !== undefined || version !== undefined;
+}
+
+/** What a failure belongs to: another document is another matter; another link only if there is no other name. */
+function isAbout(failed: FailedTry, published: Published): boolean {
+  return (
+    failed.identity === identityOf(published) && (isNamed(published) || published.link.isSame(failed.link))
+  );
+}
+
+/** The names of the content in one text. */
 export function identityOf({ version, digest, jobId }: Published): string {
   return JSON.stringify([version, digest, jobId]);
 }
@@ -110,7 +120,7 @@ function isContent(published: Published, content: ContentName, settledLink: Link
 }
 
 function failureOf({ failed }: SourceFacts, published: Published): FailedTry | undefined {
-  return failed?.identity === identityOf(published) ? failed : undefined;
+  return failed !== undefined && isAbout(failed, published) ? failed : undefined;
 }
 
 function tryAgain(facts: SourceFacts, published: Published): SourceDecision {
@@ -147,13 +157,12 @@ export function recordFailure(
   now: number,
   fraction: number,
 ): FailedTry {
-  const identity = identityOf(published);
-  const same = before?.identity === identity ? before : undefined;
+  const same = before !== undefined && isAbout(before, published) ? before : undefined;
   const count = (same?.count ?? 0) + 1;
   const exponentialMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(count - 1, 16));
   const waitMs = kind === 'dead-link' ? deadLinkRetryMs : exponentialMs;
   return {
-    identity,
+    identity: identityOf(published),
     link: published.link,
     kind,
     count,

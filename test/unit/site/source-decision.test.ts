@@ -184,6 +184,24 @@ const rows: readonly Row[] = [
     decision: { action: 'rest', because: 'refused' },
   },
   {
+    name: 'a refused link without a name: only another link is another archive, and then always',
+    published: { ...unnamed, link: fresh },
+    facts: {
+      active: content('d1'),
+      failed: failedTry({ identity: identityOf(unnamed), kind: 'refused', refusals: maxRefusals }),
+    },
+    decision: obtain({ ...unnamed, link: fresh }),
+  },
+  {
+    name: 'and the same link is not fetched again',
+    published: unnamed,
+    facts: {
+      active: content('d1'),
+      failed: failedTry({ identity: identityOf(unnamed), kind: 'refused', refusals: 1 }),
+    },
+    decision: { action: 'rest', because: 'refused' },
+  },
+  {
     name: 'a refused archive that was replaced: fetch',
     published: published({ version: 'v3', digest: 'd3', jobId: 'j3' }),
     facts: { failed: failedTry({ kind: 'refused', refusals: maxRefusals }) },

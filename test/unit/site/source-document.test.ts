@@ -53,8 +53,21 @@ test('a plain file does as well, and an empty one is none', async () => {
   assert.equal(await versionRead(), 'absent');
 });
 
+test('a document written by hand needs nothing but the link', async () => {
+  await writeFile(join(folder, 'bundle.json'), `{"bundleUrl": "${secret}"}`);
+  const reading = await bundleFileSource(join(folder, 'bundle.json')).read();
+  assert.ok(reading.kind === 'published');
+  assert.equal(reading.published.link.reveal(), secret);
+  assert.equal(reading.published.version, undefined);
+});
+
 test('a document that is none is reported without a word of what it holds', async () => {
-  for (const text of [`{"bundleUrl": "${secret}"`, `{"bundleUrl": "${secret}"}`, 'null', secret]) {
+  for (const text of [
+    `{"bundleUrl": "${secret}"`,
+    `{"bundleUrl": "${secret}", "digest": "x"}`,
+    'null',
+    secret,
+  ]) {
     await writeFile(join(folder, 'bundle.json'), text);
     const reading = await bundleFileSource(join(folder, 'bundle.json')).read();
     assert.equal(reading.kind, 'unreadable', text);

@@ -1,0 +1,156 @@
+// What the machine does to a server: it is told to stop, its disk is full, its disk fails.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { StoredBundle } from '../../../src/bundle/stored-bundle.ts';
+import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
+import { type HttpListener, listenHttp } from '../../../src/runtime/http-listener.ts';
+import { silentLogger } from '../../../src/runtime/logger.ts';
+import { createBodyCache } from '../../../src/site/body-cache.ts';
+import { goLive } from '../../../src/site/live-bundle.ts';
+import { createLiveSite, type LiveSite, type ServedVersion } from '../../../src/site/live-site.ts';
+import { siteHeaders } from '../../../src/site/reply.ts';
+import { siteHandler } from '../../../src/site/site-handler.ts';
+import { eventually } from '../../support/eventually.ts';
+import { storedBundle } from '../../unit/site/fixtures.ts';
+import { manualClock } from '../../unit/site/manual-clock.ts';
+import { bundleDocument, makeArchive, makeSite } from './archive.ts';
+import { startLinkServer } from './link-server.ts';
+import { ask } from './raw-client.ts';
+import { prepareSite } from './served-site.ts';
+
+test('told to stop: not ready at once, accepting for a while, closing connections, and gone with 0', async () => {
+  const links = await startLinkServer();
+  links.put('v1', await makeArchive(makeSite('v1')));
+  const program = await prepareSite();
+  try {
+    await program.mount(bundleDocument({ version: 'v1', link: links.link('v1') }));
+    await program.start('--drain-linger', '1500ms');
+    await program.until('v1 is served', ({ active }) => active?.version === 'v1');
+    const idle = connect(program.port, '127.0.0.1');
+    await once(idle, 'connect');
+
+    const stopped = program.child().stop('SIGTERM');
+    await eventually('not ready', async () =>
+      (await fetch(`${program.admin}/readyz`)).status === 503 ? true : undefined,
+    );
+    const late = await ask(program.port, '/guides/page-1');
+    assert.equal(late.status, 200);
+    assert.match(late.head, /Connection: close/i);
+    idle.write('GET /guides/page-2 HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [answer] = await once(idle, 'data');
+    assert.match(String(answer), /^HTTP\/1\.1 200 OK/);
+    await stopped;
+    assert.equal(await program.child().exited, 0);
+    await assert.rejects(fetch(program.site), 'the door is closed');
+  } finally {
+    await program.remove();
+    await links.close();
+  }
+});
+
+const isRoot = process.getuid?.() === 0;
+
+test('a full disk is reported and waited out; the old version stays up', {
+  skip: !isRoot && 'mounting a small disk needs root',
+}, async () => {
+  const store = await mkdtemp(join(tmpdir(), 'small-disk-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', store]);
+  const links = await startLinkServer();
+  const program = await prepareSite(store);
+  try {
+    links.put('v1', await makeArchive(makeSite('v1')));
+    links.put(
+      'v2',
+      await makeArchive({ ...makeSite('v2'), 'large.bin': Buffer.alloc(4 * 1024 * 1024, 'x') }),
+    );
+    await program.mount(bundleDocument({ version: 'v1', link: links.link('v1') }));
+    await program.start();
+    await program.until('v1 is served', ({ active }) => active?.version === 'v1');
+    await program.mount(bundleDocument({ version: 'v2', link: links.link('v2') }));
+    const { source } = await program.until(
+      'the full disk',
+      (status) => status.source.state === 'backing-off',
+    );
+    assert.equal(source.lastError?.code, 'StoreFull');
+    assert.match((await ask(program.port, '/')).body, /version v1/);
+    execFileSync('mount', ['-o', 'remount,size=64m', store]);
+    await program.until('v2 is served', ({ active }) => active?.version === 'v2');
+  } finally {
+    await program.remove();
+    await links.close();
+    execFileSync('umount', [store]);
+    await rm(store, { recursive: true, force: true });
+  }
+});
+
+/** The site port alone, in this process, over a bundle in memory. */
+async function serveAlone(site: LiveSite, clock: Clock): Promise<HttpListener> {
+  const handler = siteHandler({
+    site,
+    cache: createBodyCache(4096),
+    basePath: '',
+    always: siteHeaders('Cloud'),
+    countReply: () => {},
+    clock,
+    logger: silentLogger,
+  });
+  return listenHttp({ host: '127.0.0.1', port: 0 }, handler, systemClock);
+}
+
+const served = (stored: StoredBundle): ServedVersion => ({
+  bundle: goLive(stored),
+  version: undefined,
+  activatedAt: 0,
+  provenance: 'disk',
+});
+
+test('a disk that fails under a request is a 500 for that request, and the site goes on', async () => {
+  const site = createLiveSite(1);
+  const stored = storedBundle({ 'index.html': 'home', 'hot.html': 'hot', 'large.bin': 'x'.repeat(5000) });
+  site.swap(served(stored));
+  const listener = await serveAlone(site, systemClock);
+  try {
+    assert.equal((await ask(listener.port, '/hot')).status, 200);
+    stored.breakDisk();
+    assert.equal((await ask(listener.port, '/')).status, 500);
+    assert.equal((await ask(listener.port, '/large.bin')).status, 500);
+    assert.equal((await ask(listener.port, '/large.bin', ['Range: bytes=1-2'])).status, 500);
+    assert.equal((await ask(listener.port, '/hot')).body, 'hot', 'what is in memory needs no disk');
+  } finally {
+    await listener.close({ lingerMs: 0, graceMs: 1000 });
+  }
+});
+
+test('a reader that stops taking keeps its old version open, but not for ever', async () => {
+  const clock = manualClock(0);
+  const site = createLiveSite(1);
+  const stored = storedBundle({ 'large.bin': 'x'.repeat(48 * 1024 * 1024) });
+  site.swap(served(stored));
+  const listener = await serveAlone(site, clock);
+  const reader = connect(listener.port, '127.0.0.1');
+  try {
+    reader.on('error', () => {});
+    reader.write('GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n');
+    let reads = -1;
+    await eventually('the reader has stopped taking', () => {
+      const isStill = stored.reads() > 0 && stored.reads() === reads;
+      reads = stored.reads();
+      return isStill ? true : undefined;
+    });
+    site.swap(served(storedBundle({ 'index.html': 'next' })));
+    assert.equal((await ask(listener.port, '/')).body, 'next');
+    assert.equal(stored.isClosed(), false);
+    await clock.pass(60_000);
+    await eventually('the old version is closed', () => (stored.isClosed() ? true : undefined));
+  } finally {
+    reader.destroy();
+    await listener.close({ lingerMs: 0, graceMs: 1000 });
+  }
+});

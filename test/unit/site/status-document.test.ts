@@ -1,0 +1,107 @@
+// `/status`: its shape is what dashboards and scripts read, so it is spelled out here.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { goLive } from '../../../src/site/live-bundle.ts';
+import { createLiveSite } from '../../../src/site/live-site.ts';
+import {
+  type SourceProgress,
+  startingProgress,
+  stateOf,
+  stateWords,
+} from '../../../src/site/source-progress.ts';
+import { statusDocument } from '../../../src/site/status-document.ts';
+import { storedBundle } from './fixtures.ts';
+
+const at = Date.parse('2026-11-21T10:00:00Z');
+
+test('before anything is served the document says what is waited for', () => {
+  assert.deepEqual(statusDocument(undefined, startingProgress, 'bundle-file', 0), {
+    active: null,
+    previous: [],
+    swaps: 0,
+    source: {
+      kind: null,
+      from: 'bundle-file',
+      state: 'starting',
+      reason: 'looking for a bundle on disk and in the source',
+      published: null,
+      download: null,
+      lastError: null,
+      retryAt: null,
+    },
+    lastCheckedAt: null,
+  });
+});
+
+test('while a version is served: it, the former ones, and how the source stands', () => {
+  const site = createLiveSite(2);
+  const [one, two] = [storedBundle({ 'index.html': '1' }), storedBundle({ 'index.html': '2', 'a.js': '' })];
+  site.swap({ bundle: goLive(one), version: 'v1', activatedAt: at, provenance: 'disk' });
+  site.swap({ bundle: goLive(two), version: undefined, activatedAt: at + 1000, provenance: 'link' });
+  const progress: SourceProgress = {
+    state: 'waiting-for-link',
+    published: { version: 'v3', digest: 'd3', jobId: 'j3', expiresAt: at },
+    lastError: { code: 'LinkDead', message: 'the link is dead', at },
+    lastCheckedAt: at + 2000,
+    retryAt: at + 3000,
+    download: { receivedBytes: 1, files: 2 },
+  };
+  assert.deepEqual(statusDocument(site.view(), progress, 'bundle-file', 1), {
+    active: {
+      version: null,
+      digest: two.index.digest,
+      files: 2,
+      pages: 1,
+      sizeBytes: 1,
+      notes: [],
+      activatedAt: '2026-11-21T10:00:01.000Z',
+    },
+    previous: [
+      {
+        version: 'v1',
+        digest: one.index.digest,
+        files: 1,
+        pages: 1,
+        sizeBytes: 1,
+        notes: [],
+        activatedAt: '2026-11-21T10:00:00.000Z',
+      },
+    ],
+    swaps: 1,
+    source: {
+      kind: 'link',
+      from: 'bundle-file',
+      state: 'waiting-for-link',
+      reason: stateWords['waiting-for-link'],
+      published: { version: 'v3', digest: 'd3', jobId: 'j3', linkExpiresAt: '2026-11-21T10:00:00.000Z' },
+      download: { receivedBytes: 1, files: 2 },
+      lastError: { code: 'LinkDead', message: 'the link is dead', at: '2026-11-21T10:00:00.000Z' },
+      retryAt: '2026-11-21T10:00:03.000Z',
+    },
+    lastCheckedAt: '2026-11-21T10:00:02.000Z',
+  });
+});
+
+test('every decision shows as a state that has words', () => {
+  const states = [
+    stateOf({ action: 'rest', because: 'in-sync' }),
+    stateOf({ action: 'rest', because: 'no-document' }),
+    stateOf({ action: 'rest', because: 'unreadable-document' }),
+    stateOf({ action: 'rest', because: 'refused' }),
+    stateOf({ action: 'wait', because: 'dead-link', until: 0 }),
+    stateOf({ action: 'wait', because: 'back-off', until: 0 }),
+    stateOf({ action: 'serve-last-good' }),
+    stateOf({ action: 'relabel', version: undefined }),
+  ];
+  assert.deepEqual(states, [
+    'in-sync',
+    'waiting-for-document',
+    'unreadable-document',
+    'refused',
+    'waiting-for-link',
+    'backing-off',
+    'preparing',
+    'in-sync',
+  ]);
+});

@@ -1,0 +1,52 @@
+{{- /* Names and labels. Prefixed with the chart's name, because templates of all charts of a release share one
+     name space. The full name leaves room for suffixes and for the revision hash of a StatefulSet's pods. */ -}}
+{{- define "static-export-site.name" -}}
+{{- .Values.nameOverride | default .Chart.Name | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "static-export-site.fullname" -}}
+{{- $name := include "static-export-site.name" . -}}
+{{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
+{{- .Values.fullnameOverride | default $full | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "static-export-site.adminName" -}}{{ include "static-export-site.fullname" . }}-admin{{- end -}}
+{{- define "static-export-site.peersName" -}}{{ include "static-export-site.fullname" . }}-peers{{- end -}}
+
+{{- define "static-export-site.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- .Values.serviceAccount.name | default (include "static-export-site.fullname" .) -}}
+{{- else -}}
+{{- .Values.serviceAccount.name | default "default" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "static-export-site.instanceLabels" -}}
+app.kubernetes.io/name: {{ include "static-export-site.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- /* Of the pods that serve, and of no others: the test pod has another component. */ -}}
+{{- define "static-export-site.selectorLabels" -}}
+{{ include "static-export-site.instanceLabels" . }}
+app.kubernetes.io/component: server
+{{- end -}}
+
+{{- /* Of every object but the pods: these change with the chart's version, and must not roll anything. */ -}}
+{{- define "static-export-site.labels" -}}
+{{ include "static-export-site.instanceLabels" . }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/part-of: static-export
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "static-export-site.image" -}}
+{{- with .Values.server.image -}}
+{{- if .digest -}}{{ printf "%s@%s" .repository .digest }}
+{{- else -}}{{ printf "%s:%s" .repository (.tag | default $.Chart.AppVersion) }}{{- end -}}
+{{- end -}}
+{{- end -}}

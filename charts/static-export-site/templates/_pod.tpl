@@ -1,0 +1,137 @@
+{{- /* The pod of a server, one for the Deployment and the StatefulSet. No link, and under `Swap` no version: what
+     changes with content must not change this template. */ -}}
+{{- define "static-export-site.pod" -}}
+metadata:
+  labels: {{- include "static-export-site.selectorLabels" . | nindent 4 }}
+    {{- with .Values.server.podLabels }}{{- toYaml . | nindent 4 }}{{- end }}
+  {{- $annotations := deepCopy .Values.server.podAnnotations }}
+  {{- $version := include "static-export-site.version" . }}
+  {{- if and (eq .Values.rollout "Restart") $version }}
+  {{- $_ := set $annotations "staticexport.dev/version" $version }}
+  {{- end }}
+  {{- with $annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  serviceAccountName: {{ include "static-export-site.serviceAccountName" . }}
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ add .Values.server.drain.lingerSeconds .Values.server.drain.graceSeconds 10 }}
+  securityContext: {{- include "static-export-site.podSecurityContext" . | nindent 4 }}
+  {{- include "static-export-site.placement" . | nindent 2 }}
+  containers:
+    - name: bundle-server
+      image: {{ include "static-export-site.image" . | quote }}
+      imagePullPolicy: {{ .Values.server.image.pullPolicy }}
+      args: {{- include "static-export-site.args" . | nindent 8 }}
+      {{- $env := list }}
+      {{- if .Values.persistence.existingClaim }}
+      {{- $env = append $env (dict "name" "POD_NAME" "valueFrom" (dict "fieldRef" (dict "fieldPath" "metadata.name"))) }}
+      {{- end }}
+      {{- with concat $env .Values.server.extraEnv }}
+      env: {{- toYaml . | nindent 8 }}
+      {{- end }}
+      ports:
+        - { name: http, containerPort: 8080 }
+        - { name: admin, containerPort: 9090 }
+      livenessProbe:
+        httpGet: { path: /livez, port: admin }
+        periodSeconds: 10
+        timeoutSeconds: 5
+        failureThreshold: 6
+      readinessProbe:
+        httpGet: { path: /readyz, port: admin }
+        periodSeconds: 5
+        timeoutSeconds: 5
+        failureThreshold: 2
+      resources: {{- toYaml .Values.server.resources | nindent 8 }}
+      securityContext: {{- toYaml .Values.securityContext | nindent 8 }}
+      volumeMounts:
+        # Whole: a key mounted alone (subPath) would never see a fresh link.
+        - { name: source, mountPath: /etc/static-export, readOnly: true }
+        - { name: store, mountPath: /var/lib/static-export }
+        {{- if or .Values.server.extraCa.configMap .Values.server.extraCa.secret }}
+        - { name: extra-ca, mountPath: /etc/static-export-ca, readOnly: true }
+        {{- end }}
+        {{- with .Values.server.extraVolumeMounts }}{{- toYaml . | nindent 8 }}{{- end }}
+  volumes:
+    - name: source
+      secret:
+        secretName: {{ include "static-export-site.sourceSecret" . }}
+        # The pod may start before the operator has published anything, and outlives the Secret.
+        optional: true
+    {{- if .Values.persistence.existingClaim }}
+    - name: store
+      persistentVolumeClaim:
+        claimName: {{ .Values.persistence.existingClaim }}
+    {{- else if not .Values.persistence.enabled }}
+    - name: store
+      emptyDir:
+        sizeLimit: {{ include "static-export-site.storeSize" . }}
+    {{- end }}
+    {{- with .Values.server.extraCa.configMap }}
+    - name: extra-ca
+      configMap: { name: {{ . }} }
+    {{- end }}
+    {{- with .Values.server.extraCa.secret }}
+    - name: extra-ca
+      secret: { secretName: {{ . }} }
+    {{- end }}
+    {{- with .Values.server.extraVolumes }}{{- toYaml . | nindent 4 }}{{- end }}
+{{- end -}}
+
+{{- define "static-export-site.args" -}}
+{{- $server := .Values.server -}}
+- bundle-server
+- --bundle-file=/etc/static-export/bundle.json
+- --store=/var/lib/static-export{{ if .Values.persistence.existingClaim }}/$(POD_NAME){{ end }}
+- --listen={{ $server.listenHost }}:8080
+- --admin-listen={{ $server.listenHost }}:9090
+- --deployment-type={{ .Values.site.deploymentType }}
+- --base-path={{ .Values.site.basePath }}
+- --readiness={{ $server.readiness }}
+- --keep={{ $server.keep }}
+- --max-bundle-size={{ $server.maxBundleSize }}B
+- --max-archive-size={{ $server.maxBundleSize }}B
+- --memory-budget={{ $server.memoryBudget }}B
+- --poll-interval={{ $server.pollInterval }}
+- --patience={{ $server.patience }}
+- --drain-linger={{ $server.drain.lingerSeconds }}s
+- --drain-grace={{ $server.drain.graceSeconds }}s
+- --log-level={{ $server.logLevel }}
+{{- if $server.allowPrivateLinks }}
+- --allow-private-links
+{{- end }}
+{{- if or $server.extraCa.configMap $server.extraCa.secret }}
+- --extra-ca-file=/etc/static-export-ca/{{ $server.extraCa.key }}
+{{- end }}
+{{- if .Values.peers.enabled }}
+- --peers={{ include "static-export-site.peersName" . }}
+{{- end }}
+{{- with $server.extraArgs }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "static-export-site.placement" -}}
+{{- $selector := dict "matchLabels" (include "static-export-site.selectorLabels" . | fromYaml) -}}
+{{- $placement := dict -}}
+{{- range $field := list "nodeSelector" "tolerations" "priorityClassName" "hostAliases" "imagePullSecrets" -}}
+{{- with get $.Values.server $field }}{{ $_ := set $placement $field . }}{{ end -}}
+{{- end -}}
+{{- $term := dict "labelSelector" $selector "topologyKey" "kubernetes.io/hostname" -}}
+{{- if .Values.server.affinity -}}
+{{- $_ := set $placement "affinity" .Values.server.affinity -}}
+{{- else if eq .Values.server.antiAffinity "hard" -}}
+{{- $_ := set $placement "affinity" (dict "podAntiAffinity" (dict "requiredDuringSchedulingIgnoredDuringExecution" (list $term))) -}}
+{{- else if eq .Values.server.antiAffinity "soft" -}}
+{{- $preferred := dict "weight" 100 "podAffinityTerm" $term -}}
+{{- $_ := set $placement "affinity" (dict "podAntiAffinity" (dict "preferredDuringSchedulingIgnoredDuringExecution" (list $preferred))) -}}
+{{- end -}}
+{{- $spread := list -}}
+{{- range .Values.server.topologySpreadConstraints -}}
+{{- $spread = append $spread (merge (dict) . (dict "labelSelector" $selector)) -}}
+{{- end -}}
+{{- with $spread }}{{ $_ := set $placement "topologySpreadConstraints" . }}{{ end -}}
+{{- with $placement }}{{ toYaml . }}{{ end -}}
+{{- end -}}

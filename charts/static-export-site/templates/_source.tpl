@@ -1,0 +1,100 @@
+{{- /* What is served: the sources, the one that was chosen, and the words for a choice that cannot stand.
+     Nothing here repeats a link, because failures end up in logs. */ -}}
+{{- define "static-export-site.exportName" -}}
+{{- .Values.export.name | default (include "static-export-site.fullname" .) -}}
+{{- end -}}
+
+{{- define "static-export-site.outputName" -}}
+{{- dig "output" "name" "" .Values.export | default (printf "%s-bundle" (include "static-export-site.exportName" .)) -}}
+{{- end -}}
+
+{{- /* The Secret that is mounted. */ -}}
+{{- define "static-export-site.sourceSecret" -}}
+{{- if .Values.staticExport.existingSecret -}}{{ .Values.staticExport.existingSecret }}
+{{- else if .Values.export.create -}}{{ include "static-export-site.outputName" . }}
+{{- else -}}{{ include "static-export-site.fullname" . }}-link
+{{- end -}}
+{{- end -}}
+
+{{- /* Helm reads a number of a values file as a float: 20260101 must not become 2.0260101e+07. */ -}}
+{{- define "static-export-site.version" -}}
+{{- $version := .Values.staticExport.version -}}
+{{- if kindIs "float64" $version -}}{{ int64 $version }}{{- else if not (kindIs "invalid" $version) -}}{{ $version }}{{- end -}}
+{{- end -}}
+
+{{- define "static-export-site.checkSource" -}}
+{{- $link := .Values.staticExport.bundleUrl | default "" -}}
+{{- $chosen := list -}}
+{{- if $link }}{{ $chosen = append $chosen "staticExport.bundleUrl" }}{{ end -}}
+{{- if .Values.staticExport.existingSecret }}{{ $chosen = append $chosen "staticExport.existingSecret" }}{{ end -}}
+{{- if .Values.export.create }}{{ $chosen = append $chosen "export.create" }}{{ end -}}
+{{- if not $chosen -}}
+{{- fail "nothing to serve. Set one of: staticExport.bundleUrl (a plain link to an archive), staticExport.existingSecret (the output Secret of a StaticExport, <name>-bundle), or export.create=true with export.domain and export.api.keySecretRef.name (a StaticExport of this release)" -}}
+{{- end -}}
+{{- if gt (len $chosen) 1 -}}
+{{- fail (printf "%s exclude each other: each says what to serve. Keep one of them" (join " and " $chosen)) -}}
+{{- end -}}
+{{- if $link -}}
+{{- if has (lower (trim $link)) (list "null" "undefined" "none" "nil") -}}
+{{- fail (printf "staticExport.bundleUrl is the text %q: the command that should have written the link failed. Look at its output, and keep the old value until it succeeds" (trim $link)) -}}
+{{- end -}}
+{{- if not (regexMatch "^(https?://[^/\\s]+|file:///)\\S*$" $link) -}}
+{{- fail "staticExport.bundleUrl must be one absolute link that begins with https://, http:// or file:///, without blanks (its value is not shown here, because it may be a secret)" -}}
+{{- end -}}
+{{- if and (hasPrefix "file:" $link) (not .Values.server.allowPrivateLinks) -}}
+{{- fail "staticExport.bundleUrl leads to a file of the pod: set server.allowPrivateLinks=true, and bring the file in by server.extraVolumes and server.extraVolumeMounts" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "static-export-site.checkExport" -}}
+{{- if .Values.export.create -}}
+{{- if not .Values.export.domain -}}
+{{- fail "export.create needs export.domain: the bare host name of the site to export, such as docs.example.com" -}}
+{{- end -}}
+{{- if not (dig "api" "keySecretRef" "name" "" .Values.export) -}}
+{{- fail "export.create needs export.api.keySecretRef.name: a Secret in the release's namespace with the admin API key" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The feature table of the export API, one row a feature: Cloud, ClientHosted, AirGapped. */ -}}
+{{- define "static-export-site.checkFeatures" -}}
+{{- $types := list "Cloud" "ClientHosted" "AirGapped" -}}
+{{- $table := dict
+  "documentationSearch" (list "Documentation search" "available" "Configurable" "unavailable")
+  "aiAssistant" (list "AI assistant" "available" "Configurable" "unavailable")
+  "webAnalytics" (list "Web analytics" "available" "Configurable" "unavailable")
+  "apiPlayground" (list "API playground (try it)" "available" "available" "Configurable") -}}
+{{- range $feature, $isWanted := .Values.site.features -}}
+{{- $row := get $table $feature -}}
+{{- range $at, $type := $types -}}
+{{- if and $isWanted (eq $type $.Values.site.deploymentType) (eq (index $row (add1 $at | int)) "unavailable") -}}
+{{- fail (printf "site.features.%s=true cannot be had with site.deploymentType=%s. The feature table says:\n| Feature | Cloud | Client-hosted | Air-gapped |\n| %s |" $feature $type (join " | " $row)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Everything that is refused, for the one template that is always rendered. */ -}}
+{{- define "static-export-site.check" -}}
+{{- include "static-export-site.checkExport" . -}}
+{{- if .Values.staticExport.enabled -}}
+{{- include "static-export-site.checkSource" . -}}
+{{- include "static-export-site.checkFeatures" . -}}
+{{- include "static-export-site.checkStore" . -}}
+{{- include "static-export-site.checkReach" . -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "static-export-site.checkReach" -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
+{{- fail "ingress.enabled needs ingress.hosts: the host names under which the site is reached" -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- fail "httpRoute.enabled needs httpRoute.parentRefs: the Gateways to attach to" -}}
+{{- end -}}
+{{- if and .Values.server.extraCa.configMap .Values.server.extraCa.secret -}}
+{{- fail "server.extraCa.configMap and server.extraCa.secret exclude each other: keep one of them" -}}
+{{- end -}}
+{{- end -}}

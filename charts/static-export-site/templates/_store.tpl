@@ -1,0 +1,37 @@
+{{- /* The store's size: (keep + 2) × the largest bundle. `keep` versions stay, one is being prepared, and its
+     archive lies beside it; the server refuses anything larger, so the volume cannot overflow. */ -}}
+{{- define "static-export-site.storeSize" -}}
+{{- if .Values.persistence.size -}}{{ .Values.persistence.size }}
+{{- else -}}
+{{- $unit := regexFind "[A-Za-z]+$" .Values.server.maxBundleSize -}}
+{{- $count := regexFind "^[0-9]+" .Values.server.maxBundleSize | int64 -}}
+{{- printf "%d%s" (mul $count (add .Values.server.keep 2)) $unit -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "static-export-site.mebibytes" -}}
+{{- $count := regexFind "^[0-9]+" . | int64 -}}
+{{- get (dict "Mi" $count "Gi" (mul $count 1024) "Ti" (mul $count 1048576)) (regexFind "[A-Za-z]+$" .) -}}
+{{- end -}}
+
+{{- define "static-export-site.checkStore" -}}
+{{- if .Values.persistence.size -}}
+{{- $need := mul (include "static-export-site.mebibytes" .Values.server.maxBundleSize | int64) (add .Values.server.keep 2) -}}
+{{- if lt (include "static-export-site.mebibytes" .Values.persistence.size | int64) $need -}}
+{{- fail (printf "persistence.size=%s is too small: the store may need %dMi, which is (server.keep + 2) × server.maxBundleSize. Leave persistence.size empty, or lower one of the two" .Values.persistence.size $need) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.persistence.existingClaim (not .Values.persistence.enabled) -}}
+{{- fail "persistence.existingClaim needs persistence.enabled=true" -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* A volume of the cluster belongs to root until a group is named; on OpenShift the namespace names it. */ -}}
+{{- define "static-export-site.podSecurityContext" -}}
+{{- $context := deepCopy .Values.podSecurityContext -}}
+{{- $isOpenShift := .Capabilities.APIVersions.Has "security.openshift.io/v1" -}}
+{{- if and .Values.persistence.enabled .Values.persistence.fsGroup (not $isOpenShift) (not (hasKey $context "fsGroup")) -}}
+{{- $context = merge $context (dict "fsGroup" (int64 .Values.persistence.fsGroup) "fsGroupChangePolicy" "OnRootMismatch") -}}
+{{- end -}}
+{{- toYaml $context -}}
+{{- end -}}

@@ -1,0 +1,31 @@
+// Puts a bundle into a store the way a preparation does, without an archive or a thread.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createAssembly } from '../../src/bundle/assembly.ts';
+import type { BundleIndex } from '../../src/bundle/bundle-index.ts';
+import { commitBundle } from '../../src/bundle/commit.ts';
+import { defaultLimits } from '../../src/bundle/limits.ts';
+import { createPackWriter } from '../../src/bundle/pack.ts';
+import { type StoreDisk, systemDisk } from '../../src/bundle/store-disk.ts';
+
+/** @param files content by path */
+export async function putBundle(
+  storeDir: string,
+  files: Readonly<Record<string, string | Buffer>>,
+  disk: StoreDisk = systemDisk,
+): Promise<BundleIndex> {
+  const staged = join(storeDir, `.incoming-${process.hrtime.bigint()}`, 'bundle');
+  await mkdir(staged, { recursive: true });
+  const pack = createPackWriter(join(staged, 'pack'));
+  const assembly = createAssembly(defaultLimits, pack);
+  for (const [name, content] of Object.entries(files)) {
+    const file = assembly.beginFile(name, Buffer.byteLength(content));
+    file.write(Buffer.from(content));
+    file.end();
+  }
+  const index = assembly.finish();
+  await pack.commit();
+  await commitBundle(storeDir, staged, index, pack.position, disk);
+  return index;
+}

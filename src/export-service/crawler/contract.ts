@@ -40,7 +40,7 @@ export interface CrawlRequest {
 export interface CrawlProgress {
   /** Pages fetched so far; never falls. */
   readonly pageCount: number;
-  /** Pages known so far; never below `pageCount`. */
+  /** Those, and the pages known and still to fetch; may fall when a link turns out to be dead. */
   readonly discovered: number;
 }
 

@@ -3,12 +3,12 @@
 // retries, and what is past a limit, ends the crawl with a CrawlError; only dead links are left out, by name.
 // Invariant: the same content gives the same files, whatever the order in which answers arrive.
 
+import { type Arrivals, createArrivals } from './arrivals.ts';
 import { assembleSite } from './assembly.ts';
 import { bodyKind, readLinks } from './body-links.ts';
-import { documentPath } from './bundle-path.ts';
-import type { CrawlEdge, CrawlLimits, CrawlRequest, CrawlResult } from './contract.ts';
-import { CrawlError, tooManyBytes, tooManyPages } from './crawl-error.ts';
-import { createFrontier, type Frontier, isNotFoundPage, type Outcome, type Visit } from './frontier.ts';
+import type { CrawlEdge, CrawlRequest, CrawlResult } from './contract.ts';
+import { CrawlError } from './crawl-error.ts';
+import { createFrontier, type Frontier, type Outcome, type Visit } from './frontier.ts';
 import { createOriginFetcher, type OriginFetcher } from './origin-fetcher.ts';
 import type { ReferenceUse } from './reference.ts';
 import { type Robots, readRobots } from './robots.ts';
@@ -48,11 +48,13 @@ export async function crawlSite(request: CrawlRequest, edge: CrawlEdge): Promise
     const context: VisitContext = { scope, fetcher, spool, arrivals, signal };
     for (let wave = frontier.nextWave(); wave.length > 0; wave = frontier.nextWave()) {
       edge.logger.debug({ domain: request.domain, addresses: wave.length }, 'crawling a wave');
-      const outcomes = await visitAll(wave, limits.concurrency, failed, (visit) =>
-        fetchVisit(visit, context),
-      );
+      arrivals.startWave(wave);
+      const outcomes = await visitAll(wave, limits.concurrency, failed, async (visit) => {
+        const outcome = await fetchVisit(visit, context);
+        arrivals.finish(visit, outcome);
+        return outcome;
+      });
       for (const [visit, outcome] of outcomes) frontier.settle(visit, outcome);
-      arrivals.report();
     }
     const result = await assembleSite(frontier, spool, limits.maxRedirects);
     if (result.pageCount === 0) throw noPages(request, result);
@@ -118,7 +120,7 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
   }
   const kind = bodyKind(answer.contentType, address.path);
   const isDocument = kind === 'document';
-  arrivals.add(visit, isDocument, answer.bytes.byteLength);
+  arrivals.addBytes(answer.bytes.byteLength);
   const role = isDocument ? kind : visit.isSitemap ? 'sitemap' : isContents(address) ? 'contents' : kind;
   const links = readLinks(scope, address, role, answer.contentType, answer.bytes);
   return { kind: 'stored', body: await spool.put(answer.bytes), isDocument, links };
@@ -126,35 +128,6 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
 
 function isContents({ path }: Address): boolean {
   return path === '/llms.txt';
-}
-
-/** What has arrived, in whatever order: for progress, and for the limits that must end a crawl at once. */
-interface Arrivals {
-  /** @throws {CrawlError} TooManyBytes, TooManyPages */
-  add(visit: Visit, isDocument: boolean, sizeBytes: number): void;
-  report(): void;
-}
-
-function createArrivals(
-  limits: CrawlLimits,
-  frontier: Frontier,
-  onProgress: CrawlEdge['onProgress'],
-): Arrivals {
-  const pages = new Set<string>();
-  let sizeBytes = 0;
-  const report = (): void =>
-    onProgress({ pageCount: pages.size, discovered: Math.max(pages.size, frontier.pageLinks()) });
-  return {
-    report,
-    add: ({ address, isPage }, isDocument, size) => {
-      sizeBytes += size;
-      if (sizeBytes > limits.maxBytes) throw tooManyBytes(limits.maxBytes);
-      if (!isDocument || !isPage || isNotFoundPage(address)) return;
-      pages.add(documentPath(address) ?? address.path);
-      if (pages.size > limits.maxPages) throw tooManyPages(limits.maxPages, address.path);
-      report();
-    },
-  };
 }
 
 /** Visits a wave with some requests at once; outcomes in the wave's order. The first failure ends the rest. */

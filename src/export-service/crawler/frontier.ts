@@ -48,8 +48,6 @@ export interface Frontier {
   /** Path and reason of what was left out while settling; `assemble` adds what the visits say. */
   readonly leftOut: ReadonlyMap<string, string>;
   readonly notes: ReadonlyMap<string, { readonly count: number; readonly example: string }>;
-  /** Addresses that a visitor may open and robots may fetch. */
-  pageLinks(): number;
   /** Documents among the files. */
   pageCount(): number;
   add(link: BodyLink, depth: number): void;
@@ -79,7 +77,6 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
   const notes = new Map<string, { count: number; example: string }>();
   const queriesOf = new Map<string, number>();
   let waiting: Visit[] = [];
-  let pageLinks = 0;
   let pageCount = 0;
 
   const leaveOut = (path: string, reason: string): void => {
@@ -98,7 +95,6 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
       (use === 'asset' && !visit.isAsset) ||
       (isSitemap && !visit.isSitemap);
     if (!isNews) return;
-    if (use === 'page') pageLinks += 1;
     visit.isPage ||= use === 'page';
     visit.isAsset ||= use === 'asset';
     visit.isSitemap ||= isSitemap;
@@ -136,7 +132,6 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
     visits.set(key, visit);
     if (refusal !== undefined) return;
     if (depth > limits.maxDepth + (visit.isPage ? 0 : assetDepth)) throw tooDeep(limits.maxDepth, path);
-    if (visit.isPage) pageLinks += 1;
     waiting.push(visit);
   };
 
@@ -192,7 +187,6 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
     leftOut,
     notes,
     add,
-    pageLinks: () => pageLinks,
     pageCount: () => pageCount,
     nextWave: () => {
       const wave = waiting.sort((a, b) => compare(addressKey(a.address), addressKey(b.address)));

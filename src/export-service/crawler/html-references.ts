@@ -1,7 +1,8 @@
-// What an HTML or SVG document links to and loads. One walk over parse5's tree, driven by tables of elements and
-// attributes; the document itself is never changed. Never throws and never recurses: depth is the document's choice.
+// What an HTML or SVG document links to and loads. One pass over parse5's tokens, driven by tables of elements and
+// attributes. No tree is built: for a page of megabytes it would be hundreds of them, and no link needs one.
+// Never throws and never recurses: depth is the document's choice. The document itself is never changed.
 
-import { type DefaultTreeAdapterMap, parse } from 'parse5';
+import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import { readCssReferences } from './css-references.ts';
 import type { Reference, ReferenceUse } from './reference.ts';
 import { wholePage } from './script-references.ts';
@@ -17,10 +18,9 @@ export interface HtmlReferences {
   readonly scriptSources: readonly string[];
 }
 
-type Node = DefaultTreeAdapterMap['node'];
-type Element = DefaultTreeAdapterMap['element'];
+type Element = Token.TagToken;
 
-/** element.attribute → use; `*` is any element. */
+/** element.attribute → use, in lower case as tokens are; `*` is any element. */
 const attributeUses: Readonly<Record<string, ReferenceUse>> = {
   'a.href': 'page',
   'a.xlink:href': 'page',
@@ -41,8 +41,8 @@ const attributeUses: Readonly<Record<string, ReferenceUse>> = {
   'use.xlink:href': 'asset',
   'image.href': 'asset',
   'image.xlink:href': 'asset',
-  'feImage.href': 'asset',
-  'feImage.xlink:href': 'asset',
+  'feimage.href': 'asset',
+  'feimage.xlink:href': 'asset',
   '*.background': 'asset',
   '*.data-src': 'hint',
 };
@@ -87,38 +87,89 @@ const metaPictures =
 
 const maxMetaLength = 4096;
 
+/** Elements whose content is text to the tokenizer, which learns of it from whoever consumes its tokens. */
+const textModes: Readonly<Record<string, Tokenizer['state']>> = {
+  script: TokenizerMode.SCRIPT_DATA,
+  style: TokenizerMode.RAWTEXT,
+  iframe: TokenizerMode.RAWTEXT,
+  noembed: TokenizerMode.RAWTEXT,
+  noframes: TokenizerMode.RAWTEXT,
+  xmp: TokenizerMode.RAWTEXT,
+  title: TokenizerMode.RCDATA,
+  textarea: TokenizerMode.RCDATA,
+  plaintext: TokenizerMode.PLAINTEXT,
+};
+
 export function readHtmlReferences(html: string): HtmlReferences {
   const references: Reference[] = [];
   const inlineScripts: string[] = [];
   const scriptSources: string[] = [];
   let base: string | undefined;
-  const pending: Node[] = [parse(html, { scriptingEnabled: false })];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if ('tagName' in node) {
-      references.push(...readElement(node));
-      if (node.tagName === 'base') base ??= attribute(node, 'href');
-      const source = node.tagName === 'script' ? attribute(node, 'src') : preloadSource(node);
-      if (source !== undefined) scriptSources.push(source);
-      else if (node.tagName === 'script') inlineScripts.push(textOf(node));
-    }
-    if ('content' in node) pending.push(node.content);
-    if ('childNodes' in node) for (const child of node.childNodes.toReversed()) pending.push(child);
-  }
+  /** The style or script without `src` that is open, and its text so far. */
+  let open: { readonly tagName: string; text: string } | undefined;
+  /** SVG and MathML around this place: there, `<style/>` is whole, and CDATA is text. */
+  let foreignDepth = 0;
+
+  const finish = (): void => {
+    if (open?.tagName === 'style') references.push(...readCssReferences(open.text));
+    else if (open !== undefined) inlineScripts.push(open.text);
+    open = undefined;
+  };
+  const addText = ({ chars }: Token.CharacterToken): void => {
+    if (open !== undefined) open.text += chars;
+  };
+  const start = (element: Element): void => {
+    const { tagName, selfClosing } = element;
+    references.push(...readElement(element));
+    if (tagName === 'base') base ??= attribute(element, 'href');
+    const source = tagName === 'script' ? attribute(element, 'src') : preloadSource(element);
+    if (source !== undefined) scriptSources.push(source);
+    if (foreignDepth > 0 && selfClosing) return;
+    if (isForeignRoot(tagName) && !selfClosing) foreignDepth += 1;
+    const isCode = tagName === 'style' || tagName === 'script';
+    if (isCode && source === undefined) open = { tagName, text: '' };
+    const mode = isCode || foreignDepth === 0 ? textModes[tagName] : undefined;
+    if (mode !== undefined) tokenizer.state = mode;
+    tokenizer.inForeignNode = foreignDepth > 0;
+  };
+  const end = ({ tagName }: Element): void => {
+    if (tagName === open?.tagName) finish();
+    if (isForeignRoot(tagName)) foreignDepth = Math.max(0, foreignDepth - 1);
+    tokenizer.inForeignNode = foreignDepth > 0;
+  };
+
+  const tokenizer = new Tokenizer(
+    {},
+    {
+      onStartTag: start,
+      onEndTag: end,
+      onCharacter: addText,
+      onWhitespaceCharacter: addText,
+      onNullCharacter: () => {},
+      onComment: () => {},
+      onDoctype: () => {},
+      onEof: finish,
+    },
+  );
+  tokenizer.write(html, true);
   references.push(...scriptSources.flatMap(wholePage).map((text) => ({ text, use: 'hint' as const })));
   return { base, references, inlineScripts, scriptSources };
 }
 
+function isForeignRoot(tagName: string): boolean {
+  return tagName === 'svg' || tagName === 'math';
+}
+
 function* readElement(element: Element): Generator<Reference> {
   for (const attr of element.attrs) {
-    const name = attr.prefix ? `${attr.prefix}:${attr.name}` : attr.name;
+    const { name } = attr;
     const use = lookUp(attributeUses, element, name);
     if (use !== undefined) yield { text: attr.value, use };
     const setUse = lookUp(srcsetUses, element, name);
     if (setUse !== undefined) for (const text of readSrcset(attr.value)) yield { text, use: setUse };
     if (name === 'style') yield* readCssReferences(attr.value);
   }
-  if (element.tagName === 'style') yield* readCssReferences(textOf(element));
-  else if (element.tagName === 'link') yield* readLink(element);
+  if (element.tagName === 'link') yield* readLink(element);
   else if (element.tagName === 'meta') yield* readMeta(element);
 }
 
@@ -157,9 +208,5 @@ function preloadSource(element: Element): string | undefined {
 }
 
 function attribute(element: Element, name: string): string | undefined {
-  return element.attrs.find((attr) => attr.name === name && !attr.prefix)?.value;
-}
-
-function textOf(element: Element): string {
-  return element.childNodes.map((child) => ('value' in child ? child.value : '')).join('');
+  return element.attrs.find((attr) => attr.name === name)?.value;
 }

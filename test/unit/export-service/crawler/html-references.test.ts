@@ -40,6 +40,13 @@ const rows: readonly (readonly [string, readonly string[]])[] = [
   ['<noscript><img src=a.png></noscript>', ['asset a.png']],
   ['<template><a href=/x></a></template>', ['page /x']],
   ['<!-- <a href=/x> --><textarea><a href=/y></textarea>', []],
+  ['<title><a href=/x></title><iframe><a href=/y></iframe><xmp><a href=/z></xmp>', []],
+  ['<svg><style/><title><a href=/x></a></title></svg><a href=/y>', ['page /x', 'page /y']],
+  ['<svg><style><![CDATA[a{fill:url(a.png)}]]></style></svg>', ['asset a.png']],
+  ['<svg><desc><![CDATA[<a href=/x>]]></desc></svg><a href=/y>', ['page /y']],
+  ['<script>"<a href=/x>"</script><style>a::after{content:"</a>"}</style><a href=/y>', ['page /y']],
+  ['<math><mi href=/x></mi></math></svg><title><a href=/x></title><a href=/y>', ['page /y']],
+  ['<style>a{b:url(a.png)}', ['asset a.png']],
   ['<a href="/x?a=1&amp;b=2">', ['page /x?a=1&b=2']],
 ];
 for (const [html, expected] of rows) {

@@ -1,4 +1,5 @@
-// The program `operator`: composition root. Reads what only the process knows; what it does is in src/operator.
+// The program `operator`: composition root. Reads what only the process knows (environment, where it lies);
+// what it does is in src/operator.
 
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';

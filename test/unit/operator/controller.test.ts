@@ -1,0 +1,179 @@
+// How passes are run: workers, deadlines, retries, the hourly look, and what is logged once.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PassOutcome } from '../../../src/loop/edge.ts';
+import { type ControllerOptions, type PassResult, runController } from '../../../src/operator/controller.ts';
+import { WorkQueue } from '../../../src/operator/work-queue.ts';
+import type { Logger } from '../../../src/runtime/logger.ts';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { settle, steppedClock } from '../../support/stepped-clock.ts';
+
+type Pass = ControllerOptions['pass'];
+
+function start(pass: Pass, more: Partial<ControllerOptions> = {}) {
+  const clock = steppedClock();
+  const queue = new WorkQueue(clock);
+  const results: PassResult[] = [];
+  const warnings: object[] = [];
+  const logger: Logger = {
+    debug: () => {},
+    info: () => {},
+    warn: (fields) => warnings.push(fields),
+    error: () => {},
+    child: () => logger,
+  };
+  const work = new AbortController();
+  const running = runController(
+    {
+      queue,
+      pass,
+      workers: 2,
+      passTimeoutMs: 60_000,
+      fullLookMs: 3_600_000,
+      clock,
+      random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
+      logger,
+      observe: (_key, result) => results.push(result),
+      ...more,
+    },
+    work.signal,
+  );
+  return { clock, queue, results, warnings, work, running };
+}
+
+const outcome = (wakeAfterMs: number | undefined): PassOutcome => ({
+  wakeAfterMs,
+  because: 'x',
+  observed: undefined,
+});
+
+test('the next look is when the pass said', async () => {
+  let passes = 0;
+  const { clock, queue } = start(async () => {
+    passes += 1;
+    return outcome(10_000);
+  });
+  queue.add('ns/a');
+  await clock.pass(9_999);
+  assert.equal(passes, 1);
+  await clock.pass(1);
+  assert.equal(passes, 2);
+});
+
+test('every resource is looked at once an hour, whatever its pass said', async () => {
+  let passes = 0;
+  const { clock, queue } = start(async () => {
+    passes += 1;
+    return outcome(90 * 86_400_000);
+  });
+  queue.add('ns/a');
+  await clock.pass(3_600_000);
+  assert.equal(passes, 2);
+});
+
+test('a resource that is gone is not looked at again', async () => {
+  let passes = 0;
+  const { clock, queue, results } = start(async () => {
+    passes += 1;
+    return outcome(undefined);
+  });
+  queue.add('ns/a');
+  await clock.pass(7_200_000);
+  assert.equal(passes, 1);
+  assert.deepEqual(results, ['gone']);
+});
+
+test('failures back off exponentially up to five minutes, and a success forgets them', async () => {
+  const at: number[] = [];
+  let isBroken = true;
+  const { clock, queue, warnings } = start(async () => {
+    at.push(clock.monotonic());
+    if (isBroken) throw new ClusterError('Unavailable', 'down');
+    return outcome(60_000);
+  });
+  queue.add('ns/a');
+  await clock.pass(20 * 60_000);
+  const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+  assert.deepEqual(gaps.slice(0, 5), [500, 1_000, 2_000, 4_000, 8_000]);
+  assert.equal(Math.max(...gaps), 300_000);
+  assert.equal(warnings.length, at.length);
+  isBroken = false;
+  await clock.pass(300_000);
+  isBroken = true;
+  at.length = 0;
+  await clock.pass(60_500);
+  assert.equal((at[1] ?? 0) - (at[0] ?? 0), 500, 'the first retry after a success is soon');
+});
+
+test('a conflict is tried again at once and is no warning', async () => {
+  let passes = 0;
+  const { clock, queue, results, warnings } = start(async () => {
+    passes += 1;
+    if (passes < 3) throw new ClusterError('Conflict', 'changed');
+    return outcome(undefined);
+  });
+  queue.add('ns/a');
+  await clock.pass(250);
+  assert.deepEqual(results, ['conflict', 'conflict', 'gone']);
+  assert.deepEqual(warnings, []);
+});
+
+test('what the server asks to wait is waited', async () => {
+  let passes = 0;
+  const { clock, queue } = start(async () => {
+    passes += 1;
+    throw new ClusterError('TooManyRequests', 'slow down', { retryAfterMs: 30_000 });
+  });
+  queue.add('ns/a');
+  await clock.pass(29_999);
+  assert.equal(passes, 1);
+  await clock.pass(1);
+  assert.equal(passes, 2);
+});
+
+test('a pass that does not end is aborted at its deadline and tried again', async () => {
+  let passes = 0;
+  const { clock, queue, results } = start((_key, signal) => {
+    passes += 1;
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  });
+  queue.add('ns/a');
+  await clock.pass(60_500);
+  assert.equal(passes, 2);
+  assert.deepEqual(results, ['timeout']);
+});
+
+test('one resource that hangs does not hold up the others', async () => {
+  const done: string[] = [];
+  const { clock, queue } = start(({ name }) => {
+    if (name === 'stuck') return new Promise(() => {});
+    done.push(name);
+    return Promise.resolve(outcome(undefined));
+  });
+  for (const name of ['stuck', 'a', 'b', 'c']) queue.add(`ns/${name}`);
+  await clock.pass(1);
+  assert.deepEqual(done, ['a', 'b', 'c']);
+});
+
+test('closing the queue ends it once the passes under way have ended, and an abort ends those', async () => {
+  const { queue, running, work, results } = start((_key, signal) => {
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  });
+  queue.add('ns/a');
+  await settle();
+  queue.close();
+  let hasEnded = false;
+  void running.then(() => {
+    hasEnded = true;
+  });
+  await settle();
+  assert.equal(hasEnded, false);
+  work.abort();
+  await running;
+  assert.deepEqual(results, []);
+});

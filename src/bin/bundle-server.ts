@@ -1,4 +1,5 @@
-// The program `bundle-server`: composition root. What it does is in src/site.
+// The program `bundle-server`: hands it the process, and the worker that prepares bundles in a thread.
+// Decides nothing; what it does is in src/site.
 
 import { runProgram } from '../runtime/program.ts';
 import { runBundleServer } from '../site/bundle-server.ts';

@@ -1,4 +1,5 @@
 // The command line of `bundle-server`: its flags, what they default to, and which of them go together.
+// Invariant: a link given here becomes a Link at once, so that no value of a flag holds its text.
 
 import { defaultLimits } from '../bundle/limits.ts';
 import {

@@ -1,9 +1,11 @@
 // The command line of the server: what it needs, what goes together, what is refused and how.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Invocation, readInvocation } from '../../../src/runtime/flags.ts';
-import { bundleServer, type bundleServerFlags } from '../../../src/site/server-flags.ts';
+import { flagName, type Invocation, readInvocation } from '../../../src/runtime/flags.ts';
+import { bundleServer, bundleServerFlags } from '../../../src/site/server-flags.ts';
 
 const read = (
   args: readonly string[],
@@ -75,4 +77,22 @@ test('what cannot work is refused in words, without the link', () => {
 
 test('bare --version prints the version of the program', () => {
   assert.deepEqual(read(['--version']), { outcome: 'print', text: 'bundle-server 1.0.0\n' });
+});
+
+test('the README lists every flag, with its default, and no other', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../../src/site/README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| (`--[^|]*)\|([^|]*)\|/gm)].map(
+    ([, flags = '', defaults = '']) => ({
+      flags: [...flags.matchAll(/`--([a-z-]+)`/g)].map((match) => match[1]),
+      defaults: [...defaults.matchAll(/`([^`]+)`/g)].map((match) => match[1]),
+    }),
+  );
+  const documented = rows.flatMap(({ flags }) => flags).filter((name) => name !== 'log-level');
+  assert.deepEqual(documented.toSorted(), Object.keys(bundleServerFlags).map(flagName).toSorted());
+  const defaults = new Map(
+    rows.flatMap(({ flags, defaults: texts }) => flags.map((name, at) => [name, texts[at]])),
+  );
+  for (const [key, flag] of Object.entries(bundleServerFlags)) {
+    if (flag.placeholder !== undefined) assert.equal(defaults.get(flagName(key)), flag.defaultText, key);
+  }
 });

@@ -1,0 +1,38 @@
+# One image for every program: the base's Node, the bundled programs, nothing else. The first argument of a container
+# names the program: `operator`, `bundle-server`, `export-service`. No shell is needed at any point of its life, the
+# root file system may be read-only, and any user id will do.
+#
+#   docker buildx build --platform linux/amd64,linux/arm64 --tag static-export-operator:0.1.0 .
+#
+# Programs that are built already take the place of the first stage: --build-context programs=FOLDER
+
+ARG BUILDER=docker.io/library/node:24-trixie-slim
+ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot
+
+# Bundles are the same for every architecture, so they are made once, on the builder's own.
+FROM --platform=$BUILDPLATFORM ${BUILDER} AS build
+WORKDIR /source
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json ./
+COPY test/support/assert-node.ts test/support/
+COPY src src
+RUN npm run build
+
+FROM scratch AS programs
+COPY --from=build /source/dist/*.mjs /
+
+FROM ${BASE}
+ARG VERSION=0.1.0
+ARG REVISION=""
+LABEL org.opencontainers.image.title="static-export-operator" \
+      org.opencontainers.image.description="Keeps a hosted docs site's static export published in your own cluster" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=programs /*.mjs /app/
+COPY LICENSE /app/
+WORKDIR /app
+ENV NODE_ENV=production
+USER 65532:65532
+ENTRYPOINT ["/nodejs/bin/node", "/app/entrypoint.mjs"]

@@ -1,0 +1,44 @@
+// Builds images from Dockerfiles without a registry or a daemon, in a store of its own that goes with its folder.
+// Mounts happen in a mount namespace of their own, so that a killed build leaves none.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { mustRun } from '../command.ts';
+
+export interface BuildOrder {
+  /** Full name, `localhost/…:tag`. */
+  readonly name: string;
+  readonly context: string;
+  readonly dockerfile: string;
+  /** Values of the Dockerfile's ARGs. */
+  readonly args?: Readonly<Record<string, string>>;
+  /** Folders that take the place of a stage. */
+  readonly stages?: Readonly<Record<string, string>>;
+}
+
+export interface ImageBuilder {
+  build(order: BuildOrder): Promise<void>;
+  /** Writes the image as `docker save` would, and gives the file's path. */
+  save(name: string): Promise<string>;
+}
+
+/** @param folder existing; the builder keeps its store in it */
+export async function createImageBuilder(folder: string): Promise<ImageBuilder> {
+  const archives = join(folder, 'archives');
+  await mkdir(archives);
+  const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'store-run')];
+  const buildah = ['unshare', '--mount', '--', 'buildah', ...store];
+  return {
+    build: async ({ name, context, dockerfile, args = {}, stages = {} }) => {
+      const values = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
+      const contexts = Object.entries(stages).map(([stage, path]) => `--build-context=${stage}=${path}`);
+      const options = ['--isolation=chroot', '--pull-never', `--file=${dockerfile}`, `--tag=${name}`];
+      await mustRun([...buildah, 'bud', ...options, ...values, ...contexts, context]);
+    },
+    save: async (name) => {
+      const file = join(archives, `${name.replaceAll(/[/:]/g, '-')}.tar`);
+      await mustRun([...buildah, 'push', name, `docker-archive:${file}:${name}`]);
+      return file;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+// The images of an end-to-end run: the product's, built from its own Dockerfile on a local base, and the sandbox's.
+// Owns a folder with the archives; nothing is pulled, and nothing outside the folder is written.
+
+import { copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { mustRun } from '../command.ts';
+import { sandboxImage } from '../node/container-runtime.ts';
+import { fillBaseRoot } from './base-root.ts';
+import { createImageBuilder } from './image-builder.ts';
+
+const project = resolve(import.meta.dirname, '../../..');
+
+export interface TestImages {
+  /** Name of the product's image, as pods ask for it. */
+  readonly product: string;
+  /** Every archive to import. */
+  readonly archives: readonly string[];
+  readonly productBytes: number;
+  /** What the programs add to the base. */
+  readonly programBytes: number;
+  remove(): Promise<void>;
+}
+
+/** The name that charts are given as `repository` and `tag`. */
+export const productImage = { repository: 'localhost/static-export-operator', tag: 'e2e' };
+
+/** @throws Error with what the build wrote when it failed */
+export async function buildTestImages(): Promise<TestImages> {
+  const folder = await mkdtemp(join(tmpdir(), 'static-export-images-'));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    const builder = await createImageBuilder(folder);
+    const programs = await bundlePrograms(join(folder, 'programs'));
+    const base = join(folder, 'base');
+    await mkdir(base);
+    await fillBaseRoot(base);
+    await builder.build({
+      name: 'localhost/base:1',
+      context: base,
+      dockerfile: await writeRecipe(folder, 'base', ['FROM scratch', 'COPY . /']),
+    });
+    const product = `${productImage.repository}:${productImage.tag}`;
+    await builder.build({
+      name: product,
+      context: project,
+      dockerfile: join(project, 'Dockerfile'),
+      args: { BASE: 'localhost/base:1' },
+      stages: { programs },
+    });
+    const archives = [await buildSandbox(folder, builder), await builder.save(product)];
+    const sizes = await Promise.all(archives.map(async (file) => (await stat(file)).size));
+    const programBytes = Number((await mustRun(['du', '--bytes', '--summarize', programs])).split('\t')[0]);
+    return { product, archives, productBytes: sizes[1] ?? 0, programBytes, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+// `npm run build` writes source maps beside the bundles; the image has no use for them.
+async function bundlePrograms(folder: string): Promise<string> {
+  await mustRun(['npm', '--prefix', project, 'run', 'build', '--silent', '--', `--outdir=${folder}`]);
+  await mustRun(['find', folder, '-name', '*.map', '-delete']);
+  return folder;
+}
+
+async function buildSandbox(
+  folder: string,
+  builder: Awaited<ReturnType<typeof createImageBuilder>>,
+): Promise<string> {
+  const context = join(folder, 'sandbox');
+  await mkdir(context);
+  await copyFile('/bin/busybox', join(context, 'busybox'));
+  const recipe = [
+    'FROM scratch',
+    'COPY busybox /bin/busybox',
+    'ENTRYPOINT ["/bin/busybox", "sleep", "2147483647"]',
+  ];
+  await builder.build({
+    name: sandboxImage,
+    context,
+    dockerfile: await writeRecipe(folder, 'sandbox', recipe),
+  });
+  return builder.save(sandboxImage);
+}
+
+async function writeRecipe(folder: string, name: string, lines: readonly string[]): Promise<string> {
+  const file = join(folder, `${name}.dockerfile`);
+  await writeFile(file, `${lines.join('\n')}\n`);
+  return file;
+}

@@ -124,6 +124,7 @@ async function start(
   const apiKey = `svc_${randomBytes(24).toString('hex')}`;
   const ports = {
     api: await findFreePort(),
+    apiAdmin: await findFreePort(),
     admin: await findFreePort(),
     site: await findFreePort(),
     siteAdmin: await findFreePort(),
@@ -162,7 +163,7 @@ async function start(
       `--listen=127.0.0.1:${ports.api}`,
       `--public-url=${apiUrl}`,
       `--link-lifetime=${linkLifetimeSeconds}s`,
-      `--admin-listen=127.0.0.1:0`,
+      `--admin-listen=127.0.0.1:${ports.apiAdmin}`,
     ]);
     const operator = run('operator', [
       `--api-base-url=${apiUrl}`,
@@ -173,7 +174,7 @@ async function start(
       ...cluster.operatorFlags,
     ]);
     await Promise.all([
-      waitReady(service, `${apiUrl}/livez`),
+      waitReady(service, `http://127.0.0.1:${ports.apiAdmin}/readyz`),
       waitReady(operator, `${operatorAdminUrl}/readyz`),
       startBundleServer(),
     ]);

@@ -6,7 +6,7 @@ const timeoutMs = Number(process.env.TIMEOUT_SECONDS) * 1000;
 
 /** Service variables need no cluster DNS; where there are none, Kubernetes leaves their reference as it stands. */
 function hostOf(address, name) {
-  if (address === undefined || address === '' || address.startsWith('$(')) return name;
+  if (address === undefined || address === '' || address.includes('_SERVICE_HOST')) return name;
   return address.includes(':') ? `[${address}]` : address;
 }
 
@@ -46,10 +46,12 @@ const active = await awaitBundle();
 console.log(`serving version ${active.version}, digest ${active.digest}, ${active.files} files`);
 
 const { answer, text } = await fetchHome({});
-if (answer.status !== 200 || text === '') throw new Error(`the home page answers ${answer.status}, ${text.length} characters`);
+if (answer.status !== 200 || text === '')
+  throw new Error(`the home page answers ${answer.status}, ${text.length} characters`);
 const etag = answer.headers.get('etag');
 console.log(`home page: 200, ${answer.headers.get('content-type')}, ${text.length} characters, etag ${etag}`);
 
 const again = await fetchHome({ 'If-None-Match': etag });
-if (again.answer.status !== 304) throw new Error(`the home page asked for with its ETag answers ${again.answer.status}, not 304`);
+if (again.answer.status !== 304)
+  throw new Error(`the home page asked for with its ETag answers ${again.answer.status}, not 304`);
 console.log('home page with its ETag: 304');

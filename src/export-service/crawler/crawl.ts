@@ -83,13 +83,16 @@ async function fetchRobots(scope: SiteScope, fetcher: OriginFetcher, signal: Abo
   return readRobots(scope, '');
 }
 
-/** The home page, and the files that a site has by convention and that nothing need link to. */
+/** Files that a site has by convention and that nothing need link to. */
+const conventionalFiles = ['/robots.txt', '/404.html', '/favicon.ico', '/llms.txt', '/llms-full.txt'];
+/** Search indexes of MkDocs, mdBook and Docusaurus, and Sphinx's list of objects: only scripts know their names. */
+const searchFiles = ['/search/search_index.json', '/searchindex.json', '/search-index.json', '/objects.inv'];
+
 function addSeeds(scope: SiteScope, frontier: Frontier, robots: Robots): void {
   const seed = (path: string, use: ReferenceUse, isSitemap = false): void =>
     frontier.add({ address: { path, query: '' }, use, isSitemap }, 0);
   seed('/', 'page');
-  const conventional = ['/robots.txt', '/404.html', '/favicon.ico', '/llms.txt', '/llms-full.txt'];
-  for (const path of conventional) seed(path, 'hint');
+  for (const path of [...conventionalFiles, ...searchFiles]) seed(path, 'hint');
   seed('/sitemap.xml', 'hint', true);
   for (const text of robots.sitemaps) {
     const located = locate(scope, text, originUrl(scope, { path: '/', query: '' }));

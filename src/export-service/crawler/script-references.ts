@@ -1,8 +1,9 @@
 // What a script may load later: path literals of chunks, styles and data. A script is text here, never run, so
 // everything found is a hint. Owns: the shapes in which bundlers write such paths.
-// Refuses: guessing at paths that are put together at run time, except the one rule for VitePress below.
+// Refuses: guessing at paths that are put together at run time, except by webpack's table and VitePress's rule.
 
 import type { Reference } from './reference.ts';
+import { readWebpackChunks } from './webpack-chunks.ts';
 
 const extension = '(?:m?js|css|json|wasm|txt|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|mp4|webm)';
 /** A quoted path: rooted, relative, or starting with a folder's name. Quotes may be escaped (scripts in scripts). */
@@ -22,6 +23,7 @@ export function readScriptReferences(script: string, anchors: readonly string[])
     if (/^(?:\/|\.\.?\/)/.test(text)) found.add(text);
     else for (const path of anchored(text, anchors)) found.add(path);
   }
+  for (const chunk of readWebpackChunks(script)) for (const path of anchored(chunk, anchors)) found.add(path);
   return [...found].flatMap((text) => [text, ...wholePage(text)]).map((text) => ({ text, use: 'hint' }));
 }
 

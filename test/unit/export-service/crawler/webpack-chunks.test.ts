@@ -1,0 +1,61 @@
+// The expression by which webpack's runtime names a chunk, in the spellings of the tools that print it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readScriptReferences } from '../../../../src/export-service/crawler/script-references.ts';
+import { readWebpackChunks } from '../../../../src/export-service/crawler/webpack-chunks.ts';
+
+const rows: readonly (readonly [string, string, readonly string[]])[] = [
+  [
+    'names and hashes, a chunk without a name going by its number',
+    'r.u=e=>"assets/js/"+({17:"a1b2",98:"guide"}[e]||e)+"."+{17:"h17",98:"h98",5:"h5"}[e]+".js",r.x=1',
+    ['assets/js/5.h5.js', 'assets/js/a1b2.h17.js', 'assets/js/guide.h98.js'],
+  ],
+  [
+    'in parentheses, with quoted keys and a dash',
+    'd.u=function(e){return"static/chunks/"+(({"12":"x"})[e]||e)+"-"+({"12":"h12"})[e]+".js"}',
+    ['static/chunks/x-h12.js'],
+  ],
+  [
+    'styles by hash alone',
+    'd.miniCssF=e=>"static/css/"+{1:"h1",2:"h2"}[e]+".css"',
+    ['static/css/h1.css', 'static/css/h2.css'],
+  ],
+  ['a hash after the number', 'r.u=e=>"js/"+e+"."+{1:"h1"}[e]+".js"', ['js/1.h1.js']],
+  ['no table', 'r.u=e=>"js/"+e+".js"', []],
+  ['text that only looks alike', '"a/"+{b:1}[e]+".js"', []],
+];
+for (const [name, script, expected] of rows) {
+  test(`webpack: ${name}`, () => assert.deepEqual(readWebpackChunks(script).toSorted(), expected));
+}
+
+test('chunks lie where the runtime lies, base and all', () => {
+  const script = 'r.u=e=>"assets/js/"+({1:"a"}[e]||e)+"."+{1:"h"}[e]+".js"';
+  const found = readScriptReferences(script, ['/base/assets/js/runtime~main.h0.js']);
+  assert.deepEqual(found, [{ text: '/base/assets/js/a.h.js', use: 'hint' }]);
+});
+
+test('no script makes the reader throw, or take long', () => {
+  const piece = fc.constantFrom(
+    '"js/"+',
+    '({',
+    '}',
+    '[e]',
+    '||e)',
+    '+"."+',
+    '{1:"h"}',
+    '+".js"',
+    '"',
+    ',',
+    '1:"a"',
+    '(((((',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (parts) => {
+      for (const path of readWebpackChunks(parts.join(''))) assert.match(path, /^js\//);
+    }),
+    { numRuns: 300 },
+  );
+  assert.deepEqual(readWebpackChunks(`"js/"+${'({'.repeat(50_000)}`), []);
+});

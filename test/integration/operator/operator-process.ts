@@ -1,0 +1,47 @@
+// The operator as its users run it: a process of its own with its flags, its log and its admin port.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type ChildProgram, startProgram } from '../../support/child-program.ts';
+import { eventually } from '../../support/eventually.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import type { ChartedCluster } from './charted-cluster.ts';
+
+export interface OperatorProcess {
+  readonly child: ChildProgram;
+  /** All lines it wrote so far. */
+  readonly log: readonly string[];
+  get(path: string): Promise<{ readonly status: number; readonly text: string }>;
+}
+
+const program = join(import.meta.dirname, '../../../src/bin/operator.ts');
+
+/** Resolves once it is ready. */
+export async function startOperator(
+  world: ChartedCluster,
+  flags: readonly string[],
+): Promise<OperatorProcess> {
+  const port = await findFreePort();
+  const log: string[] = [];
+  const child = startProgram(process.execPath, {
+    args: [
+      program,
+      `--kubeconfig=${world.kubeconfig}`,
+      `--lease-namespace=${world.operatorNamespace}`,
+      `--lease-name=${world.leaseName}`,
+      `--admin-listen=127.0.0.1:${port}`,
+      '--log-level=debug',
+      ...flags,
+    ],
+    onLine: (line) => log.push(line),
+  });
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  await eventually('a ready operator', async () => {
+    assert.equal(child.hasExited(), false, child.tail());
+    return (await get('/readyz')).status === 200 ? true : undefined;
+  });
+  return { child, log, get };
+}

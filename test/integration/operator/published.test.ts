@@ -1,0 +1,340 @@
+// The whole operator as a process, on a real API server, with exactly the chart's rights, against a vendor in the
+// test's hand. Resources are made at the start and go their ways side by side; each test follows one of them.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { parse } from 'yaml';
+import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { goodKey, type ScriptedVendor, signature, startVendor, wrongKey } from './scripted-vendor.ts';
+
+const namespace = 'team-a';
+let world: ChartedCluster;
+let vendor: ScriptedVendor;
+let operator: OperatorProcess;
+const logs: (readonly string[])[] = [];
+
+const flags = (): readonly string[] => [
+  `--api-base-url=${vendor.url}`,
+  '--allow-private-links',
+  `--watch-namespaces=${namespace}`,
+  '--lease-duration=6s',
+  '--request-timeout=5s',
+];
+
+const keySecret = (name: string, apiKey: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  stringData: { apiKey },
+});
+
+const staticExport = (name: string, spec: object = {}) => ({
+  apiVersion: 'staticexport.dev/v1alpha1',
+  kind: 'StaticExport',
+  metadata: { name, namespace },
+  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
+});
+
+const valuesText = '# the site\nreplicas: 2\nstaticExport:\n  enabled: false # for now\n  version: none\n';
+const valuesMap = (name: string, annotations: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace, annotations },
+  data: { 'values.yaml': valuesText },
+});
+const valuesTarget = (name: string) => ({ kind: 'values', values: { kind: 'ConfigMap', name } });
+
+before(async () => {
+  vendor = await startVendor();
+  vendor.script('failing.example.com', { status: () => 'failed' });
+  vendor.script('endless.example.com', { status: () => 'running' });
+  vendor.script('odd.example.com', { status: () => 'Reticulating' });
+  vendor.script('slow.example.com', { status: () => 'running' });
+  vendor.script('html.example.com', { start: { status: 200, body: '<html>Sign in</html>' } });
+  vendor.script('empty.example.com', { start: { status: 200, body: '' } });
+  vendor.script('refreshed.example.com', { lifetimeMs: 12_000 });
+  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  await world.apply(
+    keySecret('export-api', goodKey),
+    keySecret('wrong', wrongKey),
+    valuesMap('granted', { 'staticexport.dev/allow-from': `${namespace}/docs` }),
+    valuesMap('ungranted', { 'staticexport.dev/allow-from': `${namespace}/another` }),
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'foreign-bundle', namespace },
+      stringData: { precious: 'yes' },
+    },
+  );
+  await world.apply(
+    staticExport('docs', { targets: [valuesTarget('granted'), valuesTarget('ungranted')] }),
+    staticExport('latekey', { api: { keySecretRef: { name: 'later' } } }),
+    staticExport('wrongkey', { api: { keySecretRef: { name: 'wrong' } } }),
+    staticExport('foreign'),
+    staticExport('badcron', { schedule: '61 3 * * *' }),
+    staticExport('failing'),
+    staticExport('endless', { jobTimeout: '4s' }),
+    staticExport('odd'),
+    staticExport('slow'),
+    staticExport('html'),
+    staticExport('empty'),
+    staticExport('elsewhere', {
+      api: { baseUrl: 'http://127.0.0.2:1', keySecretRef: { name: 'export-api' } },
+    }),
+    staticExport('refreshed', { linkRefresh: { atPercent: 50, minInterval: '1s' } }),
+  );
+  operator = await startOperator(world, flags());
+  logs.push(operator.log);
+});
+
+after(async () => {
+  await operator?.child.stop();
+  await vendor?.close();
+  await world?.stop();
+});
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+async function read(kind: string, name: string) {
+  const { stdout } = await world.kubectl(['get', kind, name, '-n', namespace, '-o', 'json']);
+  return JSON.parse(stdout);
+}
+
+async function condition(name: string, type: string): Promise<Condition | undefined> {
+  const conditions: readonly Condition[] = (await read('sx', name)).status?.conditions ?? [];
+  return conditions.find((one) => one.type === type);
+}
+
+const awaitCondition = (name: string, type: string, status: string, reason: string, timeoutMs = 40_000) =>
+  eventually(
+    `${name} with ${type}=${status}/${reason}`,
+    async () => {
+      const found = await condition(name, type);
+      if (found?.status === status && found.reason === reason) return found;
+      throw new Error(JSON.stringify((await read('sx', name)).status));
+    },
+    { timeoutMs, everyMs: 250 },
+  );
+
+const request = (name: string, token: string) =>
+  world.kubectl([
+    'annotate',
+    '--overwrite',
+    'sx',
+    name,
+    '-n',
+    namespace,
+    `staticexport.dev/requestedAt=${token}`,
+  ]);
+
+async function readOutput(name: string) {
+  const secret = await read('secret', `${name}-bundle`);
+  const text = (key: string): string => Buffer.from(secret.data[key], 'base64').toString('utf8');
+  return { secret, text, published: parsePublishedBundle(text('bundle.json')) };
+}
+
+test('a StaticExport becomes a Secret and a ConfigMap that name the same version, owned by it', async () => {
+  await awaitCondition('docs', 'Ready', 'True', 'Published');
+  const object = await read('sx', 'docs');
+  const { secret, text, published } = await readOutput('docs');
+  const map = await read('configmap', 'docs-bundle');
+  const { version } = object.status.active;
+  assert.match(version, /^\d{8}-\d{6}-[0-9a-f]{8}$/);
+  assert.equal(published.version, version);
+  assert.equal(published.jobId, vendor.jobs('docs.example.com')[0]);
+  assert.equal(published.pages, 1);
+  assert.match(published.bundleUrl.reveal(), new RegExp(`signature=${signature}$`));
+  assert.equal(text('version'), version);
+  const link = published.bundleUrl.reveal();
+  assert.deepEqual(parse(text('values.yaml')), { staticExport: { enabled: true, bundleUrl: link, version } });
+  assert.deepEqual(parse(map.data['values.yaml']), { staticExport: { enabled: true, version } });
+  assert.equal(map.data.digest, published.digest);
+  for (const { metadata } of [secret, map]) {
+    const { uid, controller } = metadata.ownerReferences[0];
+    assert.deepEqual([uid, controller], [object.metadata.uid, true]);
+  }
+  assert.equal((await fetch(link)).status, 200);
+});
+
+test('a values document that consents is edited in its leaves only; one that does not is left alone', async () => {
+  const { version } = (await read('sx', 'docs')).status.active;
+  const granted = await read('configmap', 'granted');
+  const expected = valuesText
+    .replace('enabled: false', 'enabled: true')
+    .replace('version: none', `version: "${version}"`);
+  assert.equal(granted.data['values.yaml'], expected);
+  assert.equal((await read('configmap', 'ungranted')).data['values.yaml'], valuesText);
+  const { reason, message } = (await condition('docs', 'TargetsSynced')) ?? {};
+  assert.equal(reason, 'NotGranted', message);
+});
+
+test('a request exports again: unchanged content changes no byte, new content becomes a new version', async () => {
+  const earlier = await readOutput('docs');
+  const map = await read('configmap', 'docs-bundle');
+  await request('docs', 'again');
+  await awaitCondition('docs', 'Exported', 'True', 'Unchanged');
+  assert.equal((await read('sx', 'docs')).status.lastHandledRequest, 'again');
+  assert.equal(vendor.jobs('docs.example.com').length, 2);
+  assert.equal((await readOutput('docs')).text('bundle.json'), earlier.text('bundle.json'));
+  assert.equal(
+    (await read('configmap', 'docs-bundle')).metadata.resourceVersion,
+    map.metadata.resourceVersion,
+  );
+
+  vendor.script('docs.example.com', { content: { 'index.html': '<h1>new</h1>', 'b.html': 'b' } });
+  await request('docs', 'once more');
+  await awaitCondition('docs', 'Exported', 'True', 'Promoted');
+  const { published } = await readOutput('docs');
+  assert.notEqual(published.digest, earlier.published.digest);
+  assert.equal(published.pages, 2);
+  const values = parse((await read('configmap', 'granted')).data['values.yaml']);
+  assert.equal(values.staticExport.version, published.version);
+});
+
+test('a foreign Secret of the output name is left alone, and the resource says why', async () => {
+  const { message } = await awaitCondition('foreign', 'Stalled', 'True', 'OutputNotOwned');
+  assert.match(message, /foreign-bundle|Secret/);
+  const secret = await read('secret', 'foreign-bundle');
+  assert.deepEqual(Object.keys(secret.data), ['precious']);
+});
+
+test('an invalid schedule stalls with a message that names it', async () => {
+  const { message } = await awaitCondition('badcron', 'Stalled', 'True', 'InvalidSchedule');
+  assert.match(message, /schedule/i);
+});
+
+test('a job that fails, one that never ends and one of an unknown status withdraw nothing and say so', async () => {
+  await awaitCondition('failing', 'Exported', 'False', 'JobFailed');
+  await awaitCondition('endless', 'Exported', 'False', 'TimedOut');
+  const odd = await eventually('the unknown status in the resource', async () => {
+    const { status } = await read('sx', 'odd');
+    return status?.job?.state === 'Reticulating' ? status : undefined;
+  });
+  assert.equal(odd.job.progress, 40);
+  assert.equal((await condition('odd', 'Ready'))?.status, 'False');
+  assert.equal(vendor.jobs('odd.example.com').length, 1);
+});
+
+test('an API that answers HTML or nothing starts no job and is not hammered', async () => {
+  for (const name of ['html', 'empty']) {
+    const failed = await eventually(`a failure in ${name}`, async () => {
+      const { status } = await read('sx', name);
+      return status?.failures?.export?.count > 0 ? status : undefined;
+    });
+    assert.ok(Date.parse(failed.failures.export.retryAt) > Date.now() - 60_000);
+    assert.equal((await condition(name, 'Ready'))?.status, 'False');
+  }
+});
+
+test('a key is never sent to a host that is not allowed', async () => {
+  const { message } = await awaitCondition('elsewhere', 'Stalled', 'True', 'HostNotAllowed');
+  assert.match(message, /allowed-api-hosts|127\.0\.0\.2/);
+});
+
+test('links are refreshed before they die, under the same version, without a download or a new ConfigMap', async () => {
+  await awaitCondition('refreshed', 'Ready', 'True', 'Published');
+  const first = await readOutput('refreshed');
+  const map = await read('configmap', 'refreshed-bundle');
+  await eventually(
+    'three more links',
+    () => (vendor.mints('refreshed.example.com') >= 4 ? true : undefined),
+    {
+      timeoutMs: 40_000,
+    },
+  );
+  const later = await eventually('a refreshed Secret', async () => {
+    const output = await readOutput('refreshed');
+    return output.published.issuedAt > first.published.issuedAt ? output : undefined;
+  });
+  assert.equal(later.published.version, first.published.version);
+  assert.ok(later.published.expiresAt > Date.now());
+  assert.equal(
+    (await read('configmap', 'refreshed-bundle')).metadata.resourceVersion,
+    map.metadata.resourceVersion,
+  );
+  assert.equal(vendor.jobs('refreshed.example.com').length, 1);
+});
+
+test('an operator killed in the middle of a job goes on with it and starts no second one', async () => {
+  await eventually('a poll of the slow job', () => (vendor.polls('slow.example.com') > 0 ? true : undefined));
+  await operator.child.stop('SIGKILL');
+  const polls = vendor.polls('slow.example.com');
+  operator = await startOperator(world, flags());
+  logs.push(operator.log);
+  await eventually('a poll after the restart', () =>
+    vendor.polls('slow.example.com') > polls ? true : undefined,
+  );
+  vendor.script('slow.example.com', { status: () => 'completed' });
+  await awaitCondition('slow', 'Ready', 'True', 'Published');
+  assert.equal(vendor.jobs('slow.example.com').length, 1);
+});
+
+test('a refused key stops the calls until its Secret is corrected; a missing one is found when it appears', async () => {
+  await awaitCondition('wrongkey', 'Stalled', 'True', 'KeyRefused');
+  await awaitCondition('latekey', 'Ready', 'False', 'KeyMissing');
+  await world.apply(keySecret('wrong', goodKey), keySecret('later', goodKey));
+  // No watch on Secrets: they are looked at by name once a minute.
+  await awaitCondition('wrongkey', 'Ready', 'True', 'Published', 90_000);
+  await awaitCondition('latekey', 'Ready', 'True', 'Published', 90_000);
+});
+
+test('metrics tell what is published, and forget a resource that is deleted', async () => {
+  const before = (await operator.get('/metrics')).text;
+  const label = `namespace="${namespace}",name="docs"`;
+  assert.match(before, new RegExp(`^staticexport_ready\\{${label}\\} 1$`, 'm'));
+  assert.match(before, new RegExp(`^staticexport_pages\\{${label}\\} 2$`, 'm'));
+  assert.match(before, /^leader_election_master_status\{name="staticexport"\} 1$/m);
+  assert.match(
+    before,
+    /^controller_runtime_reconcile_total\{controller="staticexport",result="requeue_after"\} \d+$/m,
+  );
+  await world.kubectl(['delete', 'sx', 'docs', '-n', namespace]);
+  await eventually('metrics without the deleted resource', async () =>
+    (await operator.get('/metrics')).text.includes(label) ? undefined : true,
+  );
+  // Targets keep their last value.
+  assert.match((await read('configmap', 'granted')).data['values.yaml'], /version: "\d{8}-/);
+});
+
+test('neither a key nor a link is anywhere but in Secrets', async () => {
+  const kinds = 'sx,configmaps,events,events.events.k8s.io,leases.coordination.k8s.io';
+  const objects = await world.kubectl(['get', kinds, '-A', '-o', 'yaml', '--show-managed-fields']);
+  const places: Record<string, string> = {
+    objects: objects.stdout,
+    metrics: (await operator.get('/metrics')).text,
+    logs: logs.flat().join('\n'),
+  };
+  const secrets = await world.kubectl(['get', 'secret', 'slow-bundle', '-n', namespace, '-o', 'json']);
+  const bundle = Buffer.from(JSON.parse(secrets.stdout).data['bundle.json'], 'base64').toString();
+  assert.ok(bundle.includes(signature), 'the needle is the right one');
+  for (const [place, text] of Object.entries(places)) {
+    assert.ok(text.length > 1_000, `${place} is not empty`);
+    for (const needle of [goodKey, wrongKey, signature]) {
+      const at = text.indexOf(needle);
+      assert.equal(at, -1, `${place}: …${text.slice(Math.max(0, at - 200), at)}[here]`);
+    }
+  }
+});
+
+test('on SIGTERM it ends by itself, with success and without its lease', async () => {
+  await operator.child.stop('SIGTERM', 20_000);
+  assert.equal(await operator.child.exited, 0);
+  const lease = await world.kubectl([
+    'get',
+    'lease',
+    world.leaseName,
+    '-n',
+    world.operatorNamespace,
+    '-o',
+    'json',
+  ]);
+  assert.equal(JSON.parse(lease.stdout).spec.holderIdentity ?? '', '');
+});

@@ -1,0 +1,168 @@
+// The vendor's side of the export API on a real socket, in the test's hand: how each domain's jobs go, what an
+// answer looks like, which key is good. Archives are real; links are signed, and die when the test says so.
+
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { makeArchive, type SiteContent } from '../bundle-server/archive.ts';
+
+export const goodKey = 'svc_good-Kx81hT2mQ9';
+export const wrongKey = 'svc_wrong-Pz55vB7nR3';
+/** In every link; nothing but the output Secret (and a target that asked) may ever hold it. */
+export const signature = 'c2lnbmF0dXJlLW9mLXRoZS1saW5r';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly type?: string;
+  readonly body: string;
+}
+
+export interface Script {
+  /** The status of a job at its n-th poll, from 1. */
+  status?: (poll: number) => string;
+  /** Instead of starting a job. */
+  start?: RawAnswer;
+  content: SiteContent;
+  lifetimeMs: number;
+}
+
+export interface ScriptedVendor {
+  readonly url: string;
+  readonly port: number;
+  /** Creates or changes how a domain behaves. */
+  script(domain: string, change: Partial<Script>): void;
+  /** Ids of the jobs started for a domain; the same Idempotency-Key starts no second one. */
+  jobs(domain: string): readonly string[];
+  mints(domain: string): number;
+  polls(domain: string): number;
+  close(): Promise<void>;
+}
+
+interface Job {
+  readonly id: string;
+  readonly domain: string;
+  readonly idempotencyKey: string | undefined;
+  readonly content: SiteContent;
+  polls: number;
+  mints: number;
+}
+
+export async function startVendor(): Promise<ScriptedVendor> {
+  const scripts = new Map<string, Script>();
+  const jobs: Job[] = [];
+  const links = new Map<string, { readonly archive: Buffer; readonly expiresAt: number }>();
+  const of = (domain: string): readonly Job[] => jobs.filter((job) => job.domain === domain);
+  const scriptOf = (domain: string): Script =>
+    scripts.get(domain) ?? { content: { 'index.html': `<h1>${domain}</h1>` }, lifetimeMs: 15 * 60_000 };
+
+  const startJob = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { domain } = JSON.parse(await readText(request));
+    const script = scriptOf(domain);
+    if (script.start !== undefined) {
+      send(response, script.start);
+      return;
+    }
+    const key = request.headers['idempotency-key'];
+    const idempotencyKey = typeof key === 'string' ? key : undefined;
+    const known = jobs.find((job) => job.idempotencyKey === idempotencyKey && idempotencyKey !== undefined);
+    const job = known ?? {
+      id: `job/${jobs.length + 1}`,
+      domain,
+      idempotencyKey,
+      content: script.content,
+      polls: 0,
+      mints: 0,
+    };
+    if (known === undefined) jobs.push(job);
+    sendJson(response, 202, { jobId: job.id });
+  };
+
+  const answerJob = async (path: string, response: ServerResponse): Promise<void> => {
+    const [, id = '', action] = /^\/api\/v1\/static-export\/jobs\/([^/]+)(\/bundle)?$/.exec(path) ?? [];
+    const job = jobs.find((one) => one.id === decodeURIComponent(id));
+    if (job === undefined) {
+      sendJson(response, 404, { error: 'no such job' });
+      return;
+    }
+    const script = scriptOf(job.domain);
+    if (action === undefined) {
+      job.polls += 1;
+      const status = script.status?.(job.polls) ?? (job.polls < 2 ? 'running' : 'completed');
+      const progress = status === 'completed' ? 100 : 40;
+      sendJson(response, 200, { jobId: job.id, status, progress, pageCount: 7 });
+      return;
+    }
+    job.mints += 1;
+    const expiresAt = Date.now() + script.lifetimeMs;
+    const target = `/files/${jobs.indexOf(job)}.tgz?mint=${job.mints}&signature=${signature}`;
+    links.set(target, { archive: await makeArchive(job.content), expiresAt });
+    sendJson(response, 200, {
+      bundleUrl: `${base()}${target}`,
+      expiresAt: new Date(expiresAt).toISOString(),
+    });
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url ?? '';
+    if (path.startsWith('/files/')) {
+      sendFile(request, response, links.get(path));
+    } else if (request.headers.authorization !== `Bearer ${goodKey}`) {
+      sendJson(response, 401, { error: `key ${request.headers.authorization} is unknown` });
+    } else if (path === '/api/v1/static-export/jobs') await startJob(request, response);
+    else await answerJob(path, response);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => send(response, { status: 500, body: String(error) }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const base = (): string => `http://127.0.0.1:${address.port}`;
+  const sum = (domain: string, count: (job: Job) => number): number =>
+    of(domain).reduce((total, job) => total + count(job), 0);
+  return {
+    url: `${base()}/api`,
+    port: address.port,
+    script: (domain, change) => {
+      scripts.set(domain, { ...scriptOf(domain), ...change });
+    },
+    jobs: (domain) => of(domain).map(({ id }) => id),
+    mints: (domain) => sum(domain, ({ mints }) => mints),
+    polls: (domain) => sum(domain, ({ polls }) => polls),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
+
+function send(response: ServerResponse, { status, type = 'text/html', body }: RawAnswer): void {
+  response.writeHead(status, { 'content-type': type }).end(body);
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  send(response, { status, type: 'application/json', body: JSON.stringify(body) });
+}
+
+function sendFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  link: { readonly archive: Buffer; readonly expiresAt: number } | undefined,
+): void {
+  if (link === undefined || link.expiresAt < Date.now()) {
+    send(response, {
+      status: 403,
+      type: 'application/xml',
+      body: '<Error><Code>AccessDenied</Code></Error>',
+    });
+  } else if (request.headers.range === 'bytes=0-0') {
+    response
+      .writeHead(206, { 'content-range': `bytes 0-0/${link.archive.length}` })
+      .end(link.archive.subarray(0, 1));
+  } else response.writeHead(200, { 'content-type': 'application/gzip' }).end(link.archive);
+}

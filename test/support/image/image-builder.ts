@@ -26,8 +26,10 @@ export interface ImageBuilder {
 export async function createImageBuilder(folder: string): Promise<ImageBuilder> {
   const archives = join(folder, 'archives');
   await mkdir(archives);
+  const state = join(folder, 'var-lib');
+  await mkdir(state);
   const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'store-run')];
-  const buildah = ['unshare', '--mount', '--', 'buildah', ...store];
+  const buildah = ['unshare', '--mount', '--', 'sh', '-ceu', hideState, 'buildah', state, ...store];
   return {
     build: async ({ name, context, dockerfile, args = {}, stages = {} }) => {
       const values = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
@@ -42,3 +44,6 @@ export async function createImageBuilder(folder: string): Promise<ImageBuilder> 
     },
   };
 }
+
+// It remembers where it saw each blob under /var/lib, whatever store it is told to use.
+const hideState = 'mount --bind "$1" /var/lib; shift; exec buildah "$@"';

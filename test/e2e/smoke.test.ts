@@ -1,0 +1,211 @@
+// The ground that every end-to-end test stands on: two real nodes, our own image, pods under the restricted
+// profile, a Service. What a platform does to pods every day is done here once, with visitors who must not notice.
+// Invariant: afterwards the machine is as it was.
+
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { after, before, suite, test } from 'node:test';
+import { findClusterTools } from '../support/cluster-tools.ts';
+import { eventually } from '../support/eventually.ts';
+import { buildTestImages, type TestImages } from '../support/image/test-images.ts';
+import { sandboxImage } from '../support/node/container-runtime.ts';
+import { type KernelSettings, readKernelSettings } from '../support/node/kernel-settings.ts';
+import { startNode, type TestNodes } from '../support/node/node.ts';
+import {
+  applyObjects,
+  clusterIp,
+  countRestarts,
+  kubectl,
+  listPods,
+  readContainerMemory,
+  signalContainer,
+} from '../support/node/pods.ts';
+import { findRemains } from '../support/node/remains.ts';
+import { startVisits } from '../support/node/visits.ts';
+import {
+  archives,
+  namespace,
+  oneShot,
+  packSite,
+  published,
+  restrictedNamespace,
+  servers,
+  service,
+} from './small-site.ts';
+
+const inNamespace = `--namespace=${namespace}`;
+const selector = 'app=site';
+
+suite('our image on real nodes', () => {
+  let settings: KernelSettings;
+  let images: TestImages;
+  let nodes: TestNodes;
+  let url = '';
+
+  const ask = async (path = '/'): Promise<string> => {
+    const { stdout } = await nodes.run(['curl', '--silent', '--max-time', '5', `${url}${path}`]);
+    return stdout;
+  };
+  const shows = (greeting: string): Promise<true> =>
+    eventually(`the site says "${greeting}"`, async () => (await ask()).includes(greeting) || undefined, {
+      timeoutMs: 40_000,
+    });
+  const rolledOut = (): Promise<string> =>
+    kubectl(nodes, ['rollout', 'status', 'deployment/site', inNamespace, '--timeout=90s']);
+
+  before(async () => {
+    settings = await readKernelSettings();
+    images = await buildTestImages();
+    nodes = await startNode({ nodes: 2, images: images.archives });
+    await applyObjects(nodes, [
+      restrictedNamespace(),
+      archives({ 'one.tar.gz': await packSite('first words'), 'two.tar.gz': await packSite('second words') }),
+      published('one', 'one.tar.gz'),
+      service(),
+      servers(images.product, 2),
+    ]);
+  });
+
+  after(async () => {
+    await nodes?.stop();
+    await images?.remove();
+    assert.deepEqual(await findRemains(process.pid), [], 'folders and control groups');
+    assert.deepEqual(await listLivingChildren(), [], 'processes');
+    assert.doesNotMatch(await readFile('/proc/self/mounts', 'utf8'), /static-export-/);
+    assert.deepEqual(await readKernelSettings(), settings, 'kernel settings');
+  });
+
+  test('two servers get ready under the restricted profile and answer through the Service', async (t) => {
+    await rolledOut();
+    url = `http://${await clusterIp(nodes, namespace, 'site')}`;
+    await shows('first words');
+    const where = await kubectl(nodes, ['get', 'pods', inNamespace, '--output=wide']);
+    for (const name of nodes.names) assert.match(where, new RegExp(name), 'both nodes run a server');
+    t.diagnostic(`image ${mib(images.productBytes)} MiB, of it programs ${mib(images.programBytes)} MiB`);
+  });
+
+  test('a container without the restrictions is not admitted', async () => {
+    const pod = oneShot('bold', images.product, { securityContext: {} });
+    const refused = await nodes.kubectl(['apply', '--filename=-'], { input: JSON.stringify(pod) });
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.stderr, /violates PodSecurity "restricted/);
+  });
+
+  test('every program starts in the image', async (t) => {
+    const programs = ['bundle-server', 'export-service', 'operator'];
+    await applyObjects(
+      nodes,
+      programs.map((name) => oneShot(name, images.product, { args: [name, '--version'] })),
+    );
+    for (const name of programs) {
+      const ended = await eventually(`pod ${name} ended`, async () => {
+        const phase = await kubectl(nodes, [
+          'get',
+          'pod',
+          name,
+          inNamespace,
+          '--output=jsonpath={.status.phase}',
+        ]);
+        return phase === 'Succeeded' || phase === 'Failed' ? phase : undefined;
+      });
+      const log = await kubectl(nodes, ['logs', name, inNamespace]);
+      t.diagnostic(log.trim());
+      assert.equal(ended, 'Succeeded', log);
+      assert.match(log, new RegExp(`^${name} \\d`));
+    }
+  });
+
+  test('a pod reaches the Service too', async () => {
+    const command = ['/bin/busybox', 'wget', '-q', '-O', '-', url];
+    await applyObjects(nodes, [oneShot('visitor', sandboxImage, { command })]);
+    await eventually('the visiting pod saw the page', async () => {
+      const log = await kubectl(nodes, ['logs', 'visitor', inNamespace]);
+      return log.includes('first words') || undefined;
+    });
+  });
+
+  test('exec, logs and port-forward work', async () => {
+    const [pod = ''] = await listPods(nodes, namespace, selector);
+    const exec = await kubectl(nodes, ['exec', pod, inNamespace, '--', '/nodejs/bin/node', '--version']);
+    assert.match(exec, /^v24\./);
+    assert.match(await kubectl(nodes, ['logs', pod, inNamespace]), /"level"/);
+    const tool = (await findClusterTools()).kubectl;
+    const forward = nodes.start(
+      [tool, `--kubeconfig=${nodes.kubeconfig}`, 'port-forward', pod, '18080:http', inNamespace],
+      {},
+    );
+    const page = await eventually('the forwarded port answers', async () => {
+      const answer = await nodes.run(['curl', '--silent', '--max-time', '5', 'http://127.0.0.1:18080/']);
+      return answer.code === 0 ? answer.stdout : undefined;
+    });
+    assert.match(page, /first words/);
+    await forward.stop();
+  });
+
+  test('memory limits are the pod’s own, and what containers use can be read', async (t) => {
+    for (const pod of await listPods(nodes, namespace, selector)) {
+      const memory = await readContainerMemory(nodes, { namespace, pod });
+      assert.equal(memory.limitBytes, 256 * 1024 * 1024);
+      assert.ok(memory.rssBytes > 20 * 1024 * 1024 && memory.peakBytes <= 256 * 1024 * 1024);
+      t.diagnostic(`bundle-server rss ${mib(memory.rssBytes)} MiB, peak ${mib(memory.peakBytes)} MiB of 256`);
+    }
+  });
+
+  test('a new value of the mounted Secret is served without a pod being replaced', async () => {
+    const pods = await listPods(nodes, namespace, selector);
+    await applyObjects(nodes, [published('two', 'two.tar.gz')]);
+    for (const pod of pods) {
+      const path = `/api/v1/namespaces/${namespace}/pods/${pod}:8080/proxy/`;
+      await eventually(
+        `${pod} serves the second version`,
+        async () => (await kubectl(nodes, ['get', '--raw', path])).includes('second words') || undefined,
+        { timeoutMs: 60_000 },
+      );
+    }
+    assert.deepEqual(await listPods(nodes, namespace, selector), pods);
+  });
+
+  test('a server killed from outside comes back with the same site', async () => {
+    const [pod = ''] = await listPods(nodes, namespace, selector);
+    await signalContainer(nodes, { namespace, pod }, 'SIGKILL');
+    await eventually('the container started again', async () =>
+      (await countRestarts(nodes, { namespace, pod })) === 1 ? true : undefined,
+    );
+    await rolledOut();
+    await shows('second words');
+  });
+
+  for (const keepsConnections of [true, false]) {
+    const how = keepsConnections ? 'kept connections' : 'a connection a request';
+    test(`visitors with ${how} notice neither a deleted pod nor a drained node`, async (t) => {
+      const visits = startVisits(nodes, { urls: [`${url}/`], perSecond: 40, keepsConnections });
+      await visits.more(20);
+      const [oldest = ''] = await listPods(nodes, namespace, selector);
+      await kubectl(nodes, ['delete', 'pod', oldest, inNamespace, '--wait']);
+      await rolledOut();
+      await kubectl(nodes, ['drain', 'node-2', '--delete-emptydir-data', '--force', '--timeout=90s']);
+      await kubectl(nodes, ['uncordon', 'node-2']);
+      await rolledOut();
+      await visits.more(20);
+      const tally = await visits.stop();
+      t.diagnostic(`${tally.requests} requests, ${tally.failed} failed, slowest ${tally.slowestMs} ms`);
+      assert.equal(tally.failed, 0, tally.examples.join('\n'));
+      assert.equal(Object.keys(tally.contents).length, 1, 'one content all the time');
+    });
+  }
+});
+
+function mib(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024);
+}
+
+/** Command lines of what this process has started and has not ended. */
+async function listLivingChildren(): Promise<readonly string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = pids.map(async (pid) => {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+    if (!status.includes(`PPid:\t${process.pid}\n`)) return [];
+    return [await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')];
+  });
+  return (await Promise.all(found)).flat();
+}

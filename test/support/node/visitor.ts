@@ -1,0 +1,77 @@
+// The program behind visits.ts: asks a Service a steady number of times a second from inside the cluster's network,
+// and writes what it has seen so far, one JSON line at a time. Ends when its standard output does, or on SIGTERM
+// after the requests under way are answered.
+//   node visitor.ts '{"urls":["http://10.96.0.9/"],"perSecond":50,"keepsConnections":true}'
+
+import { createHash } from 'node:crypto';
+import { Agent, get } from 'node:http';
+import type { Tally, VisitOrder } from './visits.ts';
+
+const order: VisitOrder = JSON.parse(process.argv[2] ?? '{}');
+const agent = new Agent({ keepAlive: order.keepsConnections });
+const statuses: Record<string, number> = {};
+const contents: Record<string, number> = {};
+const examples: string[] = [];
+const open = new Set<Promise<void>>();
+let requests = 0;
+let failed = 0;
+let slowestMs = 0;
+
+function fail(what: string): void {
+  failed += 1;
+  if (examples.length < 10) examples.push(`request ${requests}: ${what}`);
+}
+
+function ask(url: string): Promise<void> {
+  const start = performance.now();
+  requests += 1;
+  return new Promise((resolve) => {
+    const request = get(url, { agent, timeout: 10_000 }, (response) => {
+      const hash = createHash('sha256');
+      response.on('data', (chunk: Buffer) => hash.update(chunk));
+      response.on('error', (error) => done(`${url}: body: ${error.message}`));
+      response.on('end', () => {
+        const status = response.statusCode ?? 0;
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        const content = `${new URL(url).pathname} ${hash.digest('hex').slice(0, 12)}`;
+        if (status === 200) contents[content] = (contents[content] ?? 0) + 1;
+        done(status === 200 ? undefined : `${url}: status ${status}`);
+      });
+    });
+    let isDone = false;
+    const done = (wrong: string | undefined): void => {
+      // A connection that breaks in mid-body may be reported by both sides.
+      if (isDone) return;
+      isDone = true;
+      if (wrong !== undefined) fail(wrong);
+      slowestMs = Math.max(slowestMs, Math.round(performance.now() - start));
+      resolve();
+    };
+    request.on('timeout', () => request.destroy(new Error('no answer within 10 s')));
+    request.on('error', (error) => done(`${url}: ${error.message}`));
+  });
+}
+
+function report(isLast: boolean): void {
+  const tally: Tally = { requests, failed, statuses, contents, examples, slowestMs, isLast };
+  process.stdout.write(`${JSON.stringify(tally)}\n`);
+}
+
+let next = 0;
+const asking = setInterval(() => {
+  const url = order.urls[next++ % order.urls.length];
+  if (url === undefined) return;
+  const asked = ask(url).finally(() => open.delete(asked));
+  open.add(asked);
+}, 1000 / order.perSecond);
+const reporting = setInterval(() => report(false), 250);
+
+process.stdout.on('error', () => process.exit(1));
+process.once('SIGTERM', () => {
+  clearInterval(asking);
+  clearInterval(reporting);
+  void Promise.all(open).then(() => {
+    report(true);
+    agent.destroy();
+  });
+});

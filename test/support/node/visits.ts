@@ -1,0 +1,77 @@
+// Visitors of a Service that never stop while something happens to its pods: a steady number of requests a second
+// from inside the cluster's network, counted by status and content. A request that is not answered with 200 failed.
+
+import { join } from 'node:path';
+import { eventually } from '../eventually.ts';
+import type { TestNodes } from './node.ts';
+
+export interface VisitOrder {
+  /** Asked in turn. */
+  readonly urls: readonly string[];
+  readonly perSecond: number;
+  /** Whether connections are used again, as browsers do, or every request makes its own. */
+  readonly keepsConnections: boolean;
+}
+
+export interface Tally {
+  readonly requests: number;
+  readonly failed: number;
+  /** Status → how often. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Path and the first hex digits of its body's SHA-256 → how often it was answered. */
+  readonly contents: Readonly<Record<string, number>>;
+  /** The first failures, in words. */
+  readonly examples: readonly string[];
+  readonly slowestMs: number;
+  /** Nothing is under way any more. */
+  readonly isLast: boolean;
+}
+
+export interface Visits {
+  /** What was seen so far, at most a quarter of a second old. */
+  readonly tally: () => Tally;
+  /** Resolves when `count` further requests have been made: proof that visits went on after what came before. */
+  more(count: number): Promise<Tally>;
+  /** Lets requests under way be answered. */
+  stop(): Promise<Tally>;
+}
+
+const nothing: Tally = {
+  requests: 0,
+  failed: 0,
+  statuses: {},
+  contents: {},
+  examples: [],
+  slowestMs: 0,
+  isLast: false,
+};
+
+export function startVisits(nodes: TestNodes, order: VisitOrder): Visits {
+  let tally = nothing;
+  const visitor = nodes.start(
+    [process.execPath, join(import.meta.dirname, 'visitor.ts'), JSON.stringify(order)],
+    {
+      onLine: (line) => {
+        if (line.startsWith('{')) tally = JSON.parse(line);
+      },
+    },
+  );
+  const ended = (): Error => new Error(`the visitor ended:\n${visitor.tail()}`);
+  return {
+    tally: () => tally,
+    more: async (count) => {
+      const from = tally.requests;
+      await eventually(`${count} more requests`, () => {
+        if (visitor.hasExited()) return true;
+        return tally.requests >= from + count ? true : undefined;
+      });
+      if (visitor.hasExited()) throw ended();
+      return tally;
+    },
+    stop: async () => {
+      await visitor.stop('SIGTERM', 15_000);
+      if (!tally.isLast) throw ended();
+      return tally;
+    },
+  };
+}

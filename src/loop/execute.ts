@@ -8,7 +8,7 @@ import { type Observation, pendingRequest } from '../reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action, Plan } from '../reconcile/state.ts';
 import { mergeStatus } from '../reconcile/status.ts';
-import { formatInstant } from '../staticexport/instant.ts';
+import { formatInstant, wholeSecond } from '../staticexport/instant.ts';
 import type { StartMark } from '../staticexport/status-schema.ts';
 import type { Link } from '../wire/link.ts';
 import type { PassEdge } from './edge.ts';
@@ -29,6 +29,8 @@ export interface ExecutionInput {
   readonly observation: Observation;
   readonly object: StaticExportObject;
   readonly key: string | undefined;
+  /** The link that the output Secret holds. */
+  readonly published: Link | undefined;
 }
 
 /** A mint whose link is dead on arrival is repeated at once, this often in all. */
@@ -125,7 +127,7 @@ async function pollJob(
     (failure) => ({ kind: 'poll-failed', failure }),
     signal,
   );
-  edge.memory.polls.set(resourceId(object.metadata), { jobId, at: edge.clock.now() });
+  edge.memory.polls.set(resourceId(object.metadata), { jobId, at: wholeSecond(edge.clock.now()) });
   return result;
 }
 
@@ -151,7 +153,7 @@ async function mintLink(
     const clock = clockOf({ sentAt, serverDate, claimedExpiresAt: expiresAt, signed: link.signedLifetime() });
     if (await isAlive(link, clock, edge, signal)) {
       if (action.cause === 'subject') keepCandidate(action.jobId, link, clock, input, edge);
-      return { result: { kind: 'minted', clock }, link };
+      return { result: { kind: 'minted', clock, isPublished: link.isSame(input.published) }, link };
     }
   }
   const failure: CallFailure = { code: 'DeadOnArrival', retryAfterMs: undefined };

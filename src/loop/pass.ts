@@ -50,7 +50,11 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
 
   const before = adopt(observation);
   const plan = choose(classify(before), before);
-  const done = await execute({ plan, observation: before, object, key: handles.key }, edge, signal);
+  const done = await execute(
+    { plan, observation: before, object, key: handles.key, published: handles.published?.bundleUrl },
+    edge,
+    signal,
+  );
 
   const settling = { ...before, now: wholeSecond(edge.clock.now()) };
   const settled = settle(settling, plan, done.result);

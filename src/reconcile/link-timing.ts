@@ -72,12 +72,13 @@ export function isFromTheFuture(clock: LinkClock, now: number): boolean {
   return clock.issuedAt > now + clockToleranceMs;
 }
 
-/** After a link that was not fresher: half the remaining life, and at last just after expiry. */
+/**
+ * After a link that was not fresher: half the remaining life, and at last just after expiry. A try so close before
+ * expiry that the floor would delay the last one is left out.
+ */
 export function retryAfterStale(published: LinkClock, now: number, minIntervalMs: number): number {
   const remainingMs = published.expiresAt - now;
   const halfway = now + Math.max(minIntervalMs, remainingMs / 2);
-  if (remainingMs <= 0) return wholeSecond(now + minIntervalMs);
-  return wholeSecond(
-    halfway < published.expiresAt ? halfway : Math.max(published.expiresAt + 1000, now + minIntervalMs),
-  );
+  if (halfway + minIntervalMs < published.expiresAt) return wholeSecond(halfway);
+  return wholeSecond(Math.max(published.expiresAt + 1000, now + minIntervalMs));
 }

@@ -44,7 +44,12 @@ export type ActionResult =
       readonly pageCount: number | undefined;
     }
   | { readonly kind: 'poll-failed'; readonly failure: CallFailure }
-  | { readonly kind: 'minted'; readonly clock: LinkClock }
+  | {
+      readonly kind: 'minted';
+      readonly clock: LinkClock;
+      /** The very link that is published already: whatever it claims, it lives no longer than it did. */
+      readonly isPublished: boolean;
+    }
   | { readonly kind: 'mint-failed'; readonly failure: CallFailure }
   | { readonly kind: 'inspecting' }
   | { readonly kind: 'inspected'; readonly content: InspectedContent; readonly clock: LinkClock }

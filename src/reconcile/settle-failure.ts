@@ -27,8 +27,9 @@ export function callFailed(
       request: pendingRequest(observation),
     };
     const { secretVersion, reason } = refusedKey;
+    // The key waits for its Secret; the lanes do not wait on top of that. A clear no ends the mark all the same.
     return {
-      status: { ...status, refusedKey },
+      status: { ...observation.status, start: status.start, refusedKey },
       publish: undefined,
       gate: { kind: 'refuse', secretVersion, reason },
     };

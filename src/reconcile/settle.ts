@@ -5,13 +5,15 @@
 import { formatInstant } from '../staticexport/instant.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import { needsInspection } from './choose.ts';
-import { isFresher, type LinkClock, retryAfterStale } from './link-timing.ts';
+import { isFresher, retryAfterStale } from './link-timing.ts';
 import type { Observation } from './observation.ts';
 import type { ActionResult, GateChange, Publication } from './result.ts';
 import { dueTick, readSchedule } from './schedule.ts';
 import { callFailed, exportFailed, mintRefreshFailed, noteFailure, startFailed } from './settle-failure.ts';
 import { inspectFailed, settleSubject, subjectMintFailed } from './settle-subject.ts';
 import type { Plan, Subject } from './state.ts';
+
+type Minted = Extract<ActionResult, { kind: 'minted' }>;
 
 export interface Settled {
   readonly status: Status;
@@ -31,7 +33,7 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
     case 'polled':
       return answered(observation, settlePolled(observation, result));
     case 'minted':
-      return settleMinted(observation, plan, result.clock);
+      return settleMinted(observation, plan, result);
     case 'inspected':
       return {
         ...settleSubject(observation, subjectOf(plan), result.content, result.clock),
@@ -146,8 +148,9 @@ function pinSubject(jobId: string): Subject {
   };
 }
 
-function settleMinted(observation: Observation, plan: Plan, clock: LinkClock): Settled {
+function settleMinted(observation: Observation, plan: Plan, minted: Minted): Settled {
   const { status } = observation;
+  const { clock } = minted;
   if (plan.action.kind === 'mint' && plan.action.cause === 'subject') {
     const subject = subjectOf(plan);
     if (needsInspection(subject, observation)) return answered(observation, status);
@@ -155,15 +158,16 @@ function settleMinted(observation: Observation, plan: Plan, clock: LinkClock): S
     const settled = settleSubject(observation, subject, content, clock);
     return answered(observation, settled.status, settled.publish);
   }
-  return settleRefreshed(observation, clock);
+  return settleRefreshed(observation, minted);
 }
 
-function settleRefreshed(observation: Observation, clock: LinkClock): Settled {
+function settleRefreshed(observation: Observation, { clock, isPublished }: Minted): Settled {
   const { status, output, now, wanted } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;
   const { active } = status;
   if (active === undefined) return answered(observation, status);
-  if (published !== undefined && published.expiresAt > now && !isFresher(clock, published, now)) {
+  const isStale = published !== undefined && (isPublished || !isFresher(clock, published, now));
+  if (isStale && published.expiresAt > now) {
     const stale = {
       count: (status.failures?.link?.count ?? 0) + 1,
       at: formatInstant(now),

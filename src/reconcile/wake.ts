@@ -21,7 +21,8 @@ export function nextWake(observation: Observation, plan: Plan): number {
   if (plan.action.kind !== 'none') return isReading(observation, plan) ? now + inspectingLookMs : now;
   const fullLook = now + hourMs - Math.floor(spreadOf(uid, 'look') * (hourMs / 10));
   const instants = [...timersOf(observation, plan.state)].filter((at) => at > now);
-  return Math.min(fullLook, ...instants);
+  // Decisions see whole seconds: looking within the second before an instant would see nothing, and look again.
+  return Math.ceil(Math.min(fullLook, ...instants) / 1000) * 1000;
 }
 
 /** Nothing to do but wait for the archive that is being read. */

@@ -1,0 +1,195 @@
+// A cluster of a few objects with what matters of a real one: resourceVersions with conflicts, generations that
+// move with the spec only, status apart from spec, server-side apply that creates. Keeps every write for oracles.
+
+import type {
+  AppliedObject,
+  Cluster,
+  ConfigMapObject,
+  DocumentEdit,
+  ObjectKey,
+  ObjectMeta,
+  SecretObject,
+  StaticExportObject,
+} from '../../src/loop/ports.ts';
+import { ClusterError } from '../../src/wire/cluster-error.ts';
+
+export interface Write {
+  readonly kind: 'Secret' | 'ConfigMap' | 'Status' | 'Document';
+  readonly name: string;
+  /** False when the object was the same before. */
+  readonly isChange: boolean;
+}
+
+const idOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
+
+export class FakeCluster implements Cluster {
+  readonly exports = new Map<string, StaticExportObject>();
+  readonly secrets = new Map<string, SecretObject>();
+  readonly configMaps = new Map<string, ConfigMapObject>();
+  readonly writes: Write[] = [];
+  /** Every state a StaticExport was in, for stale reads. */
+  readonly past = new Map<string, StaticExportObject[]>();
+  #version = 100;
+
+  create(key: ObjectKey, spec: unknown): StaticExportObject {
+    const object = { metadata: { ...this.#meta(key), generation: 1 }, spec, status: { observedGeneration: -1 } };
+    return this.#put(object);
+  }
+
+  /** A user's edit: the generation moves when the spec does. */
+  edit(
+    key: ObjectKey,
+    change: (object: StaticExportObject) => { readonly spec?: unknown; readonly annotations?: Record<string, string> },
+  ): void {
+    const before = this.exports.get(idOf(key));
+    if (before === undefined) return;
+    const { spec, annotations } = change(before);
+    this.#put({
+      ...before,
+      spec: spec ?? before.spec,
+      metadata: {
+        ...before.metadata,
+        resourceVersion: this.#next(),
+        generation: (before.metadata.generation ?? 0) + (spec === undefined ? 0 : 1),
+        annotations: { ...before.metadata.annotations, ...annotations },
+      },
+    });
+  }
+
+  /** The resource goes, and the garbage collector takes what it owned. */
+  remove(key: ObjectKey): void {
+    const uid = this.exports.get(idOf(key))?.metadata.uid;
+    this.exports.delete(idOf(key));
+    for (const objects of [this.secrets, this.configMaps]) {
+      for (const [id, { metadata }] of objects) {
+        if (metadata.ownerReferences.some((owner) => owner.uid === uid)) objects.delete(id);
+      }
+    }
+  }
+
+  putSecret(key: ObjectKey, data: Readonly<Record<string, string>>): void {
+    const before = this.secrets.get(idOf(key))?.metadata;
+    const metadata = before === undefined ? this.#meta(key) : { ...before, resourceVersion: this.#next() };
+    this.secrets.set(idOf(key), { metadata, data: encode(data) });
+  }
+
+  putConfigMap(key: ObjectKey, data: Readonly<Record<string, string>>, annotations: Record<string, string> = {}): void {
+    this.configMaps.set(idOf(key), { metadata: { ...this.#meta(key), annotations }, data });
+  }
+
+  async readStaticExport(key: ObjectKey): Promise<StaticExportObject | undefined> {
+    return this.exports.get(idOf(key));
+  }
+
+  async readSecret(key: ObjectKey): Promise<SecretObject | undefined> {
+    return this.secrets.get(idOf(key));
+  }
+
+  async readConfigMap(key: ObjectKey): Promise<ConfigMapObject | undefined> {
+    return this.configMaps.get(idOf(key));
+  }
+
+  async applySecret(object: AppliedObject): Promise<void> {
+    const id = idOf(object.metadata);
+    const before = this.secrets.get(id);
+    const data = encode(object.data);
+    const isChange = before === undefined || !isSame(decode(before.data), object.data);
+    this.writes.push({ kind: 'Secret', name: object.metadata.name, isChange });
+    this.secrets.set(id, { metadata: this.#applied(object, before?.metadata), data });
+  }
+
+  async applyConfigMap(object: AppliedObject): Promise<void> {
+    const id = idOf(object.metadata);
+    const before = this.configMaps.get(id);
+    const isChange = before === undefined || !isSame(before.data, object.data);
+    this.writes.push({ kind: 'ConfigMap', name: object.metadata.name, isChange });
+    this.configMaps.set(id, { metadata: this.#applied(object, before?.metadata), data: object.data });
+  }
+
+  async editDocument({ kind, key, dataKey, text, resourceVersion }: DocumentEdit): Promise<void> {
+    const found = kind === 'Secret' ? this.secrets.get(idOf(key)) : this.configMaps.get(idOf(key));
+    if (found === undefined) throw new ClusterError('NotFound', 'no such object');
+    if (found.metadata.resourceVersion !== resourceVersion) throw new ClusterError('Conflict', 'it moved');
+    this.writes.push({ kind: 'Document', name: key.name, isChange: true });
+    const metadata = { ...found.metadata, resourceVersion: this.#next() };
+    const secret = this.secrets.get(idOf(key));
+    const configMap = this.configMaps.get(idOf(key));
+    if (kind === 'Secret' && secret !== undefined) {
+      this.secrets.set(idOf(key), { metadata, data: { ...secret.data, ...encode({ [dataKey]: text }) } });
+    } else if (configMap !== undefined) {
+      this.configMaps.set(idOf(key), { metadata, data: { ...configMap.data, [dataKey]: text } });
+    }
+  }
+
+  async writeStatus(object: StaticExportObject, next: object): Promise<StaticExportObject> {
+    const stored = this.exports.get(idOf(object.metadata));
+    if (stored === undefined) throw new ClusterError('NotFound', 'no such object');
+    if (stored.metadata.resourceVersion !== object.metadata.resourceVersion) {
+      throw new ClusterError('Conflict', 'it moved');
+    }
+    const isChange = JSON.stringify(sorted(stored.status)) !== JSON.stringify(sorted(next));
+    this.writes.push({ kind: 'Status', name: object.metadata.name, isChange });
+    const status: unknown = JSON.parse(JSON.stringify(next));
+    return this.#put({ ...stored, status, metadata: { ...stored.metadata, resourceVersion: this.#next() } });
+  }
+
+  #put(object: StaticExportObject): StaticExportObject {
+    const id = idOf(object.metadata);
+    this.exports.set(id, object);
+    const past = this.past.get(id) ?? [];
+    past.push(object);
+    if (past.length > 4) past.shift();
+    this.past.set(id, past);
+    return object;
+  }
+
+  #applied(object: AppliedObject, before: ObjectMeta | undefined): ObjectMeta {
+    return {
+      ...(before ?? this.#meta(object.metadata)),
+      ...object.metadata,
+      labels: { ...before?.labels, ...object.metadata.labels },
+      resourceVersion: this.#next(),
+    };
+  }
+
+  #meta({ namespace, name }: ObjectKey): ObjectMeta {
+    const uid = `uid-${this.#next()}`;
+    return {
+      namespace,
+      name,
+      uid,
+      resourceVersion: this.#next(),
+      annotations: {},
+      labels: {},
+      ownerReferences: [],
+    };
+  }
+
+  #next(): string {
+    this.#version += 1;
+    return String(this.#version);
+  }
+}
+
+export function encode(data: Readonly<Record<string, string>>): Readonly<Record<string, Uint8Array>> {
+  return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, new TextEncoder().encode(text)]));
+}
+
+export function decode(data: Readonly<Record<string, Uint8Array>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(data).map(([key, bytes]) => [key, new TextDecoder().decode(bytes)]));
+}
+
+function isSame(one: object, other: object): boolean {
+  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, one]) => one !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, one]) => [key, sorted(one)]),
+  );
+}

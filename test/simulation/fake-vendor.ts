@@ -1,0 +1,169 @@
+// The export API and the storage behind its links, with a clock of its own: jobs that take time, fail, hang or
+// vanish; links that expire; answers that may be refused. Content is a name per domain, and its digest follows.
+// Invariant: a link gives the content of the job it was minted for, until it expires, and not a second longer.
+
+import { createHash } from 'node:crypto';
+import { BundleError } from '../../src/bundle/bundle-error.ts';
+import { type ExportApi, ExportApiError, type ExportApiErrorCode } from '../../src/export-api/answers.ts';
+import type { Bundles, ExportApiSource, Inspection } from '../../src/loop/ports.ts';
+import { Link } from '../../src/wire/link.ts';
+import type { VirtualClock } from '../support/virtual-clock.ts';
+
+export const signature = 'c2lnbmF0dXJl';
+
+export interface Content {
+  readonly name: string;
+  readonly pages: number;
+}
+
+interface Job {
+  readonly id: string;
+  readonly domain: string;
+  readonly content: Content;
+  readonly endsAt: number;
+  readonly ending: 'completed' | 'failed' | 'never';
+}
+
+interface MintedFact {
+  readonly jobId: string;
+  /** On the monotonic clock. */
+  readonly expiresAt: number;
+}
+
+export interface Call {
+  readonly kind: 'start' | 'poll' | 'mint';
+  readonly key: string;
+  readonly idempotencyKey: string | undefined;
+  readonly at: number;
+}
+
+export class FakeVendor implements ExportApiSource {
+  readonly clock: VirtualClock;
+  readonly jobs = new Map<string, Job>();
+  readonly links = new Map<string, MintedFact>();
+  readonly calls: Call[] = [];
+  readonly contents = new Map<string, Content>();
+  validKey = 'svc_secret-one';
+  /** Code that every call is answered with while set. */
+  failing: ExportApiErrorCode | undefined;
+  retryAfterMs: number | undefined;
+  linkLifetimeMs = 15 * 60_000;
+  jobMs = 60_000;
+  ending: Job['ending'] = 'completed';
+  readMs = 1000;
+  /** The vendor's wall clock minus ours. */
+  skewMs = 0;
+  /** Gives the same link until it expires. */
+  isCachingLinks = false;
+  isIdempotent = true;
+  hidesExpiry = false;
+  unreadable: 'dead-link' | 'transient' | 'refused' | undefined;
+  readonly #starts = new Map<string, string>();
+  readonly #cached = new Map<string, string>();
+  #count = 0;
+
+  constructor(clock: VirtualClock) {
+    this.clock = clock;
+  }
+
+  connect(_baseUrl: string, key: string): ExportApi {
+    return {
+      startJob: async ({ domain, idempotencyKey }) => {
+        this.#admit('start', key, idempotencyKey);
+        const known = this.isIdempotent ? this.#starts.get(idempotencyKey) : undefined;
+        const jobId = known ?? this.#start(domain, idempotencyKey);
+        return { jobId, raw: {} };
+      },
+      readJob: async (jobId) => {
+        this.#admit('poll', key, undefined);
+        const job = this.#find(jobId);
+        const isOver = job.ending !== 'never' && this.clock.monotonic() >= job.endsAt;
+        const outcome = isOver && job.ending !== 'never' ? job.ending : ('unfinished' as const);
+        return { outcome, state: isOver ? job.ending : 'running', progress: 50, pageCount: 3, raw: {} };
+      },
+      mintBundle: async ({ jobId, idempotencyKey }) => {
+        this.#admit('mint', key, idempotencyKey);
+        const job = this.#find(jobId);
+        if (job.ending !== 'completed' || this.clock.monotonic() < job.endsAt) {
+          throw new ExportApiError('Conflict', 'not finished', { status: 409 });
+        }
+        return this.#mint(jobId);
+      },
+    };
+  }
+
+  bundles(): Bundles {
+    return {
+      inspect: async (link, signal): Promise<Inspection> => {
+        await this.clock.after(this.readMs, signal);
+        const fact = this.links.get(link.reveal());
+        if (this.unreadable !== undefined) throw new BundleError(this.unreadable, 'Scripted', 'as the story wants');
+        if (fact === undefined || fact.expiresAt <= this.clock.monotonic()) {
+          throw new BundleError('dead-link', 'LinkDead', 'the link is dead');
+        }
+        return this.inspectionOf(fact.jobId);
+      },
+      probe: async (link) => {
+        const fact = this.links.get(link.reveal());
+        return fact !== undefined && fact.expiresAt > this.clock.monotonic() ? 'alive' : 'dead';
+      },
+    };
+  }
+
+  inspectionOf(jobId: string): Inspection {
+    const { content } = this.#find(jobId);
+    return { digest: digestOf(content), pages: content.pages, sizeBytes: content.pages * 1000 };
+  }
+
+  /** A job that somebody else started by hand. */
+  startElsewhere(domain: string): string {
+    return this.#start(domain, `elsewhere-${this.#count}`);
+  }
+
+  isLive(link: string): boolean {
+    return (this.links.get(link)?.expiresAt ?? 0) > this.clock.monotonic();
+  }
+
+  #admit(kind: Call['kind'], key: string, idempotencyKey: string | undefined): void {
+    this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic() });
+    if (key !== this.validKey) throw new ExportApiError('Unauthorized', 'wrong key', { status: 401 });
+    if (this.failing !== undefined) {
+      throw new ExportApiError(this.failing, 'scripted', { retryAfterMs: this.retryAfterMs });
+    }
+  }
+
+  #find(jobId: string): Job {
+    const job = this.jobs.get(jobId);
+    if (job === undefined) throw new ExportApiError('NotFound', 'no such job', { status: 404 });
+    return job;
+  }
+
+  #start(domain: string, idempotencyKey: string): string {
+    this.#count += 1;
+    const id = `se_${this.#count}`;
+    const content = this.contents.get(domain) ?? { name: `${domain}-0`, pages: 20 };
+    this.jobs.set(id, { id, domain, content, endsAt: this.clock.monotonic() + this.jobMs, ending: this.ending });
+    this.#starts.set(idempotencyKey, id);
+    return id;
+  }
+
+  #mint(jobId: string) {
+    const serverNow = this.clock.now() + this.skewMs;
+    const cached = this.#cached.get(jobId);
+    const isCached = this.isCachingLinks && cached !== undefined && this.isLive(cached);
+    this.#count += 1;
+    const text = isCached ? cached : `https://storage.test/b${this.#count}.tar.gz?X-Sig=${signature}${this.#count}`;
+    if (!isCached) {
+      this.links.set(text, { jobId, expiresAt: this.clock.monotonic() + this.linkLifetimeMs });
+      this.#cached.set(jobId, text);
+    }
+    const link = Link.parse(text);
+    if (link === undefined) throw new Error('the fake made no link');
+    const leftMs = (this.links.get(text)?.expiresAt ?? 0) - this.clock.monotonic();
+    return { link, expiresAt: this.hidesExpiry ? undefined : serverNow + leftMs, serverDate: serverNow, raw: {} };
+  }
+}
+
+export function digestOf({ name }: Content): string {
+  return createHash('sha256').update(name).digest('hex');
+}

@@ -1,0 +1,110 @@
+// Faults between the pass and its ports: a crash before or after any call, an answer that gets lost, a call that
+// is refused, a read of the past. Wraps ports; the pass under test never knows.
+
+import { ExportApiError } from '../../src/export-api/answers.ts';
+import type { Bundles, Cluster, ExportApiSource, ObjectKey, StaticExportObject } from '../../src/loop/ports.ts';
+import { ClusterError } from '../../src/wire/cluster-error.ts';
+import type { Dice } from './dice.ts';
+import type { FakeCluster } from './fake-cluster.ts';
+
+/** The process dies here. The driver starts a new one with nothing remembered. */
+export class Crash extends Error {}
+
+export type Fault = 'crash-before' | 'crash-after' | 'lost' | 'refused' | 'stale' | 'none';
+
+export interface FaultPlan {
+  /** What happens to this call; `name` is `cluster.writeStatus`, `api.startJob`, … */
+  next(name: string): Fault;
+}
+
+export const noFaults: FaultPlan = { next: () => 'none' };
+
+export interface FaultLog {
+  readonly name: string;
+  readonly fault: Fault;
+}
+
+/** Each call meets a fault with this probability while `isOn`. */
+export function randomFaults(dice: Dice, rate: () => number, log: FaultLog[]): FaultPlan {
+  return {
+    next: (name) => {
+      if (!dice.isBelow(rate())) return 'none';
+      const fault = dice.pick(['crash-before', 'crash-after', 'lost', 'refused', 'stale'] as const);
+      log.push({ name, fault });
+      return fault;
+    },
+  };
+}
+
+/** One fault, at the n-th call of the story; for "a crash before and after every call". */
+export function faultAt(index: number, fault: Fault, seen: string[]): FaultPlan {
+  return {
+    next: (name) => {
+      seen.push(name);
+      return seen.length - 1 === index ? fault : 'none';
+    },
+  };
+}
+
+async function through<T>(name: string, plan: FaultPlan, call: () => Promise<T>, refuse: () => Error): Promise<T> {
+  const fault = plan.next(name);
+  if (fault === 'crash-before') throw new Crash(name);
+  if (fault === 'refused') throw refuse();
+  const result = await call();
+  if (fault === 'crash-after') throw new Crash(name);
+  if (fault === 'lost') throw refuse();
+  return result;
+}
+
+const clusterDown = (): Error => new ClusterError('Unavailable', 'scripted: no answer');
+const apiDown = (): Error => new ExportApiError('NetworkError', 'scripted: no answer');
+
+export function faultyCluster(cluster: Cluster, plan: FaultPlan, past: FakeCluster['past']): Cluster {
+  const pass = <T>(name: string, call: () => Promise<T>): Promise<T> => through(`cluster.${name}`, plan, call, clusterDown);
+  return {
+    readStaticExport: async (key, signal) => {
+      const fault = plan.next('cluster.readStaticExport');
+      if (fault === 'stale') return staleOf(past, key) ?? cluster.readStaticExport(key, signal);
+      const rest: FaultPlan = { next: () => fault };
+      return through('cluster.readStaticExport', rest, () => cluster.readStaticExport(key, signal), clusterDown);
+    },
+    readSecret: (key, signal) => pass('readSecret', () => cluster.readSecret(key, signal)),
+    readConfigMap: (key, signal) => pass('readConfigMap', () => cluster.readConfigMap(key, signal)),
+    applySecret: (object, signal) => pass('applySecret', () => cluster.applySecret(object, signal)),
+    applyConfigMap: (object, signal) => pass('applyConfigMap', () => cluster.applyConfigMap(object, signal)),
+    editDocument: (edit, signal) => pass('editDocument', () => cluster.editDocument(edit, signal)),
+    writeStatus: (object, next, signal) => pass('writeStatus', () => cluster.writeStatus(object, next, signal)),
+  };
+}
+
+function staleOf(past: FakeCluster['past'], { namespace, name }: ObjectKey): StaticExportObject | undefined {
+  return past.get(`${namespace}/${name}`)?.at(-2);
+}
+
+export function faultyApi(source: ExportApiSource, plan: FaultPlan): ExportApiSource {
+  return {
+    connect: (baseUrl, key) => {
+      const api = source.connect(baseUrl, key);
+      const pass = <T>(name: string, call: () => Promise<T>): Promise<T> => through(`api.${name}`, plan, call, apiDown);
+      return {
+        startJob: (request, signal) => pass('startJob', () => api.startJob(request, signal)),
+        readJob: (jobId, signal) => pass('readJob', () => api.readJob(jobId, signal)),
+        mintBundle: (request, signal) => pass('mintBundle', () => api.mintBundle(request, signal)),
+      };
+    },
+  };
+}
+
+export function faultyBundles(bundles: Bundles, plan: FaultPlan): Bundles {
+  return {
+    inspect: bundles.inspect,
+    probe: async (link, signal) => {
+      const fault = plan.next('bundles.probe');
+      if (fault === 'crash-before') throw new Crash('bundles.probe');
+      if (fault === 'refused' || fault === 'lost') return 'unknown';
+      const life = await bundles.probe(link, signal);
+      if (fault === 'crash-after') throw new Crash('bundles.probe');
+      return life;
+    },
+  };
+}

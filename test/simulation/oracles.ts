@@ -1,0 +1,199 @@
+// What must hold after every turn of a story, whatever happened in it. Each oracle is a rule of the product; a
+// breach is thrown with the rule's words. Owns its memory of the story; changes nothing.
+
+import assert from 'node:assert/strict';
+import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
+import { adopt } from '../../src/reconcile/adopt.ts';
+import { choose } from '../../src/reconcile/choose.ts';
+import { classify } from '../../src/reconcile/classify.ts';
+import { nextWake } from '../../src/reconcile/wake.ts';
+import { gather } from '../../src/loop/gather.ts';
+import { createMemory } from '../../src/loop/memory.ts';
+import { parseStaticExport } from '../../src/staticexport/parse.ts';
+import { statusSchema } from '../../src/staticexport/status-schema.ts';
+import { signature } from './fake-vendor.ts';
+import { noFaults } from './faults.ts';
+import { outputName, resource, type Turn, type World } from './world.ts';
+
+/** How long after the last disturbance everything must be in order: the longest back-off of a dead link, and slack. */
+const calmMs = 7 * 60_000;
+
+export class Oracles {
+  readonly #world: World;
+  #publishedOnce = false;
+  #lastVersion: string | undefined;
+  #deadSince: number | undefined;
+  #disturbedAt = 0;
+  #seenJobs = new Set<string>();
+  #refused: { key: string; calls: number } | undefined;
+  #writesChecked = 0;
+  #callsChecked = 0;
+  readonly #mintKeys = new Set<string | undefined>();
+  /** Faults that may each have cost a job nobody follows, or a write twice. */
+  excused = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Something happened that the operator may need time to get over. */
+  disturb(): void {
+    this.#disturbedAt = this.#world.clock.monotonic();
+  }
+
+  async check(turn: Turn): Promise<void> {
+    if (turn.error !== undefined) this.disturb();
+    this.checkSecrets();
+    this.checkStatus();
+    this.checkPublication(turn);
+    this.checkLink();
+    this.checkWrites(turn);
+    this.checkIdle(turn);
+    this.checkJobs();
+    this.checkMintKeys();
+    await this.checkRestart(turn);
+  }
+
+  /** Rule 5: keys and links appear in no status, event, log, ConfigMap. */
+  checkSecrets(): void {
+    const { cluster, events, logs, vendor } = this.#world;
+    const shown = JSON.stringify([
+      [...cluster.exports.values()],
+      [...cluster.configMaps.values()],
+      events.slice(-20),
+      logs.slice(-20),
+    ]);
+    assert.ok(!shown.includes(signature), 'a link is shown');
+    assert.ok(!shown.includes(vendor.validKey.slice(4)), 'a key is shown');
+  }
+
+  /** kstatus, and the schema that the API server would hold the status to. */
+  checkStatus(): void {
+    const object = this.#world.object();
+    if (object === undefined) return;
+    const read = statusSchema.safeParse(object.status);
+    assert.ok(read.success, `the API server would refuse this status: ${read.error?.message ?? ''}`);
+    const conditions = read.data.conditions ?? [];
+    if (conditions.length === 0) return;
+    const isTrue = (type: string): boolean => conditions.some((one) => one.type === type && one.status === 'True');
+    assert.ok(conditions.some(({ type }) => type === 'Ready'), 'Ready is always there');
+    assert.ok(!(isTrue('Ready') && isTrue('Stalled')), 'Ready and Stalled');
+    assert.ok(!(isTrue('Ready') && isTrue('Reconciling')), 'Ready and Reconciling');
+    assert.ok(!(isTrue('Reconciling') && isTrue('Stalled')), 'Reconciling and Stalled');
+    for (const type of ['Reconciling', 'Stalled']) {
+      assert.ok(!conditions.some((one) => one.type === type && one.status !== 'True'), `${type} exists only while true`);
+    }
+    assert.ok((read.data.observedGeneration ?? 0) <= (object.metadata.generation ?? 0), 'observedGeneration is ahead');
+  }
+
+  /** Rules 4, 2: the last good version stays; what is published was complete; suspend and pin are obeyed. */
+  checkPublication({ before }: Turn): void {
+    const output = this.#world.output();
+    const text = output?.['bundle.json'];
+    if (text === undefined) return;
+    const published = parsePublishedBundle(text);
+    const truth = this.#world.vendor.inspectionOf(published.jobId);
+    assert.equal(published.digest, truth.digest, 'published digest is not that of its job');
+    assert.equal(output?.['version'], published.version, 'the copies differ from bundle.json');
+    if (this.#lastVersion !== undefined && published.version !== this.#lastVersion) {
+      const { spec } = parseStaticExport({ spec: before?.spec, status: {} });
+      assert.notEqual(spec?.suspend, true, 'promoted while suspended');
+      if (spec?.pin !== undefined) {
+        assert.ok(spec.pin.version === published.version || spec.pin.jobId === published.jobId, 'promoted past a pin');
+      }
+    }
+    this.#publishedOnce = true;
+    this.#lastVersion = published.version;
+  }
+
+  /** Rule 1: while the API answers, no dead link stays published. */
+  checkLink(): void {
+    const { clock, vendor, object } = { ...this.#world, object: this.#world.object() };
+    const isCalm = clock.monotonic() - this.#disturbedAt > calmMs;
+    const isKeyGood = this.#world.keyInUse() === vendor.validKey;
+    if (!this.#publishedOnce || object === undefined || !isCalm) return;
+    if (vendor.failing !== undefined || !isKeyGood || this.#world.status().failures?.link?.reason === 'JobGone') return;
+    assert.ok(this.#world.output() !== undefined, 'the output is missing');
+    if (this.#world.isLinkLive()) this.#deadSince = undefined;
+    else this.#deadSince ??= clock.monotonic();
+    // Who hands out the same link until it is dead leaves no way to be in time, only to be quick.
+    const slackMs = vendor.isCachingLinks ? 15_000 : 0;
+    const deadMs = clock.monotonic() - (this.#deadSince ?? clock.monotonic());
+    const isInTime = this.#deadSince === undefined || (vendor.isCachingLinks && deadMs <= slackMs);
+    assert.ok(isInTime, 'a dead link is published although the API answers');
+  }
+
+  /** Rule 6: written only on change; rule 2: a refresh writes no ConfigMap. */
+  checkWrites(turn: Turn): void {
+    const { writes } = this.#world.cluster;
+    const fresh = writes.slice(this.#writesChecked);
+    this.#writesChecked = writes.length;
+    if (turn.error !== undefined) return;
+    for (const write of fresh) assert.ok(write.isChange, `${write.kind} was written without a change`);
+  }
+
+  /** Rule 6: nothing is called or written between timers when nothing changed. */
+  checkIdle({ isUnprompted, callsMade, writesMade, error }: Turn): void {
+    if (!isUnprompted || error !== undefined) return;
+    assert.equal(callsMade, 0, 'the API was called before its time');
+    assert.equal(writesMade, 0, 'something was written before its time');
+  }
+
+  /** Rule 3: at most one job nobody follows for each crash or lost answer; none where keys are honoured. */
+  checkJobs(): void {
+    const { vendor } = this.#world;
+    const id = this.#world.status().job?.id;
+    if (id !== undefined) this.#seenJobs.add(id);
+    const spare = [...vendor.jobs.keys()].filter((jobId) => !this.#seenJobs.has(jobId)).length;
+    const isUnconfirmed = this.#world.status().start !== undefined ? 1 : 0;
+    assert.ok(spare <= this.excused + isUnconfirmed, `${spare} jobs nobody follows, ${this.excused} excused`);
+  }
+
+  /** Rule 9: each mint has its own key. */
+  checkMintKeys(): void {
+    const { calls } = this.#world.vendor;
+    for (const { kind, idempotencyKey } of calls.slice(this.#callsChecked)) {
+      if (kind !== 'mint') continue;
+      assert.ok(!this.#mintKeys.has(idempotencyKey), 'two mints with one Idempotency-Key');
+      this.#mintKeys.add(idempotencyKey);
+    }
+    this.#callsChecked = calls.length;
+  }
+
+  /** Rule 8: no call with a refused key but the free one. */
+  checkRefusedKey(): void {
+    const { vendor } = this.#world;
+    const wrong = vendor.calls.filter(({ key }) => key !== vendor.validKey).length;
+    this.#refused = { key: vendor.validKey, calls: wrong };
+    assert.ok(this.#refused.calls <= this.excused + 3, `${wrong} calls with a refused key`);
+  }
+
+  /** Rule 14: a process that lost its memory wakes no later. */
+  async checkRestart({ outcome, error }: Turn): Promise<void> {
+    const object = this.#world.object();
+    if (error !== undefined || outcome?.wakeAfterMs === undefined || object === undefined) return;
+    const resource = parseStaticExport(object);
+    if (resource.spec === undefined) return;
+    const signal = new AbortController().signal;
+    const edge = this.#world.edge(createMemory(signal), noFaults);
+    const { observation } = await gather(object, resource, resource.spec, edge, signal);
+    const seen = adopt(observation);
+    const wakeAt = nextWake(seen, choose(classify(seen), seen));
+    const before = this.#world.clock.now() + outcome.wakeAfterMs;
+    assert.ok(wakeAt <= before + 1000, `a restart would wake ${wakeAt - before} ms later`);
+  }
+
+  /** At the end of a story, after calm: everything is as it should be. */
+  checkSettled(): void {
+    const world = this.#world;
+    const object = world.object();
+    if (object === undefined) return;
+    const { spec } = parseStaticExport(object);
+    if (spec?.suspend === true || spec?.pin !== undefined) return;
+    assert.equal(world.condition('Ready'), 'True/Published', `not ready after calm: ${JSON.stringify(world.status())}`);
+    assert.ok(world.isLinkLive(), 'no live link after calm');
+    const configMap = world.cluster.configMaps.get(`${resource.namespace}/${outputName}`);
+    assert.equal(configMap?.data['version'], world.output()?.['version'], 'ConfigMap and Secret differ');
+    assert.equal(world.status().active?.version, world.output()?.['version'], 'status and Secret differ');
+  }
+}

@@ -1,0 +1,212 @@
+// A whole little world on virtual time: cluster, vendor, one operator process at a time running the real pass, and
+// a driver that calls it as the work queue would: at its wake-up, on changes, after errors with a back-off.
+
+import type { OperatorSettings, PassEdge, PassOutcome } from '../../src/loop/edge.ts';
+import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
+import { runPass } from '../../src/loop/pass.ts';
+import type { EventNote, ObjectKey, StaticExportObject } from '../../src/loop/ports.ts';
+import type { Logger } from '../../src/runtime/logger.ts';
+import { parseStatus } from '../../src/staticexport/parse.ts';
+import type { Status } from '../../src/staticexport/status-schema.ts';
+import { ClusterError } from '../../src/wire/cluster-error.ts';
+import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
+import { Dice } from './dice.ts';
+import { decode, FakeCluster } from './fake-cluster.ts';
+import { FakeVendor } from './fake-vendor.ts';
+import { Crash, type FaultPlan, faultyApi, faultyBundles, faultyCluster, noFaults } from './faults.ts';
+
+export const resource: ObjectKey = { namespace: 'docs', name: 'site' };
+export const outputName = 'site-bundle';
+export const keySecret: ObjectKey = { namespace: 'docs', name: 'export-api' };
+export const requestTimeoutMs = 30_000;
+
+/** What one turn of the driver did, for the oracles. */
+export interface Turn {
+  readonly outcome: PassOutcome | undefined;
+  readonly error: unknown;
+  readonly isUnprompted: boolean;
+  readonly before: StaticExportObject | undefined;
+  readonly callsMade: number;
+  readonly writesMade: number;
+}
+
+export interface WorldOptions {
+  readonly seed?: number;
+  readonly spec?: Record<string, unknown>;
+  readonly faults?: FaultPlan;
+  /** Replaces parts of the edge; for mutations. */
+  readonly bend?: (edge: PassEdge, world: World) => PassEdge;
+}
+
+export class World {
+  readonly clock: VirtualClock = virtualClock();
+  readonly cluster = new FakeCluster();
+  readonly vendor: FakeVendor = new FakeVendor(this.clock);
+  readonly dice: Dice;
+  readonly events: EventNote[] = [];
+  readonly logs: string[] = [];
+  faults: FaultPlan;
+  readonly because: string[] = [];
+  crashes = 0;
+  /** Something a pass may see was changed since the last one. */
+  isDirty = false;
+  /** Wall time of the next look, on the monotonic clock. */
+  wakeAt = 0;
+  readonly #bend: NonNullable<WorldOptions['bend']>;
+  #process = new AbortController();
+  #memory: ProcessMemory = createMemory(this.#process.signal);
+  #errors = 0;
+
+  constructor(options: WorldOptions = {}) {
+    this.dice = new Dice(options.seed ?? 1);
+    this.faults = options.faults ?? noFaults;
+    this.#bend = options.bend ?? ((edge) => edge);
+    this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
+    this.cluster.create(resource, { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } }, ...options.spec });
+  }
+
+  edge(memory = this.#memory, faults = this.faults): PassEdge {
+    const settings: OperatorSettings = {
+      apiBaseUrl: 'https://api.example.com',
+      allowedApiHosts: [],
+      requestTimeoutMs,
+      inspectTimeoutMs: 10 * 60_000,
+    };
+    return this.#bend(
+      {
+        cluster: faultyCluster(this.cluster, faults, this.cluster.past),
+        exportApi: faultyApi(this.vendor, faults),
+        bundles: faultyBundles(this.vendor.bundles(), faults),
+        events: { record: (_object, note) => this.events.push(note) },
+        clock: this.clock,
+        random: this.dice.random(),
+        logger: this.#logger(),
+        settings,
+        memory,
+      },
+      this,
+    );
+  }
+
+  /** The process dies and another starts with nothing remembered. */
+  restart(): void {
+    this.#process.abort();
+    this.#process = new AbortController();
+    this.#memory = createMemory(this.#process.signal);
+    this.#errors = 0;
+    this.wakeAt = this.clock.monotonic();
+  }
+
+  /** Tells the driver of a change, as a watch would. */
+  prompt(): void {
+    this.isDirty = true;
+    this.wakeAt = this.clock.monotonic();
+  }
+
+  /** One pass now. */
+  async turn(): Promise<Turn> {
+    const isUnprompted = this.clock.monotonic() < this.wakeAt && !this.isDirty;
+    this.isDirty = false;
+    const before = await this.cluster.readStaticExport(resource);
+    const calls = this.vendor.calls.length;
+    const writes = this.cluster.writes.length;
+    const counts = () => ({
+      isUnprompted,
+      before,
+      callsMade: this.vendor.calls.length - calls,
+      writesMade: this.cluster.writes.length - writes,
+    });
+    try {
+      const outcome = await this.clock.finish(runPass(resource, this.edge(), this.#process.signal));
+      this.#errors = 0;
+      this.because.push(outcome.because);
+      this.wakeAt = this.clock.monotonic() + (outcome.wakeAfterMs ?? 3_600_000);
+      return { outcome, error: undefined, ...counts() };
+    } catch (error) {
+      this.#recover(error);
+      return { outcome: undefined, error, ...counts() };
+    }
+  }
+
+  #recover(error: unknown): void {
+    if (error instanceof Crash) {
+      this.crashes += 1;
+      this.restart();
+      this.wakeAt = this.clock.monotonic() + this.dice.between(1, 20) * 1000;
+      return;
+    }
+    if (!(error instanceof ClusterError)) throw error;
+    this.#errors += 1;
+    this.wakeAt = this.clock.monotonic() + (error.code === 'Conflict' ? 100 : Math.min(300_000, 500 * 2 ** this.#errors));
+  }
+
+  /** Runs passes as they fall due until `ms` from now; `watch` sees each. */
+  async run(ms: number, watch: (turn: Turn) => void | Promise<void> = () => {}): Promise<void> {
+    const end = this.clock.monotonic() + ms;
+    for (let turns = 0; this.wakeAt <= end; turns += 1) {
+      if (turns > 4000) throw new Error('the driver turns without end');
+      await this.clock.pass(Math.max(0, this.wakeAt - this.clock.monotonic()));
+      await watch(await this.turn());
+    }
+    await this.clock.pass(end - this.clock.monotonic());
+  }
+
+  /** Passes until the condition holds; fails after `ms` of virtual time. */
+  async until(condition: () => boolean, ms = 3_600_000): Promise<void> {
+    const end = this.clock.monotonic() + ms;
+    while (!condition()) {
+      if (this.wakeAt > end) throw new Error(`not within ${ms} ms: ${JSON.stringify(this.status())}`);
+      await this.clock.pass(Math.max(0, this.wakeAt - this.clock.monotonic()));
+      await this.turn();
+    }
+  }
+
+  annotate(annotations: Record<string, string>): void {
+    this.cluster.edit(resource, () => ({ annotations }));
+    this.prompt();
+  }
+
+  editSpec(change: Record<string, unknown>): void {
+    this.cluster.edit(resource, ({ spec }) => ({ spec: { ...(typeof spec === 'object' ? spec : {}), ...change } }));
+    this.prompt();
+  }
+
+  object(): StaticExportObject | undefined {
+    return this.cluster.exports.get(`${resource.namespace}/${resource.name}`);
+  }
+
+  status(): Status {
+    return parseStatus(this.object()?.status);
+  }
+
+  /** `True/Published`, or `-` when the condition is absent. */
+  condition(type: string): string {
+    const found = this.status().conditions?.find((one) => one.type === type);
+    return found === undefined ? '-' : `${found.status}/${found.reason}`;
+  }
+
+  output(): Readonly<Record<string, string>> | undefined {
+    const secret = this.cluster.secrets.get(`${resource.namespace}/${outputName}`);
+    return secret && decode(secret.data);
+  }
+
+  keyInUse(): string | undefined {
+    const secret = this.cluster.secrets.get(`${keySecret.namespace}/${keySecret.name}`);
+    return secret && decode(secret.data)['apiKey'];
+  }
+
+  isLinkLive(): boolean {
+    return this.vendor.isLive(this.output()?.['bundleUrl'] ?? '');
+  }
+
+  callsOf(kind: 'start' | 'poll' | 'mint'): number {
+    return this.vendor.calls.filter((call) => call.kind === kind).length;
+  }
+
+  #logger(): Logger {
+    const write = (fields: object, message: string): void => {
+      this.logs.push(`${message} ${JSON.stringify(fields)}`);
+    };
+    return { debug: write, info: write, warn: write, error: write, child: () => this.#logger() };
+  }
+}

@@ -4,6 +4,7 @@
 import { readCssReferences } from './css-references.ts';
 import { readHtmlReferences } from './html-references.ts';
 import { readManifestReferences } from './manifest-references.ts';
+import { payloadOf, readPayload } from './next-payload.ts';
 import type { Reference, ReferenceUse } from './reference.ts';
 import { readScriptReferences } from './script-references.ts';
 import { type Address, locate, originUrl, type SiteScope } from './site-scope.ts';
@@ -16,6 +17,7 @@ export type BodyKind =
   | 'script'
   | 'picture'
   | 'manifest'
+  | 'payload'
   | 'sitemap'
   | 'contents'
   | 'other';
@@ -56,7 +58,10 @@ export function bodyKind(contentType: string, path: string): BodyKind {
   if (!['', 'text/plain', 'application/octet-stream'].includes(type)) return 'other';
   const extension = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
   if (type === '' && (extension.startsWith('htm') || extension === '')) return 'document';
-  return ({ css: 'style', js: 'script', mjs: 'script', svg: 'picture' } as const)[extension] ?? 'other';
+  return (
+    ({ css: 'style', js: 'script', mjs: 'script', svg: 'picture', txt: 'payload' } as const)[extension] ??
+    'other'
+  );
 }
 
 export function readLinks(
@@ -108,6 +113,11 @@ function find(kind: BodyKind, contentType: string, bytes: Uint8Array, url: URL):
       return { references: readScriptReferences(decodeText(bytes, contentType, false), [url.pathname]) };
     case 'manifest':
       return { references: readManifestReferences(decodeText(bytes, '', false)) };
+    case 'payload': {
+      const text = decodeText(bytes, '', false);
+      const segments = readPayload(url.pathname, text);
+      return { references: segments.length === 0 ? [] : [...segments, ...readScriptReferences(text, [])] };
+    }
     case 'contents':
       return { references: readLlmsText(decodeText(bytes, '', false)).map(asPage) };
     case 'sitemap': {
@@ -129,14 +139,10 @@ function findInHtml(html: string, url: URL): Found {
   const { base, references, inlineScripts, scriptSources } = readHtmlReferences(html);
   const anchors = scriptSources.flatMap((source) => URL.parse(source, url.href)?.pathname ?? []);
   const hints = inlineScripts.flatMap((script) => readScriptReferences(script, anchors));
-  // Next.js keeps a page's data beside it, and its router asks for it by a name that is written nowhere.
-  const payload = anchors.some((anchor) => anchor.includes('/_next/static/')) ? nextPayload(url) : [];
+  const payload = anchors.some((anchor) => anchor.includes('/_next/static/'))
+    ? [payloadOf(url.pathname)]
+    : [];
   return { base, references: [...references, ...hints, ...payload] };
-}
-
-function nextPayload({ pathname }: URL): readonly Reference[] {
-  const page = pathname.endsWith('/') ? `${pathname}index` : pathname.replace(/\.html$/, '');
-  return [{ text: `${page}.txt`, use: 'hint' }];
 }
 
 function spellsOrigin({ originHost, prefix }: SiteScope, text: string): boolean {

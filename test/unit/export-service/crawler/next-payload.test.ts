@@ -1,0 +1,86 @@
+// The names under which the router of a Next.js export asks for data: taken from a build of Next 16.4, and from
+// the form that its tree had before.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { payloadOf, readPayload } from '../../../../src/export-service/crawler/next-payload.ts';
+
+const names = (path: string, text: string): readonly string[] =>
+  readPayload(path, text).map((found) => found.text);
+
+const tree = `3:[["children",{"s":"__PAGE__","h":160}]]
+2:[["children",{"s":"deep","h":96,"c":"$Q3"}]]
+1:[["children",{"s":"guide","h":96,"c":"$Q2"}]]
+0:{"b":"BUILD","t":{"t":{"s":"","h":80,"c":"$Q1"}}}
+`;
+
+test('a page has its data beside it', () => {
+  assert.equal(payloadOf('/guide').text, '/guide.txt');
+  assert.equal(payloadOf('/guide.html').text, '/guide.txt');
+  assert.equal(payloadOf('/guide/').text, '/guide/index.txt');
+  assert.equal(payloadOf('/').text, '/index.txt');
+});
+
+test('data of a page leads to its tree and its parts, in the folder of the page’s name', () => {
+  const data = '1:"$Sreact.fragment"\n0:{}';
+  const parts = ['_tree', '_full', '_head', '_index'].map((part) => `/__next.${part}.txt`);
+  assert.deepEqual(
+    names('/guide/deep.txt', data),
+    parts.map((part) => `/guide/deep${part}`),
+  );
+  assert.deepEqual(
+    names('/guide/index.txt', data),
+    parts.map((part) => `/guide${part}`),
+  );
+  assert.deepEqual(names('/index.txt', data), parts);
+});
+
+test('a tree leads to a file for every segment', () => {
+  assert.deepEqual(names('/guide/deep/__next._tree.txt', tree), [
+    '/guide/deep/__next.guide.txt',
+    '/guide/deep/__next.guide.deep.txt',
+    '/guide/deep/__next.guide.deep.__PAGE__.txt',
+  ]);
+});
+
+test('parameters, groups and slots are spelled as Next spells them in names', () => {
+  const text = `2:[["children",{"s":"__PAGE__"}],["side",{"s":"__DEFAULT__"}]]
+1:[["children",{"s":["slug","x","d"],"c":"$Q2"}]]
+0:{"t":{"t":{"s":"(docs)","c":"$Q1"}}}`;
+  assert.deepEqual(names('/x/__next._tree.txt', text), [
+    '/x/__next.!KGRvY3Mp.txt',
+    '/x/__next.!KGRvY3Mp.$d$slug.txt',
+    '/x/__next.!KGRvY3Mp.$d$slug.@side.__DEFAULT__.txt',
+    '/x/__next.!KGRvY3Mp.$d$slug.__PAGE__.txt',
+  ]);
+});
+
+test('the earlier form of a tree is read too', () => {
+  const text =
+    '0:{"tree":{"name":"","paramType":null,"slots":{"children":{"name":"slug","paramType":"d","slots":{"children":{"name":"__PAGE__","paramType":null,"slots":null}}}}}}';
+  assert.deepEqual(names('/x/__next._tree.txt', text), [
+    '/x/__next.$d$slug.txt',
+    '/x/__next.$d$slug.__PAGE__.txt',
+  ]);
+});
+
+test('text that is no such data leads nowhere', () => {
+  for (const text of ['', 'User-agent: *', '# Docs', 'a: plain', '{"json":1}']) {
+    assert.deepEqual(names('/x.txt', text), []);
+  }
+});
+
+test('trees in circles end, and no text makes the reader throw', () => {
+  const circle = '1:[["children",{"s":"a","c":"$Q1"}]]\n0:{"t":{"t":{"s":"","c":"$Q1"}}}';
+  assert.equal(names('/x/__next._tree.txt', circle).length, 500);
+  const line = fc.oneof(
+    fc.json().map((json) => `1:${json}`),
+    fc.constantFrom('0:{"t":{"t":{"c":"$Q1","s":""}}}', '0:{"tree":[]}', '1:[["children",null]]', '1:[[]]'),
+  );
+  fc.assert(
+    fc.property(fc.array(line), fc.constantFrom('/x.txt', '/__next._tree.txt'), (lines, path) => {
+      for (const { text } of readPayload(path, lines.join('\n'))) assert.match(text, /^\/.*\.txt$/);
+    }),
+  );
+});

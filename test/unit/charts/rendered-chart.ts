@@ -1,0 +1,104 @@
+// A chart as helm renders it, parsed; nothing here reaches a cluster.
+
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { findClusterTools } from '../../support/cluster-tools.ts';
+import { type CommandResult, runCommand } from '../../support/command.ts';
+
+export const chartsFolder = join(import.meta.dirname, '../../../charts');
+export const fixturesFolder = join(import.meta.dirname, '../../fixtures/charts');
+
+export interface RenderOptions {
+  readonly release?: string;
+  readonly namespace?: string;
+  /** Paths of values files, the last one wins. */
+  readonly files?: readonly string[];
+  /** Values on top of the files. */
+  readonly values?: object;
+  /** As `group/version` or `group/version/Kind`: what the cluster is said to have. */
+  readonly apiVersions?: readonly string[];
+}
+
+/** Fields of an object by their path: `spec.template.spec.containers.0.args`. */
+export class RenderedObject {
+  readonly #json: unknown;
+
+  constructor(json: unknown) {
+    this.#json = json;
+  }
+
+  at(path: string): unknown {
+    return path
+      .split('.')
+      .reduce<unknown>(
+        (value, key) =>
+          typeof value === 'object' && value !== null
+            ? Reflect.get(value, key.replaceAll('~', '.'))
+            : undefined,
+        this.#json,
+      );
+  }
+
+  textsAt(path: string): readonly string[] {
+    const value = this.at(path);
+    return Array.isArray(value) ? value.map(String) : [];
+  }
+
+  get id(): string {
+    return `${this.at('kind')}/${this.at('metadata.name')}`;
+  }
+
+  get json(): unknown {
+    return this.#json;
+  }
+}
+
+export async function runHelm(args: readonly string[], input = ''): Promise<CommandResult> {
+  const { helm } = await findClusterTools();
+  return runCommand([helm, ...args], { input });
+}
+
+function flagsOf({ namespace = 'docs', files = [], apiVersions = [] }: RenderOptions): readonly string[] {
+  return [
+    `--namespace=${namespace}`,
+    ...files.map((file) => `--values=${file}`),
+    '--values=-',
+    ...apiVersions.map((version) => `--api-versions=${version}`),
+  ];
+}
+
+/** `helm template`: the objects, hooks included, in the order rendered. @throws {Error} with helm's words */
+export async function renderChart(
+  chart: string,
+  options: RenderOptions = {},
+): Promise<readonly RenderedObject[]> {
+  const result = await template(chart, options);
+  if (result.code !== 0) throw new Error(result.stderr);
+  return parseAllDocuments(result.stdout)
+    .map((document) => document.toJSON())
+    .filter((json) => json !== null)
+    .map((json) => new RenderedObject(json));
+}
+
+/** The words with which a chart refuses values. @throws {Error} when it does not */
+export async function refusalOf(chart: string, options: RenderOptions = {}): Promise<string> {
+  const result = await template(chart, options);
+  if (result.code === 0) throw new Error('the chart rendered');
+  return result.stderr;
+}
+
+/** What a user reads after the installation. */
+export async function notesOf(chart: string, options: RenderOptions = {}): Promise<string> {
+  const flags = flagsOf({ ...options, apiVersions: [] });
+  const { code, stdout, stderr } = await runHelm(
+    ['install', options.release ?? 'docs', chart, '--dry-run=client', ...flags],
+    JSON.stringify(options.values ?? {}),
+  );
+  if (code !== 0) throw new Error(stderr);
+  return stdout.slice(stdout.indexOf('\nNOTES:\n') + 1);
+}
+
+function template(chart: string, options: RenderOptions): Promise<CommandResult> {
+  const args = ['template', options.release ?? 'docs', chart, ...flagsOf(options)];
+  return runHelm(args, JSON.stringify(options.values ?? {}));
+}

@@ -55,8 +55,16 @@ async function stop(): Promise<void> {
   })();
   await stopping;
 }
+process.on('uncaughtException', (error) => {
+  screen.line(`\n${error.stack ?? error.message}`);
+  stop().then(
+    () => process.exit(1),
+    () => process.exit(1),
+  );
+});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
+    screen.line('\n   Stopping…');
     stop().then(
       () => process.exit(130),
       () => process.exit(130),

@@ -131,10 +131,12 @@ async function start(
   };
   const apiUrl = `http://127.0.0.1:${ports.api}`;
   const programs = new Map<string, RunningProgram>();
+  stops.push(async () => {
+    await Promise.all([...programs.values()].map((program) => program.stop()));
+  });
   const run = (name: string, flags: readonly string[]): RunningProgram => {
     const program = startNode(name, flags, logs);
     programs.set(name, program);
-    stops.push(() => program.stop());
     return program;
   };
   const siteUrl = `http://127.0.0.1:${ports.site}`;
@@ -151,6 +153,7 @@ async function start(
       `--listen=127.0.0.1:${ports.site}`,
       `--admin-listen=127.0.0.1:${ports.siteAdmin}`,
       '--allow-private-links',
+      '--drain-linger=0s',
     ]);
     await waitReady(server, `${bundleServerAdminUrl}/livez`);
     return server;

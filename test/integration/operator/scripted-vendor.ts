@@ -32,6 +32,8 @@ export interface ScriptedVendor {
   script(domain: string, change: Partial<Script>): void;
   /** Ids of the jobs started for a domain; the same Idempotency-Key starts no second one. */
   jobs(domain: string): readonly string[];
+  /** Idempotency-Keys of all starts that were asked for, answered well or not. */
+  starts(domain: string): readonly string[];
   mints(domain: string): number;
   polls(domain: string): number;
   close(): Promise<void>;
@@ -40,7 +42,7 @@ export interface ScriptedVendor {
 interface Job {
   readonly id: string;
   readonly domain: string;
-  readonly idempotencyKey: string | undefined;
+  readonly idempotencyKey: string;
   readonly content: SiteContent;
   polls: number;
   mints: number;
@@ -49,6 +51,7 @@ interface Job {
 export async function startVendor(): Promise<ScriptedVendor> {
   const scripts = new Map<string, Script>();
   const jobs: Job[] = [];
+  const starts: { readonly domain: string; readonly idempotencyKey: string }[] = [];
   const links = new Map<string, { readonly archive: Buffer; readonly expiresAt: number }>();
   const of = (domain: string): readonly Job[] => jobs.filter((job) => job.domain === domain);
   const scriptOf = (domain: string): Script =>
@@ -57,13 +60,13 @@ export async function startVendor(): Promise<ScriptedVendor> {
   const startJob = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { domain } = JSON.parse(await readText(request));
     const script = scriptOf(domain);
+    const idempotencyKey = String(request.headers['idempotency-key']);
+    starts.push({ domain, idempotencyKey });
     if (script.start !== undefined) {
       send(response, script.start);
       return;
     }
-    const key = request.headers['idempotency-key'];
-    const idempotencyKey = typeof key === 'string' ? key : undefined;
-    const known = jobs.find((job) => job.idempotencyKey === idempotencyKey && idempotencyKey !== undefined);
+    const known = jobs.find((job) => job.idempotencyKey === idempotencyKey);
     const job = known ?? {
       id: `job/${jobs.length + 1}`,
       domain,
@@ -126,6 +129,7 @@ export async function startVendor(): Promise<ScriptedVendor> {
       scripts.set(domain, { ...scriptOf(domain), ...change });
     },
     jobs: (domain) => of(domain).map(({ id }) => id),
+    starts: (domain) => starts.filter((one) => one.domain === domain).map((one) => one.idempotencyKey),
     mints: (domain) => sum(domain, ({ mints }) => mints),
     polls: (domain) => sum(domain, ({ polls }) => polls),
     close: async () => {

@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import fc from 'fast-check';
 import { makeArchive } from './archive.ts';
 import { ask, readAnswer, sendRaw } from './raw-client.ts';
 import { prepareSite, type ServedSite } from './served-site.ts';
@@ -196,6 +197,26 @@ test('a large file comes whole, in parts, and to readers that stop in the middle
     await new Promise((resolve) => socket.once('data', resolve));
     socket.resetAndDestroy();
   }
+});
+
+test('requests torn and twisted at random have an answer or none, and never an end of the process', async () => {
+  const sane =
+    'GET /guides?x=%41 HTTP/1.1\r\nHost: a\r\nRange: bytes=0-1\r\nIf-None-Match: "a", W/"b"\r\n\r\n';
+  const byte = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
+  const twist = fc.record({
+    at: fc.nat(sane.length),
+    cut: fc.nat(8),
+    put: fc.string({ unit: byte, maxLength: 8 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(twist, { minLength: 1, maxLength: 4 }), async (twists) => {
+      let bytes = sane;
+      for (const { at, cut, put } of twists) bytes = bytes.slice(0, at) + put + bytes.slice(at + cut);
+      const { status } = readAnswer(await sendRaw(served.port, bytes, 'and-leave'));
+      assert.ok(status < 500, `${status}`);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test('after all of that it is the same process, it serves, and it has logged no fault of its own', async () => {

@@ -100,6 +100,28 @@ test('swaps under steady requests: no failed answer, no torn page, never back to
   assert.equal((await get('/assets/app.BxYz12_v2.js')).status, 200, 'the former version’s asset');
   const { previous, swaps } = await served.status();
   assert.deepEqual([previous.map(({ version }) => version), swaps], [['v2'], 2]);
+  await served.child().stop('SIGKILL');
+  await served.start();
+  await serves('v3');
+  await served.until('the former version is open again', (status) => status.previous.length === 1);
+  assert.equal((await get('/assets/app.BxYz12_v2.js')).status, 200, 'also after a restart');
+  assert.equal((await get('/assets/app.BxYz12_v1.js')).status, 404);
+});
+
+test('a document with nothing but a link: a changed link is fetched, and swapped in if it differs', async () => {
+  links.put('same', await makeArchive(makeSite('v1')));
+  await served.mount(JSON.stringify({ bundleUrl: links.link('v1') }));
+  await served.start();
+  const { active } = await served.until('the site is served', (status) => status.active !== null);
+  await served.mount(JSON.stringify({ bundleUrl: links.link('same') }));
+  await served.until(
+    'the same content was fetched',
+    ({ source }) => links.requests() === 2 && source.state === 'in-sync',
+  );
+  assert.equal((await served.status()).swaps, 0);
+  await served.mount(JSON.stringify({ bundleUrl: links.link('v2') }));
+  await served.until('v2 is served', (status) => status.active?.digest !== active?.digest);
+  assert.match(await (await get('/')).text(), /version v2/);
 });
 
 test('going back to the former version is done from disk', async () => {
@@ -217,10 +239,21 @@ test('a damaged copy on disk is not served; the bundle is fetched again', async 
 test('a plain link and a version: file links too, and nothing is fetched again after a restart', async () => {
   const archive = join(served.folder, 'export.tar.gz');
   await writeFile(archive, await makeArchive(makeSite('plain')));
-  const flags = ['--bundle-url', `file://${archive}`, '--version', 'v7', '--base-path', '/docs'];
+  const flags = [
+    '--bundle-url',
+    `file://${archive}`,
+    '--version',
+    'v7',
+    '--base-path',
+    '/docs',
+    '--deployment-type',
+    'AirGapped',
+  ];
   await served.start(...flags);
   await serves('v7');
-  assert.equal((await get('/docs/guides/page-1')).status, 200);
+  const page = await get('/docs/guides/page-1');
+  assert.equal(page.status, 200);
+  assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
   const redirect = await get('/docs', { redirect: 'manual' });
   assert.deepEqual([redirect.status, redirect.headers.get('location')], [301, './docs/']);
   await served.child().stop('SIGKILL');

@@ -128,6 +128,24 @@ test('a disk that fails under a request is a 500 for that request, and the site 
   }
 });
 
+test('a download under way during a swap ends with the bytes it began with', async () => {
+  const site = createLiveSite(1);
+  const old = Array.from({ length: 1_500_000 }, (_, at) => `${at} of the old `).join('');
+  const stored = storedBundle({ 'large.bin': old });
+  site.swap(served(stored));
+  const listener = await serveAlone(site, systemClock);
+  try {
+    const slow = await fetch(`${listener.url}/large.bin`);
+    site.swap(served(storedBundle({ 'large.bin': 'new' })));
+    assert.equal(await (await fetch(`${listener.url}/large.bin`)).text(), 'new');
+    assert.equal(stored.isClosed(), false, 'the old version is closed while it is read');
+    assert.ok((await slow.text()) === old, 'the download is not what it began with');
+    await eventually('the old version is closed', () => (stored.isClosed() ? true : undefined));
+  } finally {
+    await listener.close({ lingerMs: 0, graceMs: 1000 });
+  }
+});
+
 test('a reader that stops taking keeps its old version open, but not for ever', async () => {
   const clock = manualClock(0);
   const site = createLiveSite(1);

@@ -9,14 +9,23 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Sends the bytes, and returns everything that came until the server closed the connection. */
-export async function sendRaw(port: number, bytes: string | Buffer): Promise<string> {
+/**
+ * Sends the bytes, and returns everything that came until the server closed the connection.
+ *
+ * @param manner `and-leave` closes our half at once, so that half a request is not waited for
+ */
+export async function sendRaw(
+  port: number,
+  bytes: string | Buffer,
+  manner: 'and-wait' | 'and-leave' = 'and-wait',
+): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   const parts: Buffer[] = [];
   socket.on('data', (part) => parts.push(part));
   // A server that closes early may reset the connection; what it said before is what counts.
   socket.on('error', () => {});
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  if (manner === 'and-leave') socket.end();
   await once(socket, 'close');
   return Buffer.concat(parts).toString('latin1');
 }

@@ -12,8 +12,8 @@ const program = join(import.meta.dirname, '../../../src/bin/bundle-server.ts');
 
 /** What the tests read of `/status`; a field that goes missing fails them all. */
 const statusShape = z.object({
-  active: z.object({ version: z.string(), digest: z.string(), files: z.number() }).nullable(),
-  previous: z.array(z.object({ version: z.string() })),
+  active: z.object({ version: z.string().nullable(), digest: z.string(), files: z.number() }).nullable(),
+  previous: z.array(z.object({ version: z.string().nullable() })),
   swaps: z.number(),
   source: z.object({
     kind: z.enum(['disk', 'link']).nullable(),

@@ -38,11 +38,12 @@ export function storedBundle(content: Readonly<Record<string, string>>, facts?: 
   let reads = 0;
   let closed = false;
   let broken = false;
+  const bodies = new Map(Object.entries(content).map(([path, text]) => [path, Buffer.from(text)]));
   const bytesOf = ({ path }: BundleFile): Buffer => {
     if (closed) throw new Error('the bundle is closed');
     if (broken) throw Object.assign(new Error('i/o error'), { code: 'EIO' });
     reads += 1;
-    return Buffer.from(content[path] ?? '');
+    return bodies.get(path) ?? Buffer.alloc(0);
   };
   return {
     index,

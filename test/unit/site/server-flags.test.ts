@@ -81,12 +81,10 @@ test('bare --version prints the version of the program', () => {
 
 test('the README lists every flag, with its default, and no other', () => {
   const readme = readFileSync(join(import.meta.dirname, '../../../src/site/README.md'), 'utf8');
-  const rows = [...readme.matchAll(/^\| (`--[^|]*)\|([^|]*)\|/gm)].map(
-    ([, flags = '', defaults = '']) => ({
-      flags: [...flags.matchAll(/`--([a-z-]+)`/g)].map((match) => match[1]),
-      defaults: [...defaults.matchAll(/`([^`]+)`/g)].map((match) => match[1]),
-    }),
-  );
+  const rows = [...readme.matchAll(/^\| (`--[^|]*)\|([^|]*)\|/gm)].map(([, flags = '', defaults = '']) => ({
+    flags: [...flags.matchAll(/`--([a-z-]+)`/g)].map((match) => match[1]),
+    defaults: [...defaults.matchAll(/`([^`]+)`/g)].map((match) => match[1]),
+  }));
   const documented = rows.flatMap(({ flags }) => flags).filter((name) => name !== 'log-level');
   assert.deepEqual(documented.toSorted(), Object.keys(bundleServerFlags).map(flagName).toSorted());
   const defaults = new Map(

@@ -4,7 +4,7 @@
 // Refuses: a value without a comment. Whoever adds one has to say what it does.
 
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import { isMap, isNode, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
 
 const marks = {
   begin: '<!-- values: generated from values.yaml by "npm run generate" -->',
@@ -67,7 +67,7 @@ function entryOf(pair: Pair, above: string | null | undefined): Entry {
   return {
     name: String(key.value),
     words: words.filter(Boolean).join(' '),
-    value: isScalar(value) || isMap(value) ? value.toJSON() : pair.toJSON()[String(key.value)],
+    value: isNode(value) ? value.toJSON() : value,
     children: isGroup ? entries : undefined,
   };
 }

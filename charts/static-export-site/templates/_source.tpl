@@ -94,6 +94,11 @@
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "httpRoute.enabled needs httpRoute.parentRefs: the Gateways to attach to" -}}
 {{- end -}}
+{{- range list "type" "ports" "selector" -}}
+{{- if hasKey $.Values.service.spec . -}}
+{{- fail (printf "service.spec.%s is the chart's own field: remove it (service.type, service.port and service.nodePort are values of their own)" .) -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.server.extraCa.configMap .Values.server.extraCa.secret -}}
 {{- fail "server.extraCa.configMap and server.extraCa.secret exclude each other: keep one of them" -}}
 {{- end -}}

@@ -1,0 +1,84 @@
+// The tables of values: what the comments say is what the READMEs say.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readSections, renewReadme, valuesText } from '../../../charts/generate-readme.ts';
+import { chartsFolder } from './rendered-chart.ts';
+
+const values = `# Where it comes from.
+source:
+  # The link,
+  # in one line.
+  link: ""
+  nested:
+    # Number of | things.
+    count: 2
+  # A group with words of its own.
+  group:
+    # Whether.
+    on: false
+  # A map that is one value.
+  limits: { memory: 1Mi }
+  # A block that is one value.
+  block:
+    a: 1
+    b: [x]
+
+# Stands alone. \`null\` is a value too.
+alone: null
+`;
+
+test('a comment describes the value below it; maps with comments inside are groups', () => {
+  assert.equal(
+    valuesText(readSections(values)),
+    `### \`source\`
+
+Where it comes from.
+
+| value | default | what it does |
+|---|---|---|
+| \`source.link\` | \`""\` | The link, in one line. |
+| \`source.nested.count\` | \`2\` | Number of \\| things. |
+| \`source.group\` |  | A group with words of its own. |
+| \`source.group.on\` | \`false\` | Whether. |
+| \`source.limits\` | \`{"memory":"1Mi"}\` | A map that is one value. |
+| \`source.block\` | \`{"a":1,"b":["x"]}\` | A block that is one value. |
+
+### Further values
+
+| value | default | what it does |
+|---|---|---|
+| \`alone\` | \`null\` | Stands alone. \`null\` is a value too. |`,
+  );
+});
+
+test('values without a comment are named, all of them', () => {
+  const silent = 'a: 1\n# Fine.\nb: 2\nc:\n  # Fine.\n  d: 1\n  e: 2\n';
+  assert.throws(() => readSections(silent), { message: 'values without a comment: c.e, a' });
+});
+
+test('a README keeps every other byte, and gets the tables at its end when it has no marks', () => {
+  const first = renewReadme('# Chart\n\nWords.\n', 'ONE');
+  assert.match(first, /^# Chart\n\nWords\.\n\n## Values\n\n<!-- values.*-->\n\nONE\n\n<!-- \/values -->\n$/);
+  const second = renewReadme(`${first}\nMore.\n`, 'TWO');
+  assert.equal(second, `${first.replace('ONE', 'TWO')}\nMore.\n`);
+  assert.equal(renewReadme(second, 'TWO'), second);
+});
+
+test('the site chart’s README has the tables of its values', async () => {
+  const read = (name: string): Promise<string> =>
+    readFile(join(chartsFolder, 'static-export-site', name), 'utf8');
+  const readme = await read('README.md');
+  assert.equal(renewReadme(readme, valuesText(readSections(await read('values.yaml')))), readme);
+});
+
+test('the chart carries the version of the package', async () => {
+  const { version }: { version: string } = JSON.parse(
+    await readFile(join(chartsFolder, '../package.json'), 'utf8'),
+  );
+  const chart = await readFile(join(chartsFolder, 'static-export-site/Chart.yaml'), 'utf8');
+  assert.match(chart, new RegExp(`^appVersion: ${version}$`, 'm'));
+  assert.match(chart, new RegExp(`image: static-export-operator:${version}$`, 'm'));
+});

@@ -1,0 +1,215 @@
+// What the site's chart refuses at install time, in which words, and what it says afterwards. A link is in none
+// of them.
+
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { deploymentTypes } from '../../../src/site/reply.ts';
+import { chartsFolder, notesOf, refusalOf, renderChart } from './rendered-chart.ts';
+
+const chart = join(chartsFolder, 'static-export-site');
+const secret = 'X-Amz-Signature=5ec2e7';
+const link = { bundleUrl: `https://storage.example.com/7.tar.gz?${secret}` };
+const exported = { create: true, domain: 'd.example', api: { keySecretRef: { name: 'export-api' } } };
+
+const refused: readonly (readonly [string, object, RegExp])[] = [
+  [
+    'nothing at all',
+    {},
+    /nothing to serve\. Set one of: staticExport\.bundleUrl .*existingSecret .*export\.create/,
+  ],
+  ['an empty link', { staticExport: { bundleUrl: '' } }, /nothing to serve/],
+  [
+    'two sources',
+    { staticExport: { ...link, existingSecret: 'docs-bundle' } },
+    /staticExport\.bundleUrl and staticExport\.existingSecret exclude each other/,
+  ],
+  [
+    'a link beside a StaticExport',
+    { staticExport: link, export: exported },
+    /staticExport\.bundleUrl and export\.create exclude each other/,
+  ],
+  [
+    'the text null',
+    { staticExport: { bundleUrl: 'null' } },
+    /is the text "null": the command that should have written the link failed/,
+  ],
+  ['the text undefined', { staticExport: { bundleUrl: ' undefined\n' } }, /is the text "undefined"/],
+  [
+    'a link of another kind',
+    { staticExport: { bundleUrl: `s3://bucket/7?${secret}` } },
+    /must be one absolute link/,
+  ],
+  [
+    'a link without a scheme',
+    { staticExport: { bundleUrl: `storage.example.com/7?${secret}` } },
+    /must be one absolute link/,
+  ],
+  [
+    'two links',
+    { staticExport: { bundleUrl: `${link.bundleUrl} ${link.bundleUrl}` } },
+    /must be one absolute link/,
+  ],
+  [
+    'a link that is a list',
+    { staticExport: { bundleUrl: [link.bundleUrl] } },
+    /\/staticExport\/bundleUrl': got array, want/,
+  ],
+  [
+    'a file without leave',
+    { staticExport: { bundleUrl: 'file:///srv/a.tar' } },
+    /set server\.allowPrivateLinks=true/,
+  ],
+  [
+    'a mistyped value',
+    { staticExport: { bundleURL: 'x' } },
+    /\/staticExport': additional properties 'bundleURL' not allowed/,
+  ],
+  [
+    'a version that is no text',
+    { staticExport: { ...link, version: 1.5 } },
+    /\/staticExport\/version': got number, want null or integer or string/,
+  ],
+  ['a version that is too long', { staticExport: { ...link, version: 'v'.repeat(64) } }, /maxLength/],
+  ['an export without a domain', { export: { create: true } }, /needs export\.domain/],
+  [
+    'an export without a key',
+    { export: { create: true, domain: 'd.example' } },
+    /needs export\.api\.keySecretRef\.name/,
+  ],
+  [
+    'a domain with a path',
+    { export: { ...exported, domain: 'd.example/docs' } },
+    /\/export\/domain'.*does not match/,
+  ],
+  [
+    'an unknown deployment type',
+    { site: { deploymentType: 'Airgapped' } },
+    /must be one of 'Cloud', 'ClientHosted', 'AirGapped'/,
+  ],
+  [
+    'an unknown feature',
+    { site: { features: { search: true } } },
+    /additional properties 'search' not allowed/,
+  ],
+  ['a base path that leads upwards', { site: { basePath: '/docs/..' } }, /\/site\/basePath'/],
+  ['an unknown rollout', { rollout: 'restart' }, /\/rollout': value must be one of 'Swap', 'Restart'/],
+  ['no version to keep', { server: { keep: 0 } }, /\/server\/keep': minimum: got 0, want 1/],
+  [
+    'a size in other units',
+    { server: { maxBundleSize: '1GB' } },
+    /\/server\/maxBundleSize': '1GB' does not match/,
+  ],
+  ['a pause without a unit', { server: { pollInterval: '5' } }, /\/server\/pollInterval'/],
+  ['arguments that are no flags', { server: { extraArgs: ['keep 3'] } }, /\/server\/extraArgs\/0'/],
+  [
+    'a store that is too small',
+    { staticExport: link, persistence: { enabled: true, size: '3Gi' } },
+    /persistence\.size=3Gi is too small: the store may need 4096Mi/,
+  ],
+  [
+    'a claim that nobody mounts',
+    { staticExport: link, persistence: { existingClaim: 'shared' } },
+    /persistence\.existingClaim needs persistence\.enabled/,
+  ],
+  ['an Ingress without hosts', { staticExport: link, ingress: { enabled: true } }, /needs ingress\.hosts/],
+  [
+    'an HTTPRoute without Gateway',
+    { staticExport: link, httpRoute: { enabled: true } },
+    /needs httpRoute\.parentRefs/,
+  ],
+  [
+    'two places for authorities',
+    { staticExport: link, server: { extraCa: { configMap: 'a', secret: 'b' } } },
+    /server\.extraCa\.configMap and server\.extraCa\.secret exclude/,
+  ],
+  [
+    'a Service’s own field a second time',
+    { staticExport: link, service: { spec: { selector: {} } } },
+    /service\.spec\.selector is the chart's own field/,
+  ],
+];
+for (const [name, values, words] of refused) {
+  test(`${name} is refused, in words that help and without the link`, async () => {
+    const refusal = await refusalOf(chart, { values });
+    assert.match(refusal, words);
+    assert.doesNotMatch(refusal, /5ec2e7|storage\.example\.com/);
+  });
+}
+
+/** The feature table as the README has it: title, and the availability by deployment type. */
+async function readFeatureTable(): Promise<readonly (readonly [string, readonly string[]])[]> {
+  const readme = await readFile(join(chart, 'README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| (.+?) \| (\w+) \| (\w+) \| (\w+) \|$/gm)];
+  return rows.map(([, title = '', ...cells]) => [title, cells]);
+}
+
+const featureNames = ['documentationSearch', 'aiAssistant', 'webAnalytics', 'apiPlayground'];
+
+test('a feature is refused exactly where the feature table says unavailable, and the table’s row is quoted', async () => {
+  const table = await readFeatureTable();
+  assert.equal(table.length, featureNames.length);
+  for (const [at, feature] of featureNames.entries()) {
+    const [title, cells] = table[at] ?? ['', []];
+    for (const [column, deploymentType] of deploymentTypes.entries()) {
+      const site = { deploymentType, features: { [feature]: true } };
+      const values = { staticExport: link, site };
+      if (cells[column] !== 'unavailable') {
+        assert.ok((await renderChart(chart, { values })).length > 0);
+        continue;
+      }
+      const refusal = await refusalOf(chart, { values });
+      assert.ok(
+        refusal.includes(`site.features.${feature}=true cannot be had with site.deploymentType=AirGapped`),
+      );
+      assert.ok(refusal.includes(`| ${title} | ${cells.join(' | ')} |`), refusal);
+      const without = { ...values, site: { ...site, features: { [feature]: false } } };
+      assert.ok((await renderChart(chart, { values: without })).length > 0);
+    }
+  }
+});
+
+test('after an installation with a plain link, the notes say that nobody refreshes it', async () => {
+  const notes = await notesOf(chart, { values: { staticExport: link } });
+  assert.match(notes, /plain link, and nobody refreshes it/);
+  assert.match(notes, /persistence\.enabled=true/);
+  assert.doesNotMatch(notes, /5ec2e7|storage\.example\.com/);
+});
+
+test('with the operator, the notes name the StaticExport and warn of nothing', async () => {
+  const notes = await notesOf(chart, { values: { export: exported, persistence: { enabled: true } } });
+  assert.match(notes, /get staticexport docs-static-export-site/);
+  assert.doesNotMatch(notes, /WARNING|NOTE:/);
+});
+
+test('a plain link without a version under Restart is warned of', async () => {
+  const notes = await notesOf(chart, { values: { staticExport: link, rollout: 'Restart' } });
+  assert.match(notes, /no new content will ever roll the pods/);
+});
+
+test('a top-level value that the chart does not know is let through, and named in the notes', async () => {
+  const known: object = parse(await readFile(join(chart, 'values.yaml'), 'utf8'));
+  const values = { ...known, staticExport: link, enabled: true, global: { region: 'eu' } };
+  assert.doesNotMatch(await notesOf(chart, { values }), /not values of this chart/);
+  const mistyped = await notesOf(chart, { values: { ...values, replicaCount: 3, ingres: {} } });
+  assert.match(mistyped, /not values of this chart, and without effect: ingres, replicaCount\./);
+});
+
+test('the chart works below another one, with its values under its own name', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'parent-chart-'));
+  try {
+    await writeFile(join(parent, 'Chart.yaml'), 'apiVersion: v2\nname: portal\nversion: 1.0.0\n');
+    await cp(chart, join(parent, 'charts/static-export-site'), { recursive: true });
+    const values = {
+      global: { imageRegistry: 'registry.example.com' },
+      'static-export-site': { enabled: true, staticExport: { existingSecret: 'docs-bundle' } },
+    };
+    const objects = await renderChart(parent, { values, release: 'portal' });
+    assert.ok(objects.some(({ id }) => id === 'Deployment/portal-static-export-site'));
+  } finally {
+    await rm(parent, { recursive: true, force: true });
+  }
+});

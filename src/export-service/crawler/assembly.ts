@@ -26,7 +26,7 @@ export async function assembleSite(
     const { address, outcome } = visit;
     const isWanted = visit.isPage || visit.isAsset;
     if (outcome?.kind === 'absent') {
-      if (isWanted) skipped.set(address.path, outcome.reason);
+      if (isWanted || outcome.reason === 'OriginFailed') skipped.set(address.path, outcome.reason);
     } else if (outcome?.kind === 'stored') {
       if (isWanted && !visit.isTaken) skipped.set(address.path, 'NotAnAsset');
     } else if (outcome?.kind === 'redirect') {

@@ -9,7 +9,7 @@ import { bodyKind, readLinks } from './body-links.ts';
 import type { CrawlEdge, CrawlRequest, CrawlResult } from './contract.ts';
 import { CrawlError } from './crawl-error.ts';
 import { createFrontier, type Frontier, type Outcome, type Visit } from './frontier.ts';
-import { createOriginFetcher, type OriginFetcher } from './origin-fetcher.ts';
+import { type Answer, createOriginFetcher, type OriginFetcher } from './origin-fetcher.ts';
 import type { ReferenceUse } from './reference.ts';
 import { type Robots, readRobots } from './robots.ts';
 import { type Address, createScope, locate, originUrl, type SiteScope } from './site-scope.ts';
@@ -58,6 +58,7 @@ export async function crawlSite(request: CrawlRequest, edge: CrawlEdge): Promise
     }
     const result = await assembleSite(frontier, spool, limits.maxRedirects);
     if (result.pageCount === 0) throw noPages(request, result);
+    logLeftOut(result, edge);
     return result;
   } catch (error) {
     throw nameEnd(error, request, edge.signal);
@@ -84,15 +85,16 @@ async function fetchRobots(scope: SiteScope, fetcher: OriginFetcher, signal: Abo
 }
 
 /** Files that a site has by convention and that nothing need link to. */
-const conventionalFiles = ['/robots.txt', '/404.html', '/favicon.ico', '/llms.txt', '/llms-full.txt'];
+const conventionalFiles = ['/robots.txt', '/404', '/404.html', '/favicon.ico', '/llms.txt', '/llms-full.txt'];
 /** Search indexes of MkDocs, mdBook and Docusaurus, and Sphinx's list of objects: only scripts know their names. */
 const searchFiles = ['/search/search_index.json', '/searchindex.json', '/search-index.json', '/objects.inv'];
+const guessedFiles = new Set([...conventionalFiles, ...searchFiles]);
 
 function addSeeds(scope: SiteScope, frontier: Frontier, robots: Robots): void {
   const seed = (path: string, use: ReferenceUse, isSitemap = false): void =>
     frontier.add({ address: { path, query: '' }, use, isSitemap }, 0);
   seed('/', 'page');
-  for (const path of [...conventionalFiles, ...searchFiles]) seed(path, 'hint');
+  for (const path of guessedFiles) seed(path, 'hint');
   seed('/sitemap.xml', 'hint', true);
   for (const text of robots.sitemaps) {
     const located = locate(scope, text, originUrl(scope, { path: '/', query: '' }));
@@ -113,7 +115,12 @@ interface VisitContext {
 async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome> {
   const { scope, fetcher, spool, arrivals, signal } = context;
   const { address } = visit;
-  const answer = await fetcher.get(address, signal);
+  const answer = await fetcher.get(address, signal).catch((error: unknown): Answer => {
+    if (isGuess(visit) && error instanceof CrawlError && error.code === 'OriginFailed') {
+      return { kind: 'absent', reason: 'OriginFailed' };
+    }
+    throw error;
+  });
   if (answer.kind === 'absent') return answer;
   if (answer.kind === 'redirect') {
     const located = locate(scope, answer.location, originUrl(scope, address));
@@ -127,6 +134,11 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
   const role = isDocument ? kind : visit.isSitemap ? 'sitemap' : isContents(address) ? 'contents' : kind;
   const links = readLinks(scope, address, role, answer.contentType, answer.bytes);
   return { kind: 'stored', body: await spool.put(answer.bytes), isDocument, links };
+}
+
+/** Nothing on the site says that this file exists: an origin that fails at it fails at nothing of the site. */
+function isGuess({ address, isPage, isAsset }: Visit): boolean {
+  return !isPage && !isAsset && guessedFiles.has(address.path);
 }
 
 function isContents({ path }: Address): boolean {
@@ -154,6 +166,18 @@ async function visitAll(
   // The reason of the abort is the first failure; what the other workers threw followed from it.
   if (workers.some(({ status }) => status === 'rejected')) throw failed.signal.reason;
   return [...outcomes].sort(([a], [b]) => a - b).map(([, pair]) => pair);
+}
+
+/** Dead links are the site's and change nothing here, but its owner wants to know. */
+function logLeftOut({ skipped }: CrawlResult, { logger }: CrawlEdge): void {
+  if (skipped.length === 0) return;
+  const byReason = Map.groupBy(skipped, ({ reason }) => reason);
+  const leftOut = [...byReason].map(([reason, those]) => ({
+    reason,
+    count: those.length,
+    examples: those.slice(0, 5).map(({ path }) => path),
+  }));
+  logger.info({ leftOut }, 'addresses of the site that are not in its export');
 }
 
 function noPages({ domain }: CrawlRequest, { skipped }: CrawlResult): CrawlError {

@@ -104,7 +104,8 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
   const add = (link: BodyLink, depth: number, hops = 0): void => {
     const key = addressKey(link.address);
     const known = visits.get(key);
-    if (known !== undefined) {
+    // What only too many redirects led to may still have a link of its own.
+    if (known !== undefined && (hops > 0 || !isRefusedForRedirects(known))) {
       widen(known, link);
       return;
     }
@@ -135,8 +136,9 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
     waiting.push(visit);
   };
 
-  const refuse = ({ address, isSitemap }: BodyLink, hops: number): string | undefined => {
-    if (!isSitemap && !robots.isAllowed(address)) return 'RobotsDisallowed';
+  const refuse = ({ address, use, isSitemap }: BodyLink, hops: number): string | undefined => {
+    const isNamedByRobots = isSitemap && use === 'asset';
+    if (!isNamedByRobots && !robots.isAllowed(address)) return 'RobotsDisallowed';
     return hops > limits.maxRedirects ? 'TooManyRedirects' : undefined;
   };
 
@@ -205,6 +207,11 @@ export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Servers that hide `.html` have it under the shorter name. Not counted as a page. */
 export function isNotFoundPage({ path }: Address): boolean {
-  return path === '/404.html';
+  return path === '/404.html' || path === '/404';
+}
+
+function isRefusedForRedirects({ outcome }: Visit): boolean {
+  return outcome?.kind === 'absent' && outcome.reason === 'TooManyRedirects';
 }

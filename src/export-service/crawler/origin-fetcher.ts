@@ -118,7 +118,7 @@ function originError(
     ? new CrawlError(
         'OriginFailed',
         `the origin of ${scope.domain} failed ${attempts} times at ${address.path} (${what}); ` +
-          'nothing was exported, because a page would be missing: repair the origin and start a new job',
+          'nothing was exported, because a page would be missing: repair the origin or disallow the address in robots.txt',
         { cause },
       )
     : new CrawlError(

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CrawlError } from '../../../../src/export-service/crawler/crawl-error.ts';
 import type { Served } from '../../../fixtures/sites/trap-site.ts';
-import { type Answering, type CrawlOptions, crawl, pages, serveSite } from './site-server.ts';
+import { type Answering, type CrawlOptions, crawl, pages, serveSite, textsOf } from './site-server.ts';
 import { steppingClock } from './stepping-clock.ts';
 
 const failsWith = (code: string, message?: RegExp) => (error: unknown) => {
@@ -209,4 +209,33 @@ test('redirects longer than the limit are left out by name, and end', async (t) 
   const result = await crawl(t, origin, { limits: { maxRedirects: 3 } });
   assert.ok(result.skipped.some(({ path, reason }) => path === '/r/0' && reason === 'TooManyRedirects'));
   assert.equal(requests.filter((path) => path.startsWith('/r/')).length, 4);
+});
+
+test('a file that nothing names may fail: it is reported, and the site exported', async (t) => {
+  const { origin } = await serveSite(t, (path) =>
+    path === '/llms-full.txt' ? { status: 500 } : pages({ '/': 'home' })(path),
+  );
+  const result = await crawl(t, origin);
+  assert.equal(result.pageCount, 1);
+  assert.deepEqual(result.skipped, [{ path: '/llms-full.txt', reason: 'OriginFailed' }]);
+});
+
+test('a sitemap that fails may hide pages, so it ends the crawl, unless robots.txt disallows it', async (t) => {
+  const failing = (path: string): Served | undefined =>
+    path === '/sitemap.xml' ? { status: 500 } : pages({ '/': 'home' })(path);
+  const first = await serveSite(t, failing);
+  await assert.rejects(crawl(t, first.origin), failsWith('OriginFailed', /sitemap\.xml/));
+  const second = await serveSite(t, robots('User-agent: *\nDisallow: /sitemap.xml', failing));
+  assert.equal((await crawl(t, second.origin)).pageCount, 1);
+});
+
+test('the error page of a server that hides .html is taken under its shorter name, and is no page', async (t) => {
+  const { origin } = await serveSite(t, (path) =>
+    path === '/404.html'
+      ? { status: 308, headers: { location: '/404' } }
+      : pages({ '/': 'home', '/404': 'nothing here' })(path),
+  );
+  const result = await crawl(t, origin);
+  assert.deepEqual(await textsOf(result), { '404.html': 'nothing here', 'index.html': 'home' });
+  assert.equal(result.pageCount, 1);
 });

@@ -94,6 +94,22 @@ test('redirects in a circle, met as assets and then as pages, end', () => {
   assert.deepEqual(Object.keys(contents(frontier)), ['index.html', 'p.html']);
 });
 
+test('what too many redirects led to is visited all the same when a page links to it', () => {
+  const frontier = runThrough(
+    {
+      '/': stored('home', true, link('/r0', 'page'), link('/a', 'page')),
+      '/r0': redirect('/r1'),
+      '/r1': redirect('/r2'),
+      '/r2': stored('end', true),
+      '/a': stored('a', true, link('/b', 'page')),
+      '/b': stored('b', true, link('/c', 'page')),
+      '/c': stored('c', true, link('/r2', 'page')),
+    },
+    { maxRedirects: 1 },
+  );
+  assert.equal(contents(frontier)['r2.html'], 'end');
+});
+
 test('a file is tried under a few queries, and no more', () => {
   const variants = Array.from({ length: 9 }, (_, index) => link(`/a.png?${index}`, 'asset'));
   const frontier = runThrough({ '/': stored('home', true, ...variants) });

@@ -47,6 +47,11 @@ for (const [coding, body] of encoded) {
 
 const answers: readonly (readonly [string, Served, Answer])[] = [
   ['404', { status: 404 }, { kind: 'absent', reason: 'NotFound' }],
+  [
+    '404 with a page of its own',
+    { status: 404, body: 'x'.repeat(500_000) },
+    { kind: 'absent', reason: 'NotFound' },
+  ],
   ['410', { status: 410 }, { kind: 'absent', reason: 'Gone' }],
   ['401', { status: 401 }, { kind: 'absent', reason: 'AccessDenied' }],
   ['204', { status: 204 }, { kind: 'absent', reason: 'Status204' }],

@@ -42,7 +42,9 @@ before(async () => {
   await served.until('the site is served', ({ active }) => active !== null);
   pid = served.child().pid;
 });
-after(() => served.remove());
+after(async () => {
+  if (pid !== 0) await served.remove();
+});
 
 const targets: readonly (readonly [string, number])[] = [
   ['/', 200],

@@ -32,9 +32,12 @@ function isReading({ process }: Observation, { action }: Plan): boolean {
 
 function* timersOf(observation: Observation, state: State): Generator<number> {
   const { status, output, uid, wanted } = observation;
+  // While the API may not be called, the lanes' own times bring nothing.
+  const isOpen = state.access.kind === 'open';
   if (state.access.kind === 'closed') yield state.access.lookAt;
+  if (state.export.kind === 'running') yield state.export.timeoutAt;
   if (output.kind === 'foreign') yield observation.now + 60_000;
-  yield* exportTimers(state.export);
+  if (isOpen) yield* exportTimers(state.export);
   const { link } = state;
   if (link.kind === 'fresh') yield link.refreshAt;
   if (link.kind === 'waiting' || link.kind === 'unmintable') yield link.until;
@@ -62,7 +65,6 @@ function* exportTimers(lane: State['export']): Generator<number> {
       return;
     case 'running':
       yield lane.pollAt;
-      yield lane.timeoutAt;
       return;
     case 'late':
       yield lane.pollAt;

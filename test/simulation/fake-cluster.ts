@@ -32,14 +32,21 @@ export class FakeCluster implements Cluster {
   #version = 100;
 
   create(key: ObjectKey, spec: unknown): StaticExportObject {
-    const object = { metadata: { ...this.#meta(key), generation: 1 }, spec, status: { observedGeneration: -1 } };
+    const object = {
+      metadata: { ...this.#meta(key), generation: 1 },
+      spec,
+      status: { observedGeneration: -1 },
+    };
     return this.#put(object);
   }
 
   /** A user's edit: the generation moves when the spec does. */
   edit(
     key: ObjectKey,
-    change: (object: StaticExportObject) => { readonly spec?: unknown; readonly annotations?: Record<string, string> },
+    change: (object: StaticExportObject) => {
+      readonly spec?: unknown;
+      readonly annotations?: Record<string, string>;
+    },
   ): void {
     const before = this.exports.get(idOf(key));
     if (before === undefined) return;
@@ -73,7 +80,11 @@ export class FakeCluster implements Cluster {
     this.secrets.set(idOf(key), { metadata, data: encode(data) });
   }
 
-  putConfigMap(key: ObjectKey, data: Readonly<Record<string, string>>, annotations: Record<string, string> = {}): void {
+  putConfigMap(
+    key: ObjectKey,
+    data: Readonly<Record<string, string>>,
+    annotations: Record<string, string> = {},
+  ): void {
     this.configMaps.set(idOf(key), { metadata: { ...this.#meta(key), annotations }, data });
   }
 
@@ -176,7 +187,9 @@ export function encode(data: Readonly<Record<string, string>>): Readonly<Record<
 }
 
 export function decode(data: Readonly<Record<string, Uint8Array>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(data).map(([key, bytes]) => [key, new TextDecoder().decode(bytes)]));
+  return Object.fromEntries(
+    Object.entries(data).map(([key, bytes]) => [key, new TextDecoder().decode(bytes)]),
+  );
 }
 
 function isSame(one: object, other: object): boolean {

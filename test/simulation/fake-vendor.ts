@@ -97,7 +97,8 @@ export class FakeVendor implements ExportApiSource {
       inspect: async (link, signal): Promise<Inspection> => {
         await this.clock.after(this.readMs, signal);
         const fact = this.links.get(link.reveal());
-        if (this.unreadable !== undefined) throw new BundleError(this.unreadable, 'Scripted', 'as the story wants');
+        if (this.unreadable !== undefined)
+          throw new BundleError(this.unreadable, 'Scripted', 'as the story wants');
         if (fact === undefined || fact.expiresAt <= this.clock.monotonic()) {
           throw new BundleError('dead-link', 'LinkDead', 'the link is dead');
         }
@@ -142,7 +143,13 @@ export class FakeVendor implements ExportApiSource {
     this.#count += 1;
     const id = `se_${this.#count}`;
     const content = this.contents.get(domain) ?? { name: `${domain}-0`, pages: 20 };
-    this.jobs.set(id, { id, domain, content, endsAt: this.clock.monotonic() + this.jobMs, ending: this.ending });
+    this.jobs.set(id, {
+      id,
+      domain,
+      content,
+      endsAt: this.clock.monotonic() + this.jobMs,
+      ending: this.ending,
+    });
     this.#starts.set(idempotencyKey, id);
     return id;
   }
@@ -152,7 +159,9 @@ export class FakeVendor implements ExportApiSource {
     const cached = this.#cached.get(jobId);
     const isCached = this.isCachingLinks && cached !== undefined && this.isLive(cached);
     this.#count += 1;
-    const text = isCached ? cached : `https://storage.test/b${this.#count}.tar.gz?X-Sig=${signature}${this.#count}`;
+    const text = isCached
+      ? cached
+      : `https://storage.test/b${this.#count}.tar.gz?X-Sig=${signature}${this.#count}`;
     if (!isCached) {
       this.links.set(text, { jobId, expiresAt: this.clock.monotonic() + this.linkLifetimeMs });
       this.#cached.set(jobId, text);
@@ -160,7 +169,12 @@ export class FakeVendor implements ExportApiSource {
     const link = Link.parse(text);
     if (link === undefined) throw new Error('the fake made no link');
     const leftMs = (this.links.get(text)?.expiresAt ?? 0) - this.clock.monotonic();
-    return { link, expiresAt: this.hidesExpiry ? undefined : serverNow + leftMs, serverDate: serverNow, raw: {} };
+    return {
+      link,
+      expiresAt: this.hidesExpiry ? undefined : serverNow + leftMs,
+      serverDate: serverNow,
+      raw: {},
+    };
   }
 }
 

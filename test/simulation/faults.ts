@@ -2,7 +2,13 @@
 // is refused, a read of the past. Wraps ports; the pass under test never knows.
 
 import { ExportApiError } from '../../src/export-api/answers.ts';
-import type { Bundles, Cluster, ExportApiSource, ObjectKey, StaticExportObject } from '../../src/loop/ports.ts';
+import type {
+  Bundles,
+  Cluster,
+  ExportApiSource,
+  ObjectKey,
+  StaticExportObject,
+} from '../../src/loop/ports.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import type { Dice } from './dice.ts';
 import type { FakeCluster } from './fake-cluster.ts';
@@ -46,7 +52,12 @@ export function faultAt(index: number, fault: Fault, seen: string[]): FaultPlan 
   };
 }
 
-async function through<T>(name: string, plan: FaultPlan, call: () => Promise<T>, refuse: () => Error): Promise<T> {
+async function through<T>(
+  name: string,
+  plan: FaultPlan,
+  call: () => Promise<T>,
+  refuse: () => Error,
+): Promise<T> {
   const fault = plan.next(name);
   if (fault === 'crash-before') throw new Crash(name);
   if (fault === 'refused') throw refuse();
@@ -60,20 +71,27 @@ const clusterDown = (): Error => new ClusterError('Unavailable', 'scripted: no a
 const apiDown = (): Error => new ExportApiError('NetworkError', 'scripted: no answer');
 
 export function faultyCluster(cluster: Cluster, plan: FaultPlan, past: FakeCluster['past']): Cluster {
-  const pass = <T>(name: string, call: () => Promise<T>): Promise<T> => through(`cluster.${name}`, plan, call, clusterDown);
+  const pass = <T>(name: string, call: () => Promise<T>): Promise<T> =>
+    through(`cluster.${name}`, plan, call, clusterDown);
   return {
     readStaticExport: async (key, signal) => {
       const fault = plan.next('cluster.readStaticExport');
       if (fault === 'stale') return staleOf(past, key) ?? cluster.readStaticExport(key, signal);
       const rest: FaultPlan = { next: () => fault };
-      return through('cluster.readStaticExport', rest, () => cluster.readStaticExport(key, signal), clusterDown);
+      return through(
+        'cluster.readStaticExport',
+        rest,
+        () => cluster.readStaticExport(key, signal),
+        clusterDown,
+      );
     },
     readSecret: (key, signal) => pass('readSecret', () => cluster.readSecret(key, signal)),
     readConfigMap: (key, signal) => pass('readConfigMap', () => cluster.readConfigMap(key, signal)),
     applySecret: (object, signal) => pass('applySecret', () => cluster.applySecret(object, signal)),
     applyConfigMap: (object, signal) => pass('applyConfigMap', () => cluster.applyConfigMap(object, signal)),
     editDocument: (edit, signal) => pass('editDocument', () => cluster.editDocument(edit, signal)),
-    writeStatus: (object, next, signal) => pass('writeStatus', () => cluster.writeStatus(object, next, signal)),
+    writeStatus: (object, next, signal) =>
+      pass('writeStatus', () => cluster.writeStatus(object, next, signal)),
   };
 }
 
@@ -85,7 +103,8 @@ export function faultyApi(source: ExportApiSource, plan: FaultPlan): ExportApiSo
   return {
     connect: (baseUrl, key) => {
       const api = source.connect(baseUrl, key);
-      const pass = <T>(name: string, call: () => Promise<T>): Promise<T> => through(`api.${name}`, plan, call, apiDown);
+      const pass = <T>(name: string, call: () => Promise<T>): Promise<T> =>
+        through(`api.${name}`, plan, call, apiDown);
       return {
         startJob: (request, signal) => pass('startJob', () => api.startJob(request, signal)),
         readJob: (jobId, signal) => pass('readJob', () => api.readJob(jobId, signal)),

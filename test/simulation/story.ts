@@ -1,8 +1,8 @@
 // A random story: hours of a resource's life with edits, outages, crashes, clock jumps and lost events, made of one
 // seed, checked by the oracles at every turn, and given calm at the end to come to rest.
 
-import { Oracles } from './oracles.ts';
 import { type FaultLog, randomFaults } from './faults.ts';
+import { Oracles } from './oracles.ts';
 import { keySecret, resource, type Turn, World, type WorldOptions } from './world.ts';
 
 const minuteMs = 60_000;
@@ -19,16 +19,32 @@ export interface StoryFacts {
 interface Script {
   readonly world: World;
   readonly oracles: Oracles;
-  tokens: number;
 }
 
 type Happening = (script: Script) => void;
 
-const edits = ['content', 'request', 'domain', 'suspend', 'resume', 'pin', 'unpin', 'manual'] as const;
+const edits = [
+  'content',
+  'content',
+  'request',
+  'request',
+  'domain',
+  'suspend',
+  'resume',
+  'pin',
+  'unpin',
+  'manual',
+] as const;
 
 const happenings: readonly Happening[] = [
   ({ world, oracles }) => {
-    world.vendor.failing = world.dice.pick(['ServerError', 'RateLimited', 'RequestTimeout', 'UnexpectedAnswer', 'NetworkError'] as const);
+    world.vendor.failing = world.dice.pick([
+      'ServerError',
+      'RateLimited',
+      'RequestTimeout',
+      'UnexpectedAnswer',
+      'NetworkError',
+    ] as const);
     world.vendor.retryAfterMs = world.dice.pick([undefined, 5000, 60_000]);
     oracles.disturb();
   },
@@ -38,7 +54,13 @@ const happenings: readonly Happening[] = [
   },
   ({ world }) => {
     world.vendor.jobMs = world.dice.between(1, 900) * 1000;
-    world.vendor.ending = world.dice.pick(['completed', 'completed', 'completed', 'failed', 'never'] as const);
+    world.vendor.ending = world.dice.pick([
+      'completed',
+      'completed',
+      'completed',
+      'failed',
+      'never',
+    ] as const);
   },
   ({ world, oracles }) => {
     world.clock.jump(world.dice.between(-900, 900) * 1000);
@@ -57,11 +79,19 @@ const happenings: readonly Happening[] = [
     oracles.disturb();
   },
   ({ world }) => {
-    world.vendor.unreadable = world.dice.pick([undefined, undefined, 'transient', 'refused', 'dead-link'] as const);
+    world.vendor.unreadable = world.dice.pick([
+      undefined,
+      undefined,
+      'transient',
+      'refused',
+      'dead-link',
+    ] as const);
   },
   ({ world, oracles }) => {
     world.vendor.validKey = `svc_secret-${world.dice.between(100, 999)}`;
-    world.cluster.putSecret(keySecret, { apiKey: world.dice.isBelow(0.5) ? world.vendor.validKey : 'svc_wrong' });
+    world.cluster.putSecret(keySecret, {
+      apiKey: world.dice.isBelow(0.5) ? world.vendor.validKey : 'svc_wrong',
+    });
     oracles.disturb();
     world.prompt();
   },
@@ -75,7 +105,7 @@ const happenings: readonly Happening[] = [
   (script) => edit(script, script.world.dice.pick(edits)),
 ];
 
-function edit({ world, oracles, ...script }: Script, kind: (typeof edits)[number]): void {
+function edit({ world, oracles }: Script, kind: (typeof edits)[number]): void {
   const isNoticed = world.dice.isBelow(0.8);
   const wakeAt = world.wakeAt;
   switch (kind) {
@@ -111,7 +141,6 @@ function edit({ world, oracles, ...script }: Script, kind: (typeof edits)[number
   oracles.disturb();
   // A watch event may get lost; only the next look finds the edit then.
   if (!isNoticed) world.wakeAt = wakeAt;
-  void script;
 }
 
 /** Plays the story of a seed. Throws the breach, with the seed in its message. */
@@ -125,20 +154,23 @@ export async function playStory(seed: number, bend?: WorldOptions['bend']): Prom
   });
   const oracles = new Oracles(world);
   world.faults = randomFaults(world.dice, () => rate, log);
-  world.vendor.linkLifetimeMs = world.dice.pick([2, 15, 60, 600]) * minuteMs;
+  world.vendor.linkLifetimeMs = world.dice.pick([4, 15, 60, 600]) * minuteMs;
   world.vendor.isCachingLinks = world.dice.isBelow(0.2);
   world.vendor.hidesExpiry = world.vendor.linkLifetimeMs === 15 * minuteMs && world.dice.isBelow(0.3);
-  const script: Script = { world, oracles, tokens: 0 };
+  const script: Script = { world, oracles };
   let turns = 0;
   const watch = async (turn: Turn): Promise<void> => {
     turns += 1;
     // With keys honoured, a lost start leaves a spare job only if its mark was given up or overtaken by an edit.
     oracles.excused = log.length + edited;
-    await oracles.check(turn);
+    const hadFaults = log.length > faultsSeen;
+    faultsSeen = log.length;
+    await oracles.check(turn, hadFaults);
   };
   let edited = 0;
+  let faultsSeen = 0;
   try {
-    for (let chapter = 0; chapter < 16; chapter += 1) {
+    for (let chapter = 0; chapter < 10; chapter += 1) {
       rate = world.dice.pick([0, 0, 0.01, 0.05, 0.2]);
       if (rate > 0) oracles.disturb();
       world.dice.pick(happenings)(script);
@@ -146,13 +178,19 @@ export async function playStory(seed: number, bend?: WorldOptions['bend']): Prom
       await world.run(world.dice.between(1, 45) * minuteMs, watch);
       if (rate === 0 && world.dice.isBelow(0.5)) await watch(await world.turn());
     }
-    await calmDown(script, () => {
-      rate = 0;
-    }, watch);
+    await calmDown(
+      script,
+      () => {
+        rate = 0;
+      },
+      watch,
+    );
     oracles.checkSettled();
   } catch (error) {
-    if (process.env['DEBUG_STORY']) console.log(world.clock.monotonic(), new Date(world.clock.now()).toISOString(), JSON.stringify({...world.status(), history: world.status().history?.map(h=>[h.version,h.jobId])}), world.output(), log.slice(-4), world.vendor.calls.slice(-3), world.because.slice(-8), world.object()?.spec, world.object()?.metadata.annotations, world.vendor.failing, world.vendor.linkLifetimeMs, world.vendor.isCachingLinks, world.vendor.skewMs);
-    throw new Error(`seed ${seed}, turn ${turns}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(
+      `seed ${seed}, turn ${turns}: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
   return {
     turns,
@@ -164,7 +202,11 @@ export async function playStory(seed: number, bend?: WorldOptions['bend']): Prom
   };
 }
 
-async function calmDown({ world, oracles }: Script, stopFaults: () => void, watch: (turn: Turn) => Promise<void>): Promise<void> {
+async function calmDown(
+  { world, oracles }: Script,
+  stopFaults: () => void,
+  watch: (turn: Turn) => Promise<void>,
+): Promise<void> {
   stopFaults();
   const { vendor } = world;
   vendor.failing = undefined;
@@ -174,5 +216,5 @@ async function calmDown({ world, oracles }: Script, stopFaults: () => void, watc
   world.cluster.putSecret(keySecret, { apiKey: vendor.validKey });
   world.editSpec({ suspend: false, pin: undefined, promotion: { maxShrinkPercent: 100 } });
   oracles.disturb();
-  await world.run(3 * 60 * minuteMs, watch);
+  await world.run(2 * 60 * minuteMs, watch);
 }

@@ -62,7 +62,11 @@ export class World {
     this.faults = options.faults ?? noFaults;
     this.#bend = options.bend ?? ((edge) => edge);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
-    this.cluster.create(resource, { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } }, ...options.spec });
+    this.cluster.create(resource, {
+      domain: 'docs.example.com',
+      api: { keySecretRef: { name: 'export-api' } },
+      ...options.spec,
+    });
   }
 
   edge(memory = this.#memory, faults = this.faults): PassEdge {
@@ -137,7 +141,8 @@ export class World {
     }
     if (!(error instanceof ClusterError)) throw error;
     this.#errors += 1;
-    this.wakeAt = this.clock.monotonic() + (error.code === 'Conflict' ? 100 : Math.min(300_000, 500 * 2 ** this.#errors));
+    this.wakeAt =
+      this.clock.monotonic() + (error.code === 'Conflict' ? 100 : Math.min(300_000, 500 * 2 ** this.#errors));
   }
 
   /** Runs passes as they fall due until `ms` from now; `watch` sees each. */
@@ -167,7 +172,9 @@ export class World {
   }
 
   editSpec(change: Record<string, unknown>): void {
-    this.cluster.edit(resource, ({ spec }) => ({ spec: { ...(typeof spec === 'object' ? spec : {}), ...change } }));
+    this.cluster.edit(resource, ({ spec }) => ({
+      spec: { ...(typeof spec === 'object' ? spec : {}), ...change },
+    }));
     this.prompt();
   }
 

@@ -1,0 +1,167 @@
+// Do the oracles bite? Each mutation is a bug built in between the pass and its ports, and each must be caught by
+// the rule it breaks within a few stories. A mutation that is not caught is a hole in the oracles.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PassEdge } from '../../src/loop/edge.ts';
+import { faultAt } from './faults.ts';
+import { Oracles } from './oracles.ts';
+import { type Turn, World, type WorldOptions } from './world.ts';
+
+interface Mutation {
+  readonly bend: (edge: PassEdge, world: World) => PassEdge;
+  readonly caught: RegExp;
+  readonly faults?: NonNullable<WorldOptions['faults']>;
+}
+
+const mutations: Readonly<Record<string, Mutation>> = {
+  'the link is copied into status': {
+    bend: (edge, world) => ({
+      ...edge,
+      cluster: {
+        ...edge.cluster,
+        writeStatus: (object, next, signal) =>
+          edge.cluster.writeStatus(
+            object,
+            { ...next, lastHandledRequest: world.output()?.['bundleUrl'] },
+            signal,
+          ),
+      },
+    }),
+    caught: /a link is shown/,
+  },
+  'the key is logged': {
+    bend: (edge, world) => {
+      edge.logger.info({ used: world.vendor.validKey }, 'calling');
+      return edge;
+    },
+    caught: /a key is shown/,
+  },
+  'the expiry is believed to be three times as far': {
+    bend: (edge) => ({
+      ...edge,
+      exportApi: {
+        connect: (baseUrl, key) => {
+          const api = edge.exportApi.connect(baseUrl, key);
+          return {
+            ...api,
+            mintBundle: async (request, signal) => {
+              const minted = await api.mintBundle(request, signal);
+              const { expiresAt = 0, serverDate = 0 } = minted;
+              return { ...minted, expiresAt: serverDate + 3 * (expiresAt - serverDate) };
+            },
+          };
+        },
+      },
+    }),
+    caught: /a dead link is published/,
+  },
+  'our clock runs at half speed': {
+    bend: (edge, world) => {
+      const startedAt = Date.UTC(2026, 0, 5, 12);
+      return {
+        ...edge,
+        clock: { ...world.clock, now: () => startedAt + (world.clock.now() - startedAt) / 2 },
+      };
+    },
+    caught: /a dead link is published/,
+  },
+  'the ConfigMap is never seen as written': {
+    bend: (edge) => ({ ...edge, cluster: { ...edge.cluster, readConfigMap: async () => undefined } }),
+    caught: /ConfigMap was written without a change/,
+  },
+  'archives are read as something else': {
+    bend: (edge) => ({
+      ...edge,
+      bundles: {
+        ...edge.bundles,
+        inspect: async (link, signal) => ({
+          ...(await edge.bundles.inspect(link, signal)),
+          digest: 'f'.repeat(64),
+        }),
+      },
+    }),
+    caught: /published digest is not that of its job/,
+  },
+  'all Idempotency-Keys are one': {
+    bend: (edge) => ({
+      ...edge,
+      random: { ...edge.random, uuid: () => '00000000-0000-4000-a000-000000000000' },
+    }),
+    caught: /two mints with one Idempotency-Key/,
+  },
+  'the mark of a start is not stored': {
+    bend: (edge) => ({
+      ...edge,
+      cluster: {
+        ...edge.cluster,
+        writeStatus: (object, next, signal) =>
+          edge.cluster.writeStatus(object, { ...next, start: undefined }, signal),
+      },
+    }),
+    // The answer to the one start is lost: with the mark, the same key finds the same job again.
+    faults: { next: lostOnce('api.startJob') },
+    caught: /jobs nobody follows/,
+  },
+  'a status is not sent back whole': {
+    bend: (edge) => ({
+      ...edge,
+      cluster: {
+        ...edge.cluster,
+        writeStatus: (object, next, signal) =>
+          edge.cluster.writeStatus(object, { ...next, history: undefined, job: { id: 7 } }, signal),
+      },
+    }),
+    caught: /the API server would refuse this status/,
+  },
+};
+
+function lostOnce(name: string): (call: string) => 'lost' | 'none' {
+  let isLost = false;
+  return (call) => {
+    if (call !== name || isLost) return 'none';
+    isLost = true;
+    return 'lost';
+  };
+}
+
+/** A day of a resource with a nightly schedule, nothing going wrong but what is built in. */
+async function playDay(options: WorldOptions): Promise<void> {
+  const world = new World({ spec: { schedule: '0 3 * * *' }, ...options });
+  const oracles = new Oracles(world);
+  await world.run(24 * 3_600_000, async (turn: Turn) => oracles.check(turn));
+  oracles.checkSettled();
+}
+
+test('an ordinary day breaks no rule', async () => {
+  await playDay({});
+});
+
+test('a lost answer to the start leaves no job that nobody follows', async () => {
+  await playDay({ faults: { next: lostOnce('api.startJob') } });
+});
+
+for (const [name, { bend, caught, faults }] of Object.entries(mutations)) {
+  test(`the oracles catch it when ${name}`, async () => {
+    await assert.rejects(playDay({ bend, ...(faults && { faults }) }), caught);
+  });
+}
+
+test('a crash before and after every call of a first export costs at most one job', async () => {
+  const calls: string[] = [];
+  const untouched = new World({ faults: faultAt(-1, 'none', calls) });
+  await untouched.until(() => untouched.condition('Ready') === 'True/Published');
+  for (const fault of ['crash-before', 'crash-after', 'lost', 'refused'] as const) {
+    for (let index = 0; index < calls.length; index += 1) {
+      const world = new World({ faults: faultAt(index, fault, []) });
+      await world.until(() => world.condition('Ready') === 'True/Published');
+      assert.ok(world.vendor.jobs.size <= 2, `${fault} at ${calls[index]}: ${world.vendor.jobs.size} jobs`);
+      assert.equal(
+        world.vendor.jobs.size,
+        1,
+        `${fault} at ${calls[index]}: keys are honoured, so no job is spare`,
+      );
+      assert.ok(world.isLinkLive());
+    }
+  }
+});

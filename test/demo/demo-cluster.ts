@@ -11,6 +11,8 @@ import type { BuildProgress } from '../support/control-plane-binary.ts';
 
 export interface DemoCluster {
   readonly title: string;
+  /** What a person types before `get sx`. */
+  readonly kubectlCommand: string;
   /** Flags with which the operator reaches it. */
   readonly operatorFlags: readonly string[];
   /** @throws Error with kubectl's own words when it fails */
@@ -26,6 +28,7 @@ const chart = join(import.meta.dirname, '../../charts/static-export-operator');
 /** A fresh control plane; the operator gets a token of the chart's own ServiceAccount and nothing more. */
 export async function startEmbeddedCluster(onBuild: BuildProgress): Promise<DemoCluster> {
   const cluster = await startControlPlane({ controllerManager: true, onBuild });
+  const tools = await findClusterTools();
   const kubectl = async (args: readonly string[], input?: string): Promise<string> =>
     insist(['kubectl', ...args], await cluster.kubectl(args, input === undefined ? {} : { input }));
   const rendered = insist(
@@ -61,6 +64,7 @@ export async function startEmbeddedCluster(onBuild: BuildProgress): Promise<Demo
   const { gitVersion } = JSON.parse(await kubectl(['version', '--output=json'])).serverVersion;
   return {
     title: `control plane: Kubernetes ${gitVersion} with etcd, CRD and the chart's RBAC applied`,
+    kubectlCommand: `KUBECONFIG=${cluster.kubeconfig} ${tools.kubectl} --namespace=${namespace}`,
     operatorFlags: [
       `--kubeconfig=${kubeconfig}`,
       `--lease-namespace=${namespace}`,
@@ -88,6 +92,7 @@ export async function useContext(context: string): Promise<DemoCluster> {
   const watchers: ChildProgram[] = [];
   return {
     title: `context ${context}: Kubernetes ${gitVersion}, namespace ${namespace}`,
+    kubectlCommand: `kubectl --context=${context} --namespace=${namespace}`,
     operatorFlags: [`--context=${context}`, `--lease-namespace=${namespace}`],
     kubectl,
     watch: (args, onLine) => {

@@ -122,9 +122,12 @@ async function tellRest(world: World): Promise<void> {
 }
 
 async function stayLive(world: World): Promise<void> {
-  screen.line(`\n   Open ${world.siteUrl}/`);
+  const { kubectlCommand } = world.cluster;
+  screen.line(`\n   Open ${world.siteUrl}/\n`);
+  screen.line('   Look at it, and ask for an export:');
+  screen.line(`     ${kubectlCommand} get sx`);
   screen.line(
-    `   Ask for an export:  kubectl annotate sx ${resourceName} staticexport.dev/requestedAt="$(date +%s)" --overwrite`,
+    `     ${kubectlCommand} annotate --overwrite sx ${resourceName} staticexport.dev/requestedAt=$(date +%s)\n`,
   );
   screen.line('   Ctrl-C stops everything and leaves nothing behind.\n');
   await new Promise(() => {

@@ -16,6 +16,9 @@ import type { Exported, JobRow, JobStore } from './store/jobs.ts';
 /** A job that is interrupted this often is failed: something about it may be what ends the process. */
 export const maxAttempts = 3;
 
+/** How long to wait before the store is tried again when it could not be written (a full disk). */
+const storeRetryMs = 5000;
+
 /** Packing and everything else that comes on top of the crawl's own time limit. */
 const packingAllowanceMs = 10 * 60 * 1000;
 
@@ -70,7 +73,14 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
 
   function takeNext(): void {
     while (running.size < options.concurrency && !stopping.signal.aborted) {
-      const job = store.claimNext(clock.now());
+      let job: JobRow | undefined;
+      try {
+        job = store.claimNext(clock.now());
+      } catch (error) {
+        logger.error({ error }, 'the store cannot be written; trying again');
+        clock.after(storeRetryMs, stopping.signal).then(takeNext, () => {});
+        return;
+      }
       if (job === undefined) return;
       live.set(job.id, { percent: 0, pageCount: 0 });
       const work = run(job).finally(() => {
@@ -89,24 +99,43 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     log.info({ domain: job.domain, attempt: job.attempts }, 'job starts');
     try {
       const exported = await exportSite(job, spoolDirectory, log);
-      store.complete(job.id, exported, clock.now());
+      if (!(await record(() => store.complete(job.id, exported, clock.now()), log))) return;
+      await record(() => removeEvicted(job.domain), log);
       log.info({ pages: exported.pageCount, sizeBytes: exported.sizeBytes }, 'job completed');
       options.onFinished('completed', (clock.monotonic() - began) / 1000);
     } catch (error) {
       if (stopping.signal.aborted) {
-        store.release(job.id, clock.now());
         log.info({}, 'job goes back into the queue: the service stops');
+        await record(() => store.release(job.id, clock.now()), log);
         return;
       }
-      store.fail(job.id, failureText(error), live.get(job.id)?.pageCount ?? 0, clock.now());
       log.warn({ error }, 'job failed');
+      const pageCount = live.get(job.id)?.pageCount ?? 0;
+      await record(() => store.fail(job.id, failureText(error), pageCount, clock.now()), log);
+      await record(() => removeEvicted(job.domain), log);
       options.onFinished('failed', (clock.monotonic() - began) / 1000);
     } finally {
       await rm(spoolDirectory, { recursive: true, force: true }).catch((error: unknown) =>
         log.warn({ error }, 'the spool folder of a job could not be removed'),
       );
     }
-    removeEvicted(job.domain);
+  }
+
+  /** Writes until it succeeds, or gives up (false) because the service stops: the next start recovers the job. */
+  async function record(write: () => void, log: Logger): Promise<boolean> {
+    for (;;) {
+      try {
+        write();
+        return true;
+      } catch (error) {
+        log.error({ error }, 'the outcome of a job cannot be written; trying again');
+        const isStopped = await clock.after(storeRetryMs, stopping.signal).then(
+          () => false,
+          () => true,
+        );
+        if (isStopped) return false;
+      }
+    }
   }
 
   async function exportSite(job: JobRow, spoolDirectory: string, log: Logger): Promise<Exported> {
@@ -177,6 +206,9 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 /** What the job's `error` says: code and sentence of our own errors, the code alone of any other. */
 function failureText(error: unknown): string {
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return 'TimedOut: the job took longer than --crawl-timeout and its allowance for packing';
+  }
   const text = publishableMessage(error);
   return error instanceof PublishableError ? `${publishableCode(error)}: ${text}` : text;
 }

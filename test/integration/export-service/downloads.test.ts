@@ -1,0 +1,206 @@
+// The download behind a link over real sockets: ranges, validators, expiry, tampering, methods, retention.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { getGlobalDispatcher, request } from 'undici';
+import { ExportApiError } from '../../../src/export-api/answers.ts';
+import { exportPage, never, type RunningService, startService } from './running-service.ts';
+
+let service: RunningService;
+let jobId: string;
+before(async () => {
+  service = await startService();
+  jobId = await exportPage(service, '<h1>archive</h1>');
+});
+
+const mint = async (id = jobId): Promise<string> =>
+  (await service.client.mintBundle({ jobId: id, idempotencyKey: 'm' }, never)).link.reveal();
+
+type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS';
+
+async function get(url: string, headers: Readonly<Record<string, string>> = {}, method: Method = 'GET') {
+  const { origin } = new URL(url);
+  const answer = await getGlobalDispatcher().request({
+    origin,
+    path: url.slice(origin.length),
+    method,
+    headers,
+  });
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    bytes: Buffer.from(await answer.body.arrayBuffer()),
+  };
+}
+
+test('the whole archive has a strong ETag that is the hash of its bytes, and no key is asked for', async () => {
+  const answer = await get(await mint());
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers['content-type'], 'application/gzip');
+  assert.equal(answer.headers['accept-ranges'], 'bytes');
+  assert.equal(answer.headers['content-length'], String(answer.bytes.byteLength));
+  assert.equal(answer.headers['etag'], `"${createHash('sha256').update(answer.bytes).digest('hex')}"`);
+  assert.equal(answer.headers['last-modified'], undefined);
+  assert.match(gunzipSync(answer.bytes).toString('latin1'), /^index\.html\0/);
+});
+
+test('ranges are answered as RFC 9110 has them', async () => {
+  const url = await mint();
+  const whole = (await get(url)).bytes;
+  const size = whole.byteLength;
+  const rows: readonly (readonly [string, number, number, number])[] = [
+    ['bytes=0-0', 206, 0, 1],
+    ['bytes=10-19', 206, 10, 20],
+    ['bytes=10-', 206, 10, size],
+    ['bytes=-5', 206, size - 5, size],
+    [`bytes=10-${size * 2}`, 206, 10, size],
+    ['bytes=0-1,5-6', 200, 0, size],
+    ['lines=1-2', 200, 0, size],
+    ['garbage', 200, 0, size],
+  ];
+  for (const [range, status, from, to] of rows) {
+    const answer = await get(url, { range });
+    assert.equal(answer.status, status, range);
+    assert.deepEqual(answer.bytes, whole.subarray(from, to), range);
+    if (status === 206) {
+      assert.equal(answer.headers['content-range'], `bytes ${from}-${to - 1}/${size}`, range);
+    }
+  }
+  for (const range of [`bytes=${size}-`, 'bytes=9-3']) {
+    const beyond = await get(url, { range });
+    assert.equal(beyond.status, 416, range);
+    assert.equal(beyond.headers['content-range'], `bytes */${size}`);
+    assert.equal(beyond.headers['etag'], undefined);
+  }
+});
+
+test('a resume continues only under the very same strong validator', async () => {
+  const url = await mint();
+  const { bytes, headers } = await get(url);
+  const etag = String(headers['etag']);
+  const rows: readonly (readonly [string, number])[] = [
+    [etag, 206],
+    [`W/${etag}`, 200],
+    ['"other"', 200],
+    [etag.slice(1, -1), 200],
+    [new Date(systemEpoch).toUTCString(), 200],
+  ];
+  for (const [condition, status] of rows) {
+    const answer = await get(url, { range: 'bytes=4-', 'if-range': condition });
+    assert.equal(answer.status, status, condition);
+    assert.equal(answer.bytes.byteLength, status === 206 ? bytes.byteLength - 4 : bytes.byteLength);
+  }
+  assert.equal((await get(url, { 'if-none-match': etag })).status, 304);
+  assert.equal((await get(url, { 'if-match': '"other"' })).status, 412);
+});
+const systemEpoch = Date.UTC(2099, 0, 1);
+
+test('a link is for GET only', async () => {
+  const url = await mint();
+  for (const method of ['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'] as const) {
+    assert.equal((await get(url, {}, method)).status, 403, method);
+  }
+});
+
+test('a link is refused as soon as a byte of it has changed, and the answer tells nothing', async () => {
+  const url = await mint();
+  const start = new URL(url).origin.length + 1;
+  for (let at = start; at < url.length; at += 1) {
+    const changed = `${url.slice(0, at)}${url[at] === 'x' ? 'y' : 'x'}${url.slice(at + 1)}`;
+    const answer = await get(changed);
+    assert.equal(answer.status, 403, changed);
+    assert.match(answer.bytes.toString(), /<Code>AccessDenied<\/Code>/);
+    assert.doesNotMatch(answer.bytes.toString(), /signature|expires|se_/);
+    assert.equal(answer.headers['etag'], undefined);
+  }
+  for (const changed of [
+    `${url}&x=1`,
+    `${url}x`,
+    url.slice(0, -1),
+    url.replace('?', '?&'),
+    url.replace('/bundles', '//bundles'),
+  ]) {
+    assert.equal((await get(changed)).status, 403, changed);
+  }
+  assert.equal((await get(`${service.url}/`)).status, 403);
+});
+
+test('a link dies at its expiry; a fresh one for the same job works', async () => {
+  const short = await startService({ linkLifetimeMs: 30_000 });
+  const id = await exportPage(short, 'short');
+  const api = short.client;
+  const first = await api.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  assert.equal((await get(first.link.reveal())).status, 200);
+  short.moveClock(31_000);
+  const dead = await get(first.link.reveal(), { range: 'bytes=0-0' });
+  assert.equal(dead.status, 403);
+  assert.match(dead.bytes.toString(), /Request has expired/);
+  const second = await api.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  assert.ok(!second.link.isSame(first.link));
+  assert.equal((await get(second.link.reveal())).status, 200);
+  await short.close();
+});
+
+test('a public URL with a path works with and without a proxy that takes the path away', async () => {
+  const prefixed = await startService();
+  const { port } = new URL(prefixed.url);
+  await prefixed.close();
+  const publicUrl = `http://127.0.0.1:${port}/exports`;
+  const behind = await startService({ publicUrl, listen: { host: '127.0.0.1', port: Number(port) } });
+  const id = await exportPage(behind, 'prefixed');
+  const { link } = await behind.client.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  assert.ok(link.reveal().startsWith(`${publicUrl}/bundles/`));
+  assert.equal((await get(link.reveal())).status, 200);
+  assert.equal((await get(link.reveal().replace('/exports', ''))).status, 200);
+  assert.equal((await get(link.reveal().replace('/exports', '/exportz'))).status, 403);
+  await behind.close();
+});
+
+test('an archive that somebody removed is 404 behind its link, and 410 for a new one', async () => {
+  const own = await startService();
+  const id = await exportPage(own, 'removed');
+  const { link } = await own.client.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  rmSync(join(own.folder, 'data', 'archives', `${id}.tar.gz`));
+  assert.equal((await get(link.reveal())).status, 404);
+  const error = await own.client
+    .mintBundle({ jobId: id, idempotencyKey: 'b' }, never)
+    .catch((one: unknown) => one);
+  assert.ok(error instanceof ExportApiError && error.code === 'Gone');
+  await own.close();
+});
+
+test('jobs beyond those to keep are gone, except while a link to them may be alive', async () => {
+  const own = await startService({ keepJobs: 1, linkLifetimeMs: 60_000 });
+  const first = await exportPage(own, 'one');
+  own.moveClock(61_000);
+  const second = await exportPage(own, 'two');
+  const gone = await own.client.readJob(first, never).catch((one: unknown) => one);
+  assert.ok(gone instanceof ExportApiError && gone.code === 'NotFound');
+  await exportPage(own, 'three');
+  assert.equal((await own.client.readJob(second, never)).outcome, 'completed');
+  await own.close();
+});
+
+test('a service that stops lets a download under way come to its end', async () => {
+  const own = await startService();
+  const id = await exportPage(own, textOfSize(4 * 1024 * 1024));
+  const { link } = await own.client.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  const answer = await request(link.reveal());
+  const stopped = own.close();
+  const { byteLength } = await answer.body.arrayBuffer();
+  assert.equal(String(byteLength), answer.headers['content-length']);
+  await stopped;
+});
+
+/** Text that does not compress, so that the archive is larger than what sockets buffer. */
+function textOfSize(bytes: number): string {
+  let text = '';
+  for (let index = 0; text.length < bytes; index += 1) {
+    text += createHash('sha512').update(String(index)).digest('base64');
+  }
+  return text;
+}

@@ -1,0 +1,223 @@
+// The real program as a child process with the real crawler: killed in the middle of a job, started again,
+// asked to stop, started twice, started wrongly; and what it printed all the while.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { ExportApiError } from '../../../src/export-api/answers.ts';
+import { createExportApiClient, type ExportApiClient } from '../../../src/export-api/client.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { untilFinished } from './running-service.ts';
+
+const program = resolve(import.meta.dirname, '../../../src/bin/export-service.ts');
+const key = 'svc_program_test';
+const domain = 'docs.example.com';
+const never = new AbortController().signal;
+
+const folder = mkdtempSync(join(tmpdir(), 'export-program-'));
+const data = join(folder, 'data');
+const children = new Set<ChildProcess>();
+let origin: Server;
+let originUrl = '';
+let pages: RequestListener = (_request, response) => response.end();
+
+before(async () => {
+  writeFileSync(join(folder, 'keys'), `${key}\n`);
+  origin = createServer((request, response) => pages(request, response)).listen(0, '127.0.0.1');
+  await once(origin, 'listening');
+  const address = origin.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  originUrl = `http://127.0.0.1:${address.port}`;
+});
+after(() => {
+  for (const child of children) child.kill('SIGKILL');
+  origin.closeAllConnections();
+  origin.close();
+  rmSync(folder, { recursive: true });
+});
+
+interface Program {
+  readonly child: ChildProcess;
+  readonly client: ExportApiClient;
+  readonly log: () => string;
+  readonly kill: (signal: NodeJS.Signals) => Promise<number | null>;
+}
+
+function launch(args: readonly string[]): { child: ChildProcess; output: string[] } {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: {} });
+  children.add(child);
+  const output: string[] = [];
+  child.stderr?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  return { child, output };
+}
+
+const usual = (): readonly string[] => [
+  '--keys-file',
+  join(folder, 'keys'),
+  '--data',
+  data,
+  '--origin',
+  `${domain}=${originUrl}`,
+  '--listen',
+  '127.0.0.1:0',
+  '--log-level',
+  'debug',
+];
+
+async function startProgram(more: readonly string[] = []): Promise<Program> {
+  const { child, output } = launch([...usual(), ...more]);
+  assert.ok(child.stdout);
+  const lines = createInterface({ input: child.stdout });
+  const address = await new Promise<string>((resolve, reject) => {
+    lines.on('line', (line) => {
+      output.push(`${line}\n`);
+      const found = /"address":"([^"]+)"/.exec(line)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('exit', () => reject(new Error(`the program ended: ${output.join('')}`)));
+  });
+  return {
+    child,
+    client: createExportApiClient({
+      baseUrl: address,
+      key,
+      clock: systemClock,
+      timeoutMs: 10_000,
+      userAgent: 'test',
+    }),
+    log: () => output.join(''),
+    kill: async (signal) => {
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
+
+/** A site whose second page keeps its visitor waiting until the test lets it go. */
+function holdSecondPage(): { readonly asked: Promise<void>; readonly release: () => void } {
+  const asked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  pages = async (request, response) => {
+    response.setHeader('Content-Type', 'text/html');
+    if (request.url === '/') return response.end('<h1>home</h1><a href="/second">second</a>');
+    if (request.url !== '/second') return response.writeHead(404).end();
+    asked.resolve();
+    await released.promise;
+    return response.end('<h1>second</h1>');
+  };
+  return { asked: asked.promise, release: () => released.resolve() };
+}
+
+test('a job in whose middle the program was killed is run again by the next one, and its bundle is whole', async () => {
+  const gate = holdSecondPage();
+  const first = await startProgram();
+  const request = { domain, idempotencyKey: 'mark' };
+  const { jobId } = await first.client.startJob(request, never);
+  await gate.asked;
+  assert.equal((await first.client.readJob(jobId, never)).state, 'running');
+  await first.kill('SIGKILL');
+
+  const second = await startProgram();
+  assert.match(second.log(), /jobs were interrupted/);
+  assert.equal((await second.client.startJob(request, never)).jobId, jobId);
+  gate.release();
+  assert.equal(await untilFinished(second.client, jobId), 'completed');
+  assert.equal((await second.client.readJob(jobId, never)).pageCount, 2);
+  const { link } = await second.client.mintBundle({ jobId, idempotencyKey: 'm' }, never);
+  const response = await fetch(link.reveal());
+  const archive = gunzipSync(Buffer.from(await response.arrayBuffer())).toString('latin1');
+  assert.match(archive, /index\.html\0/);
+  assert.match(archive, /<h1>second<\/h1>/);
+  assert.equal(await second.kill('SIGTERM'), 0);
+  for (const log of [first.log(), second.log()]) {
+    assert.doesNotMatch(log, new RegExp(`${key}|signature|${link.reveal().split('signature=')[1]}`));
+  }
+});
+
+test('a job that keeps being killed fails in the end instead of hanging', async () => {
+  const gate = holdSecondPage();
+  let running = await startProgram();
+  const { jobId } = await running.client.startJob({ domain, idempotencyKey: 'again' }, never);
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    await gate.asked;
+    assert.equal((await running.client.readJob(jobId, never)).outcome, 'unfinished');
+    await running.kill('SIGKILL');
+    running = await startProgram();
+  }
+  const report = await running.client.readJob(jobId, never);
+  assert.equal(report.outcome, 'failed');
+  assert.match(JSON.stringify(report.raw), /interrupted 3 times/);
+  gate.release();
+  await running.kill('SIGTERM');
+});
+
+test('an origin that is not there, or has no pages, is a failed job that says so', async () => {
+  const running = await startProgram(['--origin', 'gone.example.com=http://127.0.0.1:1']);
+  pages = (_request, response) => response.writeHead(404).end();
+  const rows = [
+    [domain, /NoPages/],
+    ['gone.example.com', /OriginUnreachable/],
+  ] as const;
+  for (const [name, words] of rows) {
+    const { jobId } = await running.client.startJob({ domain: name, idempotencyKey: name }, never);
+    assert.equal(await untilFinished(running.client, jobId), 'failed');
+    assert.match(JSON.stringify((await running.client.readJob(jobId, never)).raw), words);
+  }
+  const unmapped = await running.client
+    .startJob({ domain: 'other.example.com', idempotencyKey: 'o' }, never)
+    .catch((error: unknown) => error);
+  assert.ok(unmapped instanceof ExportApiError && unmapped.code === 'BadRequest');
+  await running.kill('SIGTERM');
+});
+
+test('a second program on the same folder ends with 1 and says why', async () => {
+  const running = await startProgram();
+  const { child, output } = launch(usual());
+  child.stdout?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  const [code] = await once(child, 'close');
+  assert.equal(code, 1);
+  assert.match(output.join(''), /another export-service uses this data folder/);
+  await running.kill('SIGTERM');
+});
+
+test('wrong flags end with 2, wrong files with 1, and each says what would be right', async () => {
+  const own = join(folder, 'own');
+  const keys = ['--keys-file', join(folder, 'keys')];
+  writeFileSync(join(folder, 'empty'), '# none\n');
+  writeFileSync(join(folder, 'bad.ndjson'), '{}\n');
+  const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
+    [['--data', own], 2, /--keys-file .*is required/],
+    [keys, 2, /--data .*is required/],
+    [[...keys, '--data', own, '--orgin', 'x'], 2, /did you mean --origin/],
+    [[...keys, '--data', own, '--link-lifetime', '15'], 2, /duration/],
+    [[...keys, '--data', own, '--origin', 'nonsense'], 1, /DOMAIN=URL/],
+    [['--keys-file', join(folder, 'absent'), '--data', own], 1, /cannot read the keys file/],
+    [['--keys-file', join(folder, 'empty'), '--data', own], 1, /holds no key/],
+    [
+      [...keys, '--data', own, '--conversations', join(folder, 'bad.ndjson')],
+      1,
+      /line 1 of the conversations file/,
+    ],
+    [[...keys, '--data', own, '--listen', originUrl.slice('http://'.length)], 1, /EADDRINUSE/],
+  ];
+  await Promise.all(
+    rows.map(async ([args, expected, words], index) => {
+      const ownData = args.map((text) => (text === own ? `${own}${index}` : text));
+      const { child, output } = launch(ownData);
+      child.stdout?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+      const [code] = await once(child, 'close');
+      assert.equal(code, expected, output.join(''));
+      assert.match(output.join(''), words);
+    }),
+  );
+  assert.ok(existsSync(data));
+});

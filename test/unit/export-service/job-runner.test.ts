@@ -1,0 +1,311 @@
+// The runner with a crawl and a pack that a test holds in its hand: order, progress, every way to end, the
+// backstop, stopping and recovering, and what stays on the disk.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { CrawlEdge, CrawlRequest, CrawlResult } from '../../../src/export-service/crawler/contract.ts';
+import { defaultCrawlLimits } from '../../../src/export-service/crawler/contract.ts';
+import { CrawlError } from '../../../src/export-service/crawler/crawl-error.ts';
+import {
+  archiveFile,
+  createJobRunner,
+  type JobRunner,
+  type JobRunnerOptions,
+  maxAttempts,
+  percentOf,
+} from '../../../src/export-service/job-runner.ts';
+import { readOrigins } from '../../../src/export-service/origins.ts';
+import { type Database, openDatabase } from '../../../src/export-service/store/database.ts';
+import { createJobStore, type JobStore } from '../../../src/export-service/store/jobs.ts';
+import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
+import { silentLogger } from '../../../src/runtime/logger.ts';
+
+/** A crawl under way, to be ended by the test. */
+interface Crawl {
+  readonly request: CrawlRequest;
+  readonly edge: CrawlEdge;
+  readonly end: (result: CrawlResult) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+let directory: string;
+let database: Database;
+let store: JobStore;
+let crawls: Crawl[];
+let finished: string[];
+let awaited: (() => void) | undefined;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'runner-'));
+  database = openDatabase(directory);
+  store = createJobStore(database);
+  crawls = [];
+  finished = [];
+});
+afterEach(() => {
+  database.close();
+  rmSync(directory, { recursive: true });
+});
+
+const site: CrawlResult = { files: [], pageCount: 3, skipped: [], notes: [] };
+
+function createRunner(options: Partial<JobRunnerOptions> = {}): JobRunner {
+  return createJobRunner({
+    store,
+    crawl: (request, edge) =>
+      new Promise((end, fail) => {
+        crawls.push({ request, edge, end, fail });
+        awaited?.();
+      }),
+    pack: async (_result, destination) => {
+      writeFileSync(destination, 'archive');
+      return { sizeBytes: 7, sha256: 'ab' };
+    },
+    origins: readOrigins(['docs.example.com=http://127.0.0.1:4000']),
+    limits: defaultCrawlLimits,
+    directory,
+    concurrency: 1,
+    keepJobs: 10,
+    keepUsedMs: 0,
+    clock: systemClock,
+    logger: silentLogger,
+    onFinished: (outcome) => {
+      finished.push(outcome);
+      awaited?.();
+    },
+    ...options,
+  });
+}
+
+function queue(...ids: readonly string[]): void {
+  for (const id of ids) store.start({ id, domain: 'docs.example.com', now: 1000, maxQueued: 100 });
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) {
+    await new Promise<void>((resolve) => {
+      awaited = resolve;
+    });
+  }
+}
+
+test('jobs run one at a time, oldest first, and leave an archive and no spool', async () => {
+  const runner = createRunner();
+  queue('a', 'b');
+  await runner.start();
+  await until(() => crawls.length === 1);
+  assert.deepEqual([store.find('a')?.status, store.find('b')?.status], ['running', 'queued']);
+  assert.equal(crawls[0]?.request.origin.href, 'http://127.0.0.1:4000/');
+  assert.equal(crawls[0]?.request.isOriginConsented, true);
+  assert.ok(existsSync(crawls[0]?.request.spoolDirectory ?? ''));
+  crawls[0]?.end(site);
+  await until(() => crawls.length === 2);
+  assert.deepEqual(store.find('a')?.archive, { sizeBytes: 7, sha256: 'ab' });
+  assert.deepEqual([store.find('a')?.status, store.find('a')?.pageCount], ['completed', 3]);
+  assert.ok(existsSync(archiveFile(directory, 'a')));
+  crawls[1]?.end(site);
+  await until(() => finished.length === 2);
+  await runner.stop();
+  assert.deepEqual(readdirSync(join(directory, 'spool')), []);
+});
+
+test('as many jobs run at once as allowed', async () => {
+  const runner = createRunner({ concurrency: 2 });
+  await runner.start();
+  queue('a', 'b', 'c');
+  runner.wake();
+  await until(() => crawls.length === 2);
+  assert.equal(runner.runningCount(), 2);
+  assert.equal(store.find('c')?.status, 'queued');
+  await runner.stop();
+});
+
+test('progress is live, never falls, and stays below 100 until the job is completed', async () => {
+  const runner = createRunner();
+  queue('a');
+  await runner.start();
+  await until(() => crawls.length === 1);
+  assert.deepEqual(runner.progressOf('a'), { percent: 0, pageCount: 0 });
+  const seen = [
+    [1, 2],
+    [2, 10],
+    [9, 10],
+    [10, 10],
+  ].map(([pageCount = 0, discovered = 0]) => {
+    crawls[0]?.edge.onProgress({ pageCount, discovered });
+    return runner.progressOf('a');
+  });
+  assert.deepEqual(seen, [
+    { percent: 49, pageCount: 1 },
+    { percent: 49, pageCount: 2 },
+    { percent: 89, pageCount: 9 },
+    { percent: 99, pageCount: 10 },
+  ]);
+  crawls[0]?.end(site);
+  await until(() => finished.length === 1);
+  await runner.stop();
+  assert.equal(runner.progressOf('a'), undefined);
+});
+
+test('percent is defined for nothing discovered and for more pages than discovered', () => {
+  assert.equal(percentOf({ pageCount: 0, discovered: 0 }, 0), 0);
+  assert.equal(percentOf({ pageCount: 5, discovered: 3 }, 0), 99);
+});
+
+test('a job fails with the code and words of its error, and with the code alone of a foreign one', async () => {
+  const foreign = Object.assign(new Error('secret path /x'), { code: 'ENOSPC' });
+  const rows: readonly (readonly [unknown, string])[] = [
+    [new CrawlError('OriginUnreachable', 'no answer'), 'OriginUnreachable: no answer'],
+    [foreign, 'unexpected ENOSPC'],
+    ['text', 'unexpected UnknownError'],
+  ];
+  const runner = createRunner();
+  await runner.start();
+  for (const [index, [error, text]] of rows.entries()) {
+    queue(`j${index}`);
+    runner.wake();
+    await until(() => crawls.length === index + 1);
+    crawls[index]?.edge.onProgress({ pageCount: 2, discovered: 4 });
+    crawls[index]?.fail(error);
+    await until(() => finished.length === index + 1);
+    const job = store.find(`j${index}`);
+    assert.deepEqual([job?.status, job?.error, job?.pageCount], ['failed', text, 2]);
+  }
+  await runner.stop();
+});
+
+test('a site without pages, a pack that fails, and a domain no longer mapped are failed jobs', async () => {
+  const runner = createRunner({
+    pack: () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
+  });
+  await runner.start();
+  queue('empty', 'full');
+  store.start({ id: 'gone', domain: 'gone.example.com', now: 1, maxQueued: 100 });
+  runner.wake();
+  await until(() => crawls.length === 1);
+  crawls[0]?.end({ ...site, pageCount: 0 });
+  await until(() => crawls.length === 2);
+  crawls[1]?.end(site);
+  await until(() => finished.length === 3);
+  assert.match(store.find('empty')?.error ?? '', /^NoPages/);
+  assert.equal(store.find('full')?.error, 'unexpected ENOSPC');
+  assert.match(store.find('gone')?.error ?? '', /^NoSuchDomain/);
+  await runner.stop();
+});
+
+test('a crawl that takes no notice of its deadline is given up', async () => {
+  const passed = new AbortController();
+  const clock: Clock = {
+    ...systemClock,
+    deadline: (_ms, parent) => AbortSignal.any([passed.signal, ...(parent === undefined ? [] : [parent])]),
+  };
+  const runner = createRunner({ clock });
+  queue('a');
+  await runner.start();
+  await until(() => crawls.length === 1);
+  passed.abort(new DOMException('passed', 'TimeoutError'));
+  await until(() => finished.length === 1);
+  assert.equal(store.find('a')?.status, 'failed');
+  assert.match(store.find('a')?.error ?? '', /^TimedOut/);
+  await runner.stop();
+});
+
+test('a stop puts running jobs back without counting the attempt, and takes no others', async () => {
+  const runner = createRunner();
+  queue('a', 'b');
+  await runner.start();
+  await until(() => crawls.length === 1);
+  await runner.stop();
+  assert.equal(crawls[0]?.edge.signal.aborted, true);
+  assert.deepEqual(
+    ['a', 'b'].map((id) => [store.find(id)?.status, store.find(id)?.attempts]),
+    [
+      ['queued', 0],
+      ['queued', 0],
+    ],
+  );
+  runner.wake();
+  assert.equal(crawls.length, 1);
+});
+
+test('what a killed process left is run again from the beginning, and its debris removed', async () => {
+  queue('a', 'done');
+  store.claimNext(1);
+  store.claimNext(1);
+  store.complete('done', { pageCount: 1, sizeBytes: 1, sha256: 'cd' }, 1);
+  mkdirSync(join(directory, 'archives'));
+  mkdirSync(join(directory, 'spool', 'a'), { recursive: true });
+  for (const name of ['a.tar.gz', 'a.tar.gz.partial', 'done.tar.gz', 'foreign']) {
+    writeFileSync(join(directory, 'archives', name), 'x');
+  }
+  const runner = createRunner();
+  await runner.start();
+  await until(() => crawls.length === 1);
+  assert.deepEqual(readdirSync(join(directory, 'archives')), ['done.tar.gz']);
+  assert.deepEqual(store.find('a')?.attempts, 2);
+  crawls[0]?.end(site);
+  await until(() => finished.length === 1);
+  assert.equal(store.find('a')?.status, 'completed');
+  await runner.stop();
+});
+
+test('a job that was interrupted too often is failed instead of run', async () => {
+  queue('a');
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    store.claimNext(attempt);
+    if (attempt < maxAttempts) store.recover(maxAttempts, attempt);
+  }
+  const runner = createRunner();
+  await runner.start();
+  assert.equal(store.find('a')?.status, 'failed');
+  assert.equal(crawls.length, 0);
+  await runner.stop();
+});
+
+test('jobs beyond those to keep go away with their archives', async () => {
+  const runner = createRunner({ keepJobs: 1, keepUsedMs: -1000 });
+  await runner.start();
+  for (const [index, id] of ['a', 'b'].entries()) {
+    queue(id);
+    runner.wake();
+    await until(() => crawls.length === index + 1);
+    crawls[index]?.end(site);
+    await until(() => finished.length === index + 1);
+  }
+  await runner.stop();
+  assert.equal(store.find('a'), undefined);
+  assert.deepEqual(readdirSync(join(directory, 'archives')), ['b.tar.gz']);
+});
+
+test('an outcome that cannot be written is written later, and the job is never forgotten', async () => {
+  let refusals = 2;
+  const full = (): never => {
+    refusals -= 1;
+    throw Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR' });
+  };
+  const waits: number[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    after: (ms) => {
+      waits.push(ms);
+      return Promise.resolve();
+    },
+  };
+  const frail: JobStore = {
+    ...store,
+    complete: (...all) => (refusals > 1 ? full() : store.complete(...all)),
+    claimNext: (now) => (refusals === 1 ? full() : store.claimNext(now)),
+  };
+  const runner = createRunner({ store: frail, clock });
+  queue('a', 'b');
+  await runner.start();
+  await until(() => crawls.length === 1);
+  crawls[0]?.end(site);
+  await until(() => crawls.length === 2);
+  assert.equal(store.find('a')?.status, 'completed');
+  assert.deepEqual(waits, [5000, 5000]);
+  await runner.stop();
+});

@@ -127,6 +127,6 @@ test('no bytes of any kind make reading throw', () => {
         assert.ok(address.path.startsWith('/'));
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });

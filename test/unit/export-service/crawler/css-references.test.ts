@@ -73,6 +73,6 @@ test('no style sheet makes the reader throw', () => {
     fc.property(css, (text) => {
       for (const reference of readCssReferences(text)) assert.equal(reference.use, 'asset');
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });

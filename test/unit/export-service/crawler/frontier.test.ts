@@ -160,6 +160,6 @@ test('on any site, no address is visited twice, limits hold, and a second run gi
       assert.ok(first.pageCount() <= first.files.size && first.files.size <= first.visits.size);
       assert.ok([...first.visits.values()].every((visit) => visit.outcome !== undefined));
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });

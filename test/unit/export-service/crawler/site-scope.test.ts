@@ -112,6 +112,6 @@ test('whatever a page says, locating it does not throw, and an address inside ca
       assert.doesNotMatch(decoded, /[\\\u0000-\u001f\u007f]/);
       assert.equal(canonicalPath(located.address.path), located.address.path);
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });

@@ -92,7 +92,7 @@ test('no bytes make the reader throw', () => {
         assert.ok(Array.isArray(readSitemap(input).pages));
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 

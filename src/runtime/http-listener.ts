@@ -3,6 +3,7 @@
 // Invariant: a request that was accepted gets its answer, unless it outlives the grace period.
 
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
 import { PublishableError } from '../wire/publishable-error.ts';
 import type { Clock } from './clock.ts';
 
@@ -42,6 +43,12 @@ export async function listenHttp(
     if (draining) response.setHeader('Connection', 'close');
     handler(request, response);
   });
+  // Opened ahead of need (browsers, proxies) and never used: to Node these are not idle, to a drain they are.
+  const connections = new Set<Socket>();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
   // A client that breaks off or sends garbage must cost its own connection and nothing more.
   server.on('clientError', (_error, socket) => {
     if (socket.writable)
@@ -59,6 +66,7 @@ export async function listenHttp(
       await clock.after(lingerMs);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
       const cut = new AbortController();
       const guard = clock.after(graceMs, cut.signal).then(
         () => server.closeAllConnections(),

@@ -19,7 +19,13 @@ import {
   type SourceReading,
 } from './source-decision.ts';
 import type { BundleSource } from './source-document.ts';
-import { publishedFacts, type SourceProgress, startingProgress, stateOf } from './source-progress.ts';
+import {
+  publishedFacts,
+  type SourceProgress,
+  startingProgress,
+  stateOf,
+  stateWords,
+} from './source-progress.ts';
 
 export interface SourceWatchPorts extends ActivationPorts, ObtainingPorts {
   readonly source: BundleSource;
@@ -112,10 +118,16 @@ async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDeci
     now: ports.clock.now(),
   });
   noteUnreadable(ports, memory, reading);
+  const state = stateOf(decision);
+  const published = publishedFacts(reading) ?? memory.progress.published;
+  if (state !== memory.progress.state) {
+    const { version, digest, jobId } = published ?? {};
+    ports.logger.info({ state, version, digest, jobId }, stateWords[state]);
+  }
   memory.progress = {
     ...memory.progress,
-    state: stateOf(decision),
-    published: publishedFacts(reading) ?? memory.progress.published,
+    state,
+    published,
     lastCheckedAt: ports.clock.now(),
     retryAt: decision.action === 'wait' ? decision.until : undefined,
   };

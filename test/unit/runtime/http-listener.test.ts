@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { ListenError, listenHttp } from '../../../src/runtime/http-listener.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
@@ -48,6 +48,22 @@ test('a request that outlives the grace is cut, so that closing ends', async () 
   const cut = assert.rejects(reply);
   await arrived.promise;
   await listener.close({ lingerMs: 0, graceMs: 20 });
+  await cut;
+});
+
+test('a connection opened ahead of need does not hold up the end', async () => {
+  // A grace that never ends: if closing waited for it, this test would not end either.
+  const clock: Clock = {
+    ...systemClock,
+    after: (ms, signal) =>
+      ms > 0 ? once(signal ?? assert.fail(), 'abort').then(() => assert.fail()) : systemClock.after(ms),
+  };
+  const listener = await listenHttp(local, () => {}, clock);
+  const unused = connect(listener.port, '127.0.0.1');
+  const cut = new Promise((resolve) => unused.on('error', () => {}).once('close', resolve));
+  unused.resume();
+  await once(unused, 'connect');
+  await listener.close(now);
   await cut;
 });
 

@@ -50,7 +50,8 @@ const graceMs = 15_000;
  *
  * @param workerUrl program of the worker (`src/bin/bundle-worker.ts`, or where the build put it)
  * @returns the index of what was read
- * @throws {BundleError} for everything the link or the archive did; the signal's reason when aborted
+ * @throws {BundleError} for everything the link or the archive did, and for a signal that was a deadline;
+ *   the signal's reason when aborted otherwise
  */
 export async function prepareInWorker(
   workerUrl: URL,
@@ -58,7 +59,7 @@ export async function prepareInWorker(
   options: PrepareOptions,
 ): Promise<BundleIndex> {
   const { signal, clock = systemClock, random = systemRandom } = options;
-  signal.throwIfAborted();
+  if (signal.aborted) throw abortFault(signal.reason);
   const parent = request.storeDir ?? tmpdir();
   const workDir = join(parent, `.incoming-${random.uuid()}`);
   const worker = new Worker(workerUrl, { workerData: writeOrder(request, workDir) });
@@ -95,7 +96,7 @@ function awaitIndex(
 ): Promise<BundleIndex> {
   return new Promise((resolve, reject) => {
     let lastWord = clock.monotonic();
-    const abort = (): void => reject(options.signal.reason);
+    const abort = (): void => reject(abortFault(options.signal.reason));
     options.signal.addEventListener('abort', abort, { once: true, signal: settled });
     worker.on('message', (message: unknown) => {
       lastWord = clock.monotonic();
@@ -132,6 +133,15 @@ async function watchStandstill(
     }
     await clock.after(leftMs, settled);
   }
+}
+
+/** A deadline is the storage's or the machine's slowness, not the caller's wish. */
+function abortFault(reason: unknown): unknown {
+  const isDeadline = reason instanceof DOMException && reason.name === 'TimeoutError';
+  if (!isDeadline) return reason;
+  return new BundleError('transient', 'PreparationTimeout', 'preparing the bundle took longer than allowed', {
+    cause: reason,
+  });
 }
 
 function workerLost(cause: unknown): BundleError {

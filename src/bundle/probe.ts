@@ -28,7 +28,7 @@ export interface ProbeOptions {
  */
 export async function probeLink(link: Link, options: ProbeOptions, signal: AbortSignal): Promise<LinkLife> {
   signal.throwIfAborted();
-  if (link.protocol === 'file:') return probeFile(link);
+  if (link.protocol === 'file:') return options.allowPrivateLinks ? probeFile(link) : 'unknown';
   const { allowPrivateLinks, timeoutMs, userAgent } = options;
   const dispatcher = options.dispatcher ?? createLinkAgent({ allowPrivateLinks, idleTimeoutMs: timeoutMs });
   const deadline = options.clock.deadline(timeoutMs, signal);

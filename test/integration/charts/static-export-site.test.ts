@@ -1,0 +1,302 @@
+// The site's chart on a real API server: every values file is accepted, pods are admitted under the restricted
+// standard, and what an upgrade changes is what the chart promises. The vendor's documented flow is run with the
+// real program, on the arguments and the Secret that the release put into the cluster.
+
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { type ChildProgram, startProgram } from '../../support/child-program.ts';
+import { type CommandResult, startControlPlane, type TestCluster } from '../../support/cluster.ts';
+import { runCommand } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { mountSecret } from '../../support/mounted-secret.ts';
+import { makeArchive, makeSite } from '../bundle-server/archive.ts';
+import { signature, startLinkServer } from '../bundle-server/link-server.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const chart = join(root, 'charts/static-export-site');
+const fixtures = join(root, 'test/fixtures/charts/static-export-site');
+const namespace = 'docs';
+const full = 'docs-static-export-site';
+let cluster: TestCluster;
+
+/** Fails the test when the command does. */
+async function must(result: Promise<CommandResult>): Promise<string> {
+  const { code, stdout, stderr } = await result;
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+const kubectl = (args: readonly string[], input?: object): Promise<CommandResult> =>
+  cluster.kubectl([`--namespace=${namespace}`, ...args], input && { input: JSON.stringify(input) });
+const helm = (args: readonly string[], values: object = {}): Promise<CommandResult> =>
+  cluster.helm([...args, `--namespace=${namespace}`, '--values=-'], { input: JSON.stringify(values) });
+const read = async (object: string, path: string): Promise<string> =>
+  must(kubectl(['get', object, `--output=jsonpath={${path}}`]));
+
+/** A kind that the chart asks for, as far as discovery is concerned; its content is not checked. */
+function kindOf(group: string, version: string, kind: string): object {
+  const plural = `${kind.toLowerCase()}s`;
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${plural}.${group}`,
+      annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api' },
+    },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind, plural, singular: kind.toLowerCase() },
+      versions: [{ name: version, served: true, storage: true, schema }],
+    },
+  };
+}
+
+before(async () => {
+  cluster = await startControlPlane();
+  const labels = {
+    'pod-security.kubernetes.io/enforce': 'restricted',
+    'pod-security.kubernetes.io/warn': 'restricted',
+  };
+  const kinds = [
+    kindOf('monitoring.coreos.com', 'v1', 'ServiceMonitor'),
+    kindOf('monitoring.coreos.com', 'v1', 'PrometheusRule'),
+    kindOf('gateway.networking.k8s.io', 'v1', 'HTTPRoute'),
+  ];
+  const items = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, ...kinds];
+  await must(kubectl(['apply', '--server-side', '-f', '-'], { apiVersion: 'v1', kind: 'List', items }));
+  await must(
+    kubectl(['apply', '--server-side', `--filename=${root}/crds/staticexports.staticexport.dev.yaml`]),
+  );
+  await must(kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']));
+});
+after(() => cluster.stop());
+
+const podShape = z.object({ metadata: z.object({}).loose(), spec: z.object({}).loose() });
+const templateShape = z.object({
+  spec: z.object({
+    template: podShape,
+    volumeClaimTemplates: z.array(z.object({ metadata: z.object({ name: z.string() }) })).default([]),
+  }),
+});
+
+/** The pod that a workload would make, sent through the API server's admission. */
+async function admit(workload: unknown): Promise<CommandResult> {
+  const { template, volumeClaimTemplates } = templateShape.parse(workload).spec;
+  const claims = volumeClaimTemplates.map(({ metadata: { name } }) => ({
+    name,
+    persistentVolumeClaim: { claimName: `${name}-0` },
+  }));
+  const own = z.array(z.unknown()).default([]).parse(template.spec['volumes']);
+  const spec = { ...template.spec, volumes: [...own, ...claims] };
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: 'admitted' }, spec };
+  return kubectl(['apply', '--dry-run=server', '-f', '-'], pod);
+}
+
+test('every values file is installed as it stands, and its pods are admitted under the restricted standard', async (t) => {
+  for (const file of await readdir(fixtures)) {
+    await t.test(basename(file, '.yaml'), async () => {
+      const values = ['--values', join(fixtures, file)];
+      const { code, stdout, stderr } = await helm(['install', 'docs', chart, ...values]);
+      assert.equal(code, 0, stderr);
+      assert.doesNotMatch(stdout + stderr, /would violate PodSecurity|unknown field/);
+      const manifest = await must(cluster.helm(['get', 'manifest', 'docs', `--namespace=${namespace}`]));
+      const hooks = await must(cluster.helm(['get', 'hooks', 'docs', `--namespace=${namespace}`]));
+      const workloads = parseAllDocuments(manifest)
+        .map((document) => document.toJSON())
+        .filter((json) => templateShape.safeParse(json).success);
+      assert.equal(workloads.length, 1);
+      assert.match(await must(admit(workloads[0])), /pod\/admitted created/);
+      assert.match(
+        await must(kubectl(['apply', '--dry-run=server', '-f', '-'], parse(hooks))),
+        /-test created/,
+      );
+      await must(cluster.helm(['uninstall', 'docs', `--namespace=${namespace}`]));
+    });
+  }
+});
+
+test('on a cluster with the monitors’ kinds they are created, found by discovery', async () => {
+  const values = { fullnameOverride: 'm', staticExport: { existingSecret: 'docs-bundle' } };
+  await must(helm(['install', 'monitored', chart], values));
+  const found = await must(kubectl(['get', 'servicemonitors,prometheusrules', '--output=name']));
+  assert.match(found, /servicemonitor\S*\/m\n/);
+  assert.match(found, /prometheusrule\S*\/m\n/);
+  await must(cluster.helm(['uninstall', 'monitored', `--namespace=${namespace}`]));
+});
+
+test('a pod that the restricted standard refuses is refused here too', async () => {
+  const values = {
+    staticExport: { existingSecret: 'docs-bundle' },
+    podSecurityContext: { runAsNonRoot: false },
+  };
+  await must(helm(['install', 'lax', chart], values));
+  const { code, stderr } = await admit(
+    parse(await must(kubectl(['get', 'deployment/lax-static-export-site', '--output=yaml']))),
+  );
+  assert.notEqual(code, 0);
+  assert.match(stderr, /violates PodSecurity "restricted/);
+  await must(cluster.helm(['uninstall', 'lax', `--namespace=${namespace}`]));
+});
+
+test('the sidecar example is accepted, and its pods are admitted', async () => {
+  const { code, stdout, stderr } = await cluster.kubectl([
+    ...[`--namespace=${namespace}`, 'apply', '--dry-run=server', '--output=yaml'],
+    `--filename=${chart}/examples/sidecar.yaml`,
+  ]);
+  assert.equal(code, 0, stderr);
+  assert.doesNotMatch(stderr, /would violate PodSecurity/);
+  const workload: { spec: { template: { spec: object } } } = parse(stdout);
+  Object.assign(workload.spec.template.spec, { serviceAccountName: 'sidecar' });
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sidecar' } };
+  await must(kubectl(['apply', '-f', '-'], account));
+  assert.match(await must(admit(workload)), /pod\/admitted created/);
+});
+
+test('what the resource refuses, the installation refuses with the resource’s words', async () => {
+  const key = { keySecretRef: { name: 'export-api' } };
+  const values = { export: { create: true, domain: 'd.example', api: key, schedule: 'daily' } };
+  const { code, stderr } = await helm(['install', 'refused', chart], values);
+  assert.notEqual(code, 0);
+  assert.match(stderr, /schedule must be a cron expression of five fields/);
+});
+
+/** `--flag=value` of the container, with the cluster's paths and addresses replaced by this machine's. */
+function localise(args: readonly string[], folder: string, site: number, admin: number): readonly string[] {
+  return args
+    .slice(1)
+    .map((flag) =>
+      flag
+        .replace('/etc/static-export/', `${folder}/mounted/`)
+        .replace('/var/lib/static-export', `${folder}/store`)
+        .replace('0.0.0.0:8080', `127.0.0.1:${site}`)
+        .replace('0.0.0.0:9090', `127.0.0.1:${admin}`),
+    );
+}
+
+const hookShape = z.object({
+  spec: z.object({
+    containers: z.tuple([z.object({ command: z.array(z.string()), args: z.array(z.string()) })]),
+  }),
+});
+
+test('the vendor’s documented flow: three values, a served site, and upgrades that roll nothing', async () => {
+  const links = await startLinkServer();
+  links.put('one', await makeArchive(makeSite('v1')));
+  links.put('two', await makeArchive(makeSite('v2')));
+  const server = { allowPrivateLinks: true, pollInterval: '100ms', drain: { lingerSeconds: 0 } };
+  const install = (archive: string, name: string, version: string): Promise<string> => {
+    const staticExport = { enabled: true, bundleUrl: links.link(archive, name), version };
+    return must(helm(['upgrade', '--install', 'docs', chart], { server, staticExport }));
+  };
+  const generation = (): Promise<string> => read(`deployment/${full}`, '.metadata.generation');
+  let program: ChildProgram | undefined;
+  const mounted = join(cluster.folder, 'mounted');
+  const [site, admin] = [await findFreePort(), await findFreePort()];
+  const notes = await install('one', 'first', 'v1');
+  const secret = { namespace, name: `${full}-link`, key: 'bundle.json' };
+  const mount = await mountSecret(cluster.watch, secret, mounted);
+  try {
+    assert.doesNotMatch(notes, new RegExp(signature));
+    const args: string[] = JSON.parse(
+      await read(`deployment/${full}`, '.spec.template.spec.containers[0].args'),
+    );
+    const output: string[] = [];
+    program = startProgram(process.execPath, {
+      args: [join(root, 'src/bin/bundle-server.ts'), ...localise(args, cluster.folder, site, admin)],
+      onLine: (line) => output.push(line),
+    });
+    // What `helm test` runs in its pod, with the Services' addresses replaced by the program's own.
+    const hook = hookShape.parse(
+      parse(await must(cluster.helm(['get', 'hooks', 'docs', `--namespace=${namespace}`]))),
+    );
+    const [{ command, args: script }] = hook.spec.containers;
+    const checkSite = (): Promise<CommandResult> =>
+      runCommand([process.execPath, ...command.slice(1), ...script], {
+        env: {
+          ...{
+            SITE_ADDRESS: '127.0.0.1',
+            SITE_PORT: `${site}`,
+            ADMIN_ADDRESS: '127.0.0.1',
+            ADMIN_PORT: `${admin}`,
+          },
+          ...{ BASE_PATH: '/', TIMEOUT_SECONDS: '20' },
+        },
+      });
+    assert.match(
+      await must(checkSite()),
+      /serving version v1, digest [0-9a-f]{64}, 33 files\nhome page: 200.*\n.*304\n/,
+    );
+    assert.equal(await generation(), '1');
+
+    const downloads = links.requests();
+    for (const name of ['second', 'third']) {
+      const writes = mount.writes();
+      await install('one', name, 'v1');
+      await eventually('the new link is mounted', () => mount.writes() > writes || undefined);
+    }
+    await install('two', 'fourth', 'v2');
+    await eventually('the new version is served', async () => {
+      const home = await (await fetch(`http://127.0.0.1:${site}/`)).text();
+      return home.includes('version v2') || undefined;
+    });
+    assert.match(await must(checkSite()), /serving version v2/);
+    assert.equal(links.requests() - downloads, 1, 'fresh links for the same version cost no download');
+    assert.equal(await generation(), '1', 'neither links nor versions touched the Deployment');
+
+    links.misbehave((response) => response.writeHead(403).end());
+    await install('one', 'dead', 'v1');
+    assert.match(await must(checkSite()), /serving version/);
+    assert.doesNotMatch(output.join('\n'), new RegExp(signature));
+  } finally {
+    await program?.stop();
+    await mount.stop();
+    await links.close();
+  }
+  const failing = await runCommand([process.execPath, join(chart, 'files/check-site.mjs')], {
+    env: {
+      SITE_NAME: '127.0.0.1',
+      SITE_PORT: `${site}`,
+      ADMIN_NAME: '127.0.0.1',
+      ADMIN_PORT: `${admin}`,
+      BASE_PATH: '/',
+      TIMEOUT_SECONDS: '1',
+    },
+  });
+  assert.notEqual(failing.code, 0, 'a site that is gone fails the test');
+  assert.match(failing.stderr, /no bundle was served within 1 s: ECONNREFUSED/);
+});
+
+test('under Restart a version rolls the pods, and a link does not', async () => {
+  const bundleUrl = 'https://storage.example.com/7.tar.gz?sig=';
+  const upgrade = async (staticExport: object): Promise<string> => {
+    await must(helm(['upgrade', '--install', 'rolled', chart], { rollout: 'Restart', staticExport }));
+    return read('deployment/rolled-static-export-site', '.metadata.generation');
+  };
+  assert.equal(await upgrade({ bundleUrl: `${bundleUrl}1`, version: 'v1' }), '1');
+  assert.equal(await upgrade({ bundleUrl: `${bundleUrl}2`, version: 'v1' }), '1');
+  assert.equal(await upgrade({ bundleUrl: `${bundleUrl}2`, version: 'v2' }), '2');
+});
+
+test('a new version of the chart alone touches no pod, with folders and with volumes', async () => {
+  const folder = join(cluster.folder, 'packages');
+  await must(cluster.helm(['package', chart, '--version=9.9.9', `--destination=${folder}`]));
+  const newer = join(folder, 'static-export-site-9.9.9.tgz');
+  for (const [kind, enabled] of [
+    ['deployment', false],
+    ['statefulset', true],
+  ] as const) {
+    const values = { staticExport: { existingSecret: 'docs-bundle' }, persistence: { enabled } };
+    await must(helm(['install', kind, chart], values));
+    await must(helm(['upgrade', kind, newer], values));
+    const object = `${kind}/${kind}-static-export-site`;
+    assert.equal(await read(object, '.metadata.labels.helm\\.sh/chart'), 'static-export-site-9.9.9');
+    assert.equal(await read(object, '.metadata.generation'), '1');
+  }
+});

@@ -37,7 +37,7 @@ const flags = {
   ),
   crawlTimeout: kind.duration.withDefault('1h', 'Time after which a crawl fails'),
   maxBytes: kind.bytes.withDefault('2GiB', 'Size of all files together above which a crawl fails'),
-  linger: kind.duration.withDefault('0s', 'Go on accepting requests this long after SIGTERM'),
+  drainLinger: kind.duration.withDefault('0s', 'Go on accepting requests this long after SIGTERM'),
 };
 
 export const exportServiceProgram: ProgramDescription<typeof flags> = {
@@ -79,5 +79,5 @@ export async function runExportService(values: FlagValues<typeof flags>, edge: P
     if (edge.shutdown.aborted) resolve();
     edge.shutdown.addEventListener('abort', () => resolve(), { once: true });
   });
-  await service.stop(values.linger);
+  await service.stop(values.drainLinger);
 }

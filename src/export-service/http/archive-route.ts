@@ -31,8 +31,9 @@ export function archiveRoute({ store, directory, linkSecret, clock }: ArchiveRou
       archiveFile('', verdict.jobId),
       { root: directory, etag: false, lastModified: false, cacheControl: false },
       (error: unknown) => {
-        if (error === undefined) return;
-        response.removeHeader('ETag');
+        // A client that breaks off is no fault of anybody's; everything else is answered, or cuts the connection.
+        if (error === undefined || response.destroyed || response.socket?.destroyed !== false) return;
+        if (!response.headersSent) response.removeHeader('ETag');
         next(error);
       },
     );

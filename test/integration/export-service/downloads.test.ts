@@ -196,6 +196,20 @@ test('a service that stops lets a download under way come to its end', async () 
   await stopped;
 });
 
+test('a download that its client breaks off is no failure of the service', async () => {
+  const own = await startService();
+  const id = await exportPage(own, textOfSize(4 * 1024 * 1024));
+  const { link } = await own.client.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  const controller = new AbortController();
+  const answer = await request(link.reveal(), { signal: controller.signal });
+  controller.abort();
+  await assert.rejects(() => answer.body.arrayBuffer());
+  assert.equal((await get(link.reveal(), { range: 'bytes=0-0' })).status, 206);
+  await own.close();
+  assert.match(own.log(), /"endpoint":"archive"/);
+  assert.doesNotMatch(own.log(), /a request failed/);
+});
+
 /** Text that does not compress, so that the archive is larger than what sockets buffer. */
 function textOfSize(bytes: number): string {
   let text = '';

@@ -18,6 +18,7 @@ import {
   exportPage,
   key,
   never,
+  otherKey,
   type RunningService,
   readerKey,
   siteOf,
@@ -116,12 +117,17 @@ test('the same Idempotency-Key is the same job, per key of the caller; another b
   const request = start();
   const first = await service.client.startJob(request, never);
   const crawl = await service.nextCrawl();
-  assert.equal((await service.client.startJob(request, never)).jobId, first.jobId);
+  const replays = Array.from({ length: 5 }, () => service.client.startJob(request, never));
+  for (const one of await Promise.all(replays)) assert.equal(one.jobId, first.jobId);
   crawl.end(siteOf('once'));
   await untilFinished(service.client, first.jobId);
   const replay = await service.client.startJob(request, never);
   assert.equal(replay.jobId, first.jobId);
   assert.equal(jobSchema.parse(replay.raw).status, 'completed');
+  const foreign = await service.clientWith(otherKey).startJob(request, never);
+  assert.notEqual(foreign.jobId, first.jobId);
+  (await service.nextCrawl()).end(siteOf('foreign'));
+  await untilFinished(service.client, foreign.jobId);
   await refused(
     service.client.startJob({ ...request, domain: 'other.example.com' }, never),
     'BadRequest',
@@ -138,6 +144,14 @@ test('mints: the same Idempotency-Key repeats the link, another one later gives 
   const second = await mint('two');
   assert.ok((second.expiresAt ?? 0) > (first.expiresAt ?? 0));
   assert.equal((await fetch(first.link.reveal(), { headers: { range: 'bytes=0-0' } })).status, 206);
+});
+
+test('starts with one Idempotency-Key that arrive at once make one job', async () => {
+  const request = start();
+  const started = await Promise.all(Array.from({ length: 8 }, () => service.client.startJob(request, never)));
+  assert.equal(new Set(started.map((one) => one.jobId)).size, 1);
+  (await service.nextCrawl()).end(siteOf('at once'));
+  await untilFinished(service.client, started[0]?.jobId ?? '');
 });
 
 test('unknown keys, keys that may only read, unknown jobs and domains have their own refusals', async () => {

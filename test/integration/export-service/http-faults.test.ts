@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import fc from 'fast-check';
 import { getGlobalDispatcher, request } from 'undici';
 import { errorSchema } from '../../../src/export-api/contract.ts';
 import { exportPage, key, type RunningService, startService } from './running-service.ts';
@@ -223,4 +224,81 @@ test('a fault of the service is 500 in the one error shape, without its cause, a
   assert.doesNotMatch(broken.log(), /secret detail/);
   assert.equal(broken.log().match(/a request failed/g)?.length, 1);
   await broken.close();
+});
+
+test('no request makes the service fail, whatever its method, path, headers and body', async () => {
+  const segment = fc.oneof(
+    fc.constantFrom(
+      'v1',
+      'static-export',
+      'jobs',
+      'analytics',
+      'default',
+      'assistant',
+      'bundle',
+      'bundles',
+      '..',
+      '',
+    ),
+    fc.string({
+      unit: fc.constantFrom('a', '%', '2', 'F', '0', '.', '?', '=', '&', ';', '@', ':', '*', '\\', '<'),
+    }),
+  );
+  const path = fc.array(segment, { maxLength: 6 }).map((parts) => `/${parts.join('/')}`);
+  const method = fc.constantFrom<Sent['method'][]>(
+    'GET',
+    'POST',
+    'PUT',
+    'DELETE',
+    'HEAD',
+    'OPTIONS',
+    'PATCH',
+  );
+  const header = fc.oneof(
+    fc.constantFrom(
+      'application/json',
+      'text/plain',
+      '"x"',
+      'bytes=0-',
+      '*',
+      'gzip',
+      'application/json; charset=x',
+    ),
+    fc.string({ unit: 'grapheme-ascii' }).map((text) => text.replace(/[^\x20-\x7e]/g, '')),
+  );
+  const headers = fc.dictionary(
+    fc.constantFrom(
+      'content-type',
+      'idempotency-key',
+      'range',
+      'if-range',
+      'if-match',
+      'content-encoding',
+      'accept',
+    ),
+    header,
+  );
+  const body = fc.option(fc.oneof(fc.json(), fc.string()), { nil: undefined });
+  await fc.assert(
+    fc.asyncProperty(
+      path,
+      method,
+      headers,
+      body,
+      fc.boolean(),
+      async (where, how, sent, said, isAnonymous) => {
+        const isBodiless = how === 'GET' || how === 'HEAD' || said === undefined;
+        const answer = await send({
+          path: where,
+          headers: sent,
+          isAnonymous,
+          ...(how !== undefined && { method: how }),
+          ...(!isBodiless && { body: said }),
+        });
+        assert.ok(answer.status < 500 || answer.status === 501, `${how} ${where} ${answer.status}`);
+      },
+    ),
+    { numRuns: 300 },
+  );
+  assert.doesNotMatch(service.log(), /a request failed/);
 });

@@ -71,8 +71,8 @@ const usual = (): readonly string[] => [
   'debug',
 ];
 
-async function startProgram(more: readonly string[] = []): Promise<Program> {
-  const { child, output } = launch([...usual(), ...more]);
+async function startProgram(more: readonly string[] = [], flags = usual()): Promise<Program> {
+  const { child, output } = launch([...flags, ...more]);
   assert.ok(child.stdout);
   const lines = createInterface({ input: child.stdout });
   const address = await new Promise<string>((resolve, reject) => {
@@ -177,6 +177,18 @@ test('an origin that is not there, or has no pages, is a failed job that says so
     .catch((error: unknown) => error);
   assert.ok(unmapped instanceof ExportApiError && unmapped.code === 'BadRequest');
   await running.kill('SIGTERM');
+});
+
+test('without a mapping, a domain that leads inside is refused by the crawl', async () => {
+  const { child, client, kill } = await startProgram(
+    [],
+    usual().filter((_, index) => index !== 4 && index !== 5),
+  );
+  assert.equal(child.exitCode, null);
+  const { jobId } = await client.startJob({ domain: 'localhost', idempotencyKey: 'inside' }, never);
+  assert.equal(await untilFinished(client, jobId), 'failed');
+  assert.match(JSON.stringify((await client.readJob(jobId, never)).raw), /OriginInternal/);
+  await kill('SIGTERM');
 });
 
 test('a second program on the same folder ends with 1 and says why', async () => {

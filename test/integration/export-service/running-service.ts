@@ -23,6 +23,7 @@ import { systemRandom } from '../../../src/runtime/random.ts';
 
 export const key = 'svc_integration';
 export const readerKey = 'svc_reader';
+export const otherKey = 'svc_other';
 export const domain = 'docs.example.com';
 export const never = new AbortController().signal;
 
@@ -67,7 +68,7 @@ after(() => Promise.all([...open].map((service) => service.close())));
 
 export function startService(options: Partial<ExportServiceOptions> = {}): Promise<RunningService> {
   const folder = mkdtempSync(join(tmpdir(), 'export-service-'));
-  writeFileSync(join(folder, 'keys'), `# test\n${key}\nread:${readerKey}\n`);
+  writeFileSync(join(folder, 'keys'), `# test\n${key}\n${otherKey}\nread:${readerKey}\n`);
   return startIn(folder, options);
 }
 

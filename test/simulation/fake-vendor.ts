@@ -77,9 +77,14 @@ export class FakeVendor implements ExportApiSource {
       readJob: async (jobId) => {
         this.#admit('poll', key, undefined);
         const job = this.#find(jobId);
-        const isOver = job.ending !== 'never' && this.clock.monotonic() >= job.endsAt;
-        const outcome = isOver && job.ending !== 'never' ? job.ending : ('unfinished' as const);
-        return { outcome, state: isOver ? job.ending : 'running', progress: 50, pageCount: 3, raw: {} };
+        const outcome = this.#outcomeOf(job);
+        return {
+          outcome,
+          state: outcome === 'unfinished' ? 'running' : outcome,
+          progress: 50,
+          pageCount: 3,
+          raw: {},
+        };
       },
       mintBundle: async ({ jobId, idempotencyKey }) => {
         this.#admit('mint', key, idempotencyKey);
@@ -131,6 +136,10 @@ export class FakeVendor implements ExportApiSource {
     if (this.failing !== undefined) {
       throw new ExportApiError(this.failing, 'scripted', { retryAfterMs: this.retryAfterMs });
     }
+  }
+
+  #outcomeOf({ ending, endsAt }: Job): 'unfinished' | 'completed' | 'failed' {
+    return ending === 'never' || this.clock.monotonic() < endsAt ? 'unfinished' : ending;
   }
 
   #find(jobId: string): Job {

@@ -125,7 +125,8 @@ function edit({ world, oracles }: Script, kind: (typeof edits)[number]): void {
       world.editSpec({ suspend: kind === 'suspend' });
       break;
     case 'pin': {
-      const version = world.dice.pick(world.status().history ?? [{ version: 'none' }]).version;
+      const known = (world.status().history ?? []).map(({ version }) => version);
+      const version = world.dice.pick(known.length === 0 ? ['none'] : known);
       world.editSpec({ pin: { version } });
       break;
     }

@@ -1,0 +1,264 @@
+// The CRD on a real API server: which manifests it takes, which it refuses, and the words a user then reads.
+// Every CEL rule of the schema has its row; the rules themselves cannot be tested anywhere else.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { startControlPlane, type TestCluster } from '../support/cluster.ts';
+
+let cluster: TestCluster;
+
+before(async () => {
+  cluster = await startControlPlane();
+  const crd = await readFile(
+    new URL('../../crds/staticexports.staticexport.dev.yaml', import.meta.url),
+    'utf8',
+  );
+  const applied = await cluster.kubectl(['apply', '--server-side', '-f', '-'], { input: crd });
+  assert.equal(applied.code, 0, applied.stderr);
+  await cluster.kubectl([
+    'wait',
+    '--for=condition=Established',
+    '--timeout=30s',
+    'crd/staticexports.staticexport.dev',
+  ]);
+});
+
+after(async () => {
+  await cluster.stop();
+});
+
+const api = { keySecretRef: { name: 'export-api' } };
+const smallest = { domain: 'docs.example.com', api };
+const values = { kind: 'ConfigMap', name: 'docs-values' };
+
+function manifest(spec: unknown, name = 'docs'): string {
+  return JSON.stringify({
+    apiVersion: 'staticexport.dev/v1alpha1',
+    kind: 'StaticExport',
+    metadata: { name, namespace: 'default' },
+    spec,
+  });
+}
+
+const accepted: Readonly<Record<string, unknown>> = {
+  'the smallest spec': smallest,
+  'a host without a dot': { ...smallest, domain: 'localhost' },
+  'a base URL with a path prefix': {
+    ...smallest,
+    api: { ...api, baseUrl: 'https://api.example.com/vendor/' },
+  },
+  'a base URL with a port': { ...smallest, api: { ...api, baseUrl: 'http://127.0.0.1:8080' } },
+  'another key of the Secret': {
+    ...smallest,
+    api: { keySecretRef: { name: 'export-api', key: 'admin.key' } },
+  },
+  'a nightly schedule in a zone': { ...smallest, schedule: '0 3 * * *', timeZone: 'Europe/Berlin' },
+  'a schedule by name': { ...smallest, schedule: '@daily' },
+  'durations of several parts': {
+    ...smallest,
+    jobTimeout: '1h30m',
+    linkRefresh: { minInterval: '500ms', atPercent: 90 },
+  },
+  'all gates': {
+    ...smallest,
+    promotion: { inspect: 'Always', minPages: 0, maxShrinkPercent: 100, mode: 'Manual' },
+  },
+  'no inspection': { ...smallest, promotion: { inspect: 'Never' } },
+  'a pinned version': { ...smallest, pin: { version: '20260105-120000-0123abcd' } },
+  'a pinned job': { ...smallest, pin: { jobId: 'se_0123456789abcdef' } },
+  'a target in a ConfigMap': { ...smallest, targets: [{ kind: 'values', values }] },
+  'a target with the link in a Secret': {
+    ...smallest,
+    targets: [
+      {
+        kind: 'values',
+        write: ['version', 'bundleUrl'],
+        values: { ...values, kind: 'Secret', namespace: 'apps', key: 'v.yaml' },
+      },
+    ],
+  },
+  'everything else': { ...smallest, historyLimit: 50, suspend: true, output: { name: 'published' } },
+};
+
+for (const [name, spec] of Object.entries(accepted)) {
+  test(`accepted: ${name}`, async () => {
+    const result = await cluster.kubectl(['create', '--dry-run=server', '-f', '-'], {
+      input: manifest(spec),
+    });
+    assert.equal(result.code, 0, result.stderr);
+  });
+}
+
+const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]>> = {
+  'no domain': [{ api }, /spec\.domain: Required value/],
+  'no API key': [{ domain: 'docs.example.com' }, /spec\.api: Required value/],
+  'a domain with a scheme': [
+    { ...smallest, domain: 'https://docs.example.com' },
+    /spec\.domain: Invalid value/,
+  ],
+  'a domain with a path': [{ ...smallest, domain: 'docs.example.com/guide' }, /spec\.domain: Invalid value/],
+  'a domain with a port': [{ ...smallest, domain: 'docs.example.com:443' }, /spec\.domain: Invalid value/],
+  'a domain that ends in a dash': [
+    { ...smallest, domain: 'docs-.example.com' },
+    /spec\.domain: Invalid value/,
+  ],
+  'a domain that is too long': [
+    { ...smallest, domain: `${'a'.repeat(60)}.`.repeat(5) },
+    /spec\.domain: Too long|may not be more than 253/,
+  ],
+  'a base URL without a scheme': [
+    { ...smallest, api: { ...api, baseUrl: 'api.example.com' } },
+    /baseUrl must be an absolute http:\/\/ or https:\/\/ URL/,
+  ],
+  'a base URL of another scheme': [
+    { ...smallest, api: { ...api, baseUrl: 'ftp://api.example.com' } },
+    /baseUrl must be an absolute/,
+  ],
+  'a schedule of four fields': [
+    { ...smallest, schedule: '0 3 * *' },
+    /schedule must be a cron expression of five fields/,
+  ],
+  'a schedule of six fields': [
+    { ...smallest, schedule: '0 0 3 * * *' },
+    /schedule must be a cron expression of five fields/,
+  ],
+  'a schedule in words': [
+    { ...smallest, schedule: 'nightly' },
+    /schedule must be a cron expression of five fields/,
+  ],
+  '@reboot': [{ ...smallest, schedule: '@reboot' }, /schedule must be a cron expression of five fields/],
+  'a zone without a schedule': [{ ...smallest, timeZone: 'UTC' }, /timeZone has no meaning without schedule/],
+  'a zone with spaces': [
+    { ...smallest, schedule: '@daily', timeZone: 'New York' },
+    /spec\.timeZone: Invalid value/,
+  ],
+  'a duration without a unit': [{ ...smallest, jobTimeout: '30' }, /spec\.jobTimeout: Invalid value/],
+  'a negative duration': [{ ...smallest, jobTimeout: '-1h' }, /spec\.jobTimeout: Invalid value/],
+  'a refresh too early': [
+    { ...smallest, linkRefresh: { atPercent: 9 } },
+    /spec\.linkRefresh\.atPercent: Invalid value.*greater than or equal to 10/,
+  ],
+  'a refresh too late': [
+    { ...smallest, linkRefresh: { atPercent: 91 } },
+    /spec\.linkRefresh\.atPercent: Invalid value.*less than or equal to 90/,
+  ],
+  'a shrink past all': [{ ...smallest, promotion: { maxShrinkPercent: 101 } }, /less than or equal to 100/],
+  'negative pages': [{ ...smallest, promotion: { minPages: -1 } }, /greater than or equal to 0/],
+  'an unknown mode': [{ ...smallest, promotion: { mode: 'Sometimes' } }, /Unsupported value: "Sometimes"/],
+  'gates without inspection': [
+    { ...smallest, promotion: { inspect: 'Never', minPages: 3 } },
+    /minPages and maxShrinkPercent need an inspected archive/,
+  ],
+  'an empty pin': [{ ...smallest, pin: {} }, /pin needs exactly one of version and jobId/],
+  'a pin of both': [
+    { ...smallest, pin: { version: 'v', jobId: 'j' } },
+    /pin needs exactly one of version and jobId/,
+  ],
+  'no history': [{ ...smallest, historyLimit: 0 }, /spec\.historyLimit: Invalid value/],
+  'a history without bound': [{ ...smallest, historyLimit: 51 }, /spec\.historyLimit: Invalid value/],
+  'an output name that is none': [
+    { ...smallest, output: { name: 'Published_Docs' } },
+    /spec\.output\.name: Invalid value/,
+  ],
+  'a target kind that does not exist': [
+    { ...smallest, targets: [{ kind: 'helmRelease' }] },
+    /Unsupported value: "helmRelease"/,
+  ],
+  'a target without its place': [
+    { ...smallest, targets: [{ kind: 'values' }] },
+    /kind values needs the field values/,
+  ],
+  'the link in a ConfigMap': [
+    { ...smallest, targets: [{ kind: 'values', write: ['bundleUrl'], values }] },
+    /the link may be written into a Secret only/,
+  ],
+  'a leaf twice': [
+    { ...smallest, targets: [{ kind: 'values', write: ['version', 'version'], values }] },
+    /write names the same leaf twice/,
+  ],
+  'seventeen targets': [
+    { ...smallest, targets: Array.from({ length: 17 }, () => ({ kind: 'values', values })) },
+    /must have at most 16 items|Too many/,
+  ],
+  'an unknown field': [{ ...smallest, domian: 'docs' }, /unknown field "spec.domian"/],
+};
+
+for (const [name, [spec, message]] of Object.entries(refused)) {
+  test(`refused: ${name}`, async () => {
+    const result = await cluster.kubectl(['create', '--dry-run=server', '-f', '-'], {
+      input: manifest(spec),
+    });
+    assert.notEqual(result.code, 0, 'it was accepted');
+    assert.match(result.stderr, message);
+  });
+}
+
+test('output.name cannot be changed, added or removed afterwards', async () => {
+  const apply = async (spec: unknown, name: string) =>
+    cluster.kubectl(['apply', '-f', '-'], { input: manifest(spec, name) });
+  assert.equal((await apply({ ...smallest, output: { name: 'one' } }, 'named')).code, 0);
+  assert.equal((await apply(smallest, 'plain')).code, 0);
+  const attempts = [
+    await apply({ ...smallest, output: { name: 'two' } }, 'named'),
+    await apply(smallest, 'named'),
+    await apply({ ...smallest, output: { name: 'one' } }, 'plain'),
+  ];
+  for (const { code, stderr } of attempts) {
+    assert.notEqual(code, 0);
+    assert.match(stderr, /output\.name is immutable; delete the resource and create it again/);
+  }
+  assert.equal((await apply({ ...smallest, output: { name: 'one' }, suspend: true }, 'named')).code, 0);
+});
+
+test('a fresh object does not read as ready, and nothing of its spec is defaulted', async () => {
+  await cluster.kubectl(['apply', '-f', '-'], { input: manifest(smallest, 'fresh') });
+  const { stdout } = await cluster.kubectl(['get', 'sx', 'fresh', '-o', 'json']);
+  const object: { spec: unknown; status: unknown } = JSON.parse(stdout);
+  assert.deepEqual(object.status, { observedGeneration: -1 });
+  assert.deepEqual(object.spec, smallest);
+});
+
+test('the table a user sees has the columns that answer "is it up, which version, until when"', async () => {
+  const status = {
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'True',
+        reason: 'Published',
+        message: 'm',
+        lastTransitionTime: '2026-01-05T12:00:00Z',
+      },
+    ],
+    job: { id: 'se_1', state: 'completed', progress: 100 },
+    active: {
+      version: '20260105-120000-0123abcd',
+      jobId: 'se_1',
+      pages: 20,
+      linkExpiresAt: '2126-01-05T12:15:00Z',
+    },
+  };
+  await cluster.kubectl(['apply', '-f', '-'], { input: manifest(smallest, 'shown') });
+  const patched = await cluster.kubectl([
+    'patch',
+    'sx',
+    'shown',
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify({ status }),
+  ]);
+  assert.equal(patched.code, 0, patched.stderr);
+  const { stdout } = await cluster.kubectl([
+    'get',
+    'static-export',
+    '-n',
+    'default',
+    '--field-selector=metadata.name=shown',
+  ]);
+  assert.match(stdout, /NAME\s+READY\s+REASON\s+VERSION\s+JOB\s+PROGRESS\s+PAGES\s+LINK-EXPIRES\s+AGE/);
+  assert.match(
+    stdout,
+    /shown\s+True\s+Published\s+20260105-120000-0123abcd\s+completed\s+100\s+20\s+2126-01-05T12:15:00Z/,
+  );
+});

@@ -2,7 +2,7 @@
 // Pages and the time of the export are read from the resource's own status as last watched.
 
 import { isRecord, numberAt, recordAt, textAt } from '../kube/json.ts';
-import type { PassOutcome } from '../loop/edge.ts';
+import type { Observed, PassOutcome } from '../loop/edge.ts';
 import type { ObjectKey } from '../loop/ports.ts';
 import type { ResourceReport } from './report-metrics.ts';
 import type { Watches } from './watches.ts';
@@ -13,15 +13,35 @@ export interface Reports {
   list(): readonly ResourceReport[];
 }
 
+/** A resource whose spec cannot be read: there is nothing to see of it but that it is not ready. */
+const unreadable: Observed = {
+  isReady: false,
+  isSuspended: false,
+  exportState: 'unknown',
+  linkState: 'unknown',
+  wantState: 'unknown',
+  action: 'none',
+  linkExpiresAt: undefined,
+  linkIssuedAt: undefined,
+  nextRefreshAt: undefined,
+  nextExportAt: undefined,
+  failure: 'InvalidSpec',
+};
+
 export function createReports(watches: Pick<Watches, 'get'>): Reports {
   const last = new Map<string, ResourceReport>();
   return {
     put: (key, outcome) => {
       if (outcome === undefined) return;
       const id = `${key.namespace}/${key.name}`;
-      const { observed } = outcome;
-      if (observed === undefined) last.delete(id);
-      else last.set(id, { key, observed, pages: undefined, exportedAt: undefined });
+      if (outcome.wakeAfterMs === undefined) last.delete(id);
+      else
+        last.set(id, {
+          key,
+          observed: outcome.observed ?? unreadable,
+          pages: undefined,
+          exportedAt: undefined,
+        });
     },
     list: () =>
       [...last].map(([id, report]) => {

@@ -1,0 +1,122 @@
+// Two operators as real processes, the real export service, and a site to export: one leads, the other takes over
+// when it is killed or frozen, and nobody works without the lease.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
+import { type ChildProgram, startProgram } from '../../support/child-program.ts';
+import { eventually } from '../../support/eventually.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+
+const namespace = 'team-a';
+const apiKey = 'svc_replicas-Hq27';
+const pages: Readonly<Record<string, string>> = {
+  '/': '<h1>Home</h1><a href="/guide">guide</a><a href="/api">api</a>',
+  '/guide': '<h1>Guide</h1>',
+  '/api': '<h1>API</h1>',
+};
+let world: ChartedCluster;
+let service: ChildProgram;
+let flags: readonly string[];
+let first: OperatorProcess;
+let second: OperatorProcess;
+const origin = createServer((request, response) => {
+  const page = pages[request.url ?? ''];
+  response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html' });
+  response.end(page === undefined ? 'none' : `<!doctype html><html><body>${page}</body></html>`);
+});
+
+before(async () => {
+  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+  const address = origin.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  // All namespaces this time: the chart's ClusterRole.
+  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [] });
+  const data = join(world.folder, 'export-service');
+  mkdirSync(data);
+  writeFileSync(join(world.folder, 'keys'), `${apiKey}\n`, { mode: 0o600 });
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  service = startProgram(process.execPath, {
+    args: [
+      join(import.meta.dirname, '../../../src/bin/export-service.ts'),
+      `--origin=docs.example.com=http://127.0.0.1:${address.port}`,
+      `--keys-file=${join(world.folder, 'keys')}`,
+      `--data=${data}`,
+      `--listen=127.0.0.1:${port}`,
+      `--public-url=${url}`,
+      '--admin-listen=127.0.0.1:0',
+    ],
+  });
+  flags = [`--api-base-url=${url}`, '--allow-private-links', '--lease-duration=5s'];
+  await world.apply({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'export-api', namespace },
+    stringData: { apiKey },
+  });
+  [first, second] = await Promise.all([startOperator(world, flags), startOperator(world, flags)]);
+});
+
+after(async () => {
+  await first?.child.stop();
+  await second?.child.stop();
+  await service?.stop();
+  await world?.stop();
+  origin.closeAllConnections();
+  origin.close();
+});
+
+const leads = async (operator: OperatorProcess): Promise<boolean> =>
+  /^leader_election_master_status\{name="staticexport"\} 1$/m.test((await operator.get('/metrics')).text);
+
+async function exportDocs(name: string): Promise<void> {
+  await world.apply({
+    apiVersion: 'staticexport.dev/v1alpha1',
+    kind: 'StaticExport',
+    metadata: { name, namespace },
+    spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
+  });
+  await world.kubectl(['wait', '--for=condition=Ready', `sx/${name}`, '-n', namespace, '--timeout=60s']);
+}
+
+test('one of two leads, and both are ready', async () => {
+  const leader = await eventually('a leader', async () => {
+    const both = await Promise.all([leads(first), leads(second)]);
+    return both.some((isLeader) => isLeader) ? both : undefined;
+  });
+  assert.deepEqual([...leader].sort(), [false, true]);
+  // From here on, `first` is the one that leads.
+  if (!leader[0]) [first, second] = [second, first];
+  assert.equal((await second.get('/readyz')).status, 200);
+});
+
+test('the real export service and the operator publish a real site', async () => {
+  await exportDocs('docs');
+  const { stdout } = await world.kubectl(['get', 'secret', 'docs-bundle', '-n', namespace, '-o', 'json']);
+  const text = Buffer.from(JSON.parse(stdout).data['bundle.json'], 'base64').toString();
+  const published = parsePublishedBundle(text);
+  assert.equal(published.pages, Object.keys(pages).length);
+  assert.equal((await fetch(published.bundleUrl.reveal())).status, 200);
+});
+
+test('a leader that is frozen is replaced, and ends as soon as it wakes', async () => {
+  process.kill(first.child.pid, 'SIGSTOP');
+  await eventually('the other to lead', async () => ((await leads(second)) ? true : undefined));
+  process.kill(first.child.pid, 'SIGCONT');
+  assert.equal(await first.child.exited, 1);
+  assert.match(first.child.tail(), /LeadershipLost/);
+  await exportDocs('after-freeze');
+});
+
+test('a leader that is killed is replaced by one that waits', async () => {
+  first = await startOperator(world, flags);
+  await second.child.stop('SIGKILL');
+  await eventually('the other to lead', async () => ((await leads(first)) ? true : undefined));
+  await exportDocs('after-kill');
+});

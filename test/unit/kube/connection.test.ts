@@ -1,0 +1,93 @@
+// From a kubeconfig to a connection: what it takes from it, and which words each misconfiguration gets.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ConnectionError, openConnection } from '../../../src/kube/connection.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, cluster: object, user: object = {}): string {
+  const file = join(folder, name);
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'main', context: { cluster: 'c', user: 'u', namespace: 'docs' } }],
+    'current-context': 'main',
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+const open = (kubeconfig: string, context?: string) =>
+  openConnection({ kubeconfig, context, isInCluster: false });
+
+test('server, namespace, authority and token come from the context', async () => {
+  const ca = Buffer.from('PEM').toString('base64');
+  const file = write(
+    'good',
+    { server: 'https://10.0.0.1:6443/', 'certificate-authority-data': ca },
+    { token: 'abc' },
+  );
+  const connection = open(file);
+  assert.equal(connection.server, 'https://10.0.0.1:6443');
+  assert.equal(connection.namespace, 'docs');
+  assert.deepEqual(await connection.authenticate(), {
+    headers: { Authorization: 'Bearer abc' },
+    tls: { ca: 'PEM' },
+  });
+});
+
+test('a token file is read, without its last line end', async () => {
+  const tokenFile = join(folder, 'token');
+  writeFileSync(tokenFile, 'from-file\n');
+  const file = write(
+    'token-file',
+    { server: 'https://h' },
+    { 'auth-provider': { name: 'f', config: { tokenFile } } },
+  );
+  assert.equal((await open(file).authenticate()).headers['Authorization'], 'Bearer from-file');
+});
+
+test('credentials that cannot be had are an error that may heal, without their path', async () => {
+  const file = write('lost', { server: 'https://h' }, { 'client-certificate': '/nowhere/secret.pem' });
+  await assert.rejects(open(file).authenticate(), (error) => {
+    assert.ok(error instanceof ConnectionError);
+    assert.equal(error.code, 'CredentialsUnavailable');
+    assert.doesNotMatch(error.message, /nowhere/);
+    return true;
+  });
+});
+
+const refusals: readonly (readonly [name: string, open: () => unknown, code: string, message: RegExp])[] = [
+  ['no such file', () => open(join(folder, 'none')), 'UnreadableKubeconfig', /ENOENT/],
+  [
+    'an unknown context',
+    () => open(write('x', { server: 'https://h' }), 'prod'),
+    'UnknownContext',
+    /it has main/,
+  ],
+  ['plain http', () => open(write('http', { server: 'http://h' })), 'PlainHttp', /in the clear/],
+  ['no URL', () => open(write('no-url', { server: 'nonsense' })), 'InvalidServer', /no usable server URL/],
+  [
+    'SOCKS',
+    () => open(write('socks', { server: 'https://h', 'proxy-url': 'socks5://p:1' })),
+    'SocksProxy',
+    /HTTP/,
+  ],
+];
+for (const [name, attempt, code, message] of refusals) {
+  test(`refused: ${name}`, () => {
+    assert.throws(attempt, (error) => {
+      assert.ok(error instanceof ConnectionError);
+      assert.equal(error.code, code);
+      assert.match(error.message, message);
+      return true;
+    });
+  });
+}

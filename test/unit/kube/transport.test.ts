@@ -1,0 +1,184 @@
+// The transport over real sockets to a server in the test's hand: few connections for many calls, deadlines, what
+// is tried again and what is not, and that errors name the request and never what was answered.
+
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { after, beforeEach, test } from 'node:test';
+import type { Connection, Credentials } from '../../../src/kube/connection.ts';
+import { secrets } from '../../../src/kube/resource-path.ts';
+import { type Call, createTransport, type TransportOptions } from '../../../src/kube/transport.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { steppedClock } from '../../support/stepped-clock.ts';
+
+let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
+let connections = 0;
+const seen: { readonly method: string; readonly code: string }[] = [];
+const server = createServer((request, response) => handle(request, response));
+server.on('connection', () => {
+  connections += 1;
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const address = server.address();
+assert.ok(typeof address === 'object' && address !== null);
+const never = new AbortController().signal;
+
+const connection = (credentials: Partial<Credentials> = {}): Connection => ({
+  server: `http://127.0.0.1:${address.port}/prefix`,
+  proxyUrl: undefined,
+  namespace: undefined,
+  authenticate: async () => ({ headers: { Authorization: 'Bearer token-1' }, tls: {}, ...credentials }),
+});
+const open = (options: Partial<TransportOptions> = {}) =>
+  createTransport(connection(), {
+    clock: systemClock,
+    timeoutMs: 5_000,
+    observe: (fact) => seen.push(fact),
+    ...options,
+  });
+const get: Call = { verb: 'get', method: 'GET', address: { resource: secrets, namespace: 'a', name: 'b' } };
+const json = (response: ServerResponse, status: number, body: object, headers = {}): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+};
+const rejects = (code: string, message: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ClusterError);
+  assert.equal(error.code, code);
+  assert.match(error.message, message);
+  return true;
+};
+
+beforeEach(() => {
+  connections = 0;
+  seen.length = 0;
+});
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+test('many calls one after the other share connections, each with its credentials and our name', async () => {
+  const requests: string[] = [];
+  handle = (request, response) => {
+    requests.push(`${request.url} ${request.headers.authorization} ${request.headers['user-agent']}`);
+    json(response, 200, { ok: true });
+  };
+  const transport = open();
+  for (let count = 0; count < 20; count += 1) await transport.call(get, never);
+  assert.ok(connections <= 2, `${connections} connections for 20 calls`);
+  assert.match(
+    requests[0] ?? '',
+    /^\/prefix\/api\/v1\/namespaces\/a\/secrets\/b Bearer token-1 static-export-operator\//,
+  );
+  assert.deepEqual(seen[0], { method: 'GET', code: '200' });
+  await transport.close();
+});
+
+test('429 and 503 are tried again when the server says when, and only then', async () => {
+  for (const [headers, tries] of [
+    [{ 'retry-after': '0' }, 4],
+    [{}, 1],
+    [{ 'retry-after': '3600' }, 1],
+  ] as const) {
+    let calls = 0;
+    handle = (_request, response) => {
+      calls += 1;
+      json(response, 429, { kind: 'Status', message: 'svc_body' }, headers);
+    };
+    const transport = open();
+    await assert.rejects(
+      transport.call(get, never),
+      rejects('TooManyRequests', /fewer requests \(get secrets "b"/),
+    );
+    assert.equal(calls, tries);
+    await transport.close();
+  }
+});
+
+test('a wait that the server asked for ends in success', async () => {
+  let calls = 0;
+  handle = (_request, response) => {
+    calls += 1;
+    if (calls < 3) json(response, 503, {}, { 'retry-after': '0' });
+    else json(response, 200, { calls });
+  };
+  const transport = open();
+  assert.deepEqual(await transport.call(get, never), { calls: 3 });
+  await transport.close();
+});
+
+const bad: readonly (readonly [name: string, answer: (response: ServerResponse) => void, message: RegExp])[] =
+  [
+    [
+      'a page',
+      (response) => response.end('<html>svc_body</html>'),
+      /no usable answer .*not JSON.* to get secrets/,
+    ],
+    [
+      'a broken connection',
+      (response) => response.destroy(),
+      /no usable answer .*(UND_ERR_SOCKET|ECONNRESET)/,
+    ],
+    [
+      'a redirect',
+      (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+      /no usable answer/,
+    ],
+  ];
+for (const [name, answer, message] of bad) {
+  test(`${name} is Unavailable, without its words`, async () => {
+    handle = (_request, response) => answer(response);
+    const transport = open();
+    await assert.rejects(transport.call(get, never), (error) => {
+      rejects('Unavailable', message)(error);
+      return error instanceof Error && !error.message.includes('svc_body');
+    });
+    await transport.close();
+  });
+}
+
+test('a call that is not answered ends at its deadline, and at its own shorter one', async () => {
+  handle = () => {};
+  for (const [more, passed] of [
+    [{}, 5_000],
+    [{ timeoutMs: 1_000 }, 1_000],
+  ] as const) {
+    const clock = steppedClock();
+    const transport = open({ clock });
+    const call = transport.call({ ...get, ...more }, never);
+    const outcome = assert.rejects(call, rejects('Unavailable', /timeout/));
+    await clock.pass(passed);
+    await outcome;
+    await transport.close();
+  }
+});
+
+test('a stream whose headers do not come ends at the deadline; one that runs has none', async () => {
+  const clock = steppedClock();
+  const transport = open({ clock });
+  handle = () => {};
+  const late = assert.rejects(transport.stream(get, never), rejects('Unavailable', /timeout/));
+  await clock.pass(5_000);
+  await late;
+  let finish = (): void => {};
+  handle = (_request, response) => {
+    response.write('one');
+    finish = () => response.end('two');
+  };
+  const chunks = await transport.stream(get, never);
+  await clock.pass(3_600_000);
+  finish();
+  let text = '';
+  for await (const chunk of chunks) text += Buffer.from(chunk).toString();
+  assert.equal(text, 'onetwo');
+  await transport.close();
+});
+
+test("the caller's abort is Aborted, not a failure of the server", async () => {
+  handle = () => {};
+  const transport = open();
+  const stop = new AbortController();
+  const call = transport.call(get, stop.signal);
+  stop.abort();
+  await assert.rejects(call, rejects('Aborted', /stopped while asking/));
+  await transport.close();
+});

@@ -1,0 +1,117 @@
+// Events: repeats counted into one, a flood cut off, failures forgotten, nothing thrown.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NewEvent } from '../../../src/kube/event-store.ts';
+import type { EventNote, StaticExportObject } from '../../../src/loop/ports.ts';
+import { createEventRecorder } from '../../../src/operator/event-recorder.ts';
+import { silentLogger } from '../../../src/runtime/logger.ts';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { steppedClock } from '../../support/stepped-clock.ts';
+
+const object = (name = 'docs'): StaticExportObject => ({
+  metadata: {
+    namespace: 'ns',
+    name,
+    uid: `uid-${name}`,
+    resourceVersion: '1',
+    annotations: {},
+    labels: {},
+    ownerReferences: [],
+  },
+  spec: {},
+  status: {},
+});
+const note = (message = 'it failed'): EventNote => ({ type: 'Warning', reason: 'JobFailed', message });
+
+function start() {
+  const clock = steppedClock();
+  const created: NewEvent[] = [];
+  const counted: { readonly name: string; readonly count: number }[] = [];
+  const faults: { create?: Error; count?: Error } = {};
+  let bytes = 0;
+  const recorder = createEventRecorder({
+    store: {
+      create: async (event) => {
+        if (faults.create !== undefined) throw faults.create;
+        created.push(event);
+        return `${event.regarding.name}.${event.suffix}`;
+      },
+      count: async ({ name, count }) => {
+        if (faults.count !== undefined) throw faults.count;
+        counted.push({ name, count });
+      },
+    },
+    clock,
+    random: {
+      uuid: () => '',
+      fraction: () => 0,
+      bytes: (length) => {
+        bytes += 1;
+        return new Uint8Array(length).fill(bytes);
+      },
+    },
+    logger: silentLogger,
+    signal: new AbortController().signal,
+  });
+  return { clock, created, counted, faults, recorder };
+}
+
+test('the same note again is counted, and written at most every five minutes', async () => {
+  const { clock, created, counted, recorder } = start();
+  for (let minute = 0; minute < 12; minute += 1) {
+    recorder.record(object(), note());
+    await clock.pass(60_000);
+  }
+  await recorder.settled();
+  assert.equal(created.length, 1);
+  assert.deepEqual(
+    counted.map(({ count }) => count),
+    [6, 11],
+  );
+  assert.equal(counted[0]?.name, `docs.${created[0]?.suffix}`);
+});
+
+test('another message or another object is another event', async () => {
+  const { created, recorder } = start();
+  recorder.record(object(), note());
+  recorder.record(object(), note('it failed otherwise'));
+  recorder.record(object('blog'), note());
+  await recorder.settled();
+  assert.equal(created.length, 3);
+});
+
+test('an object that will not stop is cut off after 25, and gets one more in five minutes', async () => {
+  const { clock, created, recorder } = start();
+  for (let count = 0; count < 60; count += 1) recorder.record(object(), note(`failure ${count}`));
+  recorder.record(object('blog'), note());
+  await recorder.settled();
+  assert.equal(created.length, 26);
+  await clock.pass(5 * 60_000);
+  for (let count = 0; count < 3; count += 1) recorder.record(object(), note(`later ${count}`));
+  await recorder.settled();
+  assert.equal(created.length, 27);
+});
+
+test('an event that the server forgot is written anew', async () => {
+  const { clock, created, faults, recorder } = start();
+  recorder.record(object(), note());
+  await clock.pass(6 * 60_000);
+  faults.count = new ClusterError('NotFound', 'gone');
+  recorder.record(object(), note());
+  await recorder.settled();
+  recorder.record(object(), note());
+  await recorder.settled();
+  assert.equal(created.length, 2);
+});
+
+test('what cannot be written is forgotten, and tried when it happens again', async () => {
+  const { created, faults, recorder } = start();
+  faults.create = new ClusterError('Forbidden', 'may not');
+  recorder.record(object(), note());
+  await recorder.settled();
+  delete faults.create;
+  recorder.record(object(), note());
+  await recorder.settled();
+  assert.equal(created.length, 1);
+});

@@ -30,7 +30,12 @@ export type Located =
   | { readonly where: 'nowhere' };
 
 const nowhere: Located = { where: 'nowhere' };
-const maxPathBytes = 1024;
+/** A bundle takes 1024 bytes and 64 segments; `index.html` may still be added. */
+const maxPathBytes = 1000;
+const maxSegments = 63;
+/** Separators in disguise, controls (C0, C1, line and paragraph separators), and what stands for broken UTF-8. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+const unsafeCharacter = /[/\\\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
 const maxNameLength = 200;
 
 export function createScope(domain: string, origin: URL): SiteScope {
@@ -95,8 +100,10 @@ export function decodePath(path: string): string | undefined {
   }
   // Only the last may be empty: that is the trailing slash.
   if (segments.slice(0, -1).includes('')) return undefined;
+  // To some who unpack an archive, a first segment like this is a drive.
+  if (/^[A-Za-z]:/.test(segments[0] ?? '')) return undefined;
   const whole = `/${segments.join('/')}`;
-  return Buffer.byteLength(whole) > maxPathBytes ? undefined : whole;
+  return segments.length > maxSegments || Buffer.byteLength(whole) > maxPathBytes ? undefined : whole;
 }
 
 function decodeSegment(segment: string): string | undefined {
@@ -106,7 +113,6 @@ function decodeSegment(segment: string): string | undefined {
   } catch {
     return undefined;
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  const isUnsafe = decoded === '.' || decoded === '..' || /[/\\\u0000-\u001f\u007f]/.test(decoded);
-  return isUnsafe || !decoded.isWellFormed() ? undefined : decoded;
+  const isUnsafe = decoded === '.' || decoded === '..' || unsafeCharacter.test(decoded);
+  return isUnsafe ? undefined : decoded;
 }

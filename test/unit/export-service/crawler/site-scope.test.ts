@@ -56,6 +56,11 @@ const elsewhere: readonly (readonly [string, string, string])[] = [
   ['a broken escape', '/100%', 'unsafe'],
   ['an empty segment', '/a//b', 'unsafe'],
   ['a path longer than a bundle takes', `/${'a'.repeat(1100)}`, 'unsafe'],
+  ['more segments than a bundle takes', '/a'.repeat(64), 'unsafe'],
+  ['a drive, to some who unpack archives', '/C:x', 'unsafe'],
+  ['an encoded C1 control', '/a%C2%85', 'unsafe'],
+  ['an encoded line separator', '/a%E2%80%A8', 'unsafe'],
+  ['the sign of broken UTF-8', '/a%EF%BF%BD', 'unsafe'],
   ['a fragment alone', '#top', 'nowhere'],
   ['nothing', '', 'nowhere'],
   ['mail', 'mailto:a@docs.example.com', 'nowhere'],
@@ -93,7 +98,26 @@ test('whatever a page says, locating it does not throw, and an address inside ca
     fc.string({ unit: 'binary' }),
     fc.webUrl(),
     fc
-      .array(fc.constantFrom('/', '..', '.', '%2e', '%2f', '%5c', '%00', '%', 'é', 'a', '?', '#', '\\', '\t'))
+      .array(
+        fc.constantFrom(
+          '/',
+          '..',
+          '.',
+          '%2e',
+          '%2f',
+          '%5c',
+          '%00',
+          '%',
+          'C:',
+          '%c2%85',
+          'é',
+          'a',
+          '?',
+          '#',
+          '\\',
+          '\t',
+        ),
+      )
       .map((parts) => parts.join('')),
   );
   fc.assert(

@@ -1,0 +1,67 @@
+// What the crawler packs is what the bundle's reader takes: every address the crawler calls its own gives a path
+// that the reader keeps as it is, and the archive of a whole site comes out file for file, without a note.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readArchive } from '../../../../src/bundle/archive-reader.ts';
+import { createAssembly } from '../../../../src/bundle/assembly.ts';
+import { readFilePath } from '../../../../src/bundle/entry-path.ts';
+import { defaultLimits } from '../../../../src/bundle/limits.ts';
+import { createCountingSink } from '../../../../src/bundle/pack.ts';
+import { documentPath, filePath } from '../../../../src/export-service/crawler/bundle-path.ts';
+import { packSite } from '../../../../src/export-service/crawler/pack.ts';
+import { createScope, locate } from '../../../../src/export-service/crawler/site-scope.ts';
+import * as traps from '../../../fixtures/sites/trap-site.ts';
+import { crawl, serveSite } from './site-server.ts';
+
+test('the reader takes every path that an address can have, and changes none', () => {
+  const scope = createScope(traps.domain, new URL('http://127.0.0.1:4000/'));
+  const segment = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 5 }),
+    fc.constantFrom('..', '.', '', 'C:', 'a:b', '~', '%25', 'x'.repeat(200), '\u2028', '\u0085', '\ufffd'),
+  );
+  const path = fc
+    .array(segment.map(encodeSafely), { maxLength: 70 })
+    .map((segments) => `/${segments.join('/')}`);
+  fc.assert(
+    fc.property(path, (text) => {
+      const located = locate(scope, text, new URL('http://127.0.0.1:4000/'));
+      if (located.where !== 'inside') return;
+      for (const name of [documentPath(located.address), filePath(located.address)]) {
+        if (name === undefined) continue;
+        assert.deepEqual(readFilePath(name, defaultLimits), { path: name, isNormalised: false });
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function encodeSafely(text: string): string {
+  return text.isWellFormed() ? encodeURIComponent(text) : '%ff';
+}
+
+test('the archive of the trap site is read whole, every file by its path and hash', async (t) => {
+  let site: Readonly<Record<string, traps.Served>> = {};
+  const { origin } = await serveSite(t, (path) => site[path]);
+  site = traps.trapSite(origin.origin);
+  const result = await crawl(t, origin);
+  const folder = mkdtempSync(join(tmpdir(), 'interop-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const archive = join(folder, 'site.tar.gz');
+  await packSite(result, archive, new AbortController().signal);
+  const assembly = createAssembly(defaultLimits, createCountingSink());
+  await readArchive(createReadStream(archive), assembly, defaultLimits, join(folder, 'spool'));
+  const index = assembly.finish();
+  assert.deepEqual(
+    index.files.map(({ path, sha256, size }) => ({ path, sha256, size })),
+    result.files.map(({ path, sha256, sizeBytes }) => ({ path, sha256, size: sizeBytes })),
+  );
+  assert.deepEqual(index.notes, []);
+  const lines = result.files.map(({ path, sha256 }) => `${sha256}  ${path}\n`).join('');
+  assert.equal(index.digest, createHash('sha256').update(lines).digest('hex'));
+});

@@ -1,0 +1,34 @@
+// The README against the program: every flag is in its table with its default, and no other.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { exportServiceProgram } from '../../../src/export-service/program.ts';
+import { flagName } from '../../../src/runtime/flags.ts';
+
+const readme = readFileSync(join(import.meta.dirname, '../../../src/export-service/README.md'), 'utf8');
+
+/** Flags and defaults of the table; a row may hold several of both. */
+const documented = new Map(
+  [...readme.matchAll(/^\| (`--[^|]+) \| ([^|]+) \|/gm)].flatMap(([, flags = '', defaults = '']) => {
+    const values = defaults.split(',').map((text) => text.trim());
+    return [...flags.matchAll(/`--([a-z-]+)`/g)].map(
+      ([, flag = ''], index) => [flag, values[index] ?? ''] as const,
+    );
+  }),
+);
+
+test('every flag of the program is in the table, and every one of the table is a flag', () => {
+  const flags = [...Object.keys(exportServiceProgram.flags).map(flagName), 'log-level'];
+  assert.deepEqual([...documented.keys()].toSorted(), flags.toSorted());
+});
+
+test('the table has each default', () => {
+  for (const [key, flag] of Object.entries(exportServiceProgram.flags)) {
+    const said = documented.get(flagName(key));
+    if (flag.isRequired) assert.equal(said, 'required', key);
+    else if (flag.defaultText) assert.equal(said, `\`${flag.defaultText}\``, key);
+    else assert.doesNotMatch(said ?? '', /`|required/, key);
+  }
+});

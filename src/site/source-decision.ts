@@ -101,7 +101,12 @@ function isNamed({ digest, version }: Published): boolean {
   return digest !== undefined || version !== undefined;
 }
 
-/** What a failure belongs to: another document is another matter; another link only if there is no other name. */
+/** Whether both name the same content; another link says otherwise only where there is no other name. */
+export function isSameContent(one: Published, other: Published): boolean {
+  return identityOf(one) === identityOf(other) && (isNamed(one) || one.link.isSame(other.link));
+}
+
+/** What a failure belongs to: another document is another matter. */
 function isAbout(failed: FailedTry, published: Published): boolean {
   return (
     failed.identity === identityOf(published) && (isNamed(published) || published.link.isSame(failed.link))

@@ -13,6 +13,7 @@ import { failureKind, type ObtainingPorts, obtainBundle } from './obtaining.ts';
 import {
   decideSource,
   type FailedTry,
+  isSameContent,
   type Published,
   recordFailure,
   type SourceDecision,
@@ -149,6 +150,7 @@ async function serveLastGood(ports: SourceWatchPorts, memory: Memory): Promise<v
   await serveFormer(ports, memory);
 }
 
+/** Fetches, with two eyes on the side: on how long it takes at start, and on whether it is still wanted. */
 async function obtain(
   ports: SourceWatchPorts,
   memory: Memory,
@@ -156,21 +158,39 @@ async function obtain(
   signal: AbortSignal,
 ): Promise<void> {
   const done = new AbortController();
-  const meanwhile = ports.clock.after(ports.patienceMs, AbortSignal.any([signal, done.signal])).then(
-    () => serveLastGood(ports, memory),
-    () => {},
-  );
+  const superseded = new AbortController();
+  const whileFetching = AbortSignal.any([signal, done.signal]);
+  const ignore = (): void => {};
+  const onTheSide = Promise.all([
+    ports.clock.after(ports.patienceMs, whileFetching).then(() => serveLastGood(ports, memory), ignore),
+    untilOtherIsWanted(ports, memory, published, whileFetching).then(() => superseded.abort(), ignore),
+  ]);
   try {
-    await obtainAndActivate(ports, memory, published, signal);
+    await obtainAndActivate(ports, memory, published, AbortSignal.any([signal, superseded.signal]));
     memory.failed = undefined;
     memory.settledLink = published.link;
   } catch (error) {
     if (signal.aborted) throw error;
-    noteFailure(ports, memory, published, error);
+    if (!superseded.signal.aborted) noteFailure(ports, memory, published, error);
   } finally {
     done.abort();
-    await meanwhile;
+    await onTheSide;
     memory.progress = { ...memory.progress, download: undefined };
+  }
+}
+
+/** Resolves when the source names other content than is being fetched. Rejects once the signal has aborted. */
+async function untilOtherIsWanted(
+  ports: SourceWatchPorts,
+  memory: Memory,
+  published: Published,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    await ports.clock.after(ports.pollMs, signal);
+    const reading = await ports.source.read();
+    memory.progress = { ...memory.progress, lastCheckedAt: ports.clock.now() };
+    if (reading.kind === 'published' && !isSameContent(reading.published, published)) return;
   }
 }
 

@@ -191,6 +191,14 @@ test('content other than the published digest is refused', async () => {
   assert.equal((await get('/')).status, 503);
 });
 
+test('a link into the cluster is refused unless the flag allows it', async () => {
+  await publish('v1');
+  await served.start('--allow-private-links=false');
+  const { source } = await served.until('the refusal', (status) => status.source.state === 'refused');
+  assert.equal(source.lastError?.code, 'PrivateLink');
+  assert.equal(links.requests(), 0);
+});
+
 test('killed, and started again with the link dead and nobody to ask: the same bytes from disk', async () => {
   await publish('v1');
   await served.start();

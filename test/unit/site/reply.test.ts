@@ -179,6 +179,13 @@ test('requests and their answers', () => {
   }
 });
 
+test('HEAD has the status and the headers of GET, for every path', () => {
+  for (const target of ['/', '/guides', '/guides/start', '/guides/start.txt', '/no', '/de/no', '/%', '//x']) {
+    const [get, head] = [ask({ target }), ask({ target, method: 'HEAD' })];
+    assert.deepEqual([head.status, head.headers], [get.status, get.headers], target);
+  }
+});
+
 test('an air-gapped site tells browsers to reach nothing else, in every answer', () => {
   const always = siteHeaders('AirGapped');
   const none = { ifMatch: undefined, ifNoneMatch: undefined, range: undefined, ifRange: undefined };

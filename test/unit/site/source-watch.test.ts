@@ -63,7 +63,7 @@ let reading: SourceReading;
 let fetches: Published[];
 let outcomes: string[];
 /** What the next fetches do; the last one stays. */
-let answer: (published: Published) => Promise<{ readonly digest: string }>;
+let answer: (published: Published, signal: AbortSignal) => Promise<{ readonly digest: string }>;
 let stop: AbortController;
 let running: Promise<void>;
 
@@ -89,9 +89,9 @@ async function start(): Promise<void> {
     source: { kind: 'bundle-file', read: async () => reading },
     store,
     site,
-    prepare: (published) => {
+    prepare: (published, _onProgress, signal) => {
       fetches.push(published);
-      return answer(published);
+      return answer(published, signal);
     },
     countDownload: (outcome) => outcomes.push(outcome),
     clock,
@@ -280,6 +280,25 @@ test('an unreadable document is reported once, and what is served stays', async 
   assert.equal(servedVersion(), 'v1');
   assert.equal(watch.progress().state, 'unreadable-document');
   assert.equal(watch.progress().lastError?.at, Date.parse('2026-11-21T10:00:05Z'));
+});
+
+test('a fetch that is no longer wanted gives way to what is', async () => {
+  const untilAborted = (_published: Published, signal: AbortSignal): Promise<never> =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  answer = untilAborted;
+  publish('v1');
+  await start();
+  publish('v1', 'fresh');
+  await clock.pass(2 * pollMs);
+  assert.equal(fetches.length, 1, 'a fresh link for the same content does not stop the fetch');
+  answer = async () => ({ digest: store.put('v2') });
+  publish('v2');
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v2');
+  assert.deepEqual(outcomes, ['ok']);
+  assert.equal(watch.progress().lastError, undefined);
 });
 
 test('a stop in the middle of a fetch is no failure of the fetch', async () => {

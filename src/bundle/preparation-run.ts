@@ -2,7 +2,7 @@
 // Owns: fresh starts after a broken download, and the removal of its work folder when it ends by itself.
 // Invariant: it reports exactly one `done` or `failed`, last; before `done` the bundle is committed.
 
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import { Link } from '../wire/link.ts';
@@ -18,7 +18,7 @@ import { createLinkAgent, type ProxySettings } from './link-agent.ts';
 import { createCountingSink, createPackWriter, type PackSink } from './pack.ts';
 import type { PreparationOrder, PreparationReport } from './preparation-message.ts';
 import { refusal } from './refusal.ts';
-import { type StoreDisk, systemDisk } from './store-disk.ts';
+import { removeQuietly, type StoreDisk, systemDisk } from './store-disk.ts';
 import { storeFault } from './store-fault.ts';
 
 export interface PreparationEdge {
@@ -49,7 +49,7 @@ async function prepare(order: PreparationOrder, edge: PreparationEdge): Promise<
       const isBroken = error instanceof BundleError && error.code === 'DownloadInterrupted';
       if (!isBroken || starts >= maxStarts) throw error;
     } finally {
-      await rm(order.workDir, { recursive: true, force: true });
+      await removeQuietly(order.workDir);
     }
   }
 }

@@ -2,7 +2,6 @@
 // Owns: the thread's life, the watch over its standstill, and the removal of what it leaves behind.
 // Invariant: whatever happens (done, refused, aborted, crashed, stuck), no work folder stays.
 
-import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -13,6 +12,7 @@ import { BundleError } from './bundle-error.ts';
 import type { BundleIndex } from './bundle-index.ts';
 import type { BundleLimits } from './limits.ts';
 import { type PreparationOrder, parseReport } from './preparation-message.ts';
+import { removeQuietly } from './store-disk.ts';
 
 export interface PrepareRequest {
   readonly link: Link;
@@ -69,7 +69,7 @@ export async function prepareInWorker(
   } finally {
     watch.abort();
     await worker.terminate();
-    await rm(workDir, { recursive: true, force: true });
+    await removeQuietly(workDir);
   }
 }
 

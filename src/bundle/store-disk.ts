@@ -46,6 +46,11 @@ export const systemDisk: StoreDisk = {
   remove: (path) => rm(path, { recursive: true, force: true }),
 };
 
+/** For what must not hide the error that led here; a leftover goes at the next start. */
+export async function removeQuietly(path: string): Promise<void> {
+  await systemDisk.remove(path).catch(() => {});
+}
+
 async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

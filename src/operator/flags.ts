@@ -44,6 +44,14 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
   name: 'operator',
   summary: 'keeps StaticExports published: exports, checks, refreshes links',
   flags,
+  check: (values) => {
+    if (values.workers < 1) return '--workers must be at least 1, or nothing would ever be done';
+    if (values.leaseDuration < 3_000) return '--lease-duration must be at least 3s, to be renewed in time';
+    if (values.passTimeout <= 2 * values.requestTimeout) {
+      return '--pass-timeout must be longer than two of --request-timeout: a pass may mint and probe a link';
+    }
+    return undefined;
+  },
   examples: [
     'operator --api-base-url https://export.example.com/api',
     'operator --kubeconfig ~/.kube/config --context test --watch-namespaces docs --api-base-url http://127.0.0.1:8080',

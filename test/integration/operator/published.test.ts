@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
 import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
 import { eventually } from '../../support/eventually.ts';
+import { findFreePort } from '../../support/free-port.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor, wrongKey } from './scripted-vendor.ts';
@@ -14,6 +15,9 @@ const namespace = 'team-a';
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
 let operator: OperatorProcess;
+/** Where an API will be answering later. */
+let latePort: number;
+let lateVendor: ScriptedVendor | undefined;
 const logs: (readonly string[])[] = [];
 
 const flags = (): readonly string[] => [
@@ -49,6 +53,7 @@ const valuesTarget = (name: string) => ({ kind: 'values', values: { kind: 'Confi
 
 before(async () => {
   vendor = await startVendor();
+  latePort = await findFreePort();
   vendor.script('failing.example.com', { status: () => 'failed' });
   vendor.script('endless.example.com', { status: () => 'running' });
   vendor.script('odd.example.com', { status: () => 'Reticulating' });
@@ -56,6 +61,12 @@ before(async () => {
   vendor.script('html.example.com', { start: { status: 200, body: '<html>Sign in</html>' } });
   vendor.script('empty.example.com', { start: { status: 200, body: '' } });
   vendor.script('refreshed.example.com', { lifetimeMs: 12_000 });
+  vendor.script('nodomain.example.com', {
+    start: { status: 404, type: 'application/json', body: '{"error":"svc_echo: no such domain"}' },
+  });
+  vendor.script('garbage.example.com', { archive: Buffer.from('<html>not an archive</html>') });
+  vendor.script('nopages.example.com', { content: { 'style.css': 'a{}' } });
+  vendor.script('deadlink.example.com', { isDeadOnArrival: true });
   world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
   await world.apply(
     keySecret('export-api', goodKey),
@@ -81,6 +92,13 @@ before(async () => {
     staticExport('slow'),
     staticExport('html'),
     staticExport('empty'),
+    staticExport('nodomain'),
+    staticExport('garbage'),
+    staticExport('nopages'),
+    staticExport('deadlink'),
+    staticExport('down', {
+      api: { baseUrl: `http://127.0.0.1:${latePort}/api`, keySecretRef: { name: 'export-api' } },
+    }),
     staticExport('elsewhere', {
       api: { baseUrl: 'http://127.0.0.2:1', keySecretRef: { name: 'export-api' } },
     }),
@@ -93,6 +111,7 @@ before(async () => {
 after(async () => {
   await operator?.child.stop();
   await vendor?.close();
+  await lateVendor?.close();
   await world?.stop();
 });
 
@@ -238,6 +257,48 @@ test('an API that answers HTML or nothing leaves a start unconfirmed, and is not
   }
 });
 
+test('an API that is down is waited for', async () => {
+  assert.equal((await condition('down', 'Ready'))?.status, 'False');
+  lateVendor = await startVendor(latePort);
+});
+
+test('a domain that the API does not know is refused in our words, not in those of the answer', async () => {
+  const { message } = await awaitCondition('nodomain', 'Exported', 'False', 'StartRefused');
+  assert.doesNotMatch(message, /svc_echo/);
+});
+
+test('what is no archive, has no pages or cannot be fetched is not published, and says so', async () => {
+  await awaitCondition('garbage', 'Exported', 'False', 'BundleRejected');
+  await awaitCondition('nopages', 'Exported', 'False', 'TooFewPages');
+  await eventually('a mint of the dead link', () =>
+    vendor.mints('deadlink.example.com') > 0 ? true : undefined,
+  );
+  for (const name of ['garbage', 'nopages', 'deadlink']) {
+    assert.equal((await condition(name, 'Ready'))?.status, 'False');
+    const found = await world.kubectl([
+      'get',
+      'secret',
+      `${name}-bundle`,
+      '-n',
+      namespace,
+      '--ignore-not-found',
+    ]);
+    assert.equal(found.stdout, '');
+  }
+});
+
+test('people see events: what was published and what failed, once each', async () => {
+  const { stdout } = await world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
+  const items: readonly { regarding: { name: string }; reason: string; note: string }[] =
+    JSON.parse(stdout).items;
+  const of = (name: string, reason: string) =>
+    items.filter((one) => one.regarding.name === name && one.reason === reason);
+  assert.equal(of('docs', 'Promoted').length, 2);
+  assert.equal(of('failing', 'JobFailed').length, 1);
+  assert.equal(of('wrongkey', 'KeyRefused').length, 1);
+  assert.equal(of('refreshed', 'Promoted').length, 1);
+});
+
 test('a key is never sent to a host that is not allowed', async () => {
   const { message } = await awaitCondition('elsewhere', 'Stalled', 'True', 'HostNotAllowed');
   assert.match(message, /allowed-api-hosts|127\.0\.0\.2/);
@@ -294,6 +355,11 @@ test('an unconfirmed start is sent again once, with the same key', async () => {
     });
     assert.deepEqual(more, [first]);
   }
+});
+
+test('an API that came up later has exported by now', async () => {
+  await awaitCondition('down', 'Ready', 'True', 'Published');
+  assert.equal(lateVendor?.jobs('down.example.com').length, 1);
 });
 
 test('metrics tell what is published, and forget a resource that is deleted', async () => {

@@ -22,7 +22,11 @@ export interface Script {
   /** Instead of starting a job. */
   start?: RawAnswer;
   content: SiteContent;
+  /** Instead of an archive of the content. */
+  archive?: Buffer;
   lifetimeMs: number;
+  /** Links answer 403 from the start, whatever their date says. */
+  isDeadOnArrival?: boolean;
 }
 
 export interface ScriptedVendor {
@@ -48,7 +52,8 @@ interface Job {
   mints: number;
 }
 
-export async function startVendor(): Promise<ScriptedVendor> {
+/** @param port a free one by default */
+export async function startVendor(port = 0): Promise<ScriptedVendor> {
   const scripts = new Map<string, Script>();
   const jobs: Job[] = [];
   const starts: { readonly domain: string; readonly idempotencyKey: string }[] = [];
@@ -97,7 +102,8 @@ export async function startVendor(): Promise<ScriptedVendor> {
     job.mints += 1;
     const expiresAt = Date.now() + script.lifetimeMs;
     const target = `/files/${jobs.indexOf(job)}.tgz?mint=${job.mints}&signature=${signature}`;
-    links.set(target, { archive: await makeArchive(job.content), expiresAt });
+    const archive = script.archive ?? (await makeArchive(job.content));
+    if (script.isDeadOnArrival !== true) links.set(target, { archive, expiresAt });
     sendJson(response, 200, {
       bundleUrl: `${base()}${target}`,
       expiresAt: new Date(expiresAt).toISOString(),
@@ -116,7 +122,7 @@ export async function startVendor(): Promise<ScriptedVendor> {
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => send(response, { status: 500, body: String(error) }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const address = server.address();
   assert.ok(typeof address === 'object' && address !== null);
   const base = (): string => `http://127.0.0.1:${address.port}`;

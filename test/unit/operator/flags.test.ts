@@ -1,0 +1,32 @@
+// The operator's command line: what is needed (nothing), what does not go together, what each default is.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { operatorProgram } from '../../../src/operator/flags.ts';
+import { readInvocation } from '../../../src/runtime/flags.ts';
+
+const read = (...args: readonly string[]) => readInvocation(operatorProgram, '0', args, {});
+
+test('it runs without a single flag', () => {
+  const invocation = read();
+  assert.equal(invocation.outcome, 'run');
+  if (invocation.outcome !== 'run') return;
+  assert.deepEqual(invocation.values.watchNamespaces, []);
+  assert.equal(invocation.values.leaseDuration, 15_000);
+  assert.equal(invocation.values.allowPrivateLinks, false);
+});
+
+const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] = [
+  [['--workers=0'], /--workers must be at least 1/],
+  [['--lease-duration=1s'], /--lease-duration must be at least 3s/],
+  [['--pass-timeout=30s'], /--pass-timeout must be longer than two of --request-timeout/],
+  [['--api-base-url=export.example.com'], /--api-base-url must be an http/],
+  [['--watch-namespace=a'], /did you mean --watch-namespaces/],
+];
+for (const [args, words] of refusals) {
+  test(`refused: ${args.join(' ')}`, () => {
+    const invocation = read(...args);
+    assert.equal(invocation.outcome, 'refuse');
+    if (invocation.outcome === 'refuse') assert.match(invocation.text, words);
+  });
+}

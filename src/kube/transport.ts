@@ -51,7 +51,7 @@ export function createTransport(connection: Connection, options: TransportOption
   const attempt = async (call: Call, signal: AbortSignal): Promise<Response> => {
     let code = '<error>';
     try {
-      const credentials = await connection.authenticate();
+      const credentials = await unlessAborted(connection.authenticate(), signal);
       const response = await send(`${connection.server}${pathOf(call.address, call.query)}`, {
         method: call.method,
         headers: {
@@ -115,6 +115,20 @@ export function createTransport(connection: Connection, options: TransportOption
     },
     close: () => pool.close(),
   };
+}
+
+/** An exec plugin has no limit of its own. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const done = new AbortController();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: done.signal });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    done.abort();
+  }
 }
 
 async function* readChunks(response: Response, call: Call, signal: AbortSignal): AsyncGenerator<Uint8Array> {

@@ -32,6 +32,7 @@ export interface ControllerOptions {
   ) => void;
 }
 
+const lasting = ['start', 'mint', 'inspect'];
 const firstRetryMs = 500;
 const maxRetryMs = 5 * 60_000;
 
@@ -76,7 +77,11 @@ async function turn(
     }
     const result = wakeAfterMs === undefined ? 'gone' : 'requeue_after';
     options.observe(key, result, clock.monotonic() - startedAt, outcome);
-    logger.debug({ object: text, because: outcome.because, wakeAfterMs }, 'pass');
+    const { because, observed } = outcome;
+    const fields = { object: text, because, failure: observed?.failure, wakeAfterMs };
+    // What was asked of the export API once in a while is worth a line; looking and polling are not.
+    if (observed !== undefined && lasting.includes(observed.action)) logger.info(fields, observed.action);
+    else logger.debug(fields, 'pass');
   } catch (error) {
     if (work.aborted) return;
     const failed = (failures.get(text) ?? 0) + 1;

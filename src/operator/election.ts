@@ -60,8 +60,10 @@ export async function runElection(
     if (end.outcome === 'lost') lost.abort(new LeadershipLostError());
     return end;
   });
+  const leading = lead(lost.signal);
+  leading.catch(() => {});
   try {
-    await lead(lost.signal);
+    await Promise.race([leading, abandonment(options, lost.signal, stopped.signal)]);
   } finally {
     stopped.abort();
     const end = await renewing;
@@ -69,6 +71,21 @@ export async function runElection(
     if (end.outcome === 'held') await release(options, end.held);
   }
   if (lost.signal.aborted) throw new LeadershipLostError();
+}
+
+/**
+ * Resolves when work that was told of the loss has had its time, which is less than what is left of the lease:
+ * what does not listen must not keep the process, which writes as long as it lives.
+ */
+async function abandonment(
+  { clock, times }: ElectionOptions,
+  lost: AbortSignal,
+  stopped: AbortSignal,
+): Promise<void> {
+  await new Promise<void>((resolve) => {
+    lost.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await clock.after((times.leaseMs - times.renewDeadlineMs) / 2, stopped).catch(() => {});
 }
 
 interface Held {

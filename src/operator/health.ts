@@ -7,6 +7,8 @@ import type { Readiness } from '../runtime/admin-port.ts';
 export interface HealthFacts {
   readonly isDraining: () => boolean;
   readonly isSynced: () => boolean;
+  /** Why a watch is interrupted, safe to publish. */
+  readonly trouble: () => string | undefined;
   /** Since the API server last said anything. */
   readonly silenceMs: () => number;
   /** Age of the oldest pass under way. */
@@ -21,10 +23,12 @@ const silenceLimitMs = 3 * 70_000;
 export function readinessOf(facts: HealthFacts): Readiness {
   return () => {
     if (facts.isDraining()) return 'shutting down';
-    if (!facts.isSynced()) return 'waiting for the first list of StaticExports';
+    const trouble = facts.trouble();
+    const why = trouble === undefined ? '' : `: ${trouble}`;
+    if (!facts.isSynced()) return `waiting for the first list of StaticExports${why}`;
     const silentMs = facts.silenceMs();
     return silentMs > silenceLimitMs
-      ? `no word from the API server for ${Math.round(silentMs / 1000)} s`
+      ? `no word from the API server for ${Math.round(silentMs / 1000)} s${why}`
       : undefined;
   };
 }

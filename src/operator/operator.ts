@@ -61,6 +61,7 @@ export async function runOperator(
   const health = {
     isDraining: () => shutdown.aborted,
     isSynced: watches.isSynced,
+    trouble: watches.trouble,
     silenceMs: watches.silenceMs,
     longestPassMs: () => queue.figures().longestActiveMs,
     passTimeoutMs: values.passTimeout,

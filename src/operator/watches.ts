@@ -23,6 +23,8 @@ export interface WatchesOptions {
 export interface Watches {
   run(signal: AbortSignal): Promise<void>;
   isSynced(): boolean;
+  /** What keeps a namespace from being watched right now, in words for the person on call. */
+  trouble(): string | undefined;
   /** Of the namespace that has been silent longest. */
   silenceMs(): number;
   get(key: string): StoredResource | undefined;
@@ -31,12 +33,13 @@ export interface Watches {
 
 export function createWatches(options: WatchesOptions): Watches {
   const namespaces = options.namespaces.length === 0 ? [undefined] : [...new Set(options.namespaces)];
+  const troubles = new Map<string | undefined, string>();
   const reflectors: readonly Reflector[] = namespaces.map((namespace) =>
     createReflector({
       ...options,
       resource: staticExports,
       namespace,
-      report: reporter(options.logger, namespace),
+      report: (trouble) => note(troubles, options.logger, namespace, trouble),
     }),
   );
   const silenceMs = (): number => Math.max(...reflectors.map((one) => one.silenceMs()));
@@ -45,6 +48,7 @@ export function createWatches(options: WatchesOptions): Watches {
       await Promise.all(reflectors.map((one) => one.run(signal)));
     },
     isSynced: () => reflectors.every((one) => one.isSynced()),
+    trouble: () => [...troubles.values()][0],
     silenceMs,
     get: (key) => reflectors.map((one) => one.cache.get(key)).find((object) => object !== undefined),
     figures: () => ({
@@ -55,16 +59,18 @@ export function createWatches(options: WatchesOptions): Watches {
   };
 }
 
-function reporter(
+function note(
+  troubles: Map<string | undefined, string>,
   logger: Logger,
   namespace: string | undefined,
-): (trouble: ClusterError | undefined) => void {
-  let current: string | undefined;
-  return (trouble) => {
-    if (trouble?.message === current) return;
-    current = trouble?.message;
-    if (trouble === undefined) logger.info({ namespace }, 'StaticExports are watched again');
-    else
-      logger.warn({ namespace, error: trouble }, 'the watch of StaticExports is interrupted; trying again');
-  };
+  trouble: ClusterError | undefined,
+): void {
+  if (trouble?.message === troubles.get(namespace)) return;
+  if (trouble === undefined) {
+    troubles.delete(namespace);
+    logger.info({ namespace }, 'StaticExports are watched again');
+  } else {
+    troubles.set(namespace, trouble.message);
+    logger.warn({ namespace, error: trouble }, 'the watch of StaticExports is interrupted; trying again');
+  }
 }

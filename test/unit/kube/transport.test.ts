@@ -152,6 +152,15 @@ test('a call that is not answered ends at its deadline, and at its own shorter o
   }
 });
 
+test('credentials that do not come end at the deadline too', async () => {
+  const clock = steppedClock();
+  const stuck = { ...connection(), authenticate: () => new Promise<Credentials>(() => {}) };
+  const transport = createTransport(stuck, { clock, timeoutMs: 5_000 });
+  const outcome = assert.rejects(transport.call(get, never), rejects('Unavailable', /timeout/));
+  await clock.pass(5_000);
+  await outcome;
+});
+
 test('a stream whose headers do not come ends at the deadline; one that runs has none', async () => {
   const clock = steppedClock();
   const transport = open({ clock });

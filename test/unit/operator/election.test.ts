@@ -35,6 +35,8 @@ type Network = 'up' | 'down' | 'answers-lost' | 'hanging';
 class Contender {
   network: Network = 'up';
   isWorking = false;
+  /** Work that does not listen to the loss of its lease. */
+  isDeaf = false;
   readonly shutdown = new AbortController();
   readonly ended: Promise<unknown>;
 
@@ -56,6 +58,7 @@ class Contender {
         await new Promise<void>((resolve) => {
           AbortSignal.any([lost, this.shutdown.signal]).addEventListener('abort', () => resolve());
         });
+        if (this.isDeaf) await new Promise(() => {});
         this.isWorking = false;
       },
     ).then(
@@ -135,6 +138,19 @@ test('a leader whose requests hang stops at the renew deadline', async () => {
   first.network = 'hanging';
   await clock.pass(10_000);
   assert.equal(first.isWorking, false);
+});
+
+test('work that does not listen is given up before the lease is over', async () => {
+  const { clock, first } = world();
+  await clock.pass(5_000);
+  first.isDeaf = true;
+  first.network = 'down';
+  let hasEnded = false;
+  void first.ended.then(() => {
+    hasEnded = true;
+  });
+  await clock.pass(14_000);
+  assert.equal(hasEnded, true);
 });
 
 test('a renewal whose answer was lost is found again', async () => {

@@ -7,6 +7,7 @@ import { type HealthFacts, livenessOf, readinessOf } from '../../../src/operator
 const healthy: HealthFacts = {
   isDraining: () => false,
   isSynced: () => true,
+  trouble: () => undefined,
   silenceMs: () => 60_000,
   longestPassMs: () => 1_000,
   passTimeoutMs: 300_000,
@@ -25,6 +26,13 @@ const rows: readonly (readonly [
     /first list/,
     true,
   ],
+  [
+    'the CRD is missing',
+    { isSynced: () => false, trouble: () => 'install the CRD' },
+    /first list of StaticExports: install the CRD/,
+    true,
+  ],
+  ['a watch is interrupted for a moment', { trouble: () => 'timeout' }, undefined, true],
   ['the API server has been silent for long', { silenceMs: () => 211_000 }, /no word .* for 211 s/, true],
   ['SIGTERM came', { isDraining: () => true }, /shutting down/, true],
   ['a pass is late', { longestPassMs: () => 599_000 }, undefined, true],

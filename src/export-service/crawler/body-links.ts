@@ -40,6 +40,17 @@ export interface BodyLinks {
   readonly queriesDropped: number;
 }
 
+export const noLinks: BodyLinks = {
+  links: [],
+  external: [],
+  unsafe: [],
+  originSpelled: 0,
+  queriesDropped: 0,
+};
+
+/** One object for each link of a whole crawl: a site's navigation is on every page of it. */
+export type LinkPool = Map<string, BodyLink>;
+
 interface Found {
   readonly base?: string | undefined;
   readonly references: readonly Reference[];
@@ -70,6 +81,7 @@ export function readLinks(
   kind: BodyKind,
   contentType: string,
   bytes: Uint8Array,
+  pool: LinkPool,
 ): BodyLinks {
   const found = find(kind, contentType, bytes, originUrl(scope, address));
   const base = URL.parse(found.base ?? '', originUrl(scope, address).href) ?? originUrl(scope, address);
@@ -88,7 +100,9 @@ export function readLinks(
     if (isPage && located.address.query !== '') queriesDropped += 1;
     const target = isPage ? { path: located.address.path, query: '' } : located.address;
     const key = `${use} ${isSitemap} ${target.path}${target.query}`;
-    links.set(key, { address: target, use, isSitemap });
+    const link = pool.get(key) ?? { address: target, use, isSitemap };
+    pool.set(key, link);
+    links.set(key, link);
   };
   for (const { text, use } of found.references) resolve(text, use, false);
   for (const text of found.sitemaps ?? []) resolve(text, 'asset', true);

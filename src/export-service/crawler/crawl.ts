@@ -5,7 +5,7 @@
 
 import { type Arrivals, createArrivals } from './arrivals.ts';
 import { assembleSite } from './assembly.ts';
-import { bodyKind, readLinks } from './body-links.ts';
+import { bodyKind, type LinkPool, readLinks } from './body-links.ts';
 import type { CrawlEdge, CrawlRequest, CrawlResult } from './contract.ts';
 import { CrawlError } from './crawl-error.ts';
 import { createFrontier, type Frontier, type Outcome, type Visit } from './frontier.ts';
@@ -45,7 +45,7 @@ export async function crawlSite(request: CrawlRequest, edge: CrawlEdge): Promise
     const frontier = createFrontier(limits, robots);
     addSeeds(scope, frontier, robots);
     const arrivals = createArrivals(limits, frontier, edge.onProgress);
-    const context: VisitContext = { scope, fetcher, spool, arrivals, signal };
+    const context: VisitContext = { scope, fetcher, spool, arrivals, pool: new Map(), signal };
     for (let wave = frontier.nextWave(); wave.length > 0; wave = frontier.nextWave()) {
       edge.logger.debug({ domain: request.domain, addresses: wave.length }, 'crawling a wave');
       arrivals.startWave(wave);
@@ -109,11 +109,12 @@ interface VisitContext {
   readonly fetcher: OriginFetcher;
   readonly spool: Spool;
   readonly arrivals: Arrivals;
+  readonly pool: LinkPool;
   readonly signal: AbortSignal;
 }
 
 async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome> {
-  const { scope, fetcher, spool, arrivals, signal } = context;
+  const { scope, fetcher, spool, arrivals, pool, signal } = context;
   const { address } = visit;
   const answer = await fetcher.get(address, signal).catch((error: unknown): Answer => {
     if (isGuess(visit) && error instanceof CrawlError && error.code === 'OriginFailed') {
@@ -132,7 +133,7 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
   const isDocument = kind === 'document';
   arrivals.addBytes(answer.bytes.byteLength);
   const role = isDocument ? kind : visit.isSitemap ? 'sitemap' : isContents(address) ? 'contents' : kind;
-  const links = readLinks(scope, address, role, answer.contentType, answer.bytes);
+  const links = readLinks(scope, address, role, answer.contentType, answer.bytes, pool);
   return { kind: 'stored', body: await spool.put(answer.bytes), isDocument, links };
 }
 

@@ -2,7 +2,7 @@
 // Work goes in waves: all addresses known and not yet visited, sorted. A wave's outcomes are settled in that
 // order, never in the order of arrival. Pure: no I/O, no time. Invariant: the same outcomes give the same files.
 
-import type { BodyLink, BodyLinks } from './body-links.ts';
+import { type BodyLink, type BodyLinks, noLinks } from './body-links.ts';
 import { documentPath, filePath } from './bundle-path.ts';
 import type { CrawlLimits } from './contract.ts';
 import { tooDeep, tooManyFiles, tooManyLinks, tooManyPages } from './crawl-error.ts';
@@ -147,6 +147,8 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
       // A missing file answered with a page (common for apps of one page) is not the file.
       if (outcome.isDocument && !visit.isPage && !isNotFoundPage(visit.address)) return;
       visit.isTaken = true;
+      // Taken once; what is kept for the whole crawl should not be every link of every page.
+      visit.outcome = { ...outcome, links: noLinks };
       takeFile(visit, outcome);
       takeLinks(visit, outcome.links);
     } else if (outcome.kind === 'redirect' && outcome.to !== undefined) {

@@ -84,7 +84,9 @@ export function createOriginFetcher(
   return {
     get: async (address, signal) => {
       for (let tried = 1; ; tried += 1) {
-        await clock.after(notBefore - clock.monotonic(), signal);
+        signal.throwIfAborted();
+        const heldBackMs = notBefore - clock.monotonic();
+        if (heldBackMs > 0) await clock.after(heldBackMs, signal);
         const answer = await attempt(address, signal);
         if (answer.kind !== 'failure') return answer;
         if (tried === attempts) throw originError(scope, address, answer, hasAnswered);

@@ -39,7 +39,7 @@ for (const [type, path, kind] of kinds) {
 }
 
 function read(kind: BodyKind, body: string | Uint8Array, path = '/guides/x', type = ''): BodyLinks {
-  return readLinks(scope, { path, query: '' }, kind, type, Buffer.from(body));
+  return readLinks(scope, { path, query: '' }, kind, type, Buffer.from(body), new Map());
 }
 const listed = ({ links }: BodyLinks): readonly string[] =>
   links.map(
@@ -123,7 +123,8 @@ test('no bytes of any kind make reading throw', () => {
   );
   fc.assert(
     fc.property(kind, fc.uint8Array({ maxLength: 300 }), fc.string(), (as, bytes, type) => {
-      for (const { address } of readLinks(scope, { path: '/x', query: '' }, as, type, bytes).links) {
+      for (const { address } of readLinks(scope, { path: '/x', query: '' }, as, type, bytes, new Map())
+        .links) {
         assert.ok(address.path.startsWith('/'));
       }
     }),

@@ -2,9 +2,12 @@
 // to, and that it depends on the site's content alone.
 
 import assert from 'node:assert/strict';
+import { lookup } from 'node:dns/promises';
+import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { CrawlError } from '../../../../src/export-service/crawler/crawl-error.ts';
 import { readHtmlReferences } from '../../../../src/export-service/crawler/html-references.ts';
+import { isInternalAddress } from '../../../../src/wire/address.ts';
 import * as traps from '../../../fixtures/sites/trap-site.ts';
 import { crawl, pages, type SiteServer, serveSite, textsOf } from './site-server.ts';
 
@@ -153,4 +156,14 @@ test('an internal origin that nobody consented to is refused before anything is 
   const named = new URL(`http://localhost:${origin.port}/`);
   await assert.rejects(crawl(t, named, { request }), failsWith('OriginInternal'));
   assert.deepEqual(requests, []);
+});
+
+test('a name that DNS leads to this machine is refused when connecting', async (t) => {
+  // A machine's own name mostly leads to an address of its own; where it does not, there is nothing to show.
+  const name = hostname();
+  const addresses = await lookup(name, { all: true }).catch(() => []);
+  if (!addresses.some(({ address }) => isInternalAddress(address)))
+    return t.skip(`${name} is not internal here`);
+  const request = { isOriginConsented: false };
+  await assert.rejects(crawl(t, new URL(`http://${name}:1/`), { request }), failsWith('OriginInternal'));
 });

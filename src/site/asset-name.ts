@@ -25,6 +25,8 @@ export function assetNaming(path: string): AssetNaming {
   const parts = name.slice(0, dot).split('.');
   if (parts.some(endsInHexHash)) return 'hashed';
   if (!buildFolder.test(path)) return 'plain';
+  // VitePress: `guide.md.BYwSqCud.js`; nobody else writes a hash-sized part behind `.md`.
+  if (parts.some((part, at) => parts[at - 1] === 'md' && /^[\w-]{8}$/.test(part))) return 'hashed';
   const changes = Math.max(...parts.map(mostChanges));
   if (changes >= 4) return 'hashed';
   return changes >= 2 ? 'likely' : 'plain';

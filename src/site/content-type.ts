@@ -15,7 +15,7 @@ const byExtension: ReadonlyMap<string, string> = new Map(
     'application/manifest+json; charset=utf-8': 'webmanifest',
     // React Server Component payloads (`page.txt`) are asked for as text/plain and by nothing else.
     'text/plain; charset=utf-8':
-      'txt text log conf ini toml env sh bash ps1 py rb go rs java c h ts tsx diff',
+      'txt text log rst adoc conf ini toml env sh bash ps1 py rb go rs java c h ts tsx diff',
     'text/markdown; charset=utf-8': 'md markdown mdx',
     'text/csv; charset=utf-8': 'csv',
     'text/tab-separated-values; charset=utf-8': 'tsv',

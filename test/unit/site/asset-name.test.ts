@@ -8,6 +8,7 @@ import { assetNaming } from '../../../src/site/asset-name.ts';
 const hashed = [
   'assets/app.BxYz12_Q.js',
   'assets/guide_index.md.CjJX0B9x.lean.js',
+  'assets/pino_browser.md.Daw7hqlt.lean.js',
   'assets/chunks/theme.C3sI1x2_.js',
   'assets/main-ABCD2345.js',
   'assets/inter-roman-latin.Di8DUHzh.woff2',

@@ -21,8 +21,24 @@
 {{- fail (printf "persistence.size=%s is too small: the store may need %dMi, which is (server.keep + 2) × server.maxBundleSize. Leave persistence.size empty, or lower one of the two" .Values.persistence.size $need) -}}
 {{- end -}}
 {{- end -}}
+{{- if and .Values.persistence.enabled (not .Values.persistence.existingClaim) -}}
+{{- include "static-export-site.checkClaims" . -}}
+{{- end -}}
 {{- if and .Values.persistence.existingClaim (not .Values.persistence.enabled) -}}
 {{- fail "persistence.existingClaim needs persistence.enabled=true" -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Kubernetes would refuse this with a list of fields; here with what to do. Only where helm sees the cluster. */ -}}
+{{- define "static-export-site.checkClaims" -}}
+{{- $name := include "static-export-site.fullname" . -}}
+{{- $found := lookup "apps/v1" "StatefulSet" .Release.Namespace $name -}}
+{{- range dig "spec" "volumeClaimTemplates" list $found -}}
+{{- $size := .spec.resources.requests.storage -}}
+{{- $wanted := include "static-export-site.storeSize" $ -}}
+{{- if ne (include "static-export-site.mebibytes" $size) (include "static-export-site.mebibytes" $wanted) -}}
+{{- fail (printf "the volumes of StatefulSet %s were made with %s, and these values ask for %s, which Kubernetes cannot change. Keep the size, or run: kubectl --namespace %s delete statefulset %s --cascade=orphan (pods and volumes stay), and upgrade again" $name $size $wanted $.Release.Namespace $name) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

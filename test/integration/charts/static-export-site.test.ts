@@ -16,6 +16,7 @@ import { findFreePort } from '../../support/free-port.ts';
 import { mountSecret } from '../../support/mounted-secret.ts';
 import { makeArchive, makeSite } from '../bundle-server/archive.ts';
 import { signature, startLinkServer } from '../bundle-server/link-server.ts';
+import { kindOf, podOf, templateShape } from './admission.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const chart = join(root, 'charts/static-export-site');
@@ -35,28 +36,10 @@ const kubectl = (args: readonly string[], input?: object): Promise<CommandResult
   cluster.kubectl([`--namespace=${namespace}`, ...args], input && { input: JSON.stringify(input) });
 const helm = (args: readonly string[], values: object = {}): Promise<CommandResult> =>
   cluster.helm([...args, `--namespace=${namespace}`, '--values=-'], { input: JSON.stringify(values) });
+const admit = (workload: unknown): Promise<CommandResult> =>
+  kubectl(['apply', '--dry-run=server', '-f', '-'], podOf(workload));
 const read = async (object: string, path: string): Promise<string> =>
   must(kubectl(['get', object, `--output=jsonpath={${path}}`]));
-
-/** A kind that the chart asks for, as far as discovery is concerned; its content is not checked. */
-function kindOf(group: string, version: string, kind: string): object {
-  const plural = `${kind.toLowerCase()}s`;
-  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: {
-      name: `${plural}.${group}`,
-      annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api' },
-    },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind, plural, singular: kind.toLowerCase() },
-      versions: [{ name: version, served: true, storage: true, schema }],
-    },
-  };
-}
 
 before(async () => {
   cluster = await startControlPlane();
@@ -77,27 +60,6 @@ before(async () => {
   await must(kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']));
 });
 after(() => cluster.stop());
-
-const podShape = z.object({ metadata: z.object({}).loose(), spec: z.object({}).loose() });
-const templateShape = z.object({
-  spec: z.object({
-    template: podShape,
-    volumeClaimTemplates: z.array(z.object({ metadata: z.object({ name: z.string() }) })).default([]),
-  }),
-});
-
-/** The pod that a workload would make, sent through the API server's admission. */
-async function admit(workload: unknown): Promise<CommandResult> {
-  const { template, volumeClaimTemplates } = templateShape.parse(workload).spec;
-  const claims = volumeClaimTemplates.map(({ metadata: { name } }) => ({
-    name,
-    persistentVolumeClaim: { claimName: `${name}-0` },
-  }));
-  const own = z.array(z.unknown()).default([]).parse(template.spec['volumes']);
-  const spec = { ...template.spec, volumes: [...own, ...claims] };
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: 'admitted' }, spec };
-  return kubectl(['apply', '--dry-run=server', '-f', '-'], pod);
-}
 
 test('every values file is installed as it stands, and its pods are admitted under the restricted standard', async (t) => {
   for (const file of await readdir(fixtures)) {
@@ -299,4 +261,19 @@ test('a new version of the chart alone touches no pod, with folders and with vol
     assert.equal(await read(object, '.metadata.labels.helm\\.sh/chart'), 'static-export-site-9.9.9');
     assert.equal(await read(object, '.metadata.generation'), '1');
   }
+});
+
+test('another size for volumes that are there is refused with the way out, the same in other units is not', async () => {
+  const values = (size: string): object => ({
+    staticExport: { existingSecret: 'docs-bundle' },
+    persistence: { enabled: true, size },
+  });
+  await must(helm(['install', 'sized', chart], values('4096Mi')));
+  await must(helm(['upgrade', 'sized', chart], values('4Gi')));
+  const { code, stderr } = await helm(['upgrade', 'sized', chart], values('5Gi'));
+  assert.notEqual(code, 0);
+  assert.match(
+    stderr,
+    /made with 4Gi, and these values ask for 5Gi.*delete statefulset sized-static-export-site --cascade=orphan/,
+  );
 });

@@ -1,30 +1,11 @@
-// The site's chart under many values: what is rendered, what stays the same when content changes, and whether the
-// program takes every argument that it is given.
+// The site's chart under many values: what is rendered, how large the store is, and what leads where.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseServedBundle } from '../../../src/bundle/published-bundle.ts';
-import { readInvocation } from '../../../src/runtime/flags.ts';
-import { version } from '../../../src/runtime/version.ts';
-import { bundleServer } from '../../../src/site/server-flags.ts';
-import { runCommand } from '../../support/command.ts';
-import {
-  chartsFolder,
-  fixturesFolder,
-  type RenderedObject,
-  type RenderOptions,
-  renderChart,
-  runHelm,
-} from './rendered-chart.ts';
-
-const chart = join(chartsFolder, 'static-export-site');
-const fixture = (name: string): string => join(fixturesFolder, 'static-export-site', `${name}.yaml`);
-const render = (name: string, options: RenderOptions = {}): Promise<readonly RenderedObject[]> =>
-  renderChart(chart, { files: [fixture(name)], ...options });
+import { renderChart, runHelm } from './rendered-chart.ts';
+import { chart, fixture, fixtureNames, full, one, render, workload } from './site-chart.ts';
 
 const monitored = ['monitoring.coreos.com/v1/ServiceMonitor', 'monitoring.coreos.com/v1/PrometheusRule'];
-const full = 'docs-static-export-site';
 const always = [
   `Pod/${full}-test`,
   `PodDisruptionBudget/${full}`,
@@ -57,19 +38,9 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-function one(objects: readonly RenderedObject[], kind: string): RenderedObject {
-  const found = objects.filter((object) => object.at('kind') === kind);
-  assert.equal(found.length, 1, `${found.length} objects of kind ${kind}`);
-  const [object] = found;
-  assert.ok(object !== undefined);
-  return object;
-}
-
-const workload = (objects: readonly RenderedObject[]): RenderedObject => {
-  const found = objects.find((object) => object.at('spec.template') !== undefined);
-  assert.ok(found !== undefined);
-  return found;
-};
+test('every values file has its line in the table', () => {
+  assert.deepEqual(Object.keys(rendered).sort(), [...fixtureNames].sort());
+});
 
 test('helm finds nothing wrong with the chart', async () => {
   for (const name of Object.keys(rendered)) {
@@ -94,103 +65,9 @@ for (const [name, expected] of Object.entries(rendered)) {
   });
 }
 
-for (const name of Object.keys(rendered)) {
-  test(`the program takes every argument of ${name}`, async () => {
-    const [programName, ...args] = workload(await render(name)).textsAt(
-      'spec.template.spec.containers.0.args',
-    );
-    assert.equal(programName, bundleServer.name);
-    const own = args.filter((flag) => !flag.startsWith('--log-level='));
-    const invocation = readInvocation(bundleServer, version, own, {});
-    assert.equal(invocation.outcome, 'run', invocation.outcome === 'run' ? '' : invocation.text);
-  });
-}
-
-test('every flag in use stands in the program’s own help', async () => {
-  const { stdout } = await runCommand([
-    process.execPath,
-    join(chartsFolder, '../src/bin/bundle-server.ts'),
-    '--help',
-  ]);
-  const known = new Set([...stdout.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag));
-  const used = new Set<string>();
-  for (const name of Object.keys(rendered)) {
-    const args = workload(await render(name)).textsAt('spec.template.spec.containers.0.args');
-    for (const flag of args.slice(1)) used.add(flag.split('=')[0] ?? '');
-  }
-  assert.ok(used.size >= 18, `only ${[...used].join(' ')}`);
-  assert.deepEqual(
-    [...used].filter((flag) => !known.has(flag)),
-    [],
-  );
-});
-
-test('a plain link is in a Secret of the chart, as a document that a server takes', async () => {
-  const objects = await render('plain-link');
-  const secret = one(objects, 'Secret');
-  const served = parseServedBundle(Buffer.from(String(secret.at('data.bundle~json')), 'base64').toString());
-  assert.equal(served.version, '20261121');
-  assert.match(served.bundleUrl.reveal(), /^https:.*7\.tar\.gz\?X-Amz-Signature=5ec2e7&X-Amz-Expires=900$/);
-  const elsewhere = objects.filter((object) => object !== secret).map(({ json }) => JSON.stringify(json));
-  assert.doesNotMatch(elsewhere.join(), /storage\.example\.com|5ec2e7/);
-});
-
-test('the Secret is mounted whole, may be missing, and is no variable', async () => {
-  for (const [name, secretName] of [
-    ['plain-link', `${full}-link`],
-    ['existing-secret', 'docs-bundle'],
-    ['export', 'published'],
-  ] as const) {
-    const pod = workload(await render(name));
-    assert.deepEqual(pod.at('spec.template.spec.volumes.0'), {
-      name: 'source',
-      secret: { secretName, optional: true },
-    });
-    assert.deepEqual(pod.at('spec.template.spec.containers.0.volumeMounts.0'), {
-      name: 'source',
-      mountPath: '/etc/static-export',
-      readOnly: true,
-    });
-    assert.doesNotMatch(JSON.stringify(pod.json), /subPath|secretKeyRef|secretRef|checksum/);
-  }
-});
-
-const link = (signature: string): object => ({
-  staticExport: { bundleUrl: `https://s.example/a?sig=${signature}` },
-});
-const template = async (values: object): Promise<unknown> =>
-  workload(await render('plain-link', { values })).at('spec.template');
-
-test('another link changes the Secret and nothing else, whatever the rollout', async () => {
-  for (const rollout of ['Swap', 'Restart']) {
-    const before = await render('plain-link', { values: { rollout, ...link('one') } });
-    const after = await render('plain-link', { values: { rollout, ...link('two') } });
-    const changed = before.filter(
-      (object, at) => JSON.stringify(object.json) !== JSON.stringify(after[at]?.json),
-    );
-    assert.deepEqual(
-      changed.map(({ id }) => id),
-      [`Secret/${full}-link`],
-    );
-  }
-});
-
-test('another version reaches the pod template under Restart only', async () => {
-  const swap = [{ version: 'v1' }, { version: 'v2' }].map((staticExport) => template({ staticExport }));
-  assert.deepEqual(await swap[0], await swap[1]);
-  const restart = await template({ rollout: 'Restart', staticExport: { version: 'v2' } });
-  const withVersion = { annotations: { 'staticexport.dev/version': 'v2' } };
-  assert.deepEqual(restart, mergeMetadata(await swap[0], withVersion));
-});
-
-function mergeMetadata(pod: unknown, metadata: object): unknown {
-  assert.ok(typeof pod === 'object' && pod !== null && 'metadata' in pod);
-  return { ...pod, metadata: { ...Object(pod.metadata), ...metadata } };
-}
-
-test('a new version of the chart alone rolls no pod', async () => {
-  const pod = await template({ server: { image: { tag: 'x' } } });
-  assert.doesNotMatch(JSON.stringify(pod), /helm\.sh\/chart|kubernetes\.io\/version/);
+test('the number of pods is the chart’s, or an autoscaler’s', async () => {
+  assert.equal(workload(await render('existing-secret')).at('spec.replicas'), 2);
+  assert.equal(workload(await render('everything')).at('spec.replicas'), undefined);
 });
 
 const sizes: readonly (readonly [number, string, string])[] = [

@@ -1,0 +1,127 @@
+// The site's chart against the program it runs: every argument is taken, and what changes with content is the
+// mounted document, never the pod template.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { parseServedBundle } from '../../../src/bundle/published-bundle.ts';
+import { readInvocation } from '../../../src/runtime/flags.ts';
+import { version } from '../../../src/runtime/version.ts';
+import { bundleServer } from '../../../src/site/server-flags.ts';
+import { runCommand } from '../../support/command.ts';
+import { chartsFolder, RenderedObject } from './rendered-chart.ts';
+import { chart, fixtureNames, full, one, render, workload } from './site-chart.ts';
+
+for (const name of fixtureNames) {
+  test(`the program takes every argument of ${name}`, async () => {
+    const [programName, ...args] = workload(await render(name)).textsAt(
+      'spec.template.spec.containers.0.args',
+    );
+    assert.equal(programName, bundleServer.name);
+    const own = args.filter((flag) => !flag.startsWith('--log-level='));
+    const invocation = readInvocation(bundleServer, version, own, {});
+    assert.equal(invocation.outcome, 'run', invocation.outcome === 'run' ? '' : invocation.text);
+  });
+}
+
+test('the program takes every argument of the sidecar example, whose store follows the formula', async () => {
+  const example = new RenderedObject(parse(await readFile(join(chart, 'examples/sidecar.yaml'), 'utf8')));
+  const [, ...args] = example.textsAt('spec.template.spec.initContainers.0.args');
+  const invocation = readInvocation(bundleServer, version, args, {});
+  assert.ok(invocation.outcome === 'run', invocation.outcome === 'run' ? '' : invocation.text);
+  const { keep, maxBundleSize, maxArchiveSize } = invocation.values;
+  assert.ok(maxArchiveSize <= maxBundleSize);
+  const sizeLimit = example.at('spec.template.spec.volumes.1.emptyDir.sizeLimit');
+  assert.equal(sizeLimit, `${((keep + 2) * maxBundleSize) / 1024 ** 3}Gi`);
+  const defaults = workload(await render('existing-secret')).at('spec.template.spec.containers.0.resources');
+  assert.deepEqual(example.at('spec.template.spec.initContainers.0.resources'), defaults);
+});
+
+test('every flag in use stands in the program’s own help', async () => {
+  const { stdout } = await runCommand([
+    process.execPath,
+    join(chartsFolder, '../src/bin/bundle-server.ts'),
+    '--help',
+  ]);
+  const known = new Set([...stdout.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag));
+  const used = new Set<string>();
+  for (const name of fixtureNames) {
+    const args = workload(await render(name)).textsAt('spec.template.spec.containers.0.args');
+    for (const flag of args.slice(1)) used.add(flag.split('=')[0] ?? '');
+  }
+  assert.ok(used.size >= 18, `only ${[...used].join(' ')}`);
+  assert.deepEqual(
+    [...used].filter((flag) => !known.has(flag)),
+    [],
+  );
+});
+
+test('a plain link is in a Secret of the chart, as a document that a server takes', async () => {
+  const objects = await render('plain-link');
+  const secret = one(objects, 'Secret');
+  const served = parseServedBundle(Buffer.from(String(secret.at('data.bundle~json')), 'base64').toString());
+  assert.equal(served.version, '20261121');
+  assert.match(served.bundleUrl.reveal(), /^https:.*7\.tar\.gz\?X-Amz-Signature=5ec2e7&X-Amz-Expires=900$/);
+  const elsewhere = objects.filter((object) => object !== secret).map(({ json }) => JSON.stringify(json));
+  assert.doesNotMatch(elsewhere.join(), /storage\.example\.com|5ec2e7/);
+});
+
+test('the Secret is mounted whole, may be missing, and is no variable', async () => {
+  for (const [name, secretName] of [
+    ['plain-link', `${full}-link`],
+    ['existing-secret', 'docs-bundle'],
+    ['export', 'published'],
+  ] as const) {
+    const pod = workload(await render(name));
+    assert.deepEqual(pod.at('spec.template.spec.volumes.0'), {
+      name: 'source',
+      secret: { secretName, optional: true },
+    });
+    assert.deepEqual(pod.at('spec.template.spec.containers.0.volumeMounts.0'), {
+      name: 'source',
+      mountPath: '/etc/static-export',
+      readOnly: true,
+    });
+    assert.doesNotMatch(JSON.stringify(pod.json), /subPath|secretKeyRef|secretRef|checksum/);
+  }
+});
+
+const link = (signature: string): object => ({
+  staticExport: { bundleUrl: `https://s.example/a?sig=${signature}` },
+});
+const template = async (values: object): Promise<unknown> =>
+  workload(await render('plain-link', { values })).at('spec.template');
+
+test('another link changes the Secret and nothing else, whatever the rollout', async () => {
+  for (const rollout of ['Swap', 'Restart']) {
+    const before = await render('plain-link', { values: { rollout, ...link('one') } });
+    const after = await render('plain-link', { values: { rollout, ...link('two') } });
+    const changed = before.filter(
+      (object, at) => JSON.stringify(object.json) !== JSON.stringify(after[at]?.json),
+    );
+    assert.deepEqual(
+      changed.map(({ id }) => id),
+      [`Secret/${full}-link`],
+    );
+  }
+});
+
+test('another version reaches the pod template under Restart only', async () => {
+  const swap = [{ version: 'v1' }, { version: 'v2' }].map((staticExport) => template({ staticExport }));
+  assert.deepEqual(await swap[0], await swap[1]);
+  const restart = await template({ rollout: 'Restart', staticExport: { version: 'v2' } });
+  const withVersion = { annotations: { 'staticexport.dev/version': 'v2' } };
+  assert.deepEqual(restart, mergeMetadata(await swap[0], withVersion));
+});
+
+function mergeMetadata(pod: unknown, metadata: object): unknown {
+  assert.ok(typeof pod === 'object' && pod !== null && 'metadata' in pod);
+  return { ...pod, metadata: { ...Object(pod.metadata), ...metadata } };
+}
+
+test('a new version of the chart alone rolls no pod', async () => {
+  const pod = await template({ server: { image: { tag: 'x' } } });
+  assert.doesNotMatch(JSON.stringify(pod), /helm\.sh\/chart|kubernetes\.io\/version/);
+});

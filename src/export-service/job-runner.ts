@@ -209,8 +209,10 @@ function failureText(error: unknown): string {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return 'TimedOut: the job took longer than --crawl-timeout and its allowance for packing';
   }
+  const code = publishableCode(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') return `${code}: the disk of the data folder is full`;
   const text = publishableMessage(error);
-  return error instanceof PublishableError ? `${publishableCode(error)}: ${text}` : text;
+  return error instanceof PublishableError ? `${code}: ${text}` : text;
 }
 
 /** Archives that no completed job owns: of jobs interrupted between packing and recording, and half-written ones. */

@@ -28,10 +28,10 @@ const flags = {
   linkLifetime: kind.duration.withDefault('15m', 'How long a link is valid'),
   conversations: kind.path.optional('NDJSON file of assistant conversations. Re-read when it changes'),
   project: kind.text.withDefault('default', 'Project id of conversations that name none'),
-  concurrency: kind.count.withDefault('1', 'Jobs that run at once'),
-  maxQueued: kind.count.withDefault('100', 'Queued jobs above which a start is answered with 429'),
-  keepJobs: kind.count.withDefault('20', 'Finished jobs kept per domain, most recently used first'),
-  maxPages: kind.count.withDefault(
+  concurrency: kind.positiveCount.withDefault('1', 'Jobs that run at once'),
+  maxQueued: kind.positiveCount.withDefault('100', 'Queued jobs above which a start is answered with 429'),
+  keepJobs: kind.positiveCount.withDefault('20', 'Finished jobs kept per domain, most recently used first'),
+  maxPages: kind.positiveCount.withDefault(
     String(defaultCrawlLimits.maxPages),
     'Pages above which a crawl fails (a site without end has no last page)',
   ),
@@ -65,9 +65,9 @@ export async function runExportService(values: FlagValues<typeof flags>, edge: P
     linkLifetimeMs: values.linkLifetime,
     conversations: values.conversations,
     defaultProject: values.project,
-    concurrency: Math.max(1, values.concurrency),
+    concurrency: values.concurrency,
     maxQueued: values.maxQueued,
-    keepJobs: Math.max(1, values.keepJobs),
+    keepJobs: values.keepJobs,
     limits: {
       ...defaultCrawlLimits,
       maxPages: values.maxPages,

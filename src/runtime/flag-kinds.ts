@@ -71,6 +71,11 @@ export const count = kind('N', (value) => {
   if (!/^\d{1,9}$/.test(value)) throw new FlagValueError('must be a whole number');
   return Number(value);
 });
+/** For what there must be at least one of. */
+export const positiveCount = kind('N', (value) => {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new FlagValueError('must be a whole number of at least 1');
+  return Number(value);
+});
 
 export function oneOf<const T extends string>(choices: readonly T[]) {
   return kind<T>(choices.join('|'), (value) => {

@@ -3,7 +3,7 @@
 // Invariant: a page holds exactly the rows after its cursor, oldest first; equal rows are one row.
 
 import { createHash } from 'node:crypto';
-import { encodeTime, ulid } from 'ulid';
+import { encodeTime, TIME_MAX, ulid } from 'ulid';
 import type { ConversationDocument } from '../../export-api/contract.ts';
 import type { ListingQuery } from '../listing-query.ts';
 import type { Database } from './database.ts';
@@ -32,17 +32,26 @@ export function cursorOf({ project, at, document }: StoredConversation): string 
   return encodeTime(at) + ulid(1, nextFraction).slice(10);
 }
 
+/** Sorts after every ULID. */
+const lastOfAll = '~';
+
+/** A cursor starts with its time, so a date bound is a bound of cursors: no row at or after `at` sorts before it. */
+function firstCursorAt(at: number): string {
+  if (at > TIME_MAX) return lastOfAll;
+  return at <= 0 ? '' : encodeTime(at);
+}
+
 export type ConversationStore = ReturnType<typeof createConversationStore>;
 
 export function createConversationStore({ connection, transact }: Database) {
   const clear = connection.prepare('DELETE FROM conversations');
   const insert = connection.prepare(
-    'INSERT OR IGNORE INTO conversations (project, cursor, at, document) VALUES (?, ?, ?, ?)',
+    'INSERT OR IGNORE INTO conversations (project, cursor, document) VALUES (?, ?, ?)',
   );
   const anyOf = connection.prepare('SELECT 1 FROM conversations WHERE project = ? LIMIT 1');
   const select = connection.prepare(
     `SELECT cursor, document FROM conversations
-     WHERE project = ? AND cursor > ? AND at >= ? AND at < ? ORDER BY cursor LIMIT ?`,
+     WHERE project = ? AND cursor > ? AND cursor >= ? AND cursor < ? ORDER BY cursor LIMIT ?`,
   );
   return {
     /** The given rows and no others, in one transaction. @returns how many are different */
@@ -51,9 +60,7 @@ export function createConversationStore({ connection, transact }: Database) {
         clear.run();
         let count = 0;
         for (const row of rows) {
-          count += Number(
-            insert.run(row.project, cursorOf(row), row.at, JSON.stringify(row.document)).changes,
-          );
+          count += Number(insert.run(row.project, cursorOf(row), JSON.stringify(row.document)).changes);
         }
         return count;
       }),
@@ -62,8 +69,8 @@ export function createConversationStore({ connection, transact }: Database) {
 
     /** One page; one row more than asked for tells exactly whether there is a next one. */
     page(project: string, { dateFrom, dateTo, limit, cursor }: ListingQuery): StoredPage {
-      const from = dateFrom ?? Number.MIN_SAFE_INTEGER;
-      const to = dateTo ?? Number.MAX_SAFE_INTEGER;
+      const from = dateFrom === undefined ? '' : firstCursorAt(dateFrom);
+      const to = dateTo === undefined ? lastOfAll : firstCursorAt(dateTo);
       const found = select.all(project, cursor ?? '', from, to, limit + 1);
       const rows = found.slice(0, limit);
       return {

@@ -45,11 +45,9 @@ CREATE INDEX mint_keys_by_expiry ON mint_keys (expires_at);
 CREATE TABLE conversations (
   project TEXT NOT NULL,
   cursor TEXT NOT NULL,
-  at INTEGER NOT NULL,
   document TEXT NOT NULL,
   PRIMARY KEY (project, cursor)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX conversations_by_time ON conversations (project, at);
 `;
 
 export class StoreError extends PublishableError {}

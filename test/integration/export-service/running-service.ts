@@ -66,10 +66,15 @@ export function siteOf(html: string): CrawlResult {
 const open = new Set<RunningService>();
 after(() => Promise.all([...open].map((service) => service.close())));
 
-export function startService(options: Partial<ExportServiceOptions> = {}): Promise<RunningService> {
+export async function startService(options: Partial<ExportServiceOptions> = {}): Promise<RunningService> {
   const folder = mkdtempSync(join(tmpdir(), 'export-service-'));
   writeFileSync(join(folder, 'keys'), `# test\n${key}\n${otherKey}\nread:${readerKey}\n`);
-  return startIn(folder, options);
+  try {
+    return await startIn(folder, options);
+  } catch (error) {
+    rmSync(folder, { recursive: true });
+    throw error;
+  }
 }
 
 async function startIn(folder: string, options: Partial<ExportServiceOptions>): Promise<RunningService> {

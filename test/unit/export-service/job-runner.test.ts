@@ -156,10 +156,10 @@ test('percent is defined for nothing discovered and for more pages than discover
 });
 
 test('a job fails with the code and words of its error, and with the code alone of a foreign one', async () => {
-  const foreign = Object.assign(new Error('secret path /x'), { code: 'ENOSPC' });
+  const foreign = Object.assign(new Error('secret path /x'), { code: 'EIO' });
   const rows: readonly (readonly [unknown, string])[] = [
     [new CrawlError('OriginUnreachable', 'no answer'), 'OriginUnreachable: no answer'],
-    [foreign, 'unexpected ENOSPC'],
+    [foreign, 'unexpected EIO'],
     ['text', 'unexpected UnknownError'],
   ];
   const runner = createRunner();
@@ -191,7 +191,7 @@ test('a site without pages, a pack that fails, and a domain no longer mapped are
   crawls[1]?.end(site);
   await until(() => finished.length === 3);
   assert.match(store.find('empty')?.error ?? '', /^NoPages/);
-  assert.equal(store.find('full')?.error, 'unexpected ENOSPC');
+  assert.equal(store.find('full')?.error, 'ENOSPC: the disk of the data folder is full');
   assert.match(store.find('gone')?.error ?? '', /^NoSuchDomain/);
   await runner.stop();
 });

@@ -110,6 +110,24 @@ test('a cursor is a ULID of the row alone: its time first, and the same after ev
   assert.ok(cursorOf(conversation('z', 0)).startsWith('0000000000'));
 });
 
+test('date bounds are exact at the edges of what a ULID and a Date can say', () => {
+  store.replaceAll([conversation('a', 0), conversation('b', 1), conversation('c', 2)]);
+  const ids = (dateFrom: number | undefined, dateTo: number | undefined): number =>
+    collect({ dateFrom, dateTo }, 10).length;
+  const rows: readonly (readonly [number | undefined, number | undefined, number])[] = [
+    [undefined, undefined, 3],
+    [0, 3, 3],
+    [1, 2, 1],
+    [1, 1, 0],
+    [2, 1, 0],
+    [-5, 0, 0],
+    [-5, 1, 1],
+    [-8.64e15, 8.64e15, 3],
+    [8.64e15, undefined, 0],
+  ];
+  for (const [from, to, count] of rows) assert.equal(ids(from, to), count, `${from} ${to}`);
+});
+
 test('a page that ends exactly at the last row says that there is no more', () => {
   store.replaceAll([conversation('a', 1), conversation('b', 2)]);
   const page = store.page('p', { dateFrom: undefined, dateTo: undefined, limit: 2, cursor: undefined });

@@ -1,0 +1,45 @@
+// What keeps the service from starting: each with a stable code and words, and nothing left listening or locked.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { ExportServiceOptions } from '../../../src/export-service/service.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
+import { startService } from './running-service.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'refused-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: string): string {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+}
+
+test('a start is refused with code and words, and the data folder is free again', async () => {
+  const taken = await startService();
+  const port = Number(new URL(taken.url).port);
+  const directory = join(folder, 'data');
+  const rows: readonly (readonly [Partial<ExportServiceOptions>, string, RegExp])[] = [
+    [{ originMappings: ['nonsense'] }, 'OriginInvalid', /DOMAIN=URL/],
+    [{ keysFile: join(folder, 'absent') }, 'ENOENT', /cannot read the keys file/],
+    [{ keysFile: file('empty', '# none\n') }, 'KeysFileInvalid', /holds no key/],
+    [{ conversations: join(folder, 'absent') }, 'ENOENT', /cannot read the conversations file/],
+    [{ conversations: file('bad', '{}\n') }, 'ConversationsInvalid', /line 1 of the conversations file/],
+    [{ listen: { host: '127.0.0.1', port } }, 'EADDRINUSE', /cannot listen/],
+    [{ adminListen: { host: '127.0.0.1', port } }, 'EADDRINUSE', /cannot listen/],
+    [{ directory: join(taken.folder, 'data') }, 'StoreBusy', /another export-service/],
+    [{ directory: file('no-folder', '') }, 'StoreUnusable', /data folder cannot be used/],
+  ];
+  for (const [options, code, words] of rows) {
+    await assert.rejects(
+      () => startService({ directory, ...options }),
+      (error) => error instanceof PublishableError && error.code === code && words.test(error.message),
+      code,
+    );
+  }
+  const own = await startService({ directory });
+  await own.close();
+  await taken.close();
+});

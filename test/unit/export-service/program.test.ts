@@ -1,0 +1,53 @@
+// The command line, without a process: defaults, and what is refused before anything is touched.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exportServiceProgram } from '../../../src/export-service/program.ts';
+import { readInvocation } from '../../../src/runtime/flags.ts';
+
+const needed = ['--keys-file', 'keys', '--data', 'data'];
+const read = (args: readonly string[]) => readInvocation(exportServiceProgram, '1.0.0', args, {});
+
+test('keys and data are all that must be said', () => {
+  const invocation = read(needed);
+  assert.ok(invocation.outcome === 'run');
+  const { values } = invocation;
+  assert.deepEqual(values.listen, { host: '127.0.0.1', port: 8480 });
+  assert.deepEqual([values.linkLifetime, values.crawlTimeout, values.drainLinger], [900_000, 3_600_000, 0]);
+  assert.deepEqual([values.origin, values.publicUrl, values.adminListen], [[], undefined, undefined]);
+});
+
+test('the stable flags are read', () => {
+  const invocation = read([
+    ...needed,
+    '--origin=a.example.com=http://127.0.0.1:1',
+    '--origin=b.example.com=http://127.0.0.1:2',
+    '--listen=0.0.0.0:80',
+    '--public-url=https://exports.example.com/x/',
+    '--link-lifetime=30s',
+    '--conversations=c.ndjson',
+  ]);
+  assert.ok(invocation.outcome === 'run');
+  const { values } = invocation;
+  assert.deepEqual(values.origin, ['a.example.com=http://127.0.0.1:1', 'b.example.com=http://127.0.0.1:2']);
+  assert.equal(values.publicUrl, 'https://exports.example.com/x');
+  assert.deepEqual([values.linkLifetime, values.conversations], [30_000, 'c.ndjson']);
+});
+
+test('what is missing or malformed is refused with what would be right', () => {
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    [['--data', 'data'], /--keys-file .*is required/],
+    [['--keys-file', 'keys'], /--data .*is required/],
+    [[...needed, '--orgin', 'x'], /did you mean --origin/],
+    [[...needed, '--link-lifetime', '15'], /duration/],
+    [[...needed, '--concurrency', '0'], /at least 1/],
+    [[...needed, '--keep-jobs', '-1'], /at least 1/],
+    [[...needed, '--listen', '8480'], /HOST:PORT/],
+    [[...needed, '--public-url', 'exports.example.com'], /http/],
+  ];
+  for (const [args, words] of rows) {
+    const invocation = read(args);
+    assert.ok(invocation.outcome === 'refuse', args.join(' '));
+    assert.match(invocation.text, words);
+  }
+});

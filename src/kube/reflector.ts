@@ -60,8 +60,13 @@ export function createReflector(options: ReflectorOptions): Reflector {
   let synced = false;
   let heardAt: number | undefined;
   let missed = 0;
+  /** Outlives connections, which last ten minutes at most. */
+  let auditAt = Number.POSITIVE_INFINITY;
 
   const between = (from: number, to: number): number => from + (to - from) * random.fraction();
+  const planAudit = (): void => {
+    auditAt = clock.monotonic() + between(10, 30) * 60_000;
+  };
 
   const list = async (signal: AbortSignal) => {
     const objects: StoredResource[] = [];
@@ -84,6 +89,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     const changed = cache.replace(objects);
     place.resourceVersion = resourceVersion;
     synced = true;
+    planAudit();
     for (const key of changed) options.wake(key);
   };
 
@@ -152,10 +158,11 @@ export function createReflector(options: ReflectorOptions): Reflector {
   const audit = async (connection: AbortController, ended: AbortSignal): Promise<void> => {
     try {
       for (;;) {
-        await clock.after(between(10, 30) * 60_000, ended);
+        await clock.after(auditAt - clock.monotonic(), ended);
         touched = new Set();
         const { objects } = await list(ended);
         await clock.after(auditGraceMs, ended);
+        planAudit();
         const lost = cache.differences(objects).filter((key) => !touched.has(key));
         if (lost.length === 0) continue;
         missed += lost.length;

@@ -256,6 +256,20 @@ test('what no watch brought is found by an audit, counted, and woken', async () 
   assert.deepEqual(take(world.wakes), ['ns/a']);
 });
 
+test('watches that end in order every few minutes do not put the audit off', async () => {
+  const world = start((one) => {
+    one.objects = [object('a', 1)];
+  });
+  await settle();
+  world.server.objects = [object('a', 9, 2)];
+  for (let turn = 0; turn < 5; turn += 1) {
+    await live(world, 5);
+    await world.last().end();
+    await world.clock.pass(1_000);
+  }
+  assert.equal(world.reflector.missedChanges(), 1);
+});
+
 test('an audit does not count what the watch was about to bring', async () => {
   const world = start((one) => {
     one.objects = [object('a', 1)];

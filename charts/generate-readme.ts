@@ -110,27 +110,36 @@ export function renewReadme(readme: string, values: string): string {
   return readme.slice(0, begin) + block + readme.slice(end + marks.end.length);
 }
 
-async function main(isCheck: boolean): Promise<void> {
-  const folder = new URL('./', import.meta.url);
+/**
+ * @param folder of the charts, each a folder with `values.yaml` and `README.md`
+ * @param isCheck writes nothing
+ * @returns what is wrong, a line each
+ */
+export async function renewCharts(folder: URL, isCheck: boolean): Promise<readonly string[]> {
   const charts = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
-  for (const { name } of charts) {
-    const file = new URL(`${name}/README.md`, folder);
-    try {
-      const values = await readFile(new URL(`${name}/values.yaml`, folder), 'utf8');
-      const found = await readFile(file, 'utf8');
-      const wanted = renewReadme(found, valuesText(readSections(values)));
-      if (found === wanted) continue;
-      if (!isCheck) await writeFile(file, wanted);
-      else fail(`charts/${name}/README.md differs from values.yaml; run "npm run generate"`);
-    } catch (error) {
-      fail(`charts/${name}: ${error instanceof Error ? error.message : String(error)}`);
-    }
+  const found = await Promise.all(
+    charts.map(({ name }) => renewChart(name, new URL(`${name}/`, folder), isCheck)),
+  );
+  return found.filter((words) => words !== undefined);
+}
+
+async function renewChart(name: string, folder: URL, isCheck: boolean): Promise<string | undefined> {
+  const file = new URL('README.md', folder);
+  try {
+    const found = await readFile(file, 'utf8');
+    const values = await readFile(new URL('values.yaml', folder), 'utf8');
+    const wanted = renewReadme(found, valuesText(readSections(values)));
+    if (found === wanted) return undefined;
+    if (isCheck) return `charts/${name}/README.md differs from values.yaml; run "npm run generate"`;
+    await writeFile(file, wanted);
+    return undefined;
+  } catch (error) {
+    return `charts/${name}: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
-function fail(words: string): void {
-  process.stderr.write(`${words}\n`);
-  process.exitCode = 1;
+if (import.meta.main) {
+  const wrong = await renewCharts(new URL('./', import.meta.url), process.argv.includes('--check'));
+  for (const words of wrong) process.stderr.write(`${words}\n`);
+  if (wrong.length > 0) process.exitCode = 1;
 }
-
-if (import.meta.main) await main(process.argv.includes('--check'));

@@ -88,6 +88,11 @@
 {{- end -}}
 
 {{- define "static-export-site.checkReach" -}}
+{{- range .Values.server.extraArgs -}}
+{{- if hasPrefix "--bundle-" . -}}
+{{- fail "server.extraArgs says what to serve; use staticExport or export for that. Arguments stand in the pod template, which must never hold a link" -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
 {{- fail "ingress.enabled needs ingress.hosts: the host names under which the site is reached" -}}
 {{- end -}}

@@ -1,10 +1,12 @@
 // The tables of values: what the comments say is what the READMEs say.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readSections, renewReadme, valuesText } from '../../../charts/generate-readme.ts';
+import { pathToFileURL } from 'node:url';
+import { readSections, renewCharts, renewReadme, valuesText } from '../../../charts/generate-readme.ts';
 import { chartsFolder } from './rendered-chart.ts';
 
 const values = `# Where it comes from.
@@ -65,6 +67,29 @@ test('a README keeps every other byte, and gets the tables at its end when it ha
   const second = renewReadme(`${first}\nMore.\n`, 'TWO');
   assert.equal(second, `${first.replace('ONE', 'TWO')}\nMore.\n`);
   assert.equal(renewReadme(second, 'TWO'), second);
+});
+
+test('a check writes nothing and names each chart that is behind; a run brings them up to date', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'charts-'));
+  try {
+    for (const [name, text] of [
+      ['good', values],
+      ['silent', 'a: 1\n'],
+    ] as const) {
+      await mkdir(join(folder, name));
+      await writeFile(join(folder, name, 'values.yaml'), text);
+      await writeFile(join(folder, name, 'README.md'), '# Chart\n');
+    }
+    const url = pathToFileURL(`${folder}/`);
+    const silent = 'charts/silent: values without a comment: a';
+    const behind = 'charts/good/README.md differs from values.yaml; run "npm run generate"';
+    assert.deepEqual((await renewCharts(url, true)).toSorted(), [behind, silent]);
+    assert.equal(await readFile(join(folder, 'good/README.md'), 'utf8'), '# Chart\n');
+    assert.deepEqual(await renewCharts(url, false), [silent]);
+    assert.deepEqual(await renewCharts(url, true), [silent]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 test('the site chart’s README has the tables of its values', async () => {

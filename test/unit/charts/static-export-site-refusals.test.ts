@@ -106,6 +106,11 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   ['a pause without a unit', { server: { pollInterval: '5' } }, /\/server\/pollInterval'/],
   ['arguments that are no flags', { server: { extraArgs: ['keep 3'] } }, /\/server\/extraArgs\/0'/],
   [
+    'a link among the arguments',
+    { staticExport: { existingSecret: 's' }, server: { extraArgs: [`--bundle-url=${link.bundleUrl}`] } },
+    /server\.extraArgs says what to serve; use staticExport or export/,
+  ],
+  [
     'a store that is too small',
     { staticExport: link, persistence: { enabled: true, size: '3Gi' } },
     /persistence\.size=3Gi is too small: the store may need 4096Mi/,

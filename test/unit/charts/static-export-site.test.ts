@@ -1,7 +1,11 @@
 // The site's chart under many values: what is rendered, how large the store is, and what leads where.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { specSchema } from '../../../src/staticexport/schema.ts';
 import { renderChart, runHelm } from './rendered-chart.ts';
 import { chart, fixture, fixtureNames, full, one, render, workload } from './site-chart.ts';
 
@@ -134,6 +138,14 @@ test('a StaticExport has the whole spec that was given, and nothing that was lef
     output: { name: 'published' },
     targets: [{ kind: 'values', write: ['version'], values: { kind: 'ConfigMap', name: 'portal-values' } }],
   });
+});
+
+test('the values file of the StaticExport leaves out no field of its spec', async () => {
+  const { export: given } = z
+    .object({ export: z.record(z.string(), z.unknown()) })
+    .parse(parse(await readFile(fixture('export'), 'utf8')));
+  const missing = Object.keys(specSchema.shape).filter((field) => given[field] === undefined);
+  assert.deepEqual(missing, []);
 });
 
 test('with nothing but its two required values a StaticExport is named like the release', async () => {

@@ -105,6 +105,26 @@ test('the real export service and the operator publish a real site', async () =>
   assert.equal((await fetch(published.bundleUrl.reveal())).status, 200);
 });
 
+/** The sum of a counter over all lines that have all of these labels. */
+async function count(operator: OperatorProcess, name: string, ...labels: readonly string[]): Promise<number> {
+  const lines = (await operator.get('/metrics')).text.split('\n');
+  return lines
+    .filter((line) => line.startsWith(`${name}{`) && labels.every((label) => line.includes(label)))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+test('a look at a resource that is as it should be writes nothing', async () => {
+  const passes = () => count(first, 'controller_runtime_reconcile_total');
+  const writes = async () =>
+    (await count(first, 'rest_client_requests_total', 'method="PATCH"')) +
+    (await count(first, 'rest_client_requests_total', 'method="POST"'));
+  const [passesBefore, writesBefore] = [await passes(), await writes()];
+  await world.kubectl(['annotate', 'sx', 'docs', '-n', namespace, 'example.com/touched=yes']);
+  await eventually('another pass', async () => ((await passes()) > passesBefore ? true : undefined));
+  assert.equal(await writes(), writesBefore);
+  assert.ok(writesBefore > 0);
+});
+
 test('a leader that is frozen is replaced, and ends as soon as it wakes', async () => {
   process.kill(first.child.pid, 'SIGSTOP');
   await eventually('the other to lead', async () => ((await leads(second)) ? true : undefined));

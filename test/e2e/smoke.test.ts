@@ -115,8 +115,8 @@ suite('our image on real nodes', () => {
     }
   });
 
-  test('a pod reaches the Service too', async () => {
-    const command = ['/bin/busybox', 'wget', '-q', '-O', '-', url];
+  test('a pod reaches the Service by its name', async () => {
+    const command = ['/bin/busybox', 'wget', '-q', '-O', '-', `http://site.${namespace}/`];
     await applyObjects(nodes, [oneShot('visitor', sandboxImage, { command })]);
     await eventually('the visiting pod saw the page', async () => {
       const log = await kubectl(nodes, ['logs', 'visitor', inNamespace]);

@@ -8,12 +8,7 @@ import { join } from 'node:path';
 import { type ChildProgram, startProgram } from './child-program.ts';
 import { findClusterTools } from './cluster-tools.ts';
 import { type CommandResult, runCommand } from './command.ts';
-import {
-  type BuildProgress,
-  type Command,
-  type ControlPlaneProgram,
-  findControlPlane,
-} from './control-plane-binary.ts';
+import { type Command, type ControlPlaneProgram, findControlPlane } from './control-plane-binary.ts';
 import {
   apiServerFlags,
   apiServiceAddress,
@@ -23,6 +18,7 @@ import {
 } from './control-plane-flags.ts';
 import { eventually } from './eventually.ts';
 import { findFreePort } from './free-port.ts';
+import type { BuildProgress } from './go-program.ts';
 import { clientUser, writeKubeconfig } from './kubeconfig.ts';
 import { type Authority, type CertifiedKey, createAuthority, createServiceAccountKey } from './pki.ts';
 
@@ -68,6 +64,8 @@ export interface ClusterNetwork {
   readonly enter: readonly string[];
   /** The API server's address inside: not a loopback one, for pods reach it. */
   readonly address: string;
+  /** Where the cluster's scratch folder goes. */
+  readonly folder: string;
 }
 
 export async function startControlPlane(options: ClusterOptions = {}): Promise<TestCluster> {
@@ -75,7 +73,7 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
   const tools = await findClusterTools();
   const enter = options.network?.enter ?? [];
   const address = options.network?.address ?? '127.0.0.1';
-  const folder = await mkdtemp(join(tmpdir(), 'static-export-cluster-'));
+  const folder = await mkdtemp(join(options.network?.folder ?? tmpdir(), 'static-export-cluster-'));
   const children: ChildProgram[] = [];
   const watchers = new Set<ChildProgram>();
   const stop = async (): Promise<void> => {

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { mustRun } from '../command.ts';
 import { sandboxImage } from '../node/container-runtime.ts';
+import { ownPrefix, sweepRemains } from '../node/remains.ts';
 import { fillBaseRoot } from './base-root.ts';
-import { createImageBuilder } from './image-builder.ts';
+import { createImageBuilder, type ImageBuilder } from './image-builder.ts';
 
 const project = resolve(import.meta.dirname, '../../..');
 
@@ -25,12 +26,9 @@ export interface TestImages {
 /** The name that charts are given as `repository` and `tag`. */
 export const productImage = { repository: 'localhost/static-export-operator', tag: 'e2e' };
 
-/** @throws Error with what the build wrote when it failed */
-export async function buildTestImages(): Promise<TestImages> {
-  const folder = await mkdtemp(join(tmpdir(), 'static-export-images-'));
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  try {
-    const builder = await createImageBuilder(folder);
+/** All of them. @throws Error with what the build wrote when it failed */
+export function buildTestImages(): Promise<TestImages> {
+  return inFolder(async (folder, builder) => {
     const programs = await bundlePrograms(join(folder, 'programs'));
     const base = join(folder, 'base');
     await mkdir(base);
@@ -48,10 +46,26 @@ export async function buildTestImages(): Promise<TestImages> {
       args: { BASE: 'localhost/base:1' },
       stages: { programs },
     });
-    const archives = [await buildSandbox(folder, builder), await builder.save(product)];
-    const sizes = await Promise.all(archives.map(async (file) => (await stat(file)).size));
+    const archive = await builder.save(product);
+    const productBytes = (await stat(archive)).size;
     const programBytes = Number((await mustRun(['du', '--bytes', '--summarize', programs])).split('\t')[0]);
-    return { product, archives, productBytes: sizes[1] ?? 0, programBytes, remove };
+    return { product, archives: [await buildSandbox(folder, builder), archive], productBytes, programBytes };
+  });
+}
+
+/** The sandbox's alone, for nodes that run nothing else. */
+export function buildSandboxImage(): Promise<Pick<TestImages, 'archives' | 'remove'>> {
+  return inFolder(async (folder, builder) => ({ archives: [await buildSandbox(folder, builder)] }));
+}
+
+async function inFolder<T>(
+  build: (folder: string, builder: ImageBuilder) => Promise<T>,
+): Promise<T & Pick<TestImages, 'remove'>> {
+  await sweepRemains();
+  const folder = await mkdtemp(join(tmpdir(), `${ownPrefix()}images-`));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    return { ...(await build(folder, await createImageBuilder(folder))), remove };
   } catch (error) {
     await remove();
     throw error;
@@ -65,10 +79,7 @@ async function bundlePrograms(folder: string): Promise<string> {
   return folder;
 }
 
-async function buildSandbox(
-  folder: string,
-  builder: Awaited<ReturnType<typeof createImageBuilder>>,
-): Promise<string> {
+async function buildSandbox(folder: string, builder: ImageBuilder): Promise<string> {
   const context = join(folder, 'sandbox');
   await mkdir(context);
   await copyFile('/bin/busybox', join(context, 'busybox'));

@@ -15,8 +15,8 @@ export interface KubeletPlace {
   readonly caFile: string;
   readonly cgroupRoot: string;
   readonly runtimeEndpoint: string;
-  /** Where pods ask for names; `undefined`: there is no cluster DNS. */
-  readonly dnsAddress: string | undefined;
+  /** Where pods ask for names. */
+  readonly dnsAddress: string;
 }
 
 export async function startKubelet(
@@ -63,7 +63,7 @@ function configOf(place: KubeletPlace): object {
     volumePluginDir: join(place.folder, 'volume-plugins'),
     resolvConf: join(place.folder, 'resolv.conf'),
     clusterDomain: 'cluster.local',
-    clusterDNS: place.dnsAddress === undefined ? [] : [place.dnsAddress],
+    clusterDNS: [place.dnsAddress],
     // A changed Secret reaches its pods within this time, not within the usual minute.
     syncFrequency: '10s',
     evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },

@@ -1,5 +1,6 @@
 // A whole cluster with real nodes, in a room of its own: control plane, kubelets, containerd, kube-proxy. Pods run,
-// Services route, probes and memory limits bite. Owns the order of starting, and that nothing is left: not after
+// Services route and
+// have names, probes and memory limits bite. Owns the order of starting, and that nothing is left: not after
 // stop, not after a start that failed, not after Ctrl-C. There is no registry: images are imported from archives.
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -12,8 +13,9 @@ import { type Command, type ControlPlaneProgram, findControlPlane } from '../con
 import { eventually } from '../eventually.ts';
 import { createCgroups, removeCgroups } from './cgroup-tree.ts';
 import { type ContainerRuntime, startContainerRuntime } from './container-runtime.ts';
-import { readKernelSettings, restoreKernelSettings } from './kernel-settings.ts';
+import { readKernelSettings, restoreKernelSettings, saveKernelSettings } from './kernel-settings.ts';
 import { startKubelet } from './kubelet.ts';
+import { startNameServer } from './name-server.ts';
 import { ownPrefix, sweepRemains } from './remains.ts';
 import { openRoom, type Room } from './room.ts';
 
@@ -50,6 +52,7 @@ export async function startNode(options: NodeOptions): Promise<TestNodes> {
   await sweepRemains();
   const settings = await readKernelSettings();
   const folder = await mkdtemp(join(tmpdir(), ownPrefix()));
+  await saveKernelSettings(folder, settings);
   const cgroup = basename(folder);
   const clearing: (() => Promise<void>)[] = [
     () => restoreKernelSettings(settings),
@@ -84,7 +87,7 @@ async function startIn(
   );
   clearing.push(() => room.close());
   const cluster = await startControlPlane({
-    network: { enter: room.enterNetwork, address: addressOf(0) },
+    network: { enter: room.enterNetwork, address: addressOf(0), folder },
   });
   clearing.push(() => cluster.stop());
   const programs = await findControlPlane(() => {});
@@ -101,6 +104,7 @@ async function startIn(
     return child;
   };
   await startProxy(places, start);
+  await startNameServer(start, { folder, kubeconfig: cluster.kubeconfig, address: addressOf(0) });
   await awaitReady(cluster, names);
   return {
     kubectl: cluster.kubectl,
@@ -142,7 +146,7 @@ async function startOneNode(places: Places, name: string, index: number): Promis
     caFile: join(cluster.folder, 'ca.pem'),
     cgroupRoot,
     runtimeEndpoint: runtime.endpoint,
-    dnsAddress: undefined,
+    dnsAddress: addressOf(0),
   });
   return runtime;
 }

@@ -1,4 +1,4 @@
-// What a runner that was killed outright could not clear away: its folder and its control groups. Both carry the
+// What a runner that was killed outright could not clear away: its folders and its control groups. All carry the
 // runner's process id in their name, so the next start can tell what has no owner any more, and removes that only.
 
 import { existsSync } from 'node:fs';
@@ -6,10 +6,11 @@ import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listCgroups, removeCgroups } from './cgroup-tree.ts';
+import { restoreKernelSettingsFrom } from './kernel-settings.ts';
 
 const prefix = 'static-export-node-';
 
-/** The start of every name that a node of this process leaves on the machine. */
+/** The start of every name that nodes and images of this process leave on the machine. */
 export function ownPrefix(): string {
   return `${prefix}${process.pid}-`;
 }
@@ -21,12 +22,17 @@ export async function findRemains(pid?: number): Promise<readonly string[]> {
   return [...folders.map((name) => join(tmpdir(), name)), ...(await listCgroups(wanted))];
 }
 
+/** Clears away what has no owner any more. */
 export async function sweepRemains(): Promise<void> {
   for (const found of await findRemains()) {
     const name = found.slice(found.indexOf(prefix));
     const owner = name.slice(prefix.length).split('-')[0] ?? '';
     if (owner === '' || existsSync(`/proc/${owner}`)) continue;
-    if (found === name) await removeCgroups(name);
-    else await rm(found, { recursive: true, force: true });
+    if (found === name) {
+      await removeCgroups(name);
+    } else {
+      await restoreKernelSettingsFrom(found);
+      await rm(found, { recursive: true, force: true });
+    }
   }
 }

@@ -1,0 +1,81 @@
+// That a node leaves nothing, however its runner ends: by Ctrl-C, killed outright, or because the start failed.
+// Each runner is a process of its own; what it may leave is looked for by its process id.
+
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { type ChildProgram, startProgram } from '../support/child-program.ts';
+import { eventually } from '../support/eventually.ts';
+import { buildSandboxImage, type TestImages } from '../support/image/test-images.ts';
+import { readKernelSettings } from '../support/node/kernel-settings.ts';
+import { startNode } from '../support/node/node.ts';
+import { findRemains, sweepRemains } from '../support/node/remains.ts';
+
+const program = join(import.meta.dirname, '../support/node/held-node.ts');
+
+suite('a node leaves nothing', () => {
+  let images: Pick<TestImages, 'archives' | 'remove'>;
+
+  before(async () => {
+    images = await buildSandboxImage();
+  });
+  after(async () => {
+    await images?.remove();
+  });
+
+  test('after Ctrl-C', async () => {
+    const runner = await holdNode(images.archives);
+    await runner.stop('SIGINT', 30_000);
+    await noProcessOf(runner.pid);
+    assert.deepEqual(await findRemains(runner.pid), []);
+  });
+
+  test('when it is killed outright: no process at once, no file after the next start', async () => {
+    const settings = await readKernelSettings();
+    const runner = await holdNode(images.archives);
+    await runner.stop('SIGKILL');
+    await noProcessOf(runner.pid);
+    assert.notDeepEqual(await findRemains(runner.pid), [], 'nobody could remove the files');
+    await sweepRemains();
+    assert.deepEqual(await findRemains(runner.pid), []);
+    assert.deepEqual(await readKernelSettings(), settings);
+  });
+
+  test('when the start fails', async () => {
+    const before = await findRemains(process.pid);
+    await assert.rejects(startNode({ images: ['/nonexistent/image.tar'] }), /nonexistent/);
+    await noProcessOf(process.pid);
+    assert.deepEqual(await findRemains(process.pid), before);
+  });
+});
+
+async function holdNode(archives: readonly string[]): Promise<ChildProgram> {
+  let isHeld = false;
+  const runner = startProgram(process.execPath, {
+    args: [program, ...archives],
+    onLine: (line) => {
+      isHeld ||= line.startsWith('held ');
+    },
+  });
+  await eventually(
+    'the node held',
+    () => {
+      if (runner.hasExited()) throw new Error(runner.tail());
+      return isHeld || undefined;
+    },
+    { timeoutMs: 90_000 },
+  );
+  return runner;
+}
+
+/** Every program of a node is told its folder, whose name holds the runner's process id. */
+async function noProcessOf(pid: number): Promise<void> {
+  await eventually(`no process of runner ${pid}`, async () => {
+    const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    const lines = all.map((one) => readFile(`/proc/${one}/cmdline`, 'utf8').catch(() => ''));
+    const living = (await Promise.all(lines)).filter((line) => line.includes(`static-export-node-${pid}-`));
+    if (living.length > 0) throw new Error(living.join('\n').replaceAll('\0', ' '));
+    return true;
+  });
+}

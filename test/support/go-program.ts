@@ -1,0 +1,105 @@
+// A Go program of ours that tests stand on: built once from its module with visible progress, and cached by a hash
+// of the module's files. Invariant: what is in the cache was built from exactly those files.
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { basename, delimiter, join } from 'node:path';
+import { cachedFolder } from './tool-cache.ts';
+
+/** Called while a program is being built; never when it is cached. */
+export type BuildProgress = (builtPackages: number, allPackages: number) => void;
+
+export interface GoModule {
+  /** The module's folder; its name becomes the program's. */
+  readonly folder: string;
+  /** Given to the linker beside what makes the program small. */
+  readonly linkerFlags?: readonly string[];
+  /** What the standard library adds to the packages that can be counted before. */
+  readonly standardPackages: number;
+}
+
+/**
+ * The path of the program.
+ * @throws Error saying what to install when it must be built and there is no Go
+ */
+export async function findGoProgram(module: GoModule, onProgress: BuildProgress): Promise<string> {
+  const name = basename(module.folder);
+  const folder = await cachedFolder(`${name}-${hashModule(module.folder)}`, (draft) =>
+    build(module, join(draft, name), draft, onProgress),
+  );
+  return join(folder, name);
+}
+
+function hashModule(folder: string): string {
+  const hash = createHash('sha256').update(`${process.platform}-${process.arch}`);
+  for (const name of readdirSync(folder).sort()) {
+    hash.update(`\0${name}\0`).update(readFileSync(join(folder, name)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function build(
+  module: GoModule,
+  output: string,
+  draft: string,
+  onProgress: BuildProgress,
+): Promise<void> {
+  const source = join(draft, 'source');
+  await cp(module.folder, source, { recursive: true });
+  const env = {
+    ...process.env,
+    PATH: `${process.env['PATH'] ?? ''}${delimiter}/usr/local/go/bin`,
+    CGO_ENABLED: '0',
+    GOFLAGS: '-mod=readonly',
+  };
+  const list = await runGo(
+    ['list', '-deps', '-f', '{{if not .Standard}}{{.ImportPath}}{{end}}', '.'],
+    source,
+    env,
+    () => {},
+  );
+  const all = list.split('\n').filter((line) => line !== '').length + module.standardPackages;
+  const ldflags = ['-s', '-w', ...(module.linkerFlags ?? [])].join(' ');
+  let built = 0;
+  await runGo(['build', '-v', '-trimpath', '-ldflags', ldflags, '-o', output, '.'], source, env, (line) => {
+    if (line.startsWith('go: ')) return;
+    built += 1;
+    onProgress(built, all);
+  });
+}
+
+function runGo(
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  onLine: (line: string) => void,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('go', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let stdout = '';
+    let tail: string[] = [];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      const lines = text.split('\n').filter((line) => line !== '');
+      tail = [...tail, ...lines].slice(-15);
+      lines.forEach(onLine);
+    });
+    child.on('error', (cause) => {
+      reject(
+        new Error(
+          'The tests and the demo run on a real kube-apiserver, built once from its Go module, and "go" is not there. ' +
+            'Install Go 1.25 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver.',
+          { cause },
+        ),
+      );
+    });
+    child.on('close', (code) => {
+      if (code === 0) resolve(stdout);
+      else reject(new Error(`go ${args[0]} failed with code ${code}:\n${tail.join('\n')}`));
+    });
+  });
+}

@@ -1,0 +1,36 @@
+// Names of the cluster's Services, and of the pods behind headless ones: CoreDNS on a node's address, which every
+// pod is told to ask. No other name exists, so that a pod which asks for one fails at once and not by time.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '../eventually.ts';
+import { findGoProgram } from '../go-program.ts';
+import type { TestNodes } from './node.ts';
+
+export interface NameServerPlace {
+  readonly folder: string;
+  readonly kubeconfig: string;
+  readonly address: string;
+}
+
+const module = { folder: join(import.meta.dirname, '../cluster-dns'), standardPackages: 200 };
+
+export async function startNameServer(
+  start: TestNodes['start'],
+  { folder, kubeconfig, address }: NameServerPlace,
+): Promise<void> {
+  const file = await findGoProgram(module, (built, all) => {
+    if (built % 100 === 1)
+      process.stderr.write(`building the name server (once): ${built} of about ${all} packages\n`);
+  });
+  const config = join(folder, 'Corefile');
+  // A short life for answers: a server that has gone must not be asked for long.
+  const zone = `kubernetes cluster.local { \n kubeconfig ${kubeconfig} \n ttl 2 \n }`;
+  const rest = 'template ANY ANY . { \n rcode NXDOMAIN \n }';
+  await writeFile(config, `. { \n bind ${address} \n errors \n ${zone} \n ${rest} \n }\n`);
+  const program = start([file, '-conf', config], { logFile: join(folder, 'name-server.log') });
+  await eventually('the name server answering', () => {
+    if (program.hasExited()) throw new Error(`the name server ended:\n${program.tail()}`);
+    return program.tail().includes('CoreDNS-') || undefined;
+  });
+}

@@ -8,13 +8,32 @@ export type Schedule =
   | { readonly kind: 'invalid' }
   | { readonly kind: 'cron'; readonly next: (after: number) => number | undefined };
 
+/** Reading a pattern costs more than all else in a decision, and every decision reads it: the same text is read once. */
+const known = new Map<string, Schedule>();
+const maxKnown = 1000;
+
 /** @param pattern five fields or a nickname; `timeZone` an IANA name */
 export function readSchedule(pattern: string | undefined, timeZone: string): Schedule {
   if (pattern === undefined) return { kind: 'none' };
+  const text = `${timeZone}\n${pattern}`;
+  const schedule = known.get(text) ?? parseSchedule(pattern, timeZone);
+  if (known.size >= maxKnown) known.clear();
+  known.set(text, schedule);
+  return schedule;
+}
+
+function parseSchedule(pattern: string, timeZone: string): Schedule {
   const cron = parseCron(pattern, timeZone);
-  return cron === undefined
-    ? { kind: 'invalid' }
-    : { kind: 'cron', next: (after) => cron.nextRun(new Date(after))?.getTime() };
+  if (cron === undefined) return { kind: 'invalid' };
+  // Between two ticks the answer is the same; nearly every question falls between the same two.
+  let last: { readonly after: number; readonly next: number } | undefined;
+  const next = (after: number): number | undefined => {
+    if (last !== undefined && last.after <= after && after < last.next) return last.next;
+    const tick = cron.nextRun(new Date(after))?.getTime();
+    if (tick !== undefined) last = { after, next: tick };
+    return tick;
+  };
+  return { kind: 'cron', next };
 }
 
 function parseCron(pattern: string, timezone: string): Cron | undefined {

@@ -28,13 +28,14 @@ export function statusOf(observation: Observation, state: State, targets: readon
 }
 
 /** When the link lane acts next, if it has anything to do. */
-export function nextRefreshTime({ link }: State): number | undefined {
+export function nextRefreshTime({ link, access }: State): number | undefined {
   switch (link.kind) {
     case 'fresh':
       return link.refreshAt;
     case 'waiting':
     case 'unmintable':
-      return link.until > 0 ? link.until : undefined;
+      // Without access no time can be named: it depends on whoever opens it.
+      return link.until > 0 && access.kind === 'open' ? link.until : undefined;
     case 'none':
     case 'due':
     case 'dead':

@@ -3,6 +3,7 @@
 // lost its memory wakes no later; never more than about an hour ahead.
 
 import { readInstant } from '../staticexport/instant.ts';
+import { maxSends, resendTime } from './adopt.ts';
 import { graceMs, refreshTime } from './link-timing.ts';
 import type { Observation } from './observation.ts';
 import { spreadOf } from './spread.ts';
@@ -37,10 +38,15 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
   if (state.access.kind === 'closed') yield state.access.lookAt;
   if (state.export.kind === 'running') yield state.export.timeoutAt;
   if (output.kind === 'foreign') yield observation.now + 60_000;
+  // A mark that was sent for the last time ends by itself.
+  const { start } = status;
+  if (start !== undefined && start.sends >= maxSends) {
+    yield resendTime(start, observation.now, observation.requestTimeoutMs);
+  }
   if (isOpen) yield* exportTimers(state.export);
   const { link } = state;
   if (link.kind === 'fresh') yield link.refreshAt;
-  if (link.kind === 'waiting' || link.kind === 'unmintable') yield link.until;
+  if (isOpen && (link.kind === 'waiting' || link.kind === 'unmintable')) yield link.until;
   const published = output.kind === 'ours' ? output.published : undefined;
   if (published !== undefined) {
     yield refreshTime(uid, published, wanted);

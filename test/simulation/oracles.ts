@@ -183,7 +183,8 @@ export class Oracles {
     const object = this.#world.object();
     if (error !== undefined || outcome?.wakeAfterMs === undefined || object === undefined) return;
     const resource = parseStaticExport(object);
-    if (resource.spec === undefined) return;
+    // An archive being read is work that a new process does not have.
+    if (resource.spec === undefined || this.#world.edge().memory.candidates.size > 0) return;
     const signal = new AbortController().signal;
     const edge = this.#world.edge(createMemory(signal), noFaults);
     const { observation } = await gather(object, resource, resource.spec, edge, signal);

@@ -1,0 +1,204 @@
+// Observations for tests: a calm one with modifiers, and an arbitrary of every combination that a stored status, an
+// output and a process can be in, likely or not.
+
+import fc from 'fast-check';
+import type { Observation } from '../../../../src/reconcile/observation.ts';
+import { hashInputs } from '../../../../src/reconcile/spread.ts';
+import { formatInstant } from '../../../../src/staticexport/instant.ts';
+import { exportCauses, type Status, verdicts } from '../../../../src/staticexport/status-schema.ts';
+import { applyDefaults, type Wanted } from '../../../../src/staticexport/wanted.ts';
+
+export const t0 = Date.UTC(2026, 0, 5, 12);
+export const at = (seconds: number): string => formatInstant(t0 + seconds * 1000);
+
+export const wanted: Wanted = applyDefaults(
+  { namespace: 'docs', name: 'site' },
+  { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
+  { apiBaseUrl: 'https://api.example.com' },
+);
+export const inputHash = hashInputs(wanted.domain, wanted.baseUrl);
+
+const version = '20260105-113000-aaaaaaaa';
+export const published = {
+  version,
+  digest: 'a'.repeat(64),
+  jobId: 'se_1',
+  pages: 20,
+  sizeBytes: 1000,
+  issuedAt: t0 - 60_000,
+  expiresAt: t0 + 840_000,
+};
+export const active = { version, digest: published.digest, jobId: 'se_1', pages: 20, inputHash };
+
+/** Published, fresh, satisfied: nothing to do. */
+export const calm: Observation = {
+  now: t0,
+  uid: 'uid-1',
+  generation: 1,
+  wanted,
+  inputHash,
+  status: {
+    active,
+    history: [{ ...active }],
+    job: { id: 'se_1', inputHash, finishedAt: at(-60), verdict: 'Promoted' },
+  },
+  request: undefined,
+  promote: undefined,
+  isHostAllowed: true,
+  key: { kind: 'present', secretVersion: 'u/1', hasUsualPrefix: true },
+  output: { kind: 'ours', published },
+  gate: { closedUntil: undefined, closedAt: undefined, refused: undefined },
+  process: { polledAt: undefined, candidate: undefined },
+  requestTimeoutMs: 30_000,
+};
+
+/** Never exported, nothing published. */
+export const fresh: Observation = { ...calm, status: {}, output: { kind: 'absent' } };
+
+const orNothing = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined });
+const instant = fc.integer({ min: -7200, max: 7200 }).map(at);
+// What was noted is in the past: an instant in the future means a clock set back, which has tests of its own.
+const past = fc.integer({ min: -7200, max: 0 }).map(at);
+const pastEpoch = fc.integer({ min: -7200, max: 0 }).map((seconds) => t0 + seconds * 1000);
+const epoch = fc.integer({ min: -7200, max: 7200 }).map((seconds) => t0 + seconds * 1000);
+const jobId = fc.constantFrom('se_1', 'se_2', 'se_3');
+const hash = fc.constantFrom(inputHash, 'other');
+const versionName = fc.constantFrom(version, '20260105-100000-bbbbbbbb');
+const digest = fc.constantFrom('a'.repeat(64), 'b'.repeat(64));
+
+const failure = fc.record({
+  count: fc.integer({ min: 0, max: 12 }),
+  at: past,
+  retryAt: instant,
+  reason: fc.constantFrom(
+    'ServerError',
+    'JobGone',
+    'NotFresher',
+    'StartUnconfirmed',
+    'JobFailed',
+    'PinnedJobGone',
+  ),
+  about: orNothing(fc.constantFrom('se_1', 'se_2', inputHash)),
+  request: orNothing(fc.constantFrom('one', 'two')),
+});
+const entry = fc.record({
+  version: versionName,
+  digest: orNothing(digest),
+  jobId,
+  inputHash: orNothing(hash),
+});
+
+const status: fc.Arbitrary<Status> = fc.record({
+  lastHandledRequest: orNothing(fc.constantFrom('one', 'two')),
+  job: orNothing(
+    fc.record({
+      id: jobId,
+      cause: orNothing(fc.constantFrom(...exportCauses)),
+      inputHash: orNothing(hash),
+      startedAt: orNothing(past),
+      finishedAt: orNothing(past),
+      verdict: orNothing(fc.constantFrom(...verdicts)),
+    }),
+  ),
+  start: orNothing(
+    fc.record({
+      key: fc.constant('key'),
+      at: past,
+      inputHash: hash,
+      cause: fc.constantFrom(...exportCauses),
+      sends: fc.integer({ min: 1, max: 4 }),
+    }),
+  ),
+  candidate: orNothing(
+    fc.record({
+      version: versionName,
+      digest,
+      jobId,
+      inputHash: orNothing(hash),
+      reason: fc.constant('AwaitingPromotion'),
+    }),
+  ),
+  active: orNothing(entry),
+  history: orNothing(fc.uniqueArray(entry, { maxLength: 2, selector: (one) => one.version })),
+  nextExportTime: orNothing(instant),
+  failures: orNothing(
+    fc.record({ export: orNothing(failure), poll: orNothing(failure), link: orNothing(failure) }),
+  ),
+  refusedKey: orNothing(
+    fc.record({
+      secretVersion: fc.constantFrom('u/1', 'u/2'),
+      reason: fc.constantFrom('Unauthorized' as const, 'Forbidden' as const),
+      at: past,
+      request: orNothing(fc.constantFrom('one', 'two')),
+    }),
+  ),
+});
+
+export const anyObservation: fc.Arbitrary<Observation> = fc.record({
+  now: fc.constant(t0),
+  uid: fc.constantFrom('uid-1', 'uid-2'),
+  generation: fc.constant(1),
+  wanted: fc
+    .record({
+      pin: orNothing(
+        fc.oneof(
+          versionName.map((name) => ({ version: name, jobId: undefined })),
+          jobId.map((id) => ({ version: undefined, jobId: id })),
+        ),
+      ),
+      isSuspended: fc.boolean(),
+      schedule: fc.constantFrom(undefined, '17 * * * *', 'nonsense'),
+      minIntervalMs: fc.constantFrom(1000, 30_000),
+    })
+    .map((changes): Wanted => ({ ...wanted, ...changes })),
+  inputHash: fc.constant(inputHash),
+  status,
+  request: orNothing(fc.constantFrom('one', 'two')),
+  promote: orNothing(versionName),
+  isHostAllowed: fc.boolean(),
+  key: fc.constantFrom(
+    { kind: 'present' as const, secretVersion: 'u/1', hasUsualPrefix: true },
+    { kind: 'missing' as const },
+  ),
+  output: fc.oneof(
+    fc.constant({ kind: 'absent' as const }),
+    fc.constant({ kind: 'foreign' as const, objectKind: 'Secret' as const }),
+    fc.record({
+      kind: fc.constant('ours' as const),
+      published: orNothing(
+        fc.record({
+          version: versionName,
+          digest: orNothing(digest),
+          jobId,
+          pages: fc.constant(20),
+          sizeBytes: fc.constant(1000),
+          issuedAt: pastEpoch,
+          expiresAt: epoch,
+        }),
+      ),
+    }),
+  ),
+  gate: fc.record({
+    closedUntil: orNothing(epoch),
+    closedAt: orNothing(pastEpoch),
+    refused: fc.constant(undefined),
+  }),
+  process: fc.record({
+    polledAt: orNothing(pastEpoch),
+    candidate: orNothing(
+      fc.record({
+        jobId,
+        issuedAt: pastEpoch,
+        expiresAt: epoch,
+        reading: fc.constantFrom(
+          'not-started' as const,
+          'running' as const,
+          'read' as const,
+          'failed' as const,
+        ),
+      }),
+    ),
+  }),
+  requestTimeoutMs: fc.constant(30_000),
+});

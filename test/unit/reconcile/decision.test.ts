@@ -1,0 +1,123 @@
+// What must hold of every decision, for every combination of memory, output and process that can be met: the two
+// laws of waking, that adopting is settled at once, and that the status is one the API server and kstatus accept.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { adopt } from '../../../src/reconcile/adopt.ts';
+import { choose } from '../../../src/reconcile/choose.ts';
+import { classify } from '../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../src/reconcile/observation.ts';
+import type { Plan } from '../../../src/reconcile/state.ts';
+import { isSameStatus, mergeStatus, statusOf } from '../../../src/reconcile/status.ts';
+import { nextWake } from '../../../src/reconcile/wake.ts';
+import { statusSchema } from '../../../src/staticexport/status-schema.ts';
+import { anyObservation } from './cases/observations.ts';
+
+const runs = { numRuns: 2000 };
+
+function decide(observation: Observation): { readonly seen: Observation; readonly plan: Plan } {
+  const seen = adopt(observation);
+  return { seen, plan: choose(classify(seen), seen) };
+}
+
+test('property: adopting twice is adopting once', () => {
+  fc.assert(
+    fc.property(anyObservation, (observation) => {
+      const once = adopt(observation);
+      assert.deepEqual(adopt(once), once);
+    }),
+    runs,
+  );
+});
+
+test('property: before the wake-up nothing is chosen on unchanged input', () => {
+  fc.assert(
+    fc.property(anyObservation, fc.double({ min: 0, max: 0.999, noNaN: true }), (observation, share) => {
+      const { seen, plan } = decide(observation);
+      const wakeAt = nextWake(seen, plan);
+      if (plan.action.kind !== 'none') return;
+      const between = seen.now + Math.floor(((wakeAt - seen.now) * share) / 1000) * 1000;
+      const early = decide({ ...seen, now: between });
+      assert.equal(early.plan.action.kind, 'none', early.plan.because);
+    }),
+    runs,
+  );
+});
+
+test('property: before the wake-up the status does not change either', () => {
+  fc.assert(
+    fc.property(anyObservation, fc.double({ min: 0, max: 0.999, noNaN: true }), (observation, share) => {
+      const { seen, plan } = decide(observation);
+      if (plan.action.kind !== 'none') return;
+      const wakeAt = nextWake(seen, plan);
+      const stored = statusOf(seen, plan.state, []);
+      const between = seen.now + Math.floor(((wakeAt - seen.now) * share) / 1000) * 1000;
+      const early = decide({ ...seen, status: stored, now: between });
+      const next = statusOf(early.seen, early.plan.state, []);
+      assert.deepEqual(mergeStatus({}, next), mergeStatus({}, stored));
+    }),
+    runs,
+  );
+});
+
+test('property: a process that lost its memory wakes no later', () => {
+  fc.assert(
+    fc.property(anyObservation, (observation) => {
+      const { seen, plan } = decide(observation);
+      // An archive being read is work that only this process has; another one waits for access to get it again.
+      if (plan.action.kind === 'inspect') return;
+      const forgetful = decide({
+        ...seen,
+        gate: { closedUntil: undefined, closedAt: undefined, refused: undefined },
+        process: { polledAt: undefined, candidate: undefined },
+      });
+      assert.ok(nextWake(forgetful.seen, forgetful.plan) <= nextWake(seen, plan));
+    }),
+    runs,
+  );
+});
+
+test('property: a wake-up is never in the past, on whole seconds, and at most an hour ahead', () => {
+  fc.assert(
+    fc.property(anyObservation, (observation) => {
+      const { seen, plan } = decide(observation);
+      const wakeAt = nextWake(seen, plan);
+      assert.ok(wakeAt >= seen.now && wakeAt <= seen.now + 3_600_000);
+      assert.equal(wakeAt % 1000, 0);
+    }),
+    runs,
+  );
+});
+
+test('property: the status is one that the API server takes, that kstatus understands, and that settles', () => {
+  fc.assert(
+    fc.property(anyObservation, (observation) => {
+      const { seen, plan } = decide(observation);
+      const status = statusOf(seen, plan.state, []);
+      const stored = mergeStatus({}, status);
+      assert.ok(statusSchema.safeParse(stored).success);
+      const is = (type: string): boolean =>
+        (status.conditions ?? []).some((one) => one.type === type && one.status === 'True');
+      assert.ok(!(is('Ready') && (is('Stalled') || is('Reconciling'))));
+      assert.ok(!(is('Stalled') && is('Reconciling')));
+      const again = decide({ ...seen, status });
+      assert.ok(isSameStatus(stored, mergeStatus(stored, statusOf(again.seen, again.plan.state, []))));
+    }),
+    runs,
+  );
+});
+
+test('property: no call is planned without an allowed host and a key, nor a start while suspended or pinned', () => {
+  fc.assert(
+    fc.property(anyObservation, (observation) => {
+      const { seen, plan } = decide(observation);
+      const { kind } = plan.action;
+      if (!seen.isHostAllowed || seen.key.kind !== 'present')
+        assert.ok(kind === 'none' || kind === 'inspect');
+      if (seen.wanted.isSuspended || seen.wanted.pin !== undefined) assert.notEqual(kind, 'start');
+      if (seen.output.kind === 'foreign') assert.equal(kind, 'none');
+    }),
+    runs,
+  );
+});

@@ -1,0 +1,202 @@
+// Schedules, versions, history and gates: the small pure parts of the decision, each with its table and what must
+// hold of it in general.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { isPinned, recordVersion } from '../../../src/reconcile/history.ts';
+import { judge } from '../../../src/reconcile/promotion.ts';
+import { dueTick, readSchedule } from '../../../src/reconcile/schedule.ts';
+import { hashInputs, spreadOf } from '../../../src/reconcile/spread.ts';
+import { nameVersion } from '../../../src/reconcile/version.ts';
+import { parseDurationMs } from '../../../src/staticexport/duration.ts';
+
+const t0 = Date.UTC(2026, 0, 5, 12);
+const hourMs = 3_600_000;
+
+for (const [pattern, timeZone] of [
+  ['nightly', 'UTC'],
+  ['0 3 * *', 'UTC'],
+  ['0 0 3 * * *', 'UTC'],
+  ['61 * * * *', 'UTC'],
+  ['0 0 30 2 *', 'UTC'],
+  ['0 3 * * *', 'Mars/Olympus'],
+  ['', 'UTC'],
+] as const) {
+  test(`the schedule ${JSON.stringify(pattern)} in ${timeZone} is invalid`, () => {
+    assert.equal(readSchedule(pattern, timeZone).kind, 'invalid');
+  });
+}
+
+test('a schedule follows its zone over the change of the clocks', () => {
+  const schedule = readSchedule('30 3 * * *', 'Europe/Berlin');
+  assert.equal(schedule.kind, 'cron');
+  if (schedule.kind !== 'cron') return;
+  assert.equal(schedule.next(Date.UTC(2026, 2, 28)), Date.UTC(2026, 2, 28, 2, 30));
+  assert.equal(schedule.next(Date.UTC(2026, 2, 29)), Date.UTC(2026, 2, 29, 1, 30));
+});
+
+test('nicknames are schedules', () => {
+  for (const name of ['@hourly', '@daily', '@weekly', '@monthly', '@yearly', '@annually']) {
+    assert.equal(readSchedule(name, 'UTC').kind, 'cron', name);
+  }
+});
+
+const hourly = readSchedule('0 * * * *', 'UTC');
+const ticks: Readonly<
+  Record<string, readonly [stored: number | undefined, now: number, isBusy: boolean, tick: number]>
+> = {
+  'without memory the next one counts': [undefined, t0 + 1000, false, t0 + hourMs],
+  'a future one is kept': [t0 + hourMs, t0 + 1000, false, t0 + hourMs],
+  'a missed one is due': [t0, t0 + 5 * hourMs, false, t0],
+  'a missed one during a job is skipped': [t0, t0 + 1000, true, t0 + hourMs],
+  'what is no tick of this schedule is forgotten': [t0 + 60_000, t0 + 120_000, false, t0 + hourMs],
+  'a tick too far ahead, of a schedule that was changed, is forgotten': [
+    t0 + 30 * hourMs,
+    t0,
+    false,
+    t0 + hourMs,
+  ],
+};
+for (const [name, [stored, now, isBusy, tick]] of Object.entries(ticks)) {
+  test(`ticks: ${name}`, () => assert.equal(dueTick(hourly, stored, now, isBusy), tick));
+}
+
+test('property: the next tick is after the question, and nothing lies between', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 59 }), fc.integer({ min: 0, max: 10 ** 8 }), (minute, seconds) => {
+      const schedule = readSchedule(`${minute} * * * *`, 'UTC');
+      const at = t0 + seconds * 1000;
+      const next = schedule.kind === 'cron' ? schedule.next(at) : undefined;
+      assert.ok(next !== undefined && next > at && next <= at + hourMs);
+      assert.equal(new Date(next).getUTCMinutes(), minute);
+    }),
+  );
+});
+
+test('property: versions sort by time, are DNS labels and never numbers', () => {
+  const time = fc.integer({ min: 0, max: Date.UTC(9999, 0) });
+  const digest = fc.stringMatching(/^[0-9a-f]{64}$/);
+  fc.assert(
+    fc.property(time, time, digest, digest, (one, other, first, second) => {
+      const [a, b] = [nameVersion(one, first, 'j'), nameVersion(other, second, 'j')];
+      assert.match(a, /^[0-9]{8}-[0-9]{6}-[0-9a-f]{8}$/);
+      assert.ok(Number.isNaN(Number(a)));
+      if (Math.floor(one / 1000) < Math.floor(other / 1000)) assert.ok(a < b);
+    }),
+  );
+});
+
+test('without a digest the job names the version, the same each time', () => {
+  assert.equal(nameVersion(t0, undefined, 'se_1'), nameVersion(t0, undefined, 'se_1'));
+  assert.notEqual(nameVersion(t0, undefined, 'se_1'), nameVersion(t0, undefined, 'se_2'));
+});
+
+const entry = (version: string) => ({ version, jobId: `job-of-${version}` });
+
+test('property: history is bounded, keeps its order, and never loses the active or the pinned one', () => {
+  const versions = fc.uniqueArray(fc.stringMatching(/^v[0-9]{1,3}$/), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(
+      versions,
+      fc.integer({ min: 1, max: 8 }),
+      fc.nat(),
+      fc.nat(),
+      (names, limit, activeAt, pinAt) => {
+        const active = names[activeAt % names.length] ?? '';
+        const pin = { version: names[pinAt % names.length], jobId: undefined };
+        const before = names.map(entry);
+        const after = recordVersion(before, entry(active), limit, pin);
+        assert.ok(after.length <= Math.max(limit, 2));
+        assert.ok(after.some(({ version }) => version === active));
+        assert.ok(after.some((one) => isPinned(one, pin)));
+        assert.deepEqual(
+          after,
+          before.filter(({ version }) => after.some((one) => one.version === version)),
+        );
+        assert.deepEqual(recordVersion(after, entry(active), limit, pin), after);
+      },
+    ),
+  );
+});
+
+test('a new version goes to the front and the oldest goes', () => {
+  const after = recordVersion([entry('b'), entry('a')], entry('c'), 2, undefined);
+  assert.deepEqual(
+    after.map(({ version }) => version),
+    ['c', 'b'],
+  );
+});
+
+const rules = { isInspected: true, minPages: 5, maxShrinkPercent: 50, isManual: false };
+const judgements: Readonly<Record<string, readonly [Parameters<typeof judge>, string]>> = {
+  'the same content is unchanged': [
+    [{ digest: 'a', pages: 10 }, { digest: 'a', pages: 10 }, rules, false],
+    'unchanged',
+  ],
+  'the same content is unchanged even when released': [
+    [{ digest: 'a', pages: 10 }, { digest: 'a', pages: 10 }, rules, true],
+    'unchanged',
+  ],
+  'a first export is promoted': [[{ digest: 'a', pages: 5 }, undefined, rules, false], 'promote'],
+  'too few pages are held': [[{ digest: 'a', pages: 4 }, undefined, rules, false], 'TooFewPages'],
+  'half the pages pass': [[{ digest: 'b', pages: 10 }, { digest: 'a', pages: 20 }, rules, false], 'promote'],
+  'less than half are held': [
+    [{ digest: 'b', pages: 9 }, { digest: 'a', pages: 20 }, rules, false],
+    'PageCountDropped',
+  ],
+  'growth passes': [[{ digest: 'b', pages: 900 }, { digest: 'a', pages: 20 }, rules, false], 'promote'],
+  'nothing before, nothing to shrink from': [
+    [{ digest: 'b', pages: 9 }, { digest: 'a', pages: 0 }, rules, false],
+    'promote',
+  ],
+  'manual holds': [
+    [{ digest: 'b', pages: 20 }, { digest: 'a', pages: 20 }, { ...rules, isManual: true }, false],
+    'AwaitingPromotion',
+  ],
+  'a release passes every gate': [
+    [{ digest: 'b', pages: 0 }, { digest: 'a', pages: 20 }, { ...rules, isManual: true }, true],
+    'promote',
+  ],
+  'what was not inspected passes the gates on pages': [
+    [{}, { digest: undefined, pages: undefined }, rules, false],
+    'promote',
+  ],
+};
+for (const [name, [input, expected]] of Object.entries(judgements)) {
+  test(`gates: ${name}`, () => {
+    const verdict = judge(...input);
+    assert.equal(verdict.kind === 'hold' ? verdict.reason : verdict.kind, expected);
+  });
+}
+
+test('spread is a fraction that depends on every part and on nothing else', () => {
+  assert.equal(spreadOf('uid', 1, 'refresh'), spreadOf('uid', 1, 'refresh'));
+  assert.notEqual(spreadOf('uid', 1, 'refresh'), spreadOf('uid', 2, 'refresh'));
+  const fractions = Array.from({ length: 1000 }, (_, index) => spreadOf(`uid-${index}`, t0, 'refresh'));
+  assert.ok(fractions.every((fraction) => fraction >= 0 && fraction < 1));
+  const mean = fractions.reduce((sum, one) => sum + one, 0) / fractions.length;
+  assert.ok(mean > 0.45 && mean < 0.55, 'a thousand resources do not refresh together');
+});
+
+test('inputs are the domain and the base URL, and nothing can be moved between them', () => {
+  assert.notEqual(hashInputs('a', 'b'), hashInputs('b', 'a'));
+  assert.notEqual(hashInputs('a', undefined), hashInputs('a', ''));
+  assert.equal(hashInputs('a', 'b'), hashInputs('a', 'b'));
+});
+
+for (const [text, ms] of [
+  ['500ms', 500],
+  ['30s', 30_000],
+  ['1h30m', 5_400_000],
+  ['7d', 604_800_000],
+  ['1h1m1s1ms', 3_661_001],
+  ['30', undefined],
+  ['-1s', undefined],
+  ['1.5h', undefined],
+  ['1h 30m', undefined],
+  ['', undefined],
+] as const) {
+  test(`the duration ${JSON.stringify(text)} is ${ms ?? 'none'}`, () =>
+    assert.equal(parseDurationMs(text), ms));
+}

@@ -1,0 +1,231 @@
+// The arithmetic of time: a link's life, when it is replaced, what a failure costs, how often a job is asked
+// about. Tables for the rules as written, properties for what must hold whatever a vendor says.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  boundByDeath,
+  exponentialMs,
+  linkWaitMs,
+  retryTime,
+  waitMs,
+} from '../../../src/reconcile/backoff.ts';
+import {
+  assumedLifetimeMs,
+  clockOf,
+  isFresher,
+  isLifetimeTooShort,
+  refreshTime,
+  retryAfterStale,
+} from '../../../src/reconcile/link-timing.ts';
+import { pollIntervalMs } from '../../../src/reconcile/poll.ts';
+import { formatInstant, readInstant, wholeSecond } from '../../../src/staticexport/instant.ts';
+
+const t0 = Date.UTC(2026, 0, 5, 12);
+const minuteMs = 60_000;
+const rule = { refreshAtPercent: 66, minIntervalMs: 30_000 };
+
+const lives: Readonly<Record<string, readonly [Omit<Parameters<typeof clockOf>[0], 'sentAt'>, number]>> = {
+  'the claim, on the vendor’s clock': [
+    { serverDate: t0 + 600_000, claimedExpiresAt: t0 + 1_500_000, signed: undefined },
+    900_000,
+  ],
+  'the signature, where it ends earlier': [
+    { serverDate: t0, claimedExpiresAt: t0 + 900_000, signed: { signedAt: t0, expiresAt: t0 + 300_000 } },
+    300_000,
+  ],
+  'the claim, where it ends earlier': [
+    { serverDate: t0, claimedExpiresAt: t0 + 300_000, signed: { signedAt: t0, expiresAt: t0 + 900_000 } },
+    300_000,
+  ],
+  'the signature alone, on its own clock': [
+    {
+      serverDate: undefined,
+      claimedExpiresAt: undefined,
+      signed: { signedAt: t0 - 7_200_000, expiresAt: t0 - 6_600_000 },
+    },
+    600_000,
+  ],
+  'the claim without a Date, on our clock': [
+    { serverDate: undefined, claimedExpiresAt: t0 + 60_000, signed: undefined },
+    59_000,
+  ],
+  'nothing: assumed': [{ serverDate: t0, claimedExpiresAt: undefined, signed: undefined }, assumedLifetimeMs],
+  'a claim in the past: none': [{ serverDate: t0, claimedExpiresAt: t0 - 1000, signed: undefined }, 0],
+  'a claim of a thousand years: four hundred days': [
+    { serverDate: t0, claimedExpiresAt: t0 + 1000 * 365 * 86_400_000, signed: undefined },
+    400 * 86_400_000,
+  ],
+};
+
+for (const [name, [mint, lifetimeMs]] of Object.entries(lives)) {
+  test(`the life of a link is ${name}`, () => {
+    const clock = clockOf({ sentAt: t0 + 400, ...mint });
+    assert.deepEqual(clock, { issuedAt: t0, expiresAt: t0 + lifetimeMs });
+  });
+}
+
+const anyClock = fc
+  .tuple(fc.integer({ min: 0, max: 2 ** 31 }), fc.integer({ min: 60, max: 400 * 86_400 }))
+  .map(([startS, lifeS]) => ({ issuedAt: t0 + startS * 1000, expiresAt: t0 + (startS + lifeS) * 1000 }));
+
+test('property: a link is refreshed at its share of life or up to 5 % of the life earlier, never later', () => {
+  fc.assert(
+    fc.property(anyClock, fc.uuid(), fc.integer({ min: 10, max: 90 }), (clock, uid, refreshAtPercent) => {
+      const lifetimeMs = clock.expiresAt - clock.issuedAt;
+      const at = refreshTime(uid, clock, { refreshAtPercent, minIntervalMs: 1000 });
+      const latest = clock.issuedAt + (lifetimeMs * refreshAtPercent) / 100;
+      assert.ok(at <= latest && at >= latest - lifetimeMs * 0.05 - 1000);
+      assert.ok(at < clock.expiresAt);
+      assert.equal(at % 1000, 0);
+      assert.equal(at, refreshTime(uid, clock, { refreshAtPercent, minIntervalMs: 1000 }));
+    }),
+  );
+});
+
+test('property: the floor between two links is kept', () => {
+  fc.assert(
+    fc.property(anyClock, fc.uuid(), fc.integer({ min: 1, max: 7200 }), (clock, uid, floorS) => {
+      const at = refreshTime(uid, clock, { refreshAtPercent: 66, minIntervalMs: floorS * 1000 });
+      assert.ok(at - clock.issuedAt >= floorS * 1000);
+    }),
+  );
+});
+
+test('a floor past the refresh time makes a life too short', () => {
+  assert.ok(isLifetimeTooShort({ issuedAt: t0, expiresAt: t0 + 45_000 }, rule));
+  assert.ok(!isLifetimeTooShort({ issuedAt: t0, expiresAt: t0 + 46_000 }, rule));
+});
+
+const published = { issuedAt: t0, expiresAt: t0 + 10 * minuteMs };
+
+test('a new link must outlive the published one by 5 % of its life', () => {
+  const now = t0 + 5 * minuteMs;
+  const ending = (expiresAt: number) => ({ issuedAt: now, expiresAt });
+  assert.ok(!isFresher(ending(published.expiresAt), published, now));
+  assert.ok(!isFresher(ending(published.expiresAt + 10_000), published, now));
+  assert.ok(isFresher(ending(published.expiresAt + 60_000), published, now));
+});
+
+test('what was published in the future, before the clock was set back, is no measure', () => {
+  assert.ok(isFresher({ issuedAt: t0 - 3_600_000, expiresAt: t0 - 3_000_000 }, published, t0 - 3_600_000));
+});
+
+test('after a link that is not fresher: half the remaining life, and at last just after expiry', () => {
+  const at = [t0 + 400_000];
+  for (let index = 0; index < 8 && (at.at(-1) ?? 0) < published.expiresAt; index += 1) {
+    at.push(retryAfterStale(published, at.at(-1) ?? 0, 10_000));
+  }
+  assert.deepEqual(
+    at.map((time) => (published.expiresAt - time) / 1000),
+    [200, 100, 50, 25, 13, -1],
+  );
+});
+
+test('the last try before expiry is never so late that the floor delays the one after', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 600 }), fc.integer({ min: 1, max: 120 }), (leftS, floorS) => {
+      const now = published.expiresAt - leftS * 1000;
+      const at = retryAfterStale(published, now, floorS * 1000);
+      assert.ok(at >= now + floorS * 1000);
+      const isLast = at > published.expiresAt;
+      assert.ok(isLast || at + floorS * 1000 < published.expiresAt);
+      if (isLast) assert.ok(at <= published.expiresAt + 2000 || at <= now + floorS * 1000 + 1000);
+    }),
+  );
+});
+
+const waits: Readonly<Record<string, readonly [Parameters<typeof linkWaitMs>[0], number]>> = {
+  'a long life waits exponentially': [
+    { count: 3, retryAfterMs: undefined, minIntervalMs: 1000, remainingMs: 86_400_000 },
+    60_000,
+  ],
+  'a quarter of the remaining life bounds it': [
+    { count: 9, retryAfterMs: undefined, minIntervalMs: 1000, remainingMs: 60_000 },
+    15_000,
+  ],
+  'the floor is kept': [
+    { count: 1, retryAfterMs: undefined, minIntervalMs: 30_000, remainingMs: 20_000 },
+    30_000,
+  ],
+  'Retry-After is kept while the link lives': [
+    { count: 1, retryAfterMs: 600_000, minIntervalMs: 1000, remainingMs: 1000 },
+    600_000,
+  ],
+  'a dead link waits five minutes at most': [
+    { count: 20, retryAfterMs: 3_600_000, minIntervalMs: 1000, remainingMs: 0 },
+    300_000,
+  ],
+  'a dead link waits exponentially at first': [
+    { count: 1, retryAfterMs: undefined, minIntervalMs: 1000, remainingMs: -5 },
+    15_000,
+  ],
+};
+
+for (const [name, [facts, expected]] of Object.entries(waits)) {
+  test(`link back-off: ${name}`, () => assert.equal(linkWaitMs(facts), expected));
+}
+
+test('property: a wait is whole seconds, positive and bounded, whatever was counted or asked', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(),
+      fc.option(fc.nat(), { nil: undefined }),
+      fc.integer(),
+      (count, retryAfterMs, remainingMs) => {
+        for (const wait of [
+          linkWaitMs({ count, retryAfterMs, minIntervalMs: 1000, remainingMs }),
+          waitMs('export', count, retryAfterMs),
+          waitMs('poll', count, retryAfterMs),
+        ]) {
+          assert.ok(Number.isSafeInteger(wait) && wait > 0 && wait % 1000 === 0 && wait <= 86_400_000);
+        }
+      },
+    ),
+  );
+});
+
+test('property: the more failures, the longer the wait, up to the cap', () => {
+  for (const lane of ['export', 'poll', 'link', 'target'] as const) {
+    const waitsOfLane = Array.from({ length: 40 }, (_, count) => exponentialMs(lane, count + 1));
+    assert.deepEqual(
+      waitsOfLane,
+      [...waitsOfLane].sort((a, b) => a - b),
+    );
+  }
+});
+
+test('a failure noted in the future is forgotten: the clock was set back', () => {
+  const failure = {
+    count: 4,
+    at: formatInstant(t0),
+    retryAt: formatInstant(t0 + 600_000),
+    reason: 'ServerError',
+  };
+  assert.equal(retryTime(failure, t0 + 1000), t0 + 600_000);
+  assert.equal(retryTime(failure, t0 + 600_000), undefined);
+  assert.equal(retryTime(failure, t0 - 3_600_000), undefined);
+  assert.equal(retryTime({ ...failure, retryAt: 'nonsense' }, t0), undefined);
+});
+
+test('a wait that was set while the link lived ends five minutes after it died', () => {
+  assert.equal(boundByDeath(t0 + 3_600_000, t0, t0 + 60_000), t0 + 360_000);
+  assert.equal(boundByDeath(t0 + 100_000, t0, t0 + 60_000), t0 + 100_000);
+});
+
+test('a job is asked about every two seconds at first and every minute in the end', () => {
+  assert.deepEqual(
+    [0, 10_000, 60_000, 300_000, 3_600_000].map(pollIntervalMs),
+    [2000, 2000, 6000, 30_000, 60_000],
+  );
+});
+
+test('property: an instant written and read again is the whole second it was in', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: Date.UTC(9999, 0) }), (at) => {
+      assert.equal(readInstant(formatInstant(at)), wholeSecond(at));
+      assert.match(formatInstant(at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    }),
+  );
+});

@@ -21,6 +21,8 @@ export interface DownloadOptions {
   readonly allowPrivateLinks: boolean;
   readonly allowFileLinks: boolean;
   readonly userAgent: string;
+  /** Called before each request: a resume after a long silence is no standstill. */
+  readonly onRequest?: () => void;
 }
 
 const maxResumes = 4;
@@ -86,6 +88,7 @@ async function* readRemote(
   let received = 0;
   for (let resumes = 0; ; resumes += 1) {
     try {
+      options.onRequest?.();
       const answer = await requestLink(
         link.reveal(),
         { ...options, maxRedirects: limits.maxRedirects, headers: rangeOf(received, entity) },
@@ -107,8 +110,8 @@ async function* readRemote(
       const fault = rethrow(error);
       const isOver = !(fault instanceof BundleError) || fault.kind !== 'transient' || deadline.aborted;
       if (isOver || isAnswered(fault)) throw fault;
-      const canResume = received === 0 || entity?.strongEtag !== undefined;
-      if (!canResume || resumes >= maxResumes) throw received === 0 ? fault : interrupted(fault);
+      if (received === 0) throw fault;
+      if (entity?.strongEtag === undefined || resumes >= maxResumes) throw interrupted(fault);
       await clock.after(firstPauseMs * 2 ** resumes, deadline).catch((reason) => {
         throw rethrow(reason);
       });

@@ -2,7 +2,7 @@
 // Refuses: HTTP/2, and connecting to an internal address unless that is allowed. A proxy resolves names by
 // itself, so behind one the guard judges literal hosts only (link-request.ts does).
 
-import { rootCertificates } from 'node:tls';
+import { getCACertificates } from 'node:tls';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { guardedLookup } from '../runtime/guarded-lookup.ts';
 
@@ -24,7 +24,7 @@ export interface LinkAgentOptions {
 /** The caller closes (or destroys) it. */
 export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
   const { allowPrivateLinks, extraCaPem, proxy, idleTimeoutMs } = options;
-  const tls = extraCaPem === undefined ? {} : { ca: [...rootCertificates, extraCaPem] };
+  const tls = extraCaPem === undefined ? {} : { ca: [...getCACertificates('default'), extraCaPem] };
   const common = {
     allowH2: false,
     connections: 4,

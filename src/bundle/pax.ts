@@ -23,10 +23,12 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 export function readPax(block: Buffer, isGlobal: boolean): PaxFacts {
   const seen = new Set<string>();
   let size: number | undefined;
-  for (const [key, value] of recordsOf(block)) {
+  for (const [key, bytes] of recordsOf(block)) {
     if (key.startsWith('GNU.sparse.')) throw refusal('SparseFile');
-    if (key === 'hdrcharset' && value !== utf8Charset) throw refusal('InvalidUtf8');
+    if (key === 'hdrcharset' && bytes.toString('latin1') !== utf8Charset) throw refusal('InvalidUtf8');
+    // Values of other records may be binary (`SCHILY.xattr.…`) and are nobody's business here.
     if (!framing.has(key)) continue;
+    const value = decodeText(bytes);
     if (isGlobal || seen.has(key) || value === '' || value.includes('\0')) throw malformed();
     seen.add(key);
     if (key === 'size') size = readSize(value);
@@ -35,7 +37,7 @@ export function readPax(block: Buffer, isGlobal: boolean): PaxFacts {
 }
 
 /** `"%d %s=%s\n", <length of the record>, <keyword>, <value>`, nothing between and nothing after. */
-function* recordsOf(block: Buffer): Generator<readonly [string, string]> {
+function* recordsOf(block: Buffer): Generator<readonly [string, Buffer]> {
   for (let at = 0; at < block.length; ) {
     const length = /^([1-9]\d{0,8}) /.exec(block.toString('latin1', at, at + 10))?.[1];
     const end = at + Number(length);
@@ -43,7 +45,7 @@ function* recordsOf(block: Buffer): Generator<readonly [string, string]> {
     const start = at + length.length + 1;
     const equals = block.indexOf('=', start);
     if (start >= end || equals <= start || equals >= end) throw malformed();
-    yield [block.toString('latin1', start, equals), decodeText(block.subarray(equals + 1, end - 1))];
+    yield [block.toString('latin1', start, equals), block.subarray(equals + 1, end - 1)];
     at = end;
   }
 }

@@ -93,12 +93,17 @@ async function read(
     proxy: edge.proxy,
     idleTimeoutMs: limits.idleTimeoutMs,
   });
+  const onRequest = (): void => {
+    if (progress.receivedBytes === 0) return;
+    progress.lastReport = Number.NEGATIVE_INFINITY;
+    tell(progress, edge);
+  };
   const giveUp = new AbortController();
   const assembly = createAssembly(limits, pack);
   try {
     const bytes = download(
       link,
-      { dispatcher, clock, limits, allowPrivateLinks, allowFileLinks, userAgent },
+      { dispatcher, clock, limits, allowPrivateLinks, allowFileLinks, userAgent, onRequest },
       giveUp.signal,
     );
     const counted = watch(bytes, (chunk) => {

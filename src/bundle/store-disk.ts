@@ -38,13 +38,20 @@ export const systemDisk: StoreDisk = {
   syncFolder: async (path) => {
     const folder = await open(path, 'r');
     try {
-      await folder.sync();
+      await folder.sync().catch(passUnsupported);
     } finally {
       await folder.close();
     }
   },
   remove: (path) => rm(path, { recursive: true, force: true }),
 };
+
+/** Some network file systems cannot sync a folder; they have no better way to be asked. */
+function passUnsupported(error: unknown): void {
+  const isUnsupported =
+    error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP');
+  if (!isUnsupported) throw error;
+}
 
 /** For what must not hide the error that led here; a leftover goes at the next start. */
 export async function removeQuietly(path: string): Promise<void> {

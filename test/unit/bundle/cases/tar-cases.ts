@@ -104,6 +104,10 @@ export const tarCases: ArchiveCases = {
     bytes: tar(pax({ comment: 'commit 1' }, 'g'), page),
     holds: home,
   }),
+  'pax-binary-attribute': () => ({
+    bytes: tar(pax({ 'SCHILY.xattr.user.x': Buffer.from([0xff, 0, 0x0a, 0x3d]) }), page),
+    holds: home,
+  }),
   'pax-global-path': () => ({ bytes: tar(pax({ path: 'evil.html' }, 'g'), pax({ mtime: '1' }), page) }),
   'pax-path-with-nul': () => ({ bytes: tar(page, pax({ path: 'evil\0.html' }), entry('a', 'x')) }),
   'pax-empty-path': () => ({ bytes: tar(page, pax({ path: '' }), entry('a', 'x')) }),

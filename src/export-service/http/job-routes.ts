@@ -95,7 +95,7 @@ function mintBundle(options: JobRoutesOptions): ApiHandler<{ jobId: string }> {
   const { store, directory, clock } = options;
   return (request, response) => {
     const { id: jobId, status, archive } = findJob(store, request.params.jobId);
-    if (status !== 'completed' || archive === undefined) {
+    if (archive === undefined) {
       throw new ApiRefusal(409, `the job is ${status}: a bundle needs a completed one`);
     }
     if (!existsSync(archiveFile(directory, jobId))) {

@@ -77,11 +77,7 @@ async function turn(
     }
     const result = wakeAfterMs === undefined ? 'gone' : 'requeue_after';
     options.observe(key, result, clock.monotonic() - startedAt, outcome);
-    const { because, observed } = outcome;
-    const fields = { object: text, because, failure: observed?.failure, wakeAfterMs };
-    // What was asked of the export API once in a while is worth a line; looking and polling are not.
-    if (observed !== undefined && lasting.includes(observed.action)) logger.info(fields, observed.action);
-    else logger.debug(fields, 'pass');
+    logOutcome(logger, text, outcome);
   } catch (error) {
     if (work.aborted) return;
     const failed = (failures.get(text) ?? 0) + 1;
@@ -94,6 +90,15 @@ async function turn(
     if (result === 'conflict' && failed < 5) logger.debug({ object: text, error, retryMs }, 'pass overtaken');
     else logger.warn({ object: text, error, result, failures: failed, retryMs }, 'pass failed');
   }
+}
+
+/** What failed, and what was asked of the export API once in a while, is worth a line; looking and polling are not. */
+function logOutcome(logger: Logger, object: string, { because, wakeAfterMs, observed }: PassOutcome): void {
+  const { action = 'none', failure } = observed ?? {};
+  const fields = { object, action, because, failure, wakeAfterMs };
+  if (failure !== undefined) logger.warn(fields, `${action} failed`);
+  else if (lasting.includes(action)) logger.info(fields, `${action} done`);
+  else logger.debug(fields, 'pass');
 }
 
 function resultOf(error: unknown, deadline: AbortSignal): PassResult {

@@ -41,11 +41,15 @@ export type ValuesPlan =
   | { readonly outcome: 'refused'; readonly code: ValuesRefusal; readonly message: string };
 
 export type ValuesRefusal =
+  | 'TooLarge' // reading it would hold up everything else
   | 'InvalidYaml' // does not parse: tabs, duplicate keys, broken syntax
   | 'MultipleDocuments'
   | 'NotAMap' // the document, `staticExport`, or a leaf is of another kind
   | 'SharedNode' // anchors, aliases, merge keys or tags in the group: an edit would reach further than its leaf
   | 'Uneditable'; // parses, but no edit of the leaves alone gives the wanted document
+
+/** Characters. Reading takes about a second for this much; values are rarely a tenth of it. */
+const maxLength = 256 * 1024;
 
 class Refusal extends Error {
   readonly code: ValuesRefusal;
@@ -72,6 +76,12 @@ export function planValuesEdit(text: string, wanted: WantedValues): ValuesPlan {
 }
 
 function plan(text: string, leaves: readonly Leaf[]): ValuesPlan {
+  if (text.length > maxLength) {
+    throw new Refusal(
+      'TooLarge',
+      'the document is over 256 KiB; keep the values of the site in one of their own',
+    );
+  }
   const document = readDocument(text);
   refuseInheritedGroup(document);
   const group = readGroup(document);
@@ -103,7 +113,8 @@ function wantedLeaves(wanted: WantedValues): readonly Leaf[] {
 }
 
 function readDocument(text: string): Document.Parsed {
-  const documents = parseAllDocuments(text, { keepSourceTokens: true, prettyErrors: true });
+  // Unique keys are checked below: the parser's own check compares every key with every other.
+  const documents = parseAllDocuments(text, { keepSourceTokens: true, uniqueKeys: false });
   const [document, ...more] = 'empty' in documents ? [parseDocument('')] : documents;
   if (more.length > 0) {
     throw new Refusal('MultipleDocuments', 'the text holds several YAML documents; keep values in one');
@@ -116,10 +127,26 @@ function readDocument(text: string): Document.Parsed {
       `the document is not valid YAML (${error?.code ?? 'UNREADABLE'}${line === undefined ? '' : ` in line ${line}`}); correct it first`,
     );
   }
+  refuseDuplicates(document);
   if (document.contents !== null && !isMap(document.contents) && !isEmptyScalar(document.contents)) {
     throw new Refusal('NotAMap', 'the document is not a map of values');
   }
   return document;
+}
+
+function refuseDuplicates(document: Document.Parsed): void {
+  visit(document, {
+    Map: (_key, map) => {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value) && key.value !== '<<') {
+          throw new Refusal('InvalidYaml', 'the document has a key twice (DUPLICATE_KEY); correct it first');
+        }
+        seen.add(key.value);
+      }
+    },
+  });
 }
 
 /** The `staticExport` map, or `undefined` where there is none yet (absent or null). */
@@ -160,7 +187,7 @@ function refuseSharing(group: unknown): void {
 function refuseInheritedGroup(document: Document.Parsed): void {
   if (!isMap(document.contents) || document.contents.has('staticExport') || !document.contents.has('<<'))
     return;
-  const [merged] = parseAllDocuments(document.toString(), { merge: true });
+  const [merged] = parseAllDocuments(document.toString(), { merge: true, uniqueKeys: false });
   const value: unknown = merged?.toJS();
   if (typeof value === 'object' && value !== null && 'staticExport' in value) {
     throw new Refusal('SharedNode', 'staticExport is merged in by `<<`; write it out in the document itself');
@@ -199,7 +226,7 @@ function holds(node: Scalar, value: string | true): boolean {
 
 /** The promise, checked on the result: one sound document, the leaves as wanted, all else of the same meaning. */
 function isFaithful(before: Document.Parsed, edited: string, leaves: readonly Leaf[]): boolean {
-  const documents = parseAllDocuments(edited, { keepSourceTokens: true });
+  const documents = parseAllDocuments(edited, { uniqueKeys: false });
   const [after] = documents;
   if (after === undefined || documents.length !== 1 || after.errors.length > 0) return false;
   const group = readGroup(after);

@@ -177,3 +177,43 @@ test('closing the queue ends it once the passes under way have ended, and an abo
   await running;
   assert.deepEqual(results, []);
 });
+
+test('what failed is a warning, what was asked for a line, and a look is neither', async () => {
+  const lines: string[] = [];
+  const logger: Logger = {
+    debug: () => {},
+    info: (_fields, message) => lines.push(`info ${message}`),
+    warn: (_fields, message) => lines.push(`warn ${message}`),
+    error: () => {},
+    child: () => logger,
+  };
+  const steps = [
+    { action: 'none', failure: undefined },
+    { action: 'poll', failure: undefined },
+    { action: 'mint', failure: undefined },
+    { action: 'poll', failure: 'NetworkError' },
+  ];
+  const observed = {
+    isReady: false,
+    isSuspended: false,
+    exportState: 'x',
+    linkState: 'x',
+    wantState: 'x',
+    linkExpiresAt: undefined,
+    linkIssuedAt: undefined,
+    nextRefreshAt: undefined,
+    nextExportAt: undefined,
+  };
+  const { clock, queue } = start(
+    async () => {
+      const step = steps.shift();
+      return step === undefined
+        ? outcome(undefined)
+        : { wakeAfterMs: 10, because: 'x', observed: { ...observed, ...step } };
+    },
+    { logger },
+  );
+  queue.add('ns/a');
+  await clock.pass(100);
+  assert.deepEqual(lines, ['info mint done', 'warn poll failed']);
+});

@@ -41,8 +41,8 @@ export function formatIndex({ index, packBytes }: IndexDocument): string {
 
 /** @returns `undefined` for a text that is damaged, of another format, or not true of itself */
 export function parseIndex(text: string): IndexDocument | undefined {
-  const [head = '', json = '', rest] = text.split('\n');
-  if (rest !== '' || head !== `${format} ${sha256(json)}`) return undefined;
+  const [head = '', json = '', ...rest] = text.split('\n');
+  if (rest.length !== 1 || rest[0] !== '' || head !== `${format} ${sha256(json)}`) return undefined;
   const parsed = document.safeParse(readJson(json));
   if (!parsed.success) return undefined;
   const { packBytes, files: rows, ...facts } = parsed.data;

@@ -63,16 +63,21 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
     progress: () => memory.progress,
     run: async (signal) => {
       memory.lastGood = await openCurrent(ports);
-      while (!signal.aborted) {
+      for (let hurried = 0; !signal.aborted; ) {
         const waitMs = await lookOnce(ports, memory, signal).catch((error: unknown) => {
           if (!signal.aborted) ports.logger.error({ error }, 'looking after the source failed');
           return ports.pollMs;
         });
-        await ports.clock.after(waitMs, signal).catch(() => {});
+        hurried = waitMs > 0 ? 0 : hurried + 1;
+        const pauseMs = hurried > mostHurriedLooks ? ports.pollMs : waitMs;
+        await ports.clock.after(pauseMs, signal).catch(() => {});
       }
     },
   };
 }
+
+/** One thing done leads to the next at once, but a source that contradicts itself must not make us spin. */
+const mostHurriedLooks = 5;
 
 async function openCurrent({ store, logger }: SourceWatchPorts): Promise<StoredBundle | undefined> {
   try {

@@ -112,6 +112,15 @@ function publish(version: string, link = 'first', digest?: string): void {
   };
 }
 
+/** Reads a file of every bundle that may be asked for one: fails if a pack was closed under it. */
+async function readAll(): Promise<readonly string[]> {
+  const view = site.view() ?? assert.fail('nothing is served');
+  const reads = [view.active, ...view.previous].map(({ bundle: { stored } }) =>
+    stored.read(stored.index.files[0] ?? assert.fail()),
+  );
+  return (await Promise.all(reads)).map(String);
+}
+
 const servedVersion = (): string | undefined => site.view()?.active.version;
 const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
 const dead = new BundleError('dead-link', 'LinkDead', 'the link is dead');
@@ -158,6 +167,7 @@ test('after a restart with the published content on disk nothing is fetched', as
   assert.equal(servedVersion(), 'v1');
   assert.equal(site.view()?.active.provenance, 'disk');
   assert.equal(fetches.length, 0);
+  assert.deepEqual(await readAll(), ['v1']);
 });
 
 test('after a restart with a dead link the last good version stays up, and a fresh link ends that', async () => {
@@ -177,6 +187,16 @@ test('after a restart with a dead link the last good version stays up, and a fre
   assert.equal(servedVersion(), 'v2');
 });
 
+test('what was served before a restart stays behind the version that was fetched after it', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v2');
+  await start();
+  assert.equal(servedVersion(), 'v2');
+  assert.equal(site.swaps(), 0);
+  assert.deepEqual(await readAll(), ['v2', 'v1']);
+});
+
 test('a fetch that hangs at start gives way to the last good version, and goes on', async () => {
   store.pointer = store.put('v1');
   store.facts = { version: 'v1', activatedAt: 1 };
@@ -191,6 +211,7 @@ test('a fetch that hangs at start gives way to the last good version, and goes o
   await clock.pass(0);
   assert.equal(servedVersion(), 'v2');
   assert.equal(site.swaps(), 1);
+  assert.deepEqual(await readAll(), ['v2', 'v1']);
 });
 
 test('a link without a name is fetched once at start, behind the last good version', async () => {

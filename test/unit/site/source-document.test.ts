@@ -39,6 +39,7 @@ async function versionRead(): Promise<string | undefined> {
 test('a mounted folder is read through its ..data, and again after it was replaced', async () => {
   assert.equal(await versionRead(), 'absent');
   await mount('v1');
+  assert.equal(await versionRead(), 'v1', 'the link of the file itself comes last');
   await symlink('..data/bundle.json', join(folder, 'bundle.json'));
   assert.equal(await versionRead(), 'v1');
   await mount('v2');

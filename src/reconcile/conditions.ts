@@ -121,10 +121,8 @@ function claimReady(
     claim('Ready', status, reason, describe(observation, reason));
   if (stalled !== undefined) return ready('False', stalled);
   if (reconciling !== undefined) return ready('False', reconciling);
-  if (observation.status.active === undefined) {
-    return ready('False', observation.wanted.isSuspended ? 'Suspended' : 'NotPublished');
-  }
   if (isLinkDead(state)) return ready('False', 'LinkDead');
+  // Unsatisfied, and neither stalled nor on the way: suspended.
   if (state.want.kind !== 'satisfied') return ready('False', 'Suspended');
   return ready('True', observation.wanted.isSuspended ? 'Suspended' : 'Published');
 }

@@ -13,6 +13,9 @@ import { callFailed, exportFailed, mintRefreshFailed, noteFailure, startFailed }
 import { inspectFailed, settleSubject, subjectMintFailed } from './settle-subject.ts';
 import type { Plan, Subject } from './state.ts';
 
+/** What the status schema takes; the API's words have no length of their own. */
+const maxStateLength = 64;
+
 type Minted = Extract<ActionResult, { kind: 'minted' }>;
 
 export interface Settled {
@@ -93,7 +96,7 @@ function settlePolled(observation: Observation, report: Extract<ActionResult, { 
   if (status.job === undefined) return status;
   const seen = {
     ...status.job,
-    state: report.state,
+    state: report.state.slice(0, maxStateLength),
     progress:
       report.progress === undefined ? undefined : Math.round(Math.min(100, Math.max(0, report.progress))),
     pageCount: report.pageCount === undefined ? undefined : Math.max(0, Math.floor(report.pageCount)),

@@ -6,7 +6,6 @@ export const readyReasons = {
   Published: 'The wanted version is published behind a live link.',
   Suspended: 'The resource is suspended; what is published stays published and its link is refreshed.',
   LinkDead: 'The published link is past its life and no fresh one could be had yet.',
-  NotPublished: 'Nothing is published yet.',
 } as const;
 
 /** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): on the way, nobody has to act. */

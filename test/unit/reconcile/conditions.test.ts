@@ -1,0 +1,212 @@
+// Every reason of every condition, each from the smallest observation that leads to it. A reason without a row
+// here is a reason that nobody has seen.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adopt } from '../../../src/reconcile/adopt.ts';
+import { classify } from '../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../src/reconcile/observation.ts';
+import { statusOf, statusOfUnreadable } from '../../../src/reconcile/status.ts';
+import * as reasons from '../../../src/staticexport/reasons.ts';
+import type { Status, TargetStatus } from '../../../src/staticexport/status-schema.ts';
+import { active, at, calm, fresh, inputHash, published, t0 } from './cases/observations.ts';
+
+function conditionsOf(
+  observation: Observation,
+  targets: readonly TargetStatus[] = [],
+): ReadonlyMap<string, string> {
+  const seen = adopt(observation);
+  const { conditions = [] } = statusOf(seen, classify(seen), targets);
+  return new Map(conditions.map(({ type, status, reason }) => [type, `${status}/${reason}`]));
+}
+
+const withStatus = (base: Observation, status: Status): Observation => ({
+  ...base,
+  status: { ...base.status, ...status },
+});
+const withWanted = (base: Observation, wanted: Partial<Observation['wanted']>): Observation => ({
+  ...base,
+  wanted: { ...base.wanted, ...wanted },
+});
+const running = { id: 'se_2', inputHash, startedAt: at(-10) };
+const complete = { ...running, finishedAt: at(-1) };
+const failure = { count: 1, at: at(-1), retryAt: at(60), reason: 'ServerError', about: inputHash };
+const candidate = { version: '20260105-115900-cccccccc', jobId: 'se_2', inputHash };
+const dead = {
+  ...calm,
+  output: { kind: 'ours' as const, published: { ...published, expiresAt: t0 - 1000 } },
+};
+const refusedKey = { secretVersion: 'u/1', reason: 'Unauthorized' as const, at: at(-1) };
+const held = (reason: string): Observation =>
+  withStatus(fresh, {
+    job: { ...complete, verdict: 'Held', why: reason },
+    candidate: { ...candidate, reason },
+  });
+
+const stalled: Readonly<Record<Exclude<reasons.StalledReason, 'InvalidSpec'>, Observation>> = {
+  InvalidSchedule: withWanted(calm, { schedule: '0 0 30 2 *' }),
+  BaseUrlMissing: withWanted(fresh, { baseUrl: undefined }),
+  HostNotAllowed: { ...fresh, isHostAllowed: false },
+  KeyUnreadable: { ...fresh, key: { kind: 'unreadable' } },
+  KeyEmpty: { ...fresh, key: { kind: 'empty' } },
+  KeyInvalid: { ...dead, key: { kind: 'invalid' } },
+  KeyRefused: withStatus(fresh, { refusedKey }),
+  KeyForbidden: withStatus(fresh, { refusedKey: { ...refusedKey, reason: 'Forbidden' } }),
+  OutputNotOwned: { ...calm, output: { kind: 'foreign', objectKind: 'ConfigMap' } },
+  PinnedVersionUnknown: withWanted(calm, { pin: { version: 'v', jobId: undefined } }),
+  PinnedJobGone: withStatus(withWanted(calm, { pin: { version: active.version, jobId: undefined } }), {
+    failures: { link: { ...failure, reason: 'JobGone' } },
+  }),
+  PinnedJobFailed: withStatus(withWanted(calm, { pin: { version: undefined, jobId: 'se_2' } }), {
+    job: { ...complete, cause: 'Pin', verdict: 'JobFailed' },
+  }),
+  PinnedContentChanged: withStatus(withWanted(calm, { pin: { version: 'old', jobId: undefined } }), {
+    history: [{ version: 'old', jobId: 'se_0' }],
+    failures: { poll: { ...failure, reason: 'PinnedContentChanged', about: 'se_0' } },
+  }),
+  AwaitingPromotion: held('AwaitingPromotion'),
+  TooFewPages: held('TooFewPages'),
+  PageCountDropped: held('PageCountDropped'),
+};
+
+for (const [reason, observation] of Object.entries(stalled)) {
+  test(`Stalled=True/${reason}, and Ready=False with it`, () => {
+    const found = conditionsOf(observation);
+    assert.equal(found.get('Stalled'), `True/${reason}`);
+    assert.equal(found.get('Ready'), `False/${reason}`);
+    assert.ok(!found.has('Reconciling'));
+  });
+}
+
+test('Stalled=True/InvalidSpec names the fields', () => {
+  const { conditions = [] } = statusOfUnreadable({}, ['spec.domain (invalid_type)'], 3, t0);
+  assert.ok(conditions.every(({ observedGeneration }) => observedGeneration === 3));
+  const found = conditions.find(({ type }) => type === 'Stalled');
+  assert.equal(found?.reason, 'InvalidSpec');
+  assert.match(found?.message ?? '', /spec\.domain/);
+});
+
+const reconciling: Readonly<Record<reasons.ReconcilingReason, Observation>> = {
+  StartPending: fresh,
+  StartUnconfirmed: withStatus(fresh, {
+    start: { key: 'k', at: at(-1), inputHash, cause: 'First', sends: 1 },
+  }),
+  Exporting: withStatus(fresh, { job: running }),
+  Inspecting: withStatus(fresh, { job: complete }),
+  BackingOff: withStatus(fresh, { failures: { export: failure } }),
+  PinPending: withStatus(withWanted(calm, { pin: { version: 'old', jobId: undefined } }), {
+    history: [{ version: 'old', jobId: 'se_0' }],
+  }),
+  KeyMissing: { ...fresh, key: { kind: 'missing' } },
+};
+
+for (const [reason, observation] of Object.entries(reconciling)) {
+  test(`Reconciling=True/${reason}, and Ready=False with it`, () => {
+    const found = conditionsOf(observation);
+    assert.equal(found.get('Reconciling'), `True/${reason}`);
+    assert.equal(found.get('Ready'), `False/${reason}`);
+    assert.ok(!found.has('Stalled'));
+  });
+}
+
+const ready = [
+  ['Published', calm, 'True'],
+  ['Suspended', withWanted(calm, { isSuspended: true }), 'True'],
+  ['LinkDead', dead, 'False'],
+] as const;
+
+for (const [reason, observation, status] of ready) {
+  test(`Ready=${status}/${reason}`, () => {
+    assert.equal(conditionsOf(observation).get('Ready'), `${status}/${reason}`);
+  });
+}
+
+test('a suspended resource that never published is not ready, and nobody is asked to act', () => {
+  const found = conditionsOf(withWanted(fresh, { isSuspended: true }));
+  assert.equal(found.get('Ready'), 'False/Suspended');
+  assert.ok(!found.has('Stalled') && !found.has('Reconciling'));
+});
+
+test('a scheduled run is no reconciliation, and a failed one does not unset Ready', () => {
+  for (const job of [running, complete, { ...complete, verdict: 'JobFailed' as const }]) {
+    const found = conditionsOf(withStatus(calm, { job }));
+    assert.equal(found.get('Ready'), 'True/Published');
+    assert.ok(!found.has('Reconciling'));
+  }
+});
+
+test('a refused key unsets nothing while the published link lives', () => {
+  assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Ready'), 'True/Published');
+});
+
+const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, string]>> = {
+  Promoted: [calm, 'True'],
+  Unchanged: [withStatus(calm, { job: { ...complete, verdict: 'Unchanged' } }), 'True'],
+  Pending: [fresh, 'Unknown'],
+  JobFailed: [withStatus(calm, { job: { ...complete, verdict: 'JobFailed' } }), 'False'],
+  TimedOut: [withStatus(calm, { job: { ...running, verdict: 'TimedOut' } }), 'False'],
+  JobLost: [withStatus(calm, { job: { ...complete, verdict: 'JobLost', cause: 'JobLost' } }), 'False'],
+  BundleRejected: [
+    withStatus(calm, { job: { ...complete, verdict: 'BundleRejected', why: 'NotAnArchive: x' } }),
+    'False',
+  ],
+  InspectionFailed: [
+    withStatus(calm, { job: complete, failures: { poll: { ...failure, about: 'se_2' } } }),
+    'False',
+  ],
+  StartRefused: [withStatus(fresh, { failures: { export: { ...failure, reason: 'BadRequest' } } }), 'False'],
+  StartUnconfirmed: [
+    withStatus(fresh, { failures: { export: { ...failure, reason: 'StartUnconfirmed' } } }),
+    'False',
+  ],
+  AwaitingPromotion: [held('AwaitingPromotion'), 'False'],
+  TooFewPages: [held('TooFewPages'), 'False'],
+  PageCountDropped: [held('PageCountDropped'), 'False'],
+};
+
+for (const [reason, [observation, status]] of Object.entries(exported)) {
+  test(`Exported=${status}/${reason}`, () => {
+    assert.equal(conditionsOf(observation).get('Exported'), `${status}/${reason}`);
+  });
+}
+
+test('while a job runs, the outcome of the one before stays', () => {
+  const seen = adopt(withStatus(calm, { job: { ...complete, verdict: 'JobFailed' } }));
+  const { conditions } = statusOf(seen, classify(seen), []);
+  assert.equal(
+    conditionsOf(withStatus(calm, { job: running, conditions })).get('Exported'),
+    'False/JobFailed',
+  );
+});
+
+const past = (seconds: number): Observation => ({ ...calm, now: t0 + seconds * 1000 });
+const linkFresh: Readonly<Record<reasons.LinkReason, readonly [Observation, string]>> = {
+  Fresh: [calm, 'True'],
+  Due: [
+    withStatus(past(800), { failures: { link: { ...failure, at: at(799), retryAt: at(820) } } }),
+    'False',
+  ],
+  Dead: [dead, 'False'],
+  JobGone: [withStatus(calm, { failures: { link: { ...failure, reason: 'JobGone' } } }), 'False'],
+  LifetimeTooShort: [withWanted(calm, { minIntervalMs: 900_000 }), 'False'],
+  NotPublished: [fresh, 'Unknown'],
+};
+
+for (const [reason, [observation, status]] of Object.entries(linkFresh)) {
+  test(`LinkFresh=${status}/${reason}`, () => {
+    assert.equal(conditionsOf(observation).get('LinkFresh'), `${status}/${reason}`);
+  });
+}
+
+for (const reason of Object.keys(reasons.targetReasons)) {
+  test(`TargetsSynced names ${reason} of the first target that is not in step`, () => {
+    const good: TargetStatus = { target: 'values/ConfigMap/a/b/c', synced: true, reason: 'Synced' };
+    const other: TargetStatus = { target: 'values/ConfigMap/a/d/c', synced: reason === 'Synced', reason };
+    const expected = reason === 'Synced' ? 'True/Synced' : `False/${reason}`;
+    assert.equal(conditionsOf(calm, [good, other]).get('TargetsSynced'), expected);
+  });
+}
+
+test('without targets there is no TargetsSynced', () => {
+  assert.ok(!conditionsOf(calm).has('TargetsSynced'));
+});

@@ -1,0 +1,233 @@
+// What each answer makes of what is remembered: rule 8 as a table, and the verdicts on an archive. The stories in
+// test/simulation show the same from outside; here every code has its row.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adopt } from '../../../src/reconcile/adopt.ts';
+import { choose } from '../../../src/reconcile/choose.ts';
+import { classify } from '../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../src/reconcile/observation.ts';
+import type { ActionResult, CallCode } from '../../../src/reconcile/result.ts';
+import { type Settled, settle } from '../../../src/reconcile/settle.ts';
+import type { StartMark } from '../../../src/staticexport/status-schema.ts';
+import { at, calm, fresh, inputHash, published, t0 } from './cases/observations.ts';
+
+function settled(observation: Observation, result: ActionResult): Settled & { readonly action: string } {
+  const seen = adopt(observation);
+  const plan = choose(classify(seen), seen);
+  return { ...settle(seen, plan, result), action: plan.action.kind };
+}
+
+const failed = (code: CallCode, retryAfterMs?: number) => ({ code, retryAfterMs });
+const mark: StartMark = { key: 'k', at: at(0), inputHash, cause: 'First', sends: 1 };
+const running: Observation = {
+  ...fresh,
+  status: { job: { id: 'se_2', inputHash, cause: 'First', startedAt: at(-60) } },
+};
+const complete: Observation = {
+  ...calm,
+  status: {
+    ...calm.status,
+    job: { id: 'se_2', inputHash, cause: 'Schedule', startedAt: at(-60), finishedAt: at(-1) },
+  },
+};
+const due: Observation = { ...calm, now: t0 + 600_000 };
+const clock = { issuedAt: t0, expiresAt: t0 + 900_000 };
+
+const lost: readonly CallCode[] = ['ServerError', 'UnexpectedAnswer', 'RequestTimeout', 'NetworkError'];
+const refused: readonly CallCode[] = ['BadRequest', 'NotFound', 'Gone', 'Conflict', 'RateLimited'];
+
+for (const code of lost) {
+  test(`start, ${code}: the job may exist, so the mark stays and is sent again`, () => {
+    const { status } = settled(fresh, { kind: 'start-failed', mark, failure: failed(code) });
+    assert.deepEqual(status.start, mark);
+    assert.equal(status.failures?.export?.retryAt, at(60));
+  });
+}
+
+for (const code of refused) {
+  test(`start, ${code}: a clear no ends the mark and waits`, () => {
+    const { status } = settled(fresh, { kind: 'start-failed', mark, failure: failed(code, 120_000) });
+    assert.equal(status.start, undefined);
+    assert.deepEqual([status.failures?.export?.count, status.failures?.export?.retryAt], [1, at(120)]);
+  });
+}
+
+for (const [code, reason] of [
+  ['Unauthorized', 'Unauthorized'],
+  ['Forbidden', 'Forbidden'],
+] as const) {
+  const calls: Readonly<Record<string, readonly [Observation, ActionResult]>> = {
+    start: [fresh, { kind: 'start-failed', mark, failure: failed(code) }],
+    poll: [running, { kind: 'poll-failed', failure: failed(code) }],
+    mint: [due, { kind: 'mint-failed', failure: failed(code) }],
+  };
+  for (const [call, [observation, result]] of Object.entries(calls)) {
+    test(`${call}, ${code}: the key is held back for all, and no lane waits on top of that`, () => {
+      const { status, gate } = settled(observation, result);
+      assert.deepEqual(status.refusedKey, {
+        secretVersion: 'u/1',
+        reason,
+        at: at((observation.now - t0) / 1000),
+        request: undefined,
+      });
+      assert.deepEqual(gate, { kind: 'refuse', secretVersion: 'u/1', reason });
+      assert.equal(status.failures, undefined);
+      assert.equal(status.start, undefined);
+    });
+  }
+}
+
+test('a good answer opens the gate and forgets the refusal', () => {
+  const refusedKey = { secretVersion: 'u/0', reason: 'Unauthorized' as const, at: at(-60) };
+  const { status, gate } = settled(
+    { ...running, status: { ...running.status, refusedKey } },
+    { kind: 'polled', outcome: 'unfinished', state: 'running', progress: 140, pageCount: -3 },
+  );
+  assert.equal(status.refusedKey, undefined);
+  assert.deepEqual(gate, { kind: 'open' });
+  assert.deepEqual([status.job?.progress, status.job?.pageCount], [100, 0]);
+});
+
+for (const code of ['NotFound', 'Gone'] as const) {
+  test(`poll, ${code}: the first loss starts one new job at once, the second counts as failed`, () => {
+    const first = settled(running, { kind: 'poll-failed', failure: failed(code) });
+    assert.deepEqual([first.status.job?.verdict, first.status.failures?.export], ['JobLost', undefined]);
+    const again: Observation = {
+      ...fresh,
+      status: { job: { id: 'se_3', inputHash, cause: 'JobLost', startedAt: at(-1) } },
+    };
+    const second = settled(again, { kind: 'poll-failed', failure: failed(code) });
+    assert.equal(second.status.failures?.export?.reason, 'JobLost');
+  });
+
+  test(`refresh, ${code}: the job is gone, what is published stays`, () => {
+    const { status, publish } = settled(due, { kind: 'mint-failed', failure: failed(code) });
+    assert.equal(status.failures?.link?.reason, 'JobGone');
+    assert.equal(publish, undefined);
+    assert.deepEqual(status.active?.version, published.version);
+  });
+}
+
+test('poll, a server in trouble: asked again with back-off, and Retry-After holds for all', () => {
+  const { status, gate } = settled(running, { kind: 'poll-failed', failure: failed('ServerError', 30_000) });
+  assert.deepEqual([status.failures?.poll?.about, status.failures?.poll?.retryAt], ['se_2', at(30)]);
+  assert.deepEqual(gate, { kind: 'close', until: t0 + 30_000 });
+});
+
+test('mint of a complete job, 409: back to polling', () => {
+  const { status, action } = settled(complete, { kind: 'mint-failed', failure: failed('Conflict') });
+  assert.equal(action, 'mint');
+  assert.equal(status.job?.finishedAt, undefined);
+  assert.equal(status.job?.verdict, undefined);
+});
+
+test('a refresh waits by a quarter of the remaining life', () => {
+  const late: Observation = { ...calm, now: t0 + 720_000 };
+  const { status } = settled(late, { kind: 'mint-failed', failure: failed('NetworkError') });
+  assert.equal(status.failures?.link?.retryAt, at(720 + 30));
+});
+
+test('a fresher link is published under the same version, and past failures are over', () => {
+  const { publish, status } = settled(due, {
+    kind: 'minted',
+    clock: { issuedAt: due.now, expiresAt: due.now + 900_000 },
+    isPublished: false,
+  });
+  assert.deepEqual(
+    [publish?.version, publish?.jobId, publish?.digest],
+    [published.version, 'se_1', published.digest],
+  );
+  assert.equal(status.failures?.link, undefined);
+});
+
+test('a link that is not fresher is not published', () => {
+  for (const minted of [
+    { clock: { issuedAt: due.now, expiresAt: published.expiresAt }, isPublished: false },
+    { clock: { issuedAt: due.now, expiresAt: due.now + 900_000 }, isPublished: true },
+  ]) {
+    const { publish, status } = settled(due, { kind: 'minted', ...minted });
+    assert.equal(publish, undefined);
+    assert.equal(status.failures?.link?.reason, 'NotFresher');
+  }
+});
+
+const found = { digest: 'b'.repeat(64), pages: 18, sizeBytes: 9 };
+const inspecting: Observation = {
+  ...complete,
+  process: { polledAt: undefined, candidate: { jobId: 'se_2', ...clock, reading: 'read' } },
+};
+
+test('a new archive past its gates is published under the time at which the job was seen complete', () => {
+  const { publish, status } = settled(inspecting, { kind: 'inspected', content: found, clock });
+  assert.deepEqual(publish, { version: '20260105-115959-bbbbbbbb', ...found, jobId: 'se_2', ...clock });
+  assert.equal(status.job?.verdict, 'Promoted');
+});
+
+test('the content that is published already changes nothing but the time of the check', () => {
+  const content = { ...found, digest: published.digest };
+  const { publish, status } = settled(inspecting, { kind: 'inspected', content, clock });
+  assert.equal(publish, undefined);
+  assert.deepEqual([status.job?.verdict, status.active?.checkedAt], ['Unchanged', at(0)]);
+});
+
+test('a held archive becomes the candidate, and the published one stays', () => {
+  const { publish, status } = settled(inspecting, {
+    kind: 'inspected',
+    content: { ...found, pages: 3 },
+    clock,
+  });
+  assert.equal(publish, undefined);
+  assert.deepEqual(
+    [status.candidate?.version, status.candidate?.reason],
+    ['20260105-115959-bbbbbbbb', 'PageCountDropped'],
+  );
+});
+
+for (const [kind, verdict] of [
+  ['refused', 'BundleRejected'],
+  ['transient', undefined],
+  ['dead-link', undefined],
+] as const) {
+  test(`reading fails, ${kind}: ${verdict ?? 'tried again'}`, () => {
+    const failure = { kind, code: 'Code', message: 'in our words' };
+    const { status } = settled(inspecting, { kind: 'inspect-failed', failure });
+    assert.equal(status.job?.verdict, verdict);
+    assert.equal(status.failures?.poll?.count, verdict === undefined ? 1 : undefined);
+  });
+}
+
+test('an archive that cannot be fetched ten times is refused', () => {
+  const poll = { count: 9, at: at(-400), retryAt: at(-100), reason: 'Code', about: 'se_2' };
+  const nine: Observation = { ...inspecting, status: { ...inspecting.status, failures: { poll } } };
+  const failure = { kind: 'transient' as const, code: 'Code', message: 'in our words' };
+  const { status } = settled(nine, { kind: 'inspect-failed', failure });
+  assert.equal(status.job?.verdict, 'BundleRejected');
+  assert.match(status.job?.why ?? '', /^Code: in our words/);
+});
+
+test('a pinned version whose archive has other content is not published', () => {
+  const pin = { version: 'old', jobId: undefined };
+  const pinned: Observation = {
+    ...calm,
+    wanted: { ...calm.wanted, pin },
+    status: { ...calm.status, history: [{ version: 'old', jobId: 'se_0', digest: 'c'.repeat(64) }] },
+    process: { polledAt: undefined, candidate: { jobId: 'se_0', ...clock, reading: 'read' } },
+  };
+  const { publish, status } = settled(pinned, { kind: 'inspected', content: found, clock });
+  assert.equal(publish, undefined);
+  assert.equal(status.failures?.poll?.reason, 'PinnedContentChanged');
+  const same = settled(pinned, { kind: 'inspected', content: { ...found, digest: 'c'.repeat(64) }, clock });
+  assert.equal(same.publish?.version, 'old');
+});
+
+test('a state longer than the schema takes is cut', () => {
+  const { status } = settled(running, {
+    kind: 'polled',
+    outcome: 'unfinished',
+    state: 'x'.repeat(500),
+    progress: undefined,
+    pageCount: undefined,
+  });
+  assert.equal(status.job?.state?.length, 64);
+});

@@ -13,7 +13,8 @@
     description: Prometheus reaches no bundle server of {{ $where }}; readers probably do not either.
     runbook: >-
       Look at the pods (kubectl --namespace {{ .Release.Namespace }} get pods) and their events. Pods that are
-      running: a NetworkPolicy may keep Prometheus out (networkPolicy.adminFrom). Pods that wait: image, node or volume.
+      running: Prometheus may not pick up the ServiceMonitor (monitoring.serviceMonitor.labels), or a NetworkPolicy may
+      keep it out (networkPolicy.adminFrom). Pods that wait: image, node or volume.
 - alert: StaticExportSiteWithoutBundle
   expr: up{ {{- $these -}} } == 1 unless on (pod) bundle_server_active_bundle_info{ {{- $these -}} }
   for: 15m

@@ -42,7 +42,7 @@ export async function readArchive(
         throw notAnArchive(type);
     }
   } finally {
-    await download.close();
+    download.close();
   }
 }
 
@@ -53,7 +53,7 @@ async function readUnpacked(bytes: Bytes, assembly: Assembly, limits: BundleLimi
     if (type !== 'tar') throw notAnArchive(type);
     await readTar(content.bytes, assembly, limits);
   } finally {
-    await content.close();
+    content.close();
   }
 }
 

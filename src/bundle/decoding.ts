@@ -6,7 +6,7 @@ import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { BundleError } from './bundle-error.ts';
-import { type Bytes, watch } from './byte-stream.ts';
+import { type Bytes, letGo, watch } from './byte-stream.ts';
 import type { BundleLimits } from './limits.ts';
 import { refusal } from './refusal.ts';
 import { createFrameScanner } from './zstd-frames.ts';
@@ -65,7 +65,7 @@ async function* gunzip(bytes: Bytes): AsyncGenerator<Buffer> {
     for await (const _padding of remaining());
     if (contentEnd > decoder.bytesWritten) throw refusal('DataAfterEnd');
   } finally {
-    await iterator.return?.();
+    letGo(iterator);
   }
 }
 
@@ -97,7 +97,7 @@ async function* unzstd(bytes: Bytes): AsyncGenerator<Buffer> {
     }
     if (!scanner.isBetweenFrames) throw refusal('TruncatedArchive');
   } finally {
-    await iterator.return?.();
+    letGo(iterator);
   }
 }
 

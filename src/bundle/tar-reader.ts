@@ -5,7 +5,7 @@
 import { type Extract, extract } from 'tar-stream';
 import type { Assembly } from './assembly.ts';
 import { BundleError } from './bundle-error.ts';
-import type { Bytes } from './byte-stream.ts';
+import { type Bytes, letGo } from './byte-stream.ts';
 import type { BundleLimits } from './limits.ts';
 import { refusal } from './refusal.ts';
 import { createTarGuard, type TarGuard } from './tar-guard.ts';
@@ -14,28 +14,53 @@ import { createTarGuard, type TarGuard } from './tar-guard.ts';
 export async function readTar(bytes: Bytes, assembly: Assembly, limits: BundleLimits): Promise<void> {
   const guard = createTarGuard(limits);
   const parser = extract();
-  const settled = new Promise<void>((resolve, reject) => {
-    parser.on('error', (error) => reject(parserFault(error)));
-    parser.on('close', () => resolve());
-  });
-  settled.catch(() => {}); // awaited below; until then a failure must not count as unhandled
+  const orFailure = watchFailure(parser);
   takeEntries(parser, guard, assembly);
+  const iterator = bytes[Symbol.asyncIterator]();
   try {
-    for await (const chunk of bytes) {
-      guard.feed(chunk);
-      await Promise.race([settled, handOver(parser, chunk)]);
+    // A refusal may come while the next chunk is still awaited, from a storage that has gone silent.
+    const next = (): Promise<IteratorResult<Buffer>> => orFailure(iterator.next());
+    for (let chunk = await next(); chunk.done !== true; chunk = await next()) {
+      guard.feed(chunk.value);
+      await orFailure(handOver(parser, chunk.value));
     }
     guard.finish();
-    parser.end(null);
-    await settled;
+    await orFailure(endOf(parser));
   } finally {
+    letGo(iterator);
     parser.destroy();
   }
   if (guard.unconfirmed > 0) throw refusal('InvalidTarHeader');
 }
 
-function handOver(parser: Extract, chunk: Buffer): Promise<void> | undefined {
-  if (parser.write(chunk)) return undefined;
+/**
+ * Lets one wait at a time end with the parser's failure too. Not by racing against one long-lived promise: that
+ * promise would remember every race, and with it every chunk of the archive.
+ */
+function watchFailure(parser: Extract): <T>(work: Promise<T>) => Promise<T> {
+  let failure: BundleError | undefined;
+  let endWait: (error: BundleError) => void = () => {};
+  parser.on('error', (error) => {
+    failure = parserFault(error);
+    endWait(failure);
+  });
+  return (work) =>
+    new Promise((resolve, reject) => {
+      endWait = reject;
+      work.then(resolve, reject);
+      if (failure !== undefined) reject(failure);
+    });
+}
+
+function endOf(parser: Extract): Promise<void> {
+  return new Promise((resolve) => {
+    parser.on('close', () => resolve());
+    parser.end(null);
+  });
+}
+
+function handOver(parser: Extract, chunk: Buffer): Promise<void> {
+  if (parser.write(chunk)) return Promise.resolve();
   return new Promise((resolve) => {
     parser.once('drain', () => resolve());
   });

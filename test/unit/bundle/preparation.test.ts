@@ -1,11 +1,12 @@
 // The whole way in a real worker thread: link in, committed bundle out, and nothing left behind when it fails.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
 import {
@@ -114,6 +115,25 @@ test('kind, code and words of an error cross the thread; nothing stays', async (
   for (const [answer, kind, code] of cases) {
     await assert.rejects(prepare(await requestOf(answer)), fault(kind, code));
     assert.deepEqual(await readdir(dir), []);
+  }
+});
+
+test('a verdict does not wait for a storage that has gone silent', { timeout: 20_000 }, async () => {
+  const bad = tarOf({ 'index.html': 'home', '../x.html': randomBytes(4000) });
+  const zeros = Buffer.alloc(200_000);
+  const kinds = {
+    tar: bad,
+    gzip: gzipSync(bad),
+    zstd: zstdCompressSync(bad),
+    other: Buffer.from('x'.repeat(4000)),
+  };
+  for (const [kind, bytes] of Object.entries(kinds)) {
+    const request = await requestOf((_request, response) => {
+      response.writeHead(200, { 'content-length': 10_000_000 }).write(bytes);
+      if (kind === 'tar') response.write(zeros);
+    });
+    const code = kind === 'other' ? 'UnknownArchiveType' : 'ParentPath';
+    await assert.rejects(prepare(request), fault('refused', code));
   }
 });
 

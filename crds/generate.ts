@@ -1,5 +1,6 @@
-// Writes the CRD from the schema in src/staticexport. `--check` writes nothing and fails on a difference, so
-// that the manifest people apply and the schema the operator reads with are one thing.
+// Writes the CRD from the schema in src/staticexport, here and into the chart that installs it. `--check` writes
+// nothing and fails on a difference, so that the manifest people apply and the schema the operator reads with are
+// one thing.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
@@ -162,12 +163,10 @@ async function main(isCheck: boolean): Promise<void> {
   for (const file of files) {
     if (!isCheck) {
       await writeFile(file, wanted);
-      continue;
+    } else if ((await readFile(file, 'utf8').catch(() => '')) !== wanted) {
+      process.stderr.write(`${file.pathname} differs from the schema; run "npm run generate"\n`);
+      process.exitCode = 1;
     }
-    const found = await readFile(file, 'utf8').catch(() => '');
-    if (found === wanted) continue;
-    process.stderr.write(`${file.pathname} differs from the schema; run "npm run generate"\n`);
-    process.exitCode = 1;
   }
 }
 

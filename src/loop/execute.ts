@@ -103,7 +103,8 @@ async function startJob(
   const result = await call<ActionResult, ActionResult>(
     async () => {
       const request = { domain: observation.wanted.domain, idempotencyKey: mark.key };
-      const { jobId } = await api.startJob(request, signal);
+      const { jobId, retryAfterMs } = await api.startJob(request, signal);
+      notePoll(object, edge, jobId, retryAfterMs);
       return { kind: 'started', mark, jobId };
     },
     (failure) => ({ kind: 'start-failed', mark, failure }),
@@ -119,16 +120,26 @@ async function pollJob(
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<ActionResult> {
-  const result = await call<ActionResult, ActionResult>(
+  notePoll(object, edge, jobId, undefined);
+  return call<ActionResult, ActionResult>(
     async () => {
-      const { outcome, state, progress, pageCount } = await api.readJob(jobId, signal);
+      const { outcome, state, progress, pageCount, retryAfterMs } = await api.readJob(jobId, signal);
+      notePoll(object, edge, jobId, retryAfterMs);
       return { kind: 'polled', outcome, state, progress, pageCount };
     },
     (failure) => ({ kind: 'poll-failed', failure }),
     signal,
   );
-  edge.memory.polls.set(resourceId(object.metadata), { jobId, at: wholeSecond(edge.clock.now()) });
-  return result;
+}
+
+/** Asking is paced from here; a process that starts anew asks at once. */
+function notePoll(
+  { metadata }: StaticExportObject,
+  { memory, clock }: PassEdge,
+  jobId: string,
+  retryAfterMs: number | undefined,
+): void {
+  memory.polls.set(resourceId(metadata), { jobId, at: wholeSecond(clock.now()), retryAfterMs });
 }
 
 async function mintLink(

@@ -111,6 +111,7 @@ export function readProcess(
   const work = memory.candidates.get(resourceId(metadata));
   return {
     polledAt: poll?.jobId === jobId ? poll?.at : undefined,
+    pollAfterMs: poll?.jobId === jobId ? poll?.retryAfterMs : undefined,
     candidate: work && {
       jobId: work.jobId,
       issuedAt: work.issuedAt,

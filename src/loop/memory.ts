@@ -38,11 +38,18 @@ export interface CandidateWork {
   readonly done: ReadingOutcome | undefined;
 }
 
+/** When a job was started or asked about last, and how long its API asked to wait. */
+export interface LastPoll {
+  readonly jobId: string;
+  readonly at: number;
+  readonly retryAfterMs: number | undefined;
+}
+
 export interface ProcessMemory {
   /** By {@link gateId}. */
   readonly gates: Map<string, Gate>;
   /** By {@link resourceId}. */
-  readonly polls: Map<string, { readonly jobId: string; readonly at: number }>;
+  readonly polls: Map<string, LastPoll>;
   readonly candidates: Map<string, CandidateWork>;
   /** Secret versions whose odd prefix was mentioned already. */
   readonly warnedKeys: Set<string>;

@@ -61,7 +61,12 @@ export interface Observation {
   readonly output: OutputState;
   readonly gate: GateState;
   /** What only this process knows. */
-  readonly process: { readonly polledAt: number | undefined; readonly candidate: CandidateState | undefined };
+  readonly process: {
+    readonly polledAt: number | undefined;
+    /** What the API asked to wait, when it was asked about the job last. */
+    readonly pollAfterMs: number | undefined;
+    readonly candidate: CandidateState | undefined;
+  };
   readonly requestTimeoutMs: number;
 }
 

@@ -10,6 +10,8 @@ import type { Observation } from './observation.ts';
 const fastestMs = 2000;
 const slowestMs = 60_000;
 const lateMs = 5 * 60_000;
+/** What an API may ask to wait between two questions. */
+const longestAskedMs = 10 * 60_000;
 
 /** @param elapsedMs since the job was started */
 export function pollIntervalMs(elapsedMs: number): number {
@@ -19,10 +21,11 @@ export function pollIntervalMs(elapsedMs: number): number {
 /** When the job is asked about next, epoch ms; 0 (at once) when this process never did. */
 export function pollTime(observation: Observation, job: JobStatus): number {
   const { now, status } = observation;
-  const polledAt = observation.process.polledAt;
+  const { polledAt, pollAfterMs = 0 } = observation.process;
   const failure = status.failures?.poll?.about === job.id ? status.failures.poll : undefined;
   const elapsedMs = Math.max(0, now - (readInstant(job.startedAt) ?? now));
-  const intervalMs = job.verdict === 'TimedOut' ? lateMs : pollIntervalMs(elapsedMs);
+  const ownMs = job.verdict === 'TimedOut' ? lateMs : pollIntervalMs(elapsedMs);
+  const intervalMs = Math.max(ownMs, Math.ceil(Math.min(pollAfterMs, longestAskedMs) / 1000) * 1000);
   const next = polledAt === undefined || polledAt > now ? 0 : polledAt + intervalMs;
   return Math.max(next, retryTime(failure, now) ?? 0, gateTime(observation) ?? 0);
 }

@@ -98,7 +98,7 @@ const promotion = z
 const pin = z
   .object({
     version: z.string().min(1).max(63).describe('A version of status.history.').optional(),
-    jobId: z.string().min(1).max(256).describe('A completed job of the export API.').optional(),
+    jobId: z.string().min(1).max(512).describe('A completed job of the export API.').optional(),
   })
   .refine((value) => (value.version === undefined) !== (value.jobId === undefined))
   .describe('Publish exactly this; keep its link alive; start no exports.')

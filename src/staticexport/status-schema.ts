@@ -35,7 +35,7 @@ export const verdicts = [
 
 export const jobSchema = z
   .object({
-    id: text(256),
+    id: text(512),
     state: text(64).describe('The status as the API words it.').optional(),
     progress: z.int().min(0).max(100).describe('Percent, for display only.').optional(),
     pageCount: count.optional(),
@@ -64,7 +64,7 @@ export const candidateSchema = z
   .object({
     version: versionText,
     digest: digestText.optional(),
-    jobId: text(256),
+    jobId: text(512),
     pages: count.optional(),
     sizeBytes: count.optional(),
     inputHash: text(64).optional(),
@@ -76,7 +76,7 @@ export const candidateSchema = z
 export const versionSchema = z.object({
   version: versionText,
   digest: digestText.optional(),
-  jobId: text(256),
+  jobId: text(512),
   pages: count.optional(),
   sizeBytes: count.optional(),
   inputHash: text(64).optional(),
@@ -97,7 +97,7 @@ export const failureSchema = z.object({
   at: instant.describe('When it failed last.'),
   retryAt: instant,
   reason: text(64),
-  about: text(256).describe('What failed: the inputs of an export, or a job.').optional(),
+  about: text(512).describe('What failed: the inputs of an export, or a job.').optional(),
   request: text(256).describe('Token of the request whose one free try is spent.').optional(),
 });
 

@@ -47,6 +47,8 @@ export class FakeVendor implements ExportApiSource {
   /** Code that every call is answered with while set. */
   failing: ExportApiErrorCode | undefined;
   retryAfterMs: number | undefined;
+  /** `Retry-After` of good answers to starts and polls. */
+  pollAfterMs: number | undefined;
   linkLifetimeMs = 15 * 60_000;
   jobMs = 60_000;
   ending: Job['ending'] = 'completed';
@@ -72,7 +74,7 @@ export class FakeVendor implements ExportApiSource {
         this.#admit('start', key, idempotencyKey);
         const known = this.isIdempotent ? this.#starts.get(idempotencyKey) : undefined;
         const jobId = known ?? this.#start(domain, idempotencyKey);
-        return { jobId, raw: {} };
+        return { jobId, retryAfterMs: this.pollAfterMs, raw: {} };
       },
       readJob: async (jobId) => {
         this.#admit('poll', key, undefined);
@@ -83,6 +85,7 @@ export class FakeVendor implements ExportApiSource {
           state: outcome === 'unfinished' ? 'running' : outcome,
           progress: 50,
           pageCount: 3,
+          retryAfterMs: this.pollAfterMs,
           raw: {},
         };
       },

@@ -532,6 +532,16 @@ test('a key never goes to a host that is not allowed', async () => {
   assert.equal(world.vendor.calls.length, 0);
 });
 
+test('a job is asked about no sooner than its API asked for', async () => {
+  const world = new World();
+  world.vendor.pollAfterMs = 45_000;
+  world.vendor.jobMs = 5 * minuteMs;
+  await world.until(() => world.condition('Ready') === 'True/Published');
+  const polls = world.vendor.calls.filter(({ kind }) => kind !== 'mint').map((call) => call.at);
+  const gaps = polls.slice(1).map((at, index) => at - (polls[index] ?? 0));
+  assert.ok(gaps.length > 3 && gaps.every((gap) => gap === 45_000), String(gaps));
+});
+
 test('a spec that cannot be read stalls with the fields that are wrong, and everything stays', async () => {
   const world = await publishedWorld();
   const before = world.output();

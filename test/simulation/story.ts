@@ -157,7 +157,9 @@ export async function playStory(seed: number, bend?: WorldOptions['bend']): Prom
   world.faults = randomFaults(world.dice, () => rate, log);
   world.vendor.linkLifetimeMs = world.dice.pick([4, 15, 60, 600]) * minuteMs;
   world.vendor.isCachingLinks = world.dice.isBelow(0.2);
-  world.vendor.hidesExpiry = world.vendor.linkLifetimeMs === 15 * minuteMs && world.dice.isBelow(0.3);
+  // Whose links state no expiry and are the same until they die gives nobody a way to know.
+  const isAssumedRight = world.vendor.linkLifetimeMs === 15 * minuteMs && !world.vendor.isCachingLinks;
+  world.vendor.hidesExpiry = isAssumedRight && world.dice.isBelow(0.3);
   const script: Script = { world, oracles };
   let turns = 0;
   const watch = async (turn: Turn): Promise<void> => {

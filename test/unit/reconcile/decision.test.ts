@@ -70,7 +70,7 @@ test('property: a process that lost its memory wakes no later', () => {
       const forgetful = decide({
         ...seen,
         gate: { closedUntil: undefined, closedAt: undefined, refused: undefined },
-        process: { polledAt: undefined, candidate: undefined },
+        process: { polledAt: undefined, pollAfterMs: undefined, candidate: undefined },
       });
       assert.ok(nextWake(forgetful.seen, forgetful.plan) <= nextWake(seen, plan));
     }),

@@ -155,7 +155,11 @@ test('a link that is not fresher is not published', () => {
 const found = { digest: 'b'.repeat(64), pages: 18, sizeBytes: 9 };
 const inspecting: Observation = {
   ...complete,
-  process: { polledAt: undefined, candidate: { jobId: 'se_2', ...clock, reading: 'read' } },
+  process: {
+    polledAt: undefined,
+    pollAfterMs: undefined,
+    candidate: { jobId: 'se_2', ...clock, reading: 'read' },
+  },
 };
 
 test('a new archive past its gates is published under the time at which the job was seen complete', () => {
@@ -212,7 +216,11 @@ test('a pinned version whose archive has other content is not published', () => 
     ...calm,
     wanted: { ...calm.wanted, pin },
     status: { ...calm.status, history: [{ version: 'old', jobId: 'se_0', digest: 'c'.repeat(64) }] },
-    process: { polledAt: undefined, candidate: { jobId: 'se_0', ...clock, reading: 'read' } },
+    process: {
+      polledAt: undefined,
+      pollAfterMs: undefined,
+      candidate: { jobId: 'se_0', ...clock, reading: 'read' },
+    },
   };
   const { publish, status } = settled(pinned, { kind: 'inspected', content: found, clock });
   assert.equal(publish, undefined);

@@ -48,7 +48,7 @@ export const calm: Observation = {
   key: { kind: 'present', secretVersion: 'u/1', hasUsualPrefix: true },
   output: { kind: 'ours', published },
   gate: { closedUntil: undefined, closedAt: undefined, refused: undefined },
-  process: { polledAt: undefined, candidate: undefined },
+  process: { polledAt: undefined, pollAfterMs: undefined, candidate: undefined },
   requestTimeoutMs: 30_000,
 };
 
@@ -186,6 +186,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
   }),
   process: fc.record({
     polledAt: orNothing(pastEpoch),
+    pollAfterMs: orNothing(fc.constantFrom(1000, 120_000)),
     candidate: orNothing(
       fc.record({
         jobId,

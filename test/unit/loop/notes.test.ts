@@ -1,0 +1,85 @@
+// Which changes are worth an event: what happened and what turned, once, and never a refresh or a poll.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { notesOf } from '../../../src/loop/notes.ts';
+import type { Condition, Status } from '../../../src/staticexport/status-schema.ts';
+
+const condition = (type: string, status: Condition['status'], reason: string): Condition => ({
+  type,
+  status,
+  reason,
+  message: `${reason}.`,
+  lastTransitionTime: '2026-01-05T12:00:00Z',
+});
+const active = { version: 'v1', jobId: 'se_1', pages: 20, linkIssuedAt: '2026-01-05T12:00:00Z' };
+const ready = condition('Ready', 'True', 'Published');
+const steady: Status = {
+  active,
+  job: { id: 'se_1' },
+  conditions: [ready, condition('LinkFresh', 'True', 'Fresh')],
+};
+
+const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]>> = {
+  'a refresh says nothing': [
+    steady,
+    { ...steady, active: { ...active, linkIssuedAt: '2026-01-05T12:10:00Z' } },
+    [],
+  ],
+  'a poll says nothing': [steady, { ...steady, job: { id: 'se_1', progress: 40 } }, []],
+  'a started job is news': [
+    steady,
+    { ...steady, job: { id: 'se_2', cause: 'Schedule' } },
+    ['Normal ExportStarted'],
+  ],
+  'a pinned job was not started by us': [steady, { ...steady, job: { id: 'se_2', cause: 'Pin' } }, []],
+  'a new version is news, once': [
+    steady,
+    {
+      ...steady,
+      active: { ...active, version: 'v2' },
+      conditions: [ready, condition('Exported', 'True', 'Promoted')],
+    },
+    ['Normal Promoted'],
+  ],
+  'a failed export is a warning': [
+    steady,
+    { ...steady, conditions: [condition('Exported', 'False', 'JobFailed')] },
+    ['Warning JobFailed'],
+  ],
+  'the same failure again is not': [
+    { conditions: [condition('Exported', 'False', 'JobFailed')] },
+    { conditions: [condition('Exported', 'False', 'JobFailed')] },
+    [],
+  ],
+  'another failure is': [
+    { conditions: [condition('Exported', 'False', 'JobFailed')] },
+    { conditions: [condition('Exported', 'False', 'TimedOut')] },
+    ['Warning TimedOut'],
+  ],
+  'a link that is fresh again is good news': [
+    { conditions: [condition('LinkFresh', 'False', 'Dead')] },
+    { conditions: [condition('LinkFresh', 'True', 'Fresh')] },
+    ['Normal Fresh'],
+  ],
+  'a first fresh link is none': [{}, { conditions: [condition('LinkFresh', 'True', 'Fresh')] }, []],
+  'stalling is a warning': [
+    {},
+    { conditions: [condition('Stalled', 'True', 'KeyRefused')] },
+    ['Warning KeyRefused'],
+  ],
+  'what is not known yet says nothing': [
+    {},
+    { conditions: [condition('Exported', 'Unknown', 'Pending')] },
+    [],
+  ],
+};
+
+for (const [name, [before, after, expected]] of Object.entries(rows)) {
+  test(name, () => {
+    assert.deepEqual(
+      notesOf(before, after).map(({ type, reason }) => `${type} ${reason}`),
+      expected,
+    );
+  });
+}

@@ -1,0 +1,153 @@
+// Objects as they may be found: written by an older client, past validation, or by hand. Reading never throws; a
+// bad spec says which fields, a bad status field is forgotten alone.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseStaticExport, parseStatus } from '../../../src/staticexport/parse.ts';
+import { applyDefaults } from '../../../src/staticexport/wanted.ts';
+
+const smallest = { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } };
+const settings = { apiBaseUrl: 'https://api.example.com/' };
+const identity = { namespace: 'docs', name: 'site' };
+
+test('the smallest spec is readable, and every default is as documented', () => {
+  const { spec, problems } = parseStaticExport({ spec: smallest, status: undefined });
+  assert.deepEqual(problems, []);
+  assert.ok(spec);
+  assert.deepEqual(applyDefaults(identity, spec, settings), {
+    domain: 'docs.example.com',
+    baseUrl: 'https://api.example.com',
+    keySecret: { name: 'export-api', key: 'apiKey' },
+    schedule: undefined,
+    timeZone: 'UTC',
+    jobTimeoutMs: 3_600_000,
+    refreshAtPercent: 66,
+    minIntervalMs: 30_000,
+    promotion: { isInspected: true, minPages: 1, maxShrinkPercent: 50, isManual: false },
+    pin: undefined,
+    historyLimit: 5,
+    isSuspended: false,
+    outputName: 'site-bundle',
+    targets: [],
+  });
+});
+
+test('what is written in the spec counts before any default', () => {
+  const written = {
+    domain: 'Docs.Example.com',
+    api: { baseUrl: 'https://other.example.com/prefix/', keySecretRef: { name: 'k', key: 'admin' } },
+    schedule: ' 0 3 * * * ',
+    timeZone: 'Europe/Berlin',
+    jobTimeout: '1h30m',
+    linkRefresh: { atPercent: 20, minInterval: '5s' },
+    promotion: { inspect: 'Never', mode: 'Manual' },
+    pin: { jobId: 'se_1' },
+    historyLimit: 9,
+    suspend: true,
+    output: { name: 'published' },
+    targets: [{ kind: 'values', write: ['bundleUrl'], values: { kind: 'Secret', name: 'v' } }],
+  };
+  const { spec } = parseStaticExport({ spec: written, status: undefined });
+  assert.ok(spec);
+  assert.deepEqual(applyDefaults(identity, spec, settings), {
+    domain: 'docs.example.com',
+    baseUrl: 'https://other.example.com/prefix',
+    keySecret: { name: 'k', key: 'admin' },
+    schedule: '0 3 * * *',
+    timeZone: 'Europe/Berlin',
+    jobTimeoutMs: 5_400_000,
+    refreshAtPercent: 20,
+    minIntervalMs: 5000,
+    promotion: { isInspected: false, minPages: 1, maxShrinkPercent: 50, isManual: true },
+    pin: { version: undefined, jobId: 'se_1' },
+    historyLimit: 9,
+    isSuspended: true,
+    outputName: 'published',
+    targets: [
+      {
+        id: 'values/Secret/docs/v/values.yaml',
+        objectKind: 'Secret',
+        namespace: 'docs',
+        name: 'v',
+        dataKey: 'values.yaml',
+        writesVersion: false,
+        writesLink: true,
+      },
+    ],
+  });
+});
+
+for (const [name, spec, field] of [
+  ['nothing', undefined, 'spec'],
+  ['a text', 'docs', 'spec'],
+  ['no domain', { api: smallest.api }, 'spec.domain'],
+  ['a URL as domain', { ...smallest, domain: 'https://docs.example.com' }, 'spec.domain'],
+  ['a number as schedule', { ...smallest, schedule: 3 }, 'spec.schedule'],
+  ['both pins', { ...smallest, pin: { version: 'a', jobId: 'b' } }, 'spec.pin'],
+  ['a target without place', { ...smallest, targets: [{ kind: 'values' }] }, 'spec.targets.0'],
+  [
+    'the link in a ConfigMap',
+    {
+      ...smallest,
+      targets: [{ kind: 'values', write: ['bundleUrl'], values: { kind: 'ConfigMap', name: 'v' } }],
+    },
+    'spec.targets.0',
+  ],
+] as const) {
+  test(`a spec of ${name} is unreadable, and the problem names ${field} without its value`, () => {
+    const read = parseStaticExport({ spec, status: undefined });
+    assert.equal(read.spec, undefined);
+    assert.ok(
+      read.problems.some((problem) => problem.startsWith(`${field} (`)),
+      String(read.problems),
+    );
+    assert.ok(!read.problems.join().includes('https'));
+  });
+}
+
+test('fields that a newer version added to the spec are no reason to stop', () => {
+  assert.ok(parseStaticExport({ spec: { ...smallest, future: true }, status: undefined }).spec);
+});
+
+test('a status field that makes no sense is forgotten alone', () => {
+  const job = { id: 'se_1', state: 'running' };
+  const good = {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Published',
+    message: '',
+    lastTransitionTime: '2026-01-05T12:00:00Z',
+  };
+  const status = parseStatus({
+    job,
+    active: 'nonsense',
+    history: [{ version: 7 }],
+    conditions: [good, 'nonsense', { type: 'Odd' }],
+    observedGeneration: '3',
+  });
+  assert.deepEqual(status, { job, conditions: [good] });
+});
+
+test('property: nothing that can be stored makes reading throw', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (spec, status) => {
+      parseStaticExport({ spec, status });
+    }),
+  );
+  const shaped = fc.record({
+    domain: fc.jsonValue(),
+    api: fc.jsonValue(),
+    pin: fc.jsonValue(),
+    targets: fc.array(fc.jsonValue()),
+  });
+  fc.assert(
+    fc.property(
+      shaped,
+      fc.record({ job: fc.jsonValue(), conditions: fc.array(fc.jsonValue()), failures: fc.jsonValue() }),
+      (spec, status) => {
+        parseStaticExport({ spec, status });
+      },
+    ),
+  );
+});

@@ -4,17 +4,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
-import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { keySecret, namespace, resources, scriptDomains, surroundings, valuesText } from './resources.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor, wrongKey } from './scripted-vendor.ts';
 
-const namespace = 'team-a';
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
 let operator: OperatorProcess;
+let reader: ReturnType<typeof createReader>;
 /** Where an API will be answering later. */
 let latePort: number;
 let lateVendor: ScriptedVendor | undefined;
@@ -28,82 +29,14 @@ const flags = (): readonly string[] => [
   '--request-timeout=5s',
 ];
 
-const keySecret = (name: string, apiKey: string) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, namespace },
-  stringData: { apiKey },
-});
-
-const staticExport = (name: string, spec: object = {}) => ({
-  apiVersion: 'staticexport.dev/v1alpha1',
-  kind: 'StaticExport',
-  metadata: { name, namespace },
-  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
-});
-
-const valuesText = '# the site\nreplicas: 2\nstaticExport:\n  enabled: false # for now\n  version: none\n';
-const valuesMap = (name: string, annotations: Record<string, string>) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, namespace, annotations },
-  data: { 'values.yaml': valuesText },
-});
-const valuesTarget = (name: string) => ({ kind: 'values', values: { kind: 'ConfigMap', name } });
-
 before(async () => {
   vendor = await startVendor();
   latePort = await findFreePort();
-  vendor.script('failing.example.com', { status: () => 'failed' });
-  vendor.script('endless.example.com', { status: () => 'running' });
-  vendor.script('odd.example.com', { status: () => 'Reticulating' });
-  vendor.script('slow.example.com', { status: () => 'running' });
-  vendor.script('html.example.com', { start: { status: 200, body: '<html>Sign in</html>' } });
-  vendor.script('empty.example.com', { start: { status: 200, body: '' } });
-  vendor.script('refreshed.example.com', { lifetimeMs: 12_000 });
-  vendor.script('nodomain.example.com', {
-    start: { status: 404, type: 'application/json', body: '{"error":"svc_echo: no such domain"}' },
-  });
-  vendor.script('garbage.example.com', { archive: Buffer.from('<html>not an archive</html>') });
-  vendor.script('nopages.example.com', { content: { 'style.css': 'a{}' } });
-  vendor.script('deadlink.example.com', { isDeadOnArrival: true });
+  scriptDomains(vendor);
   world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  await world.apply(
-    keySecret('export-api', goodKey),
-    keySecret('wrong', wrongKey),
-    valuesMap('granted', { 'staticexport.dev/allow-from': `${namespace}/docs` }),
-    valuesMap('ungranted', { 'staticexport.dev/allow-from': `${namespace}/another` }),
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'foreign-bundle', namespace },
-      stringData: { precious: 'yes' },
-    },
-  );
-  await world.apply(
-    staticExport('docs', { targets: [valuesTarget('granted'), valuesTarget('ungranted')] }),
-    staticExport('latekey', { api: { keySecretRef: { name: 'later' } } }),
-    staticExport('wrongkey', { api: { keySecretRef: { name: 'wrong' } } }),
-    staticExport('foreign'),
-    staticExport('badcron', { schedule: '61 3 * * *' }),
-    staticExport('failing'),
-    staticExport('endless', { jobTimeout: '4s' }),
-    staticExport('odd'),
-    staticExport('slow'),
-    staticExport('html'),
-    staticExport('empty'),
-    staticExport('nodomain'),
-    staticExport('garbage'),
-    staticExport('nopages'),
-    staticExport('deadlink'),
-    staticExport('down', {
-      api: { baseUrl: `http://127.0.0.1:${latePort}/api`, keySecretRef: { name: 'export-api' } },
-    }),
-    staticExport('elsewhere', {
-      api: { baseUrl: 'http://127.0.0.2:1', keySecretRef: { name: 'export-api' } },
-    }),
-    staticExport('refreshed', { linkRefresh: { atPercent: 50, minInterval: '1s' } }),
-  );
+  await world.apply(...surroundings);
+  await world.apply(...resources(latePort));
+  reader = createReader(world.kubectl, namespace);
   operator = await startOperator(world, flags());
   logs.push(operator.log);
 });
@@ -115,64 +48,19 @@ after(async () => {
   await world?.stop();
 });
 
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-}
-
-async function read(kind: string, name: string) {
-  const { stdout } = await world.kubectl(['get', kind, name, '-n', namespace, '-o', 'json']);
-  return JSON.parse(stdout);
-}
-
-async function condition(name: string, type: string): Promise<Condition | undefined> {
-  const conditions: readonly Condition[] = (await read('sx', name)).status?.conditions ?? [];
-  return conditions.find((one) => one.type === type);
-}
-
-const awaitCondition = (name: string, type: string, status: string, reason: string, timeoutMs = 40_000) =>
-  eventually(
-    `${name} with ${type}=${status}/${reason}`,
-    async () => {
-      const found = await condition(name, type);
-      if (found?.status === status && found.reason === reason) return found;
-      throw new Error(JSON.stringify((await read('sx', name)).status));
-    },
-    { timeoutMs, everyMs: 250 },
-  );
-
-const request = (name: string, token: string) =>
-  world.kubectl([
-    'annotate',
-    '--overwrite',
-    'sx',
-    name,
-    '-n',
-    namespace,
-    `staticexport.dev/requestedAt=${token}`,
-  ]);
-
-async function readOutput(name: string) {
-  const secret = await read('secret', `${name}-bundle`);
-  const text = (key: string): string => Buffer.from(secret.data[key], 'base64').toString('utf8');
-  return { secret, text, published: parsePublishedBundle(text('bundle.json')) };
-}
-
 test('a refused key and a missing one are named; neither leads to calls', async () => {
-  await awaitCondition('wrongkey', 'Stalled', 'True', 'KeyRefused');
-  await awaitCondition('latekey', 'Ready', 'False', 'KeyMissing');
+  await reader.awaitCondition('wrongkey', 'Stalled', 'True', 'KeyRefused');
+  await reader.awaitCondition('latekey', 'Ready', 'False', 'KeyMissing');
   assert.deepEqual([vendor.jobs('wrongkey.example.com'), vendor.starts('latekey.example.com')], [[], []]);
   // Corrected now; that it is found is seen below, since Secrets are looked at once a minute only.
   await world.apply(keySecret('wrong', goodKey), keySecret('later', goodKey));
 });
 
 test('a StaticExport becomes a Secret and a ConfigMap that name the same version, owned by it', async () => {
-  await awaitCondition('docs', 'Ready', 'True', 'Published');
-  const object = await read('sx', 'docs');
-  const { secret, text, published } = await readOutput('docs');
-  const map = await read('configmap', 'docs-bundle');
+  await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
+  const object = await reader.read('sx', 'docs');
+  const { secret, text, published } = await reader.readOutput('docs');
+  const map = await reader.read('configmap', 'docs-bundle');
   const { version } = object.status.active;
   assert.match(version, /^\d{8}-\d{6}-[0-9a-f]{8}$/);
   assert.equal(published.version, version);
@@ -192,89 +80,89 @@ test('a StaticExport becomes a Secret and a ConfigMap that name the same version
 });
 
 test('a values document that consents is edited in its leaves only; one that does not is left alone', async () => {
-  const { version } = (await read('sx', 'docs')).status.active;
-  const granted = await read('configmap', 'granted');
+  const { version } = (await reader.read('sx', 'docs')).status.active;
+  const granted = await reader.read('configmap', 'granted');
   const expected = valuesText
     .replace('enabled: false', 'enabled: true')
     .replace('version: none', `version: "${version}"`);
   assert.equal(granted.data['values.yaml'], expected);
-  assert.equal((await read('configmap', 'ungranted')).data['values.yaml'], valuesText);
-  const { reason, message } = (await condition('docs', 'TargetsSynced')) ?? {};
+  assert.equal((await reader.read('configmap', 'ungranted')).data['values.yaml'], valuesText);
+  const { reason, message } = (await reader.condition('docs', 'TargetsSynced')) ?? {};
   assert.equal(reason, 'NotGranted', message);
 });
 
 test('a request exports again: unchanged content changes no byte, new content becomes a new version', async () => {
-  const earlier = await readOutput('docs');
-  const map = await read('configmap', 'docs-bundle');
-  await request('docs', 'again');
-  await awaitCondition('docs', 'Exported', 'True', 'Unchanged');
-  assert.equal((await read('sx', 'docs')).status.lastHandledRequest, 'again');
+  const earlier = await reader.readOutput('docs');
+  const map = await reader.read('configmap', 'docs-bundle');
+  await reader.request('docs', 'again');
+  await reader.awaitCondition('docs', 'Exported', 'True', 'Unchanged');
+  assert.equal((await reader.read('sx', 'docs')).status.lastHandledRequest, 'again');
   assert.equal(vendor.jobs('docs.example.com').length, 2);
-  assert.equal((await readOutput('docs')).text('bundle.json'), earlier.text('bundle.json'));
+  assert.equal((await reader.readOutput('docs')).text('bundle.json'), earlier.text('bundle.json'));
   assert.equal(
-    (await read('configmap', 'docs-bundle')).metadata.resourceVersion,
+    (await reader.read('configmap', 'docs-bundle')).metadata.resourceVersion,
     map.metadata.resourceVersion,
   );
 
   vendor.script('docs.example.com', { content: { 'index.html': '<h1>new</h1>', 'b.html': 'b' } });
-  await request('docs', 'once more');
-  await awaitCondition('docs', 'Exported', 'True', 'Promoted');
-  const { published } = await readOutput('docs');
+  await reader.request('docs', 'once more');
+  await reader.awaitCondition('docs', 'Exported', 'True', 'Promoted');
+  const { published } = await reader.readOutput('docs');
   assert.notEqual(published.digest, earlier.published.digest);
   assert.equal(published.pages, 2);
-  const values = parse((await read('configmap', 'granted')).data['values.yaml']);
+  const values = parse((await reader.read('configmap', 'granted')).data['values.yaml']);
   assert.equal(values.staticExport.version, published.version);
 });
 
 test('a foreign Secret of the output name is left alone, and the resource says why', async () => {
-  const { message } = await awaitCondition('foreign', 'Stalled', 'True', 'OutputNotOwned');
+  const { message } = await reader.awaitCondition('foreign', 'Stalled', 'True', 'OutputNotOwned');
   assert.match(message, /foreign-bundle|Secret/);
-  const secret = await read('secret', 'foreign-bundle');
+  const secret = await reader.read('secret', 'foreign-bundle');
   assert.deepEqual(Object.keys(secret.data), ['precious']);
 });
 
 test('an invalid schedule stalls with a message that names it', async () => {
-  const { message } = await awaitCondition('badcron', 'Stalled', 'True', 'InvalidSchedule');
+  const { message } = await reader.awaitCondition('badcron', 'Stalled', 'True', 'InvalidSchedule');
   assert.match(message, /schedule/i);
 });
 
 test('a job that fails, one that never ends and one of an unknown status withdraw nothing and say so', async () => {
-  await awaitCondition('failing', 'Exported', 'False', 'JobFailed');
-  await awaitCondition('endless', 'Exported', 'False', 'TimedOut');
+  await reader.awaitCondition('failing', 'Exported', 'False', 'JobFailed');
+  await reader.awaitCondition('endless', 'Exported', 'False', 'TimedOut');
   const odd = await eventually('the unknown status in the resource', async () => {
-    const { status } = await read('sx', 'odd');
+    const { status } = await reader.read('sx', 'odd');
     return status?.job?.state === 'Reticulating' ? status : undefined;
   });
   assert.equal(odd.job.progress, 40);
-  assert.equal((await condition('odd', 'Ready'))?.status, 'False');
+  assert.equal((await reader.condition('odd', 'Ready'))?.status, 'False');
   assert.equal(vendor.jobs('odd.example.com').length, 1);
 });
 
 test('an API that answers HTML or nothing leaves a start unconfirmed, and is not hammered', async () => {
   for (const name of ['html', 'empty']) {
-    await awaitCondition(name, 'Ready', 'False', 'StartUnconfirmed');
+    await reader.awaitCondition(name, 'Ready', 'False', 'StartUnconfirmed');
     assert.equal(vendor.starts(`${name}.example.com`).length, 1);
   }
 });
 
 test('an API that is down is waited for', async () => {
-  assert.equal((await condition('down', 'Ready'))?.status, 'False');
+  assert.equal((await reader.condition('down', 'Ready'))?.status, 'False');
   lateVendor = await startVendor(latePort);
 });
 
 test('a domain that the API does not know is refused in our words, not in those of the answer', async () => {
-  const { message } = await awaitCondition('nodomain', 'Exported', 'False', 'StartRefused');
+  const { message } = await reader.awaitCondition('nodomain', 'Exported', 'False', 'StartRefused');
   assert.doesNotMatch(message, /svc_echo/);
 });
 
 test('what is no archive, has no pages or cannot be fetched is not published, and says so', async () => {
-  await awaitCondition('garbage', 'Exported', 'False', 'BundleRejected');
-  await awaitCondition('nopages', 'Exported', 'False', 'TooFewPages');
+  await reader.awaitCondition('garbage', 'Exported', 'False', 'BundleRejected');
+  await reader.awaitCondition('nopages', 'Exported', 'False', 'TooFewPages');
   await eventually('a mint of the dead link', () =>
     vendor.mints('deadlink.example.com') > 0 ? true : undefined,
   );
   for (const name of ['garbage', 'nopages', 'deadlink']) {
-    assert.equal((await condition(name, 'Ready'))?.status, 'False');
+    assert.equal((await reader.condition(name, 'Ready'))?.status, 'False');
     const found = await world.kubectl([
       'get',
       'secret',
@@ -300,14 +188,14 @@ test('people see events: what was published and what failed, once each', async (
 });
 
 test('a key is never sent to a host that is not allowed', async () => {
-  const { message } = await awaitCondition('elsewhere', 'Stalled', 'True', 'HostNotAllowed');
+  const { message } = await reader.awaitCondition('elsewhere', 'Stalled', 'True', 'HostNotAllowed');
   assert.match(message, /allowed-api-hosts|127\.0\.0\.2/);
 });
 
 test('links are refreshed before they die, under the same version, without a download or a new ConfigMap', async () => {
-  await awaitCondition('refreshed', 'Ready', 'True', 'Published');
-  const first = await readOutput('refreshed');
-  const map = await read('configmap', 'refreshed-bundle');
+  await reader.awaitCondition('refreshed', 'Ready', 'True', 'Published');
+  const first = await reader.readOutput('refreshed');
+  const map = await reader.read('configmap', 'refreshed-bundle');
   await eventually(
     'three more links',
     () => (vendor.mints('refreshed.example.com') >= 4 ? true : undefined),
@@ -316,13 +204,13 @@ test('links are refreshed before they die, under the same version, without a dow
     },
   );
   const later = await eventually('a refreshed Secret', async () => {
-    const output = await readOutput('refreshed');
+    const output = await reader.readOutput('refreshed');
     return output.published.issuedAt > first.published.issuedAt ? output : undefined;
   });
   assert.equal(later.published.version, first.published.version);
   assert.ok(later.published.expiresAt > Date.now());
   assert.equal(
-    (await read('configmap', 'refreshed-bundle')).metadata.resourceVersion,
+    (await reader.read('configmap', 'refreshed-bundle')).metadata.resourceVersion,
     map.metadata.resourceVersion,
   );
   assert.equal(vendor.jobs('refreshed.example.com').length, 1);
@@ -338,13 +226,13 @@ test('an operator killed in the middle of a job goes on with it and starts no se
     vendor.polls('slow.example.com') > polls ? true : undefined,
   );
   vendor.script('slow.example.com', { status: () => 'completed' });
-  await awaitCondition('slow', 'Ready', 'True', 'Published');
+  await reader.awaitCondition('slow', 'Ready', 'True', 'Published');
   assert.equal(vendor.jobs('slow.example.com').length, 1);
 });
 
 test('corrected keys have been found within about a minute, without a watch on Secrets', async () => {
-  await awaitCondition('wrongkey', 'Ready', 'True', 'Published', 90_000);
-  await awaitCondition('latekey', 'Ready', 'True', 'Published', 90_000);
+  await reader.awaitCondition('wrongkey', 'Ready', 'True', 'Published', 90_000);
+  await reader.awaitCondition('latekey', 'Ready', 'True', 'Published', 90_000);
 });
 
 test('an unconfirmed start is sent again once, with the same key', async () => {
@@ -358,7 +246,7 @@ test('an unconfirmed start is sent again once, with the same key', async () => {
 });
 
 test('an API that came up later has exported by now', async () => {
-  await awaitCondition('down', 'Ready', 'True', 'Published');
+  await reader.awaitCondition('down', 'Ready', 'True', 'Published');
   assert.equal(lateVendor?.jobs('down.example.com').length, 1);
 });
 
@@ -377,7 +265,7 @@ test('metrics tell what is published, and forget a resource that is deleted', as
     (await operator.get('/metrics')).text.includes(label) ? undefined : true,
   );
   // Targets keep their last value.
-  assert.match((await read('configmap', 'granted')).data['values.yaml'], /version: "\d{8}-/);
+  assert.match((await reader.read('configmap', 'granted')).data['values.yaml'], /version: "\d{8}-/);
 });
 
 test('neither a key nor a link is anywhere but in Secrets', async () => {

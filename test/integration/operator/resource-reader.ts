@@ -1,0 +1,54 @@
+// Reading what the operator made of a StaticExport, as the administrator, from the API server itself.
+
+import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { ChartedCluster } from './charted-cluster.ts';
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string) {
+  async function read(kind: string, name: string) {
+    const { stdout } = await kubectl(['get', kind, name, '-n', namespace, '-o', 'json']);
+    return JSON.parse(stdout);
+  }
+
+  async function condition(name: string, type: string): Promise<Condition | undefined> {
+    const conditions: readonly Condition[] = (await read('sx', name)).status?.conditions ?? [];
+    return conditions.find((one) => one.type === type);
+  }
+
+  const awaitCondition = (name: string, type: string, status: string, reason: string, timeoutMs = 40_000) =>
+    eventually(
+      `${name} with ${type}=${status}/${reason}`,
+      async () => {
+        const found = await condition(name, type);
+        if (found?.status === status && found.reason === reason) return found;
+        throw new Error(JSON.stringify((await read('sx', name)).status));
+      },
+      { timeoutMs, everyMs: 250 },
+    );
+
+  const request = (name: string, token: string) =>
+    kubectl([
+      'annotate',
+      '--overwrite',
+      'sx',
+      name,
+      '-n',
+      namespace,
+      `staticexport.dev/requestedAt=${token}`,
+    ]);
+
+  async function readOutput(name: string) {
+    const secret = await read('secret', `${name}-bundle`);
+    const text = (key: string): string => Buffer.from(secret.data[key], 'base64').toString('utf8');
+    return { secret, text, published: parsePublishedBundle(text('bundle.json')) };
+  }
+
+  return { read, condition, awaitCondition, request, readOutput };
+}

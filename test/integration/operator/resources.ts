@@ -1,0 +1,86 @@
+// The resources of the big operator test, one for each way of going well or wrong, and how the vendor behaves for
+// each: a StaticExport `x` exports the domain `x.example.com`.
+
+import { goodKey, type ScriptedVendor, wrongKey } from './scripted-vendor.ts';
+
+export const namespace = 'team-a';
+
+export const keySecret = (name: string, apiKey: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  stringData: { apiKey },
+});
+
+const staticExport = (name: string, spec: object = {}) => ({
+  apiVersion: 'staticexport.dev/v1alpha1',
+  kind: 'StaticExport',
+  metadata: { name, namespace },
+  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
+});
+
+export const valuesText =
+  '# the site\nreplicas: 2\nstaticExport:\n  enabled: false # for now\n  version: none\n';
+const valuesMap = (name: string, annotations: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace, annotations },
+  data: { 'values.yaml': valuesText },
+});
+const valuesTarget = (name: string) => ({ kind: 'values', values: { kind: 'ConfigMap', name } });
+
+export function scriptDomains(vendor: ScriptedVendor): void {
+  vendor.script('failing.example.com', { status: () => 'failed' });
+  vendor.script('endless.example.com', { status: () => 'running' });
+  vendor.script('odd.example.com', { status: () => 'Reticulating' });
+  vendor.script('slow.example.com', { status: () => 'running' });
+  vendor.script('html.example.com', { start: { status: 200, body: '<html>Sign in</html>' } });
+  vendor.script('empty.example.com', { start: { status: 200, body: '' } });
+  vendor.script('refreshed.example.com', { lifetimeMs: 12_000 });
+  vendor.script('nodomain.example.com', {
+    start: { status: 404, type: 'application/json', body: '{"error":"svc_echo: no such domain"}' },
+  });
+  vendor.script('garbage.example.com', { archive: Buffer.from('<html>not an archive</html>') });
+  vendor.script('nopages.example.com', { content: { 'style.css': 'a{}' } });
+  vendor.script('deadlink.example.com', { isDeadOnArrival: true });
+}
+
+/** What is there before any StaticExport. */
+export const surroundings: readonly object[] = [
+  keySecret('export-api', goodKey),
+  keySecret('wrong', wrongKey),
+  valuesMap('granted', { 'staticexport.dev/allow-from': `${namespace}/docs` }),
+  valuesMap('ungranted', { 'staticexport.dev/allow-from': `${namespace}/another` }),
+  {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'foreign-bundle', namespace },
+    stringData: { precious: 'yes' },
+  },
+];
+
+/** @param latePort where an API will be answering later */
+export const resources = (latePort: number): readonly object[] => [
+  staticExport('docs', { targets: [valuesTarget('granted'), valuesTarget('ungranted')] }),
+  staticExport('latekey', { api: { keySecretRef: { name: 'later' } } }),
+  staticExport('wrongkey', { api: { keySecretRef: { name: 'wrong' } } }),
+  staticExport('foreign'),
+  staticExport('badcron', { schedule: '61 3 * * *' }),
+  staticExport('failing'),
+  staticExport('endless', { jobTimeout: '4s' }),
+  staticExport('odd'),
+  staticExport('slow'),
+  staticExport('html'),
+  staticExport('empty'),
+  staticExport('nodomain'),
+  staticExport('garbage'),
+  staticExport('nopages'),
+  staticExport('deadlink'),
+  staticExport('down', {
+    api: { baseUrl: `http://127.0.0.1:${latePort}/api`, keySecretRef: { name: 'export-api' } },
+  }),
+  staticExport('elsewhere', {
+    api: { baseUrl: 'http://127.0.0.2:1', keySecretRef: { name: 'export-api' } },
+  }),
+  staticExport('refreshed', { linkRefresh: { atPercent: 50, minInterval: '1s' } }),
+];

@@ -8,6 +8,7 @@ import {
   type PublishedBundle,
   PublishedBundleError,
   parsePublishedBundle,
+  parseServedBundle,
 } from '../../../src/bundle/published-bundle.ts';
 import { requireLink, signature } from '../../support/storage-server.ts';
 
@@ -38,6 +39,17 @@ test('what was written is read back', () => {
       assert.ok(bundleUrl.isSame(link));
     }),
   );
+});
+
+test('a server takes the whole document, or a link alone; what is there must be right', () => {
+  const whole = parseServedBundle(formatPublishedBundle(bundle));
+  assert.deepEqual([whole.version, whole.digest, whole.jobId], [bundle.version, bundle.digest, bundle.jobId]);
+  assert.ok(whole.bundleUrl.isSame(bundle.bundleUrl));
+  const alone = parseServedBundle(JSON.stringify({ bundleUrl: bundle.bundleUrl.reveal() }));
+  assert.deepEqual([alone.version, alone.digest, alone.expiresAt], [undefined, undefined, undefined]);
+  for (const text of ['{}', JSON.stringify({ bundleUrl: bundle.bundleUrl.reveal(), digest: 'AB' })]) {
+    assert.throws(() => parseServedBundle(text), PublishedBundleError);
+  }
 });
 
 test('instants are written in UTC seconds', () => {

@@ -105,6 +105,8 @@ function followPin({ status, wanted, now, inputHash }: Observation): Status {
   if (jobId === undefined) {
     return job?.cause === 'Pin' && job.verdict === undefined ? { ...status, job: undefined } : status;
   }
+  // A suspended resource asks nothing, and time must not run out on what was not asked.
+  if (wanted.isSuspended) return status;
   const isKnown = [status.active, ...(status.history ?? [])].some((one) => one?.jobId === jobId);
   if (isKnown || (job?.id === jobId && job.cause === 'Pin')) return status;
   const followed: JobStatus =

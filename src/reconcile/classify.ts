@@ -55,7 +55,7 @@ function pinnedEntry(
 }
 
 function classifyExport(observation: Observation): ExportState {
-  const { status, wanted, output, now, promote } = observation;
+  const { status, wanted, output, promote } = observation;
   if (output.kind === 'foreign') return { kind: 'held', why: 'OutputNotOwned' };
   if (wanted.pin !== undefined) return classifyPinned(observation);
   const { job, start, candidate } = status;
@@ -68,11 +68,14 @@ function classifyExport(observation: Observation): ExportState {
     return complete(observation, { ...candidate, cause: 'release' });
   }
   const next = hold === undefined ? classifyStart(observation) : ({ kind: 'held', why: hold } as const);
-  const isLate =
-    job?.verdict === 'TimedOut' &&
-    timeoutTime(job, now, wanted.jobTimeoutMs) + lateMs > now &&
-    next.kind !== 'due';
-  return isLate ? { kind: 'late', jobId: job.id, pollAt: pollTime(observation, job), next } : next;
+  return job !== undefined && isLate(observation, job) && next.kind !== 'due'
+    ? { kind: 'late', jobId: job.id, pollAt: pollTime(observation, job), next }
+    : next;
+}
+
+/** Past its timeout, and not for so long that nobody would want it any more. */
+function isLate({ now, wanted }: Observation, job: JobStatus): boolean {
+  return job.verdict === 'TimedOut' && timeoutTime(job, now, wanted.jobTimeoutMs) + lateMs > now;
 }
 
 function resendAt({ now, requestTimeoutMs, ...rest }: Observation, mark: { readonly at: string }): number {
@@ -126,9 +129,11 @@ function classifyPinned(observation: Observation): ExportState {
   if (wanted.isSuspended) return { kind: 'held', why: 'Suspended' };
   const entry = pinnedEntry(status.history, wanted);
   if (entry !== undefined) return complete(observation, { ...entry, cause: 'pin' });
-  if (job === undefined || job.cause !== 'Pin' || job.id !== wanted.pin?.jobId || job.verdict !== undefined) {
-    return { kind: 'held', why: 'Pinned' };
-  }
+  const held = { kind: 'held', why: 'Pinned' } as const;
+  if (job === undefined || job.cause !== 'Pin' || job.id !== wanted.pin?.jobId) return held;
+  if (isLate(observation, job))
+    return { kind: 'late', jobId: job.id, pollAt: pollTime(observation, job), next: held };
+  if (job.verdict !== undefined) return held;
   return followJob(observation, job, 'pin');
 }
 

@@ -47,7 +47,11 @@ function settleJob(
   const { status, wanted, now, inputHash, promote } = observation;
   const { job, active } = status;
   if (job === undefined) return { status, publish: undefined };
-  const version = nameVersion(readInstant(job.finishedAt) ?? now, content.digest, job.id);
+  // The same content held back again keeps its name: somebody may be about to release it.
+  const isHeldAgain = content.digest !== undefined && content.digest === status.candidate?.digest;
+  const version =
+    (isHeldAgain ? status.candidate?.version : undefined) ??
+    nameVersion(readInstant(job.finishedAt) ?? now, content.digest, job.id);
   const verdict = judge(content, active, wanted.promotion, promote === version);
   const calm = { ...status, failures: { ...status.failures, export: undefined, poll: undefined } };
   switch (verdict.kind) {

@@ -460,6 +460,41 @@ test('pin: a job started elsewhere is followed and published, past any gate', as
   assert.equal(world.callsOf('start'), 1);
 });
 
+test('pin: a job that outlasts its timeout is published when it completes after all', async () => {
+  const world = await publishedWorld({ spec: { jobTimeout: '10m' } });
+  world.vendor.jobMs = 40 * minuteMs;
+  world.vendor.contents.set('docs.example.com', { name: 'slow', pages: 20 });
+  const jobId = world.vendor.startElsewhere('docs.example.com');
+  world.editSpec({ pin: { jobId } });
+  await world.run(15 * minuteMs);
+  assert.equal(world.condition('Stalled'), 'True/PinnedJobFailed');
+  await world.until(() => world.status().active?.jobId === jobId);
+  assert.equal(world.condition('Ready'), 'True/Published');
+});
+
+test('pin: time does not run out on a pinned job while the resource is suspended', async () => {
+  const world = await publishedWorld({ spec: { jobTimeout: '10m' } });
+  const jobId = world.vendor.startElsewhere('docs.example.com');
+  world.editSpec({ pin: { jobId }, suspend: true });
+  await world.run(48 * hourMs);
+  world.editSpec({ suspend: false });
+  await world.until(() => world.status().active?.jobId === jobId, 10 * minuteMs);
+});
+
+test('gates: the same content held back night after night keeps its name until it is released', async () => {
+  const world = await publishedWorld({
+    spec: { schedule: '0 * * * *', promotion: { mode: 'Auto', maxShrinkPercent: 10 } },
+  });
+  world.vendor.contents.set('docs.example.com', { name: 'shrunk', pages: 10 });
+  await world.until(() => world.status().candidate !== undefined);
+  const candidate = world.status().candidate;
+  await world.run(3 * hourMs);
+  assert.equal(world.status().candidate?.version, candidate?.version);
+  assert.notEqual(world.status().candidate?.jobId, candidate?.jobId, 'but its job is the newest');
+  world.annotate({ 'staticexport.dev/promote': candidate?.version ?? '' });
+  await world.until(() => world.output()?.['version'] === candidate?.version, minuteMs);
+});
+
 test('pin: what does not exist stalls and leaves the published version alone', async () => {
   const world = await publishedWorld();
   const before = world.output()?.['version'];

@@ -1,0 +1,86 @@
+// A crash before and after every single call of a port, and an answer lost or refused at each, in the moments that
+// matter: the first export, a new version, a refresh, a pin, a release. Whatever was interrupted is finished.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { faultAt } from './faults.ts';
+import { Oracles } from './oracles.ts';
+import { World } from './world.ts';
+
+const minuteMs = 60_000;
+const faults = ['crash-before', 'crash-after', 'lost', 'refused'] as const;
+
+interface Moment {
+  readonly spec?: Record<string, unknown>;
+  readonly arrange: (world: World) => void;
+  readonly isOver: (world: World) => boolean;
+  /** Jobs that exist afterwards; keys are honoured, so no interruption may add one. */
+  readonly jobs: number;
+}
+
+const isReady = (world: World): boolean => world.condition('Ready') === 'True/Published';
+
+const moments: Readonly<Record<string, Moment>> = {
+  'a new version': {
+    arrange: (world) => {
+      world.vendor.jobMs = 5000;
+      world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+      world.annotate({ 'staticexport.dev/requestedAt': 'now' });
+    },
+    isOver: (world) => world.status().history?.length === 2 && isReady(world),
+    jobs: 2,
+  },
+  'a refresh': {
+    arrange: () => {},
+    isOver: (world) => world.clock.monotonic() > 25 * minuteMs && isReady(world),
+    jobs: 1,
+  },
+  'a lost output': {
+    arrange: (world) => {
+      world.cluster.secrets.delete('docs/site-bundle');
+      world.prompt();
+    },
+    isOver: (world) => world.output() !== undefined && isReady(world),
+    jobs: 1,
+  },
+  'a pinned job from elsewhere': {
+    arrange: (world) => {
+      world.vendor.jobMs = 5000;
+      world.vendor.contents.set('docs.example.com', { name: 'elsewhere', pages: 20 });
+      world.editSpec({ pin: { jobId: world.vendor.startElsewhere('docs.example.com') } });
+    },
+    isOver: (world) => world.status().history?.length === 2 && isReady(world),
+    jobs: 2,
+  },
+};
+
+async function publishedWorld(spec: Record<string, unknown> = {}): Promise<World> {
+  const world = new World({ spec: { linkRefresh: { minInterval: '5s' }, ...spec } });
+  world.vendor.jobMs = 5000;
+  await world.until(() => isReady(world));
+  return world;
+}
+
+for (const [name, { spec, arrange, isOver, jobs }] of Object.entries(moments)) {
+  test(`an interruption at any call of ${name} is got over`, async () => {
+    const calls: string[] = [];
+    const plain = await publishedWorld(spec);
+    plain.faults = faultAt(-1, 'none', calls);
+    arrange(plain);
+    await plain.until(() => isOver(plain));
+    for (const fault of faults) {
+      for (let index = 0; index < calls.length; index += 1) {
+        const world = await publishedWorld(spec);
+        world.faults = faultAt(index, fault, []);
+        arrange(world);
+        await world.until(() => isOver(world));
+        const oracles = new Oracles(world);
+        oracles.checkSecrets();
+        oracles.checkStatus();
+        assert.equal(world.vendor.jobs.size, jobs, `${fault} at ${calls[index]} (${index})`);
+        assert.ok(world.isLinkLive(), `${fault} at ${calls[index]} (${index})`);
+        assert.equal(world.status().active?.version, world.output()?.['version']);
+      }
+    }
+  });
+}

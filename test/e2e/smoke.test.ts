@@ -128,6 +128,9 @@ suite('our image on real nodes', () => {
     const [pod = ''] = await listPods(nodes, namespace, selector);
     const exec = await kubectl(nodes, ['exec', pod, inNamespace, '--', '/nodejs/bin/node', '--version']);
     assert.match(exec, /^v24\./);
+    const list = ['/nodejs/bin/node', '--print', 'fs.readdirSync("/app/compiled").join()'];
+    const compiled = await kubectl(nodes, ['exec', pod, inNamespace, '--', ...list]);
+    assert.match(compiled, /^v24\.\S+-65532$/m, 'compiled code for the image’s own user');
     assert.match(await kubectl(nodes, ['logs', pod, inNamespace]), /"level"/);
     const tool = (await findClusterTools()).kubectl;
     const forward = nodes.start(

@@ -1,7 +1,7 @@
 // The root file system that stands in for the public base image: this machine's Node and the libraries it names,
 // certificates, and the same paths and user. Refuses to grow a shell: what works here works on the real base.
 
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { mustRun } from '../command.ts';
 
@@ -13,7 +13,9 @@ export async function fillBaseRoot(root: string): Promise<void> {
   await place(node, join(root, 'nodejs/bin/node'));
   for (const library of librariesOf(await mustRun(['ldd', node]))) await place(library, join(root, library));
   await place(certificates, join(root, certificates));
-  await mkdir(join(root, 'tmp'), { mode: 0o777 });
+  await mkdir(join(root, 'tmp'));
+  // Not as an option of mkdir: the process's mask would take the write bits away.
+  await chmod(join(root, 'tmp'), 0o1777);
   await mkdir(join(root, 'home/nonroot'), { recursive: true });
   const users = [
     'root:x:0:0:root:/root:/sbin/nologin',

@@ -5,7 +5,7 @@
 import { formatInstant } from '../staticexport/instant.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import { needsInspection } from './choose.ts';
-import { isFresher, retryAfterStale } from './link-timing.ts';
+import { isFresher, isFromTheFuture, retryAfterStale } from './link-timing.ts';
 import type { Observation } from './observation.ts';
 import type { ActionResult, GateChange, Publication } from './result.ts';
 import { dueTick, readSchedule } from './schedule.ts';
@@ -169,7 +169,9 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Minte
   const published = output.kind === 'ours' ? output.published : undefined;
   const { active } = status;
   if (active === undefined) return answered(observation, status);
-  const isStale = published !== undefined && (isPublished || !isFresher(clock, published, now));
+  // After our clock was set back even the same link is news: its life on the clock as it is now.
+  const isComparable = published !== undefined && !isFromTheFuture(published, now);
+  const isStale = isComparable && (isPublished || !isFresher(clock, published, now));
   if (isStale && published.expiresAt > now) {
     const stale = {
       count: (status.failures?.link?.count ?? 0) + 1,

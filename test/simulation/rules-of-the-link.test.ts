@@ -34,6 +34,21 @@ test('rule 1: our clock set back or forward by an hour leaves no dead link', asy
   }
 });
 
+test('rule 1: our clock set back is no reason to trust a link that is handed out again for longer', async () => {
+  const world = new World();
+  world.vendor.isCachingLinks = true;
+  await world.until(() => world.condition('Ready') === 'True/Published');
+  await world.run(5 * minuteMs);
+  world.clock.jump(-14 * minuteMs);
+  world.prompt();
+  let deadMs = 0;
+  for (let second = 0; second < 1800; second += 1) {
+    await world.run(1000);
+    if (!world.isLinkLive()) deadMs += 1000;
+  }
+  assert.ok(deadMs <= 30_000, `${deadMs} ms without a live link`);
+});
+
 test('rule 1: a link that is handed out again until it dies is not written twice, and replaced when it is dead', async () => {
   const world = new World();
   world.vendor.isCachingLinks = true;

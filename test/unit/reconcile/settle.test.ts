@@ -152,6 +152,14 @@ test('a link that is not fresher is not published', () => {
   }
 });
 
+test('after our clock was set back, the same link is published with its life on the clock as it is now', () => {
+  const back: Observation = { ...calm, now: published.issuedAt - 900_000 };
+  const remaining = { issuedAt: back.now, expiresAt: back.now + 120_000 };
+  const { publish, action } = settled(back, { kind: 'minted', clock: remaining, isPublished: true });
+  assert.equal(action, 'mint');
+  assert.equal(publish?.expiresAt, remaining.expiresAt);
+});
+
 const found = { digest: 'b'.repeat(64), pages: 18, sizeBytes: 9 };
 const inspecting: Observation = {
   ...complete,

@@ -22,6 +22,7 @@ const charts = new URL('../../charts/', import.meta.url).pathname;
 const site = 'site';
 const inSite = `--namespace=${site}`;
 const servers = 'app.kubernetes.io/name=static-export-site';
+const operators = 'app.kubernetes.io/name=static-export-operator';
 
 suite('both charts on real pods', () => {
   let images: TestImages;
@@ -101,6 +102,37 @@ suite('both charts on real pods', () => {
     assert.deepEqual(await listPods(nodes, site, servers), before);
   });
 
+  test('an operator that is killed, then upgraded, starts no job and replaces no site pod', async () => {
+    const inOperator = '--namespace=operator';
+    const read = (): Promise<string> =>
+      kubectl(nodes, [
+        'get',
+        'staticexports',
+        inSite,
+        `--output=jsonpath={.items[*].status['job','active']}`,
+      ]);
+    const [before, pods] = [await read(), await listPods(nodes, site, servers)];
+    const [leader = ''] = await listPods(nodes, 'operator', operators);
+    await signalContainer(nodes, { namespace: 'operator', pod: leader }, 'SIGKILL');
+    await eventually('it started again', async () =>
+      (await countRestarts(nodes, { namespace: 'operator', pod: leader })) === 1 ? true : undefined,
+    );
+    const chart = `${charts}static-export-operator`;
+    const change = ['--reuse-values', '--set=podAnnotations.upgraded=yes', '--wait', '--timeout=120s'];
+    const upgrade = await nodes.helm(['upgrade', 'operator', chart, inOperator, ...change]);
+    assert.equal(upgrade.code, 0, upgrade.stderr);
+    await eventually(
+      'the upgraded operator leads',
+      async () => {
+        const [pod = ''] = (await listPods(nodes, 'operator', operators)).filter((name) => name !== leader);
+        return (await kubectl(nodes, ['logs', pod, inOperator])).includes('"leading"') || undefined;
+      },
+      { timeoutMs: 60_000 },
+    );
+    assert.equal(await read(), before);
+    assert.deepEqual(await listPods(nodes, site, servers), pods);
+  });
+
   test('without the export service a killed server comes back with the same site', async () => {
     await kubectl(nodes, ['scale', 'deployment/export-service', '--replicas=0', `--namespace=${vendor}`]);
     const [pod = ''] = await listPods(nodes, site, servers);
@@ -114,7 +146,7 @@ suite('both charts on real pods', () => {
 
   test('every container stays below its limit', async (t) => {
     for (const [namespace, selector] of [
-      ['operator', 'app.kubernetes.io/name=static-export-operator'],
+      ['operator', operators],
       [site, servers],
     ] as const) {
       for (const pod of await listPods(nodes, namespace, selector)) {
@@ -123,6 +155,19 @@ suite('both charts on real pods', () => {
         assert.ok(limitBytes !== undefined && peakBytes < limitBytes);
       }
     }
+  });
+
+  test('the operator uninstalled, the resource stays and so does the site', async () => {
+    const gone = await nodes.helm([
+      'uninstall',
+      'operator',
+      '--namespace=operator',
+      '--wait',
+      '--timeout=90s',
+    ]);
+    assert.equal(gone.code, 0, gone.stderr);
+    assert.match(await look(), /docs-static-export-site +True +Published/);
+    await shows('second words');
   });
 });
 

@@ -37,6 +37,11 @@ export interface Connection {
   readonly namespace: string | undefined;
   /** @throws {ConnectionError} `CredentialsUnavailable` when a file or an exec plugin fails; it may heal. */
   authenticate(): Promise<Credentials>;
+  /**
+   * Reads the configuration again and forgets cached tokens: what was given last was refused. A file that cannot
+   * be read leaves things as they are. The server stays the one it was.
+   */
+  renew(): void;
 }
 
 /** No way to the API server: nothing configured, an unknown context, credentials that cannot be had. */
@@ -44,7 +49,7 @@ export class ConnectionError extends PublishableError {}
 
 /** @throws {ConnectionError} */
 export function openConnection(source: ConnectionSource): Connection {
-  const config = loadConfig(source);
+  let config = loadConfig(source);
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
     throw new ConnectionError(
@@ -69,6 +74,13 @@ export function openConnection(source: ConnectionSource): Connection {
     proxyUrl: cluster.proxyUrl,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace,
     authenticate: () => authenticate(config),
+    renew: () => {
+      try {
+        config = loadConfig(source);
+      } catch {
+        // Half-written, or gone for a moment: the next refusal tries again.
+      }
+    },
   };
 }
 

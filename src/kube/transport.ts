@@ -1,4 +1,4 @@
-// HTTP to the API server: one pool of kept-alive HTTP/1.1 connections, credentials per request, a deadline on
+// HTTP to the API server: bounded pools of kept-alive HTTP/1.1 connections, credentials per request, a deadline on
 // every call, a bounded number of tries. Refuses: HTTP/2 (a dark path leaves undici on a dead session), and
 // retrying what the server did not ask to have retried. Everything that goes wrong is a ClusterError.
 
@@ -42,13 +42,29 @@ export interface TransportOptions {
 
 const maxTries = 4;
 const maxWaitMs = 10_000;
+/** Refused credentials are read anew this often at most, or a revoked account would run its exec plugin without end. */
+const renewEveryMs = 10_000;
+/** Enough for every worker; a start with thousands of resources must not open as many connections. */
+const maxCallConnections = 16;
 
 export function createTransport(connection: Connection, options: TransportOptions): Transport {
   const { clock, timeoutMs } = options;
   const send = options.fetch ?? fetch;
-  const pool = createPool(connection);
+  const calls = createPool(connection, { connections: maxCallConnections });
+  // Each watch holds one for as long as it lasts; they must not take the place of calls.
+  const streams = createPool(connection, {});
+  let renewedAt = Number.NEGATIVE_INFINITY;
 
-  const attempt = async (call: Call, signal: AbortSignal): Promise<Response> => {
+  /** True if the credentials were read again, so that the call is worth another try. */
+  const renew = (): boolean => {
+    const now = clock.monotonic();
+    if (now - renewedAt < renewEveryMs) return false;
+    renewedAt = now;
+    connection.renew();
+    return true;
+  };
+
+  const attempt = async (call: Call, pool: Pool, signal: AbortSignal): Promise<Response> => {
     let code = '<error>';
     try {
       const credentials = await unlessAborted(connection.authenticate(), signal);
@@ -73,10 +89,14 @@ export function createTransport(connection: Connection, options: TransportOption
   };
 
   /** One answer that is a success, with the tries that the server asks for. */
-  const obtain = async (call: Call, signal: AbortSignal): Promise<Response> => {
+  const obtain = async (call: Call, pool: Pool, signal: AbortSignal): Promise<Response> => {
     for (let tries = 1; ; tries += 1) {
-      const response = await attempt(call, signal);
+      const response = await attempt(call, pool, signal);
       if (response.ok) return response;
+      if (response.status === 401 && renew()) {
+        await response.body?.cancel();
+        continue;
+      }
       const refusal = readRefusal(call.verb, call.address, await readRefusalBody(response), clock.now());
       // As client-go: only a server that says when wants to be asked again (429 and 5xx).
       const isAsked = response.status === 429 || response.status >= 500;
@@ -90,7 +110,7 @@ export function createTransport(connection: Connection, options: TransportOption
     call: async (call, signal) => {
       const deadline = clock.deadline(call.timeoutMs ?? timeoutMs, signal);
       try {
-        const text = await (await obtain(call, deadline)).text();
+        const text = await (await obtain(call, calls, deadline)).text();
         return text === '' ? undefined : JSON.parse(text);
       } catch (error) {
         throw asClusterError(error, call, signal);
@@ -104,7 +124,7 @@ export function createTransport(connection: Connection, options: TransportOption
         () => {},
       );
       try {
-        const response = await obtain(call, AbortSignal.any([signal, headersLate.signal]));
+        const response = await obtain(call, streams, AbortSignal.any([signal, headersLate.signal]));
         return readChunks(response, call, signal);
       } catch (error) {
         throw asClusterError(error, call, signal);
@@ -113,7 +133,9 @@ export function createTransport(connection: Connection, options: TransportOption
         await watchdog;
       }
     },
-    close: () => pool.close(),
+    close: async () => {
+      await Promise.all([calls.close(), streams.close()]);
+    },
   };
 }
 
@@ -171,15 +193,24 @@ function reasonOf(error: unknown): string {
   return error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : publishableCode(error);
 }
 
+interface Pool {
+  dispatcher(tls: TlsMaterial): Dispatcher;
+  close(): Promise<void>;
+}
+
+interface PoolBounds {
+  readonly connections?: number;
+}
+
 /** One dispatcher for as long as the TLS material stays the same; a rotated CA or certificate makes a new one. */
-function createPool(connection: Connection) {
+function createPool(connection: Connection, bounds: PoolBounds): Pool {
   let current: { readonly key: string; readonly dispatcher: Dispatcher } | undefined;
   return {
     dispatcher: (tls: TlsMaterial): Dispatcher => {
       const key = JSON.stringify(tls);
       if (current?.key === key) return current.dispatcher;
       const outdated = current?.dispatcher;
-      current = { key, dispatcher: createDispatcher(connection, tls) };
+      current = { key, dispatcher: createDispatcher(connection, tls, bounds) };
       // Ends when its last request does; a failure to close idle sockets is nobody's concern.
       void outdated?.close().catch(() => {});
       return current.dispatcher;
@@ -190,8 +221,9 @@ function createPool(connection: Connection) {
   };
 }
 
-function createDispatcher({ proxyUrl }: Connection, tls: TlsMaterial): Dispatcher {
+function createDispatcher({ proxyUrl }: Connection, tls: TlsMaterial, bounds: PoolBounds): Dispatcher {
   const common = {
+    ...bounds,
     allowH2: false,
     // Bodies of watches are silent for as long as nothing happens; their reader has a limit of its own.
     bodyTimeout: 0,

@@ -25,6 +25,8 @@ export interface Authority {
   issueServer(names: {
     readonly dns: readonly string[];
     readonly ips: readonly string[];
+    /** Its time is over already. */
+    readonly hasExpired?: boolean;
   }): Promise<CertifiedKey>;
   /** @param user becomes CN  @param groups become O */
   issueClient(user: string, groups: readonly string[]): Promise<CertifiedKey>;
@@ -39,7 +41,8 @@ export async function createAuthority(): Promise<Authority> {
   const keys = await createKeys();
   const ca = await X509CertificateGenerator.createSelfSigned({
     serialNumber: serial(),
-    name: 'CN=throw-away-ca',
+    // Each of another name: OpenSSL takes the first of two authorities of the same.
+    name: `CN=throw-away-ca-${serial()}`,
     ...validity(),
     signingAlgorithm: algorithm,
     keys,
@@ -50,13 +53,15 @@ export async function createAuthority(): Promise<Authority> {
   });
   return {
     certificatePem: ca.toString('pem'),
-    issueServer: ({ dns, ips }) =>
-      issue(ca, keys.privateKey, 'CN=throw-away-server', ExtendedKeyUsage.serverAuth, [
-        new SubjectAlternativeNameExtension([
-          ...dns.map((value) => ({ type: 'dns', value }) as const),
-          ...ips.map((value) => ({ type: 'ip', value }) as const),
-        ]),
-      ]),
+    issueServer: ({ dns, ips, hasExpired = false }) => {
+      const names = new SubjectAlternativeNameExtension([
+        ...dns.map((value) => ({ type: 'dns', value }) as const),
+        ...ips.map((value) => ({ type: 'ip', value }) as const),
+      ]);
+      const usage = ExtendedKeyUsage.serverAuth;
+      const times = validity(hasExpired ? -2 * lifetimeMs : 0);
+      return issue(ca, keys.privateKey, 'CN=throw-away-server', usage, [names], times);
+    },
     issueClient: (user, groups) => {
       const name = [...groups.map((group) => ({ O: [group] })), { CN: [user] }];
       return issue(ca, keys.privateKey, name, ExtendedKeyUsage.clientAuth, []);
@@ -77,13 +82,14 @@ async function issue(
   subject: string | { [type: string]: string[] }[],
   usage: ExtendedKeyUsage,
   extensions: readonly SubjectAlternativeNameExtension[],
+  times = validity(),
 ): Promise<CertifiedKey> {
   const keys = await createKeys();
   const certificate = await X509CertificateGenerator.create({
     serialNumber: serial(),
     subject,
     issuer: ca.subject,
-    ...validity(),
+    ...times,
     signingAlgorithm: algorithm,
     publicKey: keys.publicKey,
     signingKey,
@@ -102,7 +108,7 @@ function serial(): string {
   return Buffer.from(webcrypto.getRandomValues(new Uint8Array(8))).toString('hex');
 }
 
-function validity(): { notBefore: Date; notAfter: Date } {
-  const now = Date.now();
+function validity(shiftMs = 0): { notBefore: Date; notAfter: Date } {
+  const now = Date.now() + shiftMs;
   return { notBefore: new Date(now - 60_000), notAfter: new Date(now + lifetimeMs) };
 }

@@ -28,6 +28,7 @@ const connection = (credentials: Partial<Credentials> = {}): Connection => ({
   proxyUrl: undefined,
   namespace: undefined,
   authenticate: async () => ({ headers: { Authorization: 'Bearer token-1' }, tls: {}, ...credentials }),
+  renew: () => {},
 });
 const open = (options: Partial<TransportOptions> = {}) =>
   createTransport(connection(), {

@@ -1,0 +1,157 @@
+// Certificates and tokens while they change under a running operator: what is rotated is used without a restart,
+// what is wrong is said in words that name neither, and a renewal of the lease waits behind nothing.
+
+import assert from 'node:assert/strict';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, test } from 'node:test';
+import { createLeaseStore } from '../../../src/kube/lease-store.ts';
+import { createTransport } from '../../../src/kube/transport.ts';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { createAuthority } from '../../support/pki.ts';
+import { sendJson } from '../../support/scripted-api-server.ts';
+import { arrives, type ScriptedCluster, startScriptedCluster, staticExport } from './scripted-cluster.ts';
+
+let world: ScriptedCluster;
+const unhandled: unknown[] = [];
+process.on('unhandledRejection', (reason) => unhandled.push(reason));
+const names = { dns: ['localhost'], ips: ['127.0.0.1'] };
+const address = { resource: { group: '', version: 'v1', plural: 'x', kind: 'X' }, name: 'x' };
+const never = new AbortController().signal;
+
+/** `NotFound` is the answer of a server that was reached and accepted us. */
+const ask = (transport = world.transport): Promise<string> =>
+  transport.call({ verb: 'get', method: 'GET', address }, never).then(
+    () => 'answered',
+    (error: unknown) => (error instanceof ClusterError ? `${error.code}: ${error.message}` : 'not ours'),
+  );
+const authorizations = () => world.api.requests.map(({ authorization }) => authorization);
+
+beforeEach(async () => {
+  world = await startScriptedCluster((api) => api.put(staticExport('a')));
+  await arrives('a first watch', () => world.reflector.isSynced() && world.api.watches.length > 0);
+});
+afterEach(async () => {
+  await world.close();
+  assert.deepEqual(unhandled, []);
+});
+
+test('a rotated authority is believed from the next connection on, without a restart', async () => {
+  const next = await createAuthority();
+  // As a projected volume does it: the new one before the server shows it.
+  writeFileSync(world.caFile, world.authority.certificatePem + next.certificatePem);
+  assert.match(await ask(), /^NotFound/);
+  world.api.present(await next.issueServer(names));
+  await ask();
+  assert.match(await ask(), /^NotFound/);
+  await world.passUntil('a watch on the new certificate', 1_000, () => world.api.watches[1]);
+});
+
+const untrusted = [
+  ['expired', () => world.authority.issueServer({ ...names, hasExpired: true }), 'CERT_HAS_EXPIRED'],
+  [
+    'made out to another host',
+    () => world.authority.issueServer({ dns: ['other.example.com'], ips: [] }),
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ],
+  [
+    'of an unknown authority',
+    async () => (await createAuthority()).issueServer(names),
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED_CERT_IN_CHAIN|CERT_SIGNATURE_FAILURE',
+  ],
+] as const;
+for (const [what, certificate, code] of untrusted) {
+  test(`a certificate that is ${what} is refused by name, and all is well once it is replaced`, async () => {
+    world.api.present(await certificate());
+    // What was on a connection that this closed ends with it.
+    await ask();
+    assert.match(await ask(), new RegExp(`^Unavailable: no usable answer .*\\((${code})\\) to get x "x"$`));
+    world.api.put(staticExport('b'));
+    world.api.present(await world.authority.issueServer(names));
+    await ask();
+    assert.match(await ask(), /^NotFound/);
+    await world.passUntil('the change meanwhile', 1_000, () =>
+      world.wakes.includes('ns/b') ? true : undefined,
+    );
+  });
+}
+
+test('a refused token is read again at once, and the call goes on with the new one', async () => {
+  world.api.fault = ({ authorization }, response) => {
+    if (authorization === 'Bearer token-2') return false;
+    sendJson(response, 401, { kind: 'Status', code: 401 });
+    return true;
+  };
+  writeFileSync(world.tokenFile, 'token-2\n');
+  assert.match(await ask(), /^NotFound/);
+  assert.deepEqual(authorizations().slice(-2), ['Bearer token-1', 'Bearer token-2']);
+});
+
+test('a token that stays refused is read again at most every ten seconds', async () => {
+  world.api.fault = (_request, response) => {
+    sendJson(response, 401, { kind: 'Status', code: 401 });
+    return true;
+  };
+  const before = authorizations().length;
+  for (let call = 0; call < 5; call += 1) assert.match(await ask(), /^Unauthorized: /);
+  assert.equal(authorizations().length - before, 6);
+  await world.clock.pass(10_000);
+  const later = authorizations().length;
+  assert.match(await ask(), /^Unauthorized: the API server did not accept the operator's credentials/);
+  assert.ok(authorizations().length - later >= 2);
+});
+
+test('a token file that is missing for a moment costs a retry, not the process', async () => {
+  const aside = `${world.tokenFile}.aside`;
+  renameSync(world.tokenFile, aside);
+  // The cached token is forgotten when it is refused, so that the next look finds no file.
+  let refuse = true;
+  world.api.fault = (_request, response) => {
+    if (refuse) sendJson(response, 401, { kind: 'Status', code: 401 });
+    return refuse;
+  };
+  assert.match(await ask(), /^Unauthorized: the credentials for the API server cannot be had \(ENOENT\)/);
+  world.api.watches[0]?.end();
+  await world.passUntil('a report', 500, () => world.troubles.at(-1));
+  assert.equal(world.troubles.at(-1), 'Unauthorized');
+  refuse = false;
+  renameSync(aside, world.tokenFile);
+  await world.passUntil('a watch again', 1_000, () => world.api.watches[1]);
+  assert.equal(world.troubles.at(-1), undefined);
+});
+
+test('a kubeconfig that is gone when a token is refused leaves what was read before', async () => {
+  let refusals = 0;
+  world.api.fault = (_request, response) => {
+    refusals += 1;
+    if (refusals <= 2) sendJson(response, 401, { kind: 'Status', code: 401 });
+    return refusals <= 2;
+  };
+  rmSync(world.kubeconfig);
+  assert.match(await ask(), /^Unauthorized/);
+  assert.match(await ask(), /^NotFound/);
+});
+
+test('renewals of the lease never share a connection with other calls, and pass while all of them hang', async () => {
+  const leaseTransport = createTransport(world.connection, { clock: world.clock, timeoutMs: 15_000 });
+  const store = createLeaseStore(leaseTransport, { namespace: 'ns', name: 'lease' }, 5_000);
+  world.api.fault = ({ path }) => !path.includes('/leases');
+  const hanging = Array.from({ length: 40 }, () => ask());
+  const record = {
+    holder: 'a',
+    durationMs: 15_000,
+    acquiredAt: world.clock.now(),
+    renewedAt: world.clock.now(),
+    transitions: 0,
+  };
+  const created = await store.create(record, never);
+  const renewed = await store.replace(created.resourceVersion, record, never);
+  assert.equal(renewed.holder, 'a');
+  const leaseConnections = new Set(
+    world.api.requests.filter(({ path }) => path.includes('/leases')).map(({ connection }) => connection),
+  );
+  const others = world.api.requests.filter(({ path }) => !path.includes('/leases'));
+  assert.ok(others.every(({ connection }) => !leaseConnections.has(connection)));
+  await world.clock.pass(15_000);
+  for (const answer of await Promise.all(hanging)) assert.match(answer, /^Unavailable: .*timeout/);
+  await leaseTransport.close();
+});

@@ -38,7 +38,7 @@ afterEach(async () => {
 test('a rotated authority is believed from the next connection on, without a restart', async () => {
   const next = await createAuthority();
   // As a projected volume does it: the new one before the server shows it.
-  writeFileSync(world.caFile, world.authority.certificatePem + next.certificatePem);
+  writeFileSync(world.caFile, `${world.authority.certificatePem}\n${next.certificatePem}`);
   assert.match(await ask(), /^NotFound/);
   world.api.present(await next.issueServer(names));
   await ask();

@@ -107,13 +107,13 @@ function sourceOf({ conversations, defaultProject }: ExportServiceOptions): Conv
 }
 
 function listenAdmin(
-  { adminListen, clock }: ExportServiceOptions,
+  { adminListen, clock, logger }: ExportServiceOptions,
   listener: HttpListener,
   registry: Registry,
 ): Promise<HttpListener | undefined> {
   if (adminListen === undefined) return Promise.resolve(undefined);
   const readiness = () => (listener.isDraining() ? 'stopping' : undefined);
-  return listenHttp(adminListen, adminApp({ readiness, registry }), clock);
+  return listenHttp(adminListen, adminApp({ readiness, registry, logger }), clock);
 }
 
 function createMetrics(store: JobStore, runningCount: () => number) {

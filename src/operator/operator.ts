@@ -10,10 +10,12 @@ import { adminApp } from '../runtime/admin-port.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
+import { apiHostOf } from './api-host.ts';
 import { type ElectionTimes, runElection } from './election.ts';
 import type { OperatorValues } from './flags.ts';
 import { livenessOf, readinessOf } from './health.ts';
-import { runLeader } from './leader.ts';
+import { selectorOf } from './instance.ts';
+import { runLeader, totalWorkers } from './leader.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { type OutsideFacts, openOutside } from './outside.ts';
 import { createReports } from './reports.ts';
@@ -36,21 +38,26 @@ export async function runOperator(
   const lease = { namespace: leaseNamespace(values, connection.namespace), name: values.leaseName };
   const identity = `${hostname()}_${random.uuid()}`;
   const metrics: OperatorMetrics = createMetrics({
-    workers: values.workers,
+    workers: totalWorkers(values),
     host: new URL(connection.server).host,
     queueFigures: () => queue.figures(),
     reports: () => reports.list(),
     watch: () => watches.figures(),
   });
-  const queue = new WorkQueue(clock, metrics.queue);
+  const queue = new WorkQueue(clock, metrics.queue, {
+    laneOf: (key) => apiHostOf(watches.get(key)?.spec),
+    width: values.workers,
+  });
   const transportOptions = { clock, timeoutMs: values.clusterTimeout, observe: metrics.request };
   const transport = createTransport(connection, transportOptions);
   // A connection of its own: nothing may queue in front of a renewal.
   const leaseTransport = createTransport(connection, transportOptions);
-  const wake = (key: string): void => queue.add(key);
+  const wake = (key: string, found: 'listed' | 'watched'): void =>
+    queue.add(key, found === 'listed' ? 'listed' : 'edited');
   const watches = createWatches({
     transport,
     namespaces: values.watchNamespaces,
+    labelSelector: selectorOf(values.instance),
     clock,
     random,
     logger,
@@ -68,7 +75,12 @@ export async function runOperator(
   };
   const admin = await listenHttp(
     values.adminListen,
-    adminApp({ readiness: readinessOf(health), liveness: livenessOf(health), registry: metrics.registry }),
+    adminApp({
+      readiness: readinessOf(health),
+      liveness: livenessOf(health),
+      registry: metrics.registry,
+      logger,
+    }),
     clock,
   );
   logger.info(
@@ -84,7 +96,7 @@ export async function runOperator(
     await runElection(
       { store, identity, clock, random, logger, times, observe: metrics.leading },
       shutdown,
-      (lost) => runLeader({ values, edge, queue, transport, outside, identity, metrics, reports }, lost),
+      (term) => runLeader({ values, edge, queue, transport, outside, identity, metrics, reports }, term),
     );
   } finally {
     stopWatches.abort();

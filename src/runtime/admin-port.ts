@@ -1,8 +1,9 @@
 // The port for whoever runs the program, never for its users: liveness, readiness, metrics and, where a
 // program has one, its status. Nothing secret is ever answered here. One implementation for all programs.
 
-import express, { type Express } from 'express';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Registry } from 'prom-client';
+import type { Logger } from './logger.ts';
 
 /** `undefined` means ready; a text says what is missing, in words for the person on call. */
 export type Readiness = () => string | undefined;
@@ -12,6 +13,7 @@ export interface AdminFacts {
   /** `undefined` means alive. Only what a restart would heal belongs here (never the reachability of others). */
   readonly liveness?: Readiness;
   readonly registry: Registry;
+  readonly logger?: Logger;
   /** JSON documents by path, computed per request. */
   readonly documents?: Readonly<Record<string, () => unknown>>;
 }
@@ -30,10 +32,16 @@ export function adminApp(facts: AdminFacts): Express {
       response.json(document());
     });
   }
+  // Express's own handler answers with a stack trace and prints plain text between the lines of JSON.
+  app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
+    facts.logger?.error({ error }, 'an admin page failed');
+    if (response.headersSent) next(error);
+    else response.status(500).type('text/plain').send('internal error\n');
+  });
   return app;
 }
 
-function answerProbe(response: express.Response, missing: string | undefined): void {
+function answerProbe(response: Response, missing: string | undefined): void {
   response.set('Cache-Control', 'no-store').type('text/plain');
   response.status(missing === undefined ? 200 : 503).send(`${missing ?? 'ok'}\n`);
 }

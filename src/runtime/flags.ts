@@ -53,15 +53,15 @@ export function readInvocation<F extends Flags>(
   });
   for (const token of tokens) {
     if (token.kind === 'option-terminator') continue;
-    if (token.kind === 'positional') return refuse(program, `unexpected argument "${token.value}"`);
+    if (token.kind === 'positional')
+      return refuse(program, `${position(token.index)} is no flag; every value follows its --flag`);
     if (token.name === 'help' || token.name === 'h') return { outcome: 'print', text: helpText(program) };
     const key = names.get(token.name);
     // A program may have a flag of that name (`--version V`): without a value it still prints.
     if (token.name === 'version' && (key === undefined || token.value === undefined)) {
       return { outcome: 'print', text: `${program.name} ${version}\n` };
     }
-    if (key === undefined)
-      return refuse(program, unknownFlag(token.rawName, [...names.keys(), 'help', 'version']));
+    if (key === undefined) return refuse(program, unknownFlag(token, [...names.keys(), 'help', 'version']));
     const isSwitch = program.flags[key]?.placeholder === undefined;
     if (token.value === undefined && !isSwitch) return refuse(program, `${token.rawName} needs a value`);
     given.set(key, [...(given.get(key) ?? []), token.value ?? 'true']);
@@ -111,7 +111,18 @@ function refuse<F extends Flags>(program: ProgramDescription<F>, reason: string)
   };
 }
 
-function unknownFlag(rawName: string, names: readonly string[]): string {
+/** By place and not by text: what was meant for a flag may be a link or a key. */
+function position(index: number): string {
+  return `argument ${index + 1}`;
+}
+
+interface GivenFlag {
+  readonly rawName: string;
+  readonly index: number;
+}
+
+function unknownFlag({ rawName, index }: GivenFlag, names: readonly string[]): string {
+  if (!/^--?[A-Za-z][A-Za-z-]{0,40}$/.test(rawName)) return `${position(index)} is no flag`;
   const wanted = rawName.replace(/^-+/, '');
   const nearest = names
     .map((name) => ({ name, distance: editDistance(wanted, name) }))

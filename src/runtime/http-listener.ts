@@ -4,6 +4,7 @@
 
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { PublishableError } from '../wire/publishable-error.ts';
 import type { Clock } from './clock.ts';
 
@@ -38,35 +39,45 @@ export async function listenHttp(
   clock: Clock,
   options: ServerOptions = {},
 ): Promise<HttpListener> {
-  let draining = false;
+  let isDraining = false;
+  let isShut = false;
+  const connections = new Map<Duplex, Connection>();
   const server = createServer(options, (request, response) => {
-    if (draining) response.setHeader('Connection', 'close');
+    if (isDraining) response.setHeader('Connection', 'close');
+    const connection = connections.get(request.socket);
+    if (connection !== undefined) {
+      connection.answers += 1;
+      response.once('close', () => {
+        connection.answers -= 1;
+        // What was busy when the door was shut would stay for its whole keep-alive time.
+        if (connection.answers === 0 && (isShut || connection.isBroken)) request.socket.end();
+      });
+    }
     handler(request, response);
   });
-  // Opened ahead of need (browsers, proxies) and never used: to Node these are not idle, to a drain they are.
-  const connections = new Set<Socket>();
   server.on('connection', (socket) => {
-    connections.add(socket);
+    connections.set(socket, { answers: 0, isBroken: false, socket });
     socket.once('close', () => connections.delete(socket));
   });
-  // A client that breaks off or sends garbage must cost its own connection and nothing more.
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable)
-      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-    else socket.destroy();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    refuse(error, socket, connections.get(socket));
   });
   const port = await bind(server, address);
+  // An accept that fails for want of descriptors heals by itself; unheard, the event would end the process.
+  server.on('error', () => {});
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return {
     port,
     url: `http://${host}:${port}`,
-    isDraining: () => draining,
+    isDraining: () => isDraining,
     close: async ({ lingerMs, graceMs }) => {
-      draining = true;
+      isDraining = true;
       await clock.after(lingerMs);
+      isShut = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+      // Opened ahead of need (browsers, proxies) and never used: to Node these are not idle, to a drain they are.
+      for (const { socket } of connections.values()) if (socket.bytesRead === 0) socket.destroy();
       const cut = new AbortController();
       const guard = clock.after(graceMs, cut.signal).then(
         () => server.closeAllConnections(),
@@ -77,6 +88,32 @@ export async function listenHttp(
       await guard;
     },
   };
+}
+
+interface Connection {
+  readonly socket: Socket;
+  /** Requests whose answers are not out yet. */
+  answers: number;
+  /** Something that is no request came; the answers under way are its last. */
+  isBroken: boolean;
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** A client that breaks off or sends garbage costs its own connection and nothing more. */
+function refuse(error: NodeJS.ErrnoException, socket: Duplex, connection: Connection | undefined): void {
+  if (!socket.writable) {
+    socket.destroy();
+  } else if (connection !== undefined && connection.answers > 0) {
+    // A refusal now would land inside the answer that is being sent, as if it were its body.
+    connection.isBroken = true;
+  } else {
+    const status = refusals[error.code ?? ''] ?? '400 Bad Request';
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  }
 }
 
 function bind(server: Server, { host, port }: HostPort): Promise<number> {

@@ -13,6 +13,7 @@ export function parseRetryAfter(value: string | null | undefined, now: number): 
   const text = value?.trim() ?? '';
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, maxWaitMs);
   if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
-  const at = Date.parse(text);
+  // HTTP dates are in GMT (RFC 9110 §5.6.7; asctime does not even say so); left open, it would be this machine's zone.
+  const at = Date.parse(/ (GMT|UTC|[+-]\d{4})$/.test(text) ? text : `${text} GMT`);
   return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - now), maxWaitMs);
 }

@@ -102,11 +102,24 @@ const refusals: readonly (readonly [string, readonly string[], RegExp])[] = [
   ['a bad duration', [...needed, '--link-lifetime=15'], /must be a duration such as/],
   ['a bad choice', [...needed, '--readiness=maybe'], /must be one of always, bundle/],
   ['a bad URL', ['--api-base-url=ftp://x'], /must be an http:\/\/ or https:\/\/ URL/],
-  ['a stray argument', [...needed, 'serve'], /unexpected argument "serve"/],
+  ['a stray argument is named by its place', [...needed, 'serve'], /argument 3 is no flag/],
 ];
 for (const [name, args, wanted] of refusals) {
   test(`refused: ${name}`, () => assert.match(refusalOf(args), wanted));
 }
+
+test('what was meant for a flag is never repeated: it may be a link or a key', () => {
+  const link = 'https://store.example.com/b.tar.gz?X-Amz-Signature=s3cret';
+  for (const args of [
+    [link],
+    [`--${link}`],
+    [`--bundle-file${link}`],
+    ['--api-base-url', `ftp:${link}`],
+    [`--keep=${link}`],
+  ]) {
+    assert.doesNotMatch(refusalOf(args), /s3cret|store\.example/);
+  }
+});
 
 test('a bad environment variable is called by its own name', () => {
   assert.match(

@@ -51,14 +51,69 @@ test('a request that outlives the grace is cut, so that closing ends', async () 
   await cut;
 });
 
+/** A grace that never ends: what waits for it makes its test hang. */
+const endlessGrace: Clock = {
+  ...systemClock,
+  after: (ms, signal) =>
+    ms > 0 ? once(signal ?? assert.fail(), 'abort').then(() => assert.fail()) : systemClock.after(ms),
+};
+
+test('a connection that was busy when the door shut does not stay for its keep-alive time', async () => {
+  let answer: ServerResponse | undefined;
+  const arrived = Promise.withResolvers<void>();
+  const listener = await listenHttp(
+    local,
+    (_request, response) => {
+      // Headers are out before the drain begins, so nothing can say Connection: close any more.
+      response.writeHead(200, { 'Content-Length': 4 }).flushHeaders();
+      answer = response;
+      arrived.resolve();
+    },
+    endlessGrace,
+    { keepAliveTimeout: 3_600_000 },
+  );
+  const holding = connect(listener.port, '127.0.0.1');
+  holding.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  holding.resume();
+  await arrived.promise;
+  const closed = listener.close(now);
+  answer?.end('done');
+  await closed;
+  holding.destroy();
+});
+
+test('garbage behind a request never lands in the answer that is being sent', async () => {
+  let answer: ServerResponse | undefined;
+  const arrived = Promise.withResolvers<void>();
+  const listener = await listenHttp(
+    local,
+    (_request, response) => {
+      response.writeHead(200, { 'Content-Length': 8 });
+      response.write('half');
+      answer = response;
+      arrived.resolve();
+    },
+    systemClock,
+  );
+  const socket = connect(listener.port, '127.0.0.1');
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text;
+  });
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await arrived.promise;
+  socket.write('NOT HTTP AT ALL\r\n\r\n');
+  // The server has read the garbage once its side of the connection has counted it.
+  while ((answer?.req.socket.bytesRead ?? 0) < 45) await systemClock.after(1);
+  await systemClock.after(1);
+  answer?.end('done');
+  await once(socket, 'close');
+  assert.match(received, /\r\n\r\nhalfdone$/);
+  await listener.close(now);
+});
+
 test('a connection opened ahead of need does not hold up the end', async () => {
-  // A grace that never ends: if closing waited for it, this test would not end either.
-  const clock: Clock = {
-    ...systemClock,
-    after: (ms, signal) =>
-      ms > 0 ? once(signal ?? assert.fail(), 'abort').then(() => assert.fail()) : systemClock.after(ms),
-  };
-  const listener = await listenHttp(local, () => {}, clock);
+  const listener = await listenHttp(local, () => {}, endlessGrace);
   const unused = connect(listener.port, '127.0.0.1');
   const cut = new Promise((resolve) => unused.on('error', () => {}).once('close', resolve));
   unused.resume();
@@ -79,6 +134,17 @@ test('an address in use is a clear error', async () => {
     },
   );
   await first.close(now);
+});
+
+test('headers past the limit are told apart from garbage', async () => {
+  const listener = await listenHttp(local, (_request, response) => response.end('ok'), systemClock);
+  const socket = connect(listener.port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+  const [chunk]: Buffer[] = await once(socket, 'data');
+  assert.match(String(chunk), /^HTTP\/1\.1 431 /);
+  socket.destroy();
+  await listener.close(now);
 });
 
 test('garbage on the wire gets 400 and costs its own connection only', async () => {

@@ -3,6 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseRetryAfter } from '../../../src/wire/retry-after.ts';
 
+// Anywhere but in GMT, so that a date without a zone cannot be right by luck.
+process.env['TZ'] = 'America/New_York';
+
 const now = Date.parse('2026-11-21T10:00:00Z');
 const thirtyDaysMs = 30 * 24 * 3_600_000;
 
@@ -14,6 +17,8 @@ const rows: readonly (readonly [string, string | null | undefined, number | unde
   ['an HTTP date in the past is now', 'Sat, 21 Nov 2026 09:00:00 GMT', 0],
   ['an obsolete date form (RFC 850)', 'Saturday, 21-Nov-26 10:01:00 GMT', 60_000],
   ['more than anybody means is bounded', '99999999999', thirtyDaysMs],
+  ['an HTTP date that leaves its zone out is in GMT', 'Sat, 21 Nov 2026 10:02:00', 120_000],
+  ['the asctime form', 'Sat Nov 21 10:02:00 2026', 120_000],
   ['a negative number says nothing', '-5', undefined],
   ['a fraction says nothing', '1.5', undefined],
   ['a word says nothing', 'soon', undefined],

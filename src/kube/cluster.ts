@@ -36,6 +36,7 @@ interface Applied {
     readonly ownerReferences: readonly StoredOwner[];
   };
   readonly data: Readonly<Record<string, string>>;
+  readonly readVersion: string | undefined;
 }
 
 interface Edit {
@@ -80,8 +81,12 @@ export function createCluster(transport: Transport): ObjectCluster {
       },
       signal,
     );
+  // Only what was read is replaced: a writer that slept through a change must not undo it. An apply cannot ask
+  // for absence, so what is new is created bare first, and its fields are then applied like any other's.
   const apply = async (resource: Resource, object: Applied, data: object, signal: AbortSignal) => {
     const { namespace, name } = object.metadata;
+    const typed = { apiVersion: apiVersionOf(resource), kind: resource.kind };
+    const resourceVersion = object.readVersion ?? (await createBare(resource, object, typed, signal));
     await transport.call(
       {
         verb: 'patch',
@@ -89,10 +94,34 @@ export function createCluster(transport: Transport): ObjectCluster {
         address: { resource, namespace, name },
         query: { fieldManager, force: 'true' },
         contentType: 'application/apply-patch+yaml',
-        body: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: object.metadata, ...data },
+        body: { ...typed, metadata: { ...object.metadata, resourceVersion }, ...data },
       },
       signal,
     );
+  };
+  const createBare = async (
+    resource: Resource,
+    { metadata: { namespace, name, ownerReferences } }: Applied,
+    typed: object,
+    signal: AbortSignal,
+  ): Promise<string> => {
+    try {
+      const created = await transport.call(
+        {
+          verb: 'create',
+          method: 'POST',
+          address: { resource, namespace },
+          query: { fieldManager },
+          contentType: 'application/json',
+          body: { ...typed, metadata: { namespace, name, ownerReferences } },
+        },
+        signal,
+      );
+      return readMeta(created).resourceVersion;
+    } catch (error) {
+      if (!(error instanceof ClusterError) || error.code !== 'AlreadyExists') throw error;
+      throw new ClusterError('Conflict', error.message, { cause: error });
+    }
   };
 
   return {

@@ -18,10 +18,12 @@ export interface ReflectorOptions {
   readonly resource: Resource;
   /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
+  /** Absent: all. What stops matching is gone, as if it had been deleted. */
+  readonly labelSelector?: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Must not throw and must not wait: it puts the key into a queue. */
-  readonly wake: (key: string) => void;
+  /** Must not throw and must not wait: it puts the key into a queue. `listed`: found by the first list of all. */
+  readonly wake: (key: string, found: 'listed' | 'watched') => void;
   /** Told once per outage and once when it is over (`undefined`). */
   readonly report: (trouble: ClusterError | undefined) => void;
 }
@@ -54,6 +56,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
   const { transport, resource, namespace, clock, random } = options;
   const cache = new ObjectCache();
   const address = { resource, namespace };
+  const selected = options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector };
   const place: Place = { resourceVersion: undefined };
   /** Keys that a watch spoke of since the audit under way began. */
   let touched = new Set<string>();
@@ -73,7 +76,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     let next: string | undefined;
     let resourceVersion: string | undefined;
     do {
-      const query = { limit: String(pageSize), ...(next !== undefined && { continue: next }) };
+      const query = { ...selected, limit: String(pageSize), ...(next !== undefined && { continue: next }) };
       const page = await transport.call({ verb: 'list', method: 'GET', address, query }, signal);
       const read = readPage(page);
       objects.push(...read.objects);
@@ -88,9 +91,10 @@ export function createReflector(options: ReflectorOptions): Reflector {
     const { objects, resourceVersion } = await list(signal);
     const changed = cache.replace(objects);
     place.resourceVersion = resourceVersion;
+    const found = synced ? 'watched' : 'listed';
     synced = true;
     planAudit();
-    for (const key of changed) options.wake(key);
+    for (const key of changed) options.wake(key, found);
   };
 
   const take = (event: WatchEvent): void => {
@@ -104,7 +108,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     touched.add(key);
     place.resourceVersion = object.metadata.resourceVersion;
     const isNews = event.type === 'DELETED' ? cache.drop(key) : cache.put(object);
-    if (isNews) options.wake(key);
+    if (isNews) options.wake(key, 'watched');
   };
 
   /** One connection, from its request to its end; rejects unless the server closed it in order. */
@@ -120,6 +124,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
           method: 'GET',
           address,
           query: {
+            ...selected,
             watch: '1',
             allowWatchBookmarks: 'true',
             // Spread, so that the watches of many replicas don't end together.

@@ -37,17 +37,27 @@ export class LeadershipLostError extends PublishableError {
   }
 }
 
+/** Our time as the holder of the lease. */
+export interface Term {
+  /** Aborts when the lease is lost. */
+  readonly lost: AbortSignal;
+  /**
+   * False from the renew deadline on, judged anew at every call: a process that was frozen knows it here before
+   * any of its timers could tell.
+   */
+  isHeld(): boolean;
+}
+
 /**
  * Waits for the lease, runs `lead` while it is held, and releases it after `lead` has ended.
  *
- * @param shutdown ends the waiting; `lead` is told by its own signal only of a loss, and must end by itself on shutdown
- * @param lead its signal aborts when the lease is lost
+ * @param shutdown ends the waiting; `lead` is told by its term only of a loss, and must end by itself on shutdown
  * @throws {LeadershipLostError} after `lead` has ended, and whatever `lead` throws
  */
 export async function runElection(
   options: ElectionOptions,
   shutdown: AbortSignal,
-  lead: (lost: AbortSignal) => Promise<void>,
+  lead: (term: Term) => Promise<void>,
 ): Promise<void> {
   const held = await acquire(options, shutdown);
   if (held === undefined) return;
@@ -56,11 +66,17 @@ export async function runElection(
   options.observe(true);
   const lost = new AbortController();
   const stopped = new AbortController();
-  const renewing = renew(options, held, stopped.signal).then((end) => {
+  let renewedAt = held.renewedAt;
+  const note = (at: number): void => {
+    renewedAt = at;
+  };
+  const renewing = renew(options, held, stopped.signal, note).then((end) => {
     if (end.outcome === 'lost') lost.abort(new LeadershipLostError());
     return end;
   });
-  const leading = lead(lost.signal);
+  const isHeld = (): boolean =>
+    !lost.signal.aborted && options.clock.monotonic() - renewedAt < options.times.renewDeadlineMs;
+  const leading = lead({ lost: lost.signal, isHeld });
   leading.catch(() => {});
   try {
     await Promise.race([leading, abandonment(options, lost.signal, stopped.signal)]);
@@ -125,7 +141,12 @@ async function acquire(options: ElectionOptions, shutdown: AbortSignal): Promise
 
 type RenewalEnd = { readonly outcome: 'held'; readonly held: Held } | { readonly outcome: 'lost' };
 
-async function renew(options: ElectionOptions, first: Held, stopped: AbortSignal): Promise<RenewalEnd> {
+async function renew(
+  options: ElectionOptions,
+  first: Held,
+  stopped: AbortSignal,
+  note: (renewedAt: number) => void,
+): Promise<RenewalEnd> {
   const { store, clock, logger, times } = options;
   let held = first;
   let trouble: string | undefined;
@@ -140,6 +161,7 @@ async function renew(options: ElectionOptions, first: Held, stopped: AbortSignal
     try {
       const lease = await store.replace(held.lease.resourceVersion, record(options, held.lease), deadline);
       held = { lease, renewedAt: sentAt };
+      note(sentAt);
       trouble = undefined;
     } catch (error) {
       trouble = report(logger, error, trouble);

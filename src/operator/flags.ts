@@ -14,6 +14,9 @@ import {
 } from '../runtime/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
 
+/** Kubernetes label values (apimachinery, IsValidLabelValue). */
+const labelValue = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+
 const flags = {
   apiBaseUrl: httpUrl.optional('Export API for resources that name none; may carry a path prefix'),
   allowedApiHosts: list(
@@ -21,18 +24,27 @@ const flags = {
     'Hosts that an API key may be sent to (default: the host of --api-base-url)',
   ),
   watchNamespaces: list('NAMESPACE,...', 'Namespaces to look after (default: all)'),
+  instance: text.optional(
+    'Look after the resources labelled staticexport.dev/instance=TEXT only (default: those without the label)',
+  ),
   adminListen: hostPort.withDefault('0.0.0.0:8081', 'Where /livez, /readyz and /metrics are answered'),
   allowPrivateLinks: toggle('Let bundle links lead to loopback, private and cluster addresses'),
   kubeconfig: path.optional('Kubeconfig to use instead of the service account'),
   context: text.optional('Context of the kubeconfig'),
-  workers: count.withDefault('4', 'Resources worked on at the same time'),
+  workers: count.withDefault(
+    '4',
+    'Resources of one export API worked on at the same time; four times as many of all APIs together',
+  ),
   leaseNamespace: text.optional('Namespace of the leader-election lease (default: the own one)'),
   leaseName: text.withDefault('static-export-operator', 'Name of the leader-election lease'),
   leaseDuration: duration.withDefault('15s', 'A silent leader is replaced after this'),
   requestTimeout: duration.withDefault('30s', 'Deadline of one export-API request'),
   clusterTimeout: duration.withDefault('15s', 'Deadline of one request to the API server'),
   inspectTimeout: duration.withDefault('15m', 'Deadline of downloading and reading one archive'),
-  passTimeout: duration.withDefault('5m', 'Deadline of one pass over a resource'),
+  passTimeout: duration.withDefault(
+    '5m',
+    'Deadline of one pass over a resource; archives are read between passes and have their own',
+  ),
   maxArchiveSize: bytes.withDefault('4GiB', 'Largest archive to download'),
   maxBundleSize: bytes.withDefault('8GiB', 'Largest archive once decompressed'),
   extraCaFile: path.optional(
@@ -46,6 +58,9 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
   flags,
   check: (values) => {
     if (values.workers < 1) return '--workers must be at least 1, or nothing would ever be done';
+    if (values.instance !== undefined && !labelValue.test(values.instance)) {
+      return '--instance must be usable as a label value: letters, digits, "-", "_", ".", 63 at most';
+    }
     if (values.leaseDuration < 3_000) return '--lease-duration must be at least 3s, to be renewed in time';
     if (values.passTimeout <= 2 * values.requestTimeout) {
       return '--pass-timeout must be longer than two of --request-timeout: a pass may mint and probe a link';

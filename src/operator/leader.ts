@@ -9,9 +9,12 @@ import type { PassEdge } from '../loop/edge.ts';
 import { createMemory } from '../loop/memory.ts';
 import { runPass } from '../loop/pass.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
 import { runController } from './controller.ts';
+import type { Term } from './election.ts';
 import { createEventRecorder } from './event-recorder.ts';
 import type { OperatorValues } from './flags.ts';
+import { selectInstance } from './instance.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import type { Outside } from './outside.ts';
 import type { Reports } from './reports.ts';
@@ -34,9 +37,16 @@ const drainMs = 25_000;
 /** Every resource is looked at this often, whatever its pass said. */
 const fullLookMs = 60 * 60_000;
 
-/** Ends on shutdown (in order) or when `lost` aborts (at once). */
-export async function runLeader(parts: LeaderParts, lost: AbortSignal): Promise<void> {
-  const { values, edge, queue, transport, outside, metrics, reports } = parts;
+/** Export APIs that may hang at the same time before resources of another one have to wait. */
+const lanesAtOnce = 4;
+
+/** Passes at the same time, over all export APIs. */
+export const totalWorkers = ({ workers }: Pick<OperatorValues, 'workers'>): number => workers * lanesAtOnce;
+
+/** Ends on shutdown (in order) or when the lease is lost (at once). */
+export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Promise<void> {
+  const { values, edge, queue, outside, metrics, reports } = parts;
+  const transport = fence(parts.transport, isHeld);
   const { clock, random, logger, shutdown } = edge;
   const ended = new AbortController();
   const work = AbortSignal.any([lost, ended.signal]);
@@ -44,7 +54,7 @@ export async function runLeader(parts: LeaderParts, lost: AbortSignal): Promise<
   const store = createEventStore(transport, parts.identity);
   const events = createEventRecorder({ store, clock, random, logger, signal: work });
   const passEdge: PassEdge = {
-    cluster: createCluster(transport),
+    cluster: selectInstance(createCluster(transport), values.instance),
     exportApi: outside.exportApi,
     bundles: outside.bundles,
     events,
@@ -65,7 +75,7 @@ export async function runLeader(parts: LeaderParts, lost: AbortSignal): Promise<
       {
         queue,
         pass: (key, signal) => runPass(key, passEdge, signal),
-        workers: values.workers,
+        workers: totalWorkers(values),
         passTimeoutMs: values.passTimeout,
         fullLookMs,
         clock,
@@ -83,6 +93,22 @@ export async function runLeader(parts: LeaderParts, lost: AbortSignal): Promise<
     ended.abort();
     await drain;
   }
+}
+
+/** Lets reads through, and writes only while the lease is ours. */
+function fence(transport: Transport, isHeld: () => boolean): Transport {
+  return {
+    ...transport,
+    call: async (call, signal) => {
+      if (call.method !== 'GET' && !isHeld()) {
+        throw new ClusterError(
+          'Aborted',
+          'the lease may be with another replica; nothing is written any more',
+        );
+      }
+      return transport.call(call, signal);
+    },
+  };
 }
 
 /** Closes the queue when it is time to stop, and ends the work after the patience of a shutdown is over. */

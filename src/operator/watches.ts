@@ -14,10 +14,11 @@ export interface WatchesOptions {
   readonly transport: Transport;
   /** Empty: all, with one watch across the cluster. */
   readonly namespaces: readonly string[];
+  readonly labelSelector: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly wake: (key: string) => void;
+  readonly wake: (key: string, found: 'listed' | 'watched') => void;
 }
 
 export interface Watches {

@@ -3,6 +3,7 @@
 // Invariant: a key added while its pass runs is looked at again after it; nothing added is lost.
 
 import type { Clock } from '../runtime/clock.ts';
+import { type LaneOptions, type Urgency, urgencies, WaitingKeys } from './waiting-keys.ts';
 
 /** No timer is longer at once; who waits longer looks earlier, which costs one idle pass. */
 export const longestDelayMs = 24 * 24 * 60 * 60 * 1000;
@@ -30,33 +31,34 @@ interface Timer {
 }
 
 const silent: QueueObserver = { added: () => {}, taken: () => {}, finished: () => {} };
+const oneLane: LaneOptions = { laneOf: () => '', width: Number.POSITIVE_INFINITY };
 
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver;
-  /** By key: when it was added, monotonic ms. Insertion order is the order of service. */
-  readonly #ready = new Map<string, number>();
-  readonly #active = new Map<string, number>();
-  readonly #again = new Set<string>();
+  readonly #ready: WaitingKeys;
+  readonly #active = new Map<string, { readonly takenAt: number; readonly lane: string }>();
+  readonly #again = new Map<string, Urgency>();
   readonly #timers = new Map<string, Timer>();
   #waiters: (() => void)[] = [];
   #closed = false;
 
-  constructor(clock: Clock, observer: QueueObserver = silent) {
+  constructor(clock: Clock, observer: QueueObserver = silent, lanes: LaneOptions = oneLane) {
     this.#clock = clock;
     this.#observer = observer;
+    this.#ready = new WaitingKeys(lanes);
   }
 
   /** As soon as possible. Cancels a delayed look: the pass that comes says when the next is due. */
-  add(key: string): void {
+  add(key: string, urgency: Urgency = 'edited'): void {
     if (this.#closed) return;
     this.#cancel(key);
     if (this.#active.has(key)) {
-      this.#again.add(key);
+      const known = this.#again.get(key) ?? urgency;
+      this.#again.set(key, urgencies.indexOf(known) < urgencies.indexOf(urgency) ? known : urgency);
       return;
     }
-    if (this.#ready.has(key)) return;
-    this.#ready.set(key, this.#clock.monotonic());
+    if (!this.#ready.put(key, urgency, this.#clock.monotonic())) return;
     this.#observer.added();
     this.#waiters.shift()?.();
   }
@@ -65,7 +67,7 @@ export class WorkQueue {
   addAfter(key: string, delayMs: number): void {
     if (this.#closed || this.#ready.has(key)) return;
     if (!(delayMs > 0)) {
-      this.add(key);
+      this.add(key, 'due');
       return;
     }
     const waitMs = Math.min(delayMs, longestDelayMs);
@@ -77,7 +79,7 @@ export class WorkQueue {
     this.#timers.set(key, timer);
     void this.#clock.after(waitMs, timer.cancel.signal).then(
       () => {
-        if (this.#timers.get(key) === timer) this.add(key);
+        if (this.#timers.get(key) === timer) this.add(key, 'due');
       },
       () => {},
     );
@@ -87,13 +89,12 @@ export class WorkQueue {
   async take(): Promise<string | undefined> {
     for (;;) {
       if (this.#closed) return undefined;
-      const [next] = this.#ready;
+      const next = this.#ready.take();
       if (next !== undefined) {
-        const [key, addedAt] = next;
-        this.#ready.delete(key);
-        this.#active.set(key, this.#clock.monotonic());
-        this.#observer.taken(this.#clock.monotonic() - addedAt);
-        return key;
+        const takenAt = this.#clock.monotonic();
+        this.#active.set(next.key, { takenAt, lane: next.lane });
+        this.#observer.taken(takenAt - next.since);
+        return next.key;
       }
       await new Promise<void>((resolve) => {
         this.#waiters.push(resolve);
@@ -102,11 +103,15 @@ export class WorkQueue {
   }
 
   done(key: string): void {
-    const takenAt = this.#active.get(key);
-    if (takenAt === undefined) return;
+    const taken = this.#active.get(key);
+    if (taken === undefined) return;
     this.#active.delete(key);
-    this.#observer.finished(this.#clock.monotonic() - takenAt);
-    if (this.#again.delete(key)) this.add(key);
+    this.#ready.finish(taken);
+    this.#observer.finished(this.#clock.monotonic() - taken.takenAt);
+    const urgency = this.#again.get(key);
+    if (this.#again.delete(key) && urgency !== undefined) this.add(key, urgency);
+    // A place in the lane is free: somebody may wait for just that.
+    if (this.#ready.size > 0) this.#waiters.shift()?.();
   }
 
   /** Nothing is handed out any more, timers are gone; keys under way stay so until `done`. */
@@ -119,7 +124,7 @@ export class WorkQueue {
 
   figures(): QueueFigures {
     const now = this.#clock.monotonic();
-    const ages = [...this.#active.values()].map((takenAt) => now - takenAt);
+    const ages = [...this.#active.values()].map(({ takenAt }) => now - takenAt);
     return {
       waiting: this.#ready.size,
       active: this.#active.size,

@@ -22,6 +22,11 @@ export const annotations = {
   allowFrom: `${group}/allow-from`,
 } as const;
 
+export const labels = {
+  /** On a StaticExport: which of several operators of a cluster looks after it (its `--instance`). */
+  instance: `${group}/instance`,
+} as const;
+
 export const managedByLabels = {
   'app.kubernetes.io/managed-by': fieldManager,
   'app.kubernetes.io/part-of': category,

@@ -53,7 +53,7 @@ class Contender {
         observe: () => {},
       },
       this.shutdown.signal,
-      async (lost) => {
+      async ({ lost }) => {
         this.isWorking = true;
         await new Promise<void>((resolve) => {
           AbortSignal.any([lost, this.shutdown.signal]).addEventListener('abort', () => resolve());

@@ -39,6 +39,7 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
   const watches = createWatches({
     transport,
     namespaces,
+    labelSelector: '!staticexport.dev/instance',
     clock,
     random,
     logger,

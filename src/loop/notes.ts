@@ -24,7 +24,9 @@ export function notesOf(before: Status, after: Status): readonly EventNote[] {
   }
   for (const type of ['Stalled', 'Exported', 'LinkFresh', 'TargetsSynced']) {
     const note = noteOfCondition(conditionOf(before, type), conditionOf(after, type));
-    if (note !== undefined) notes.push(note);
+    // One cause may turn two conditions; it is told once.
+    const isTold = notes.some(({ reason }) => reason === note?.reason);
+    if (note !== undefined && !isTold) notes.push(note);
   }
   return notes;
 }

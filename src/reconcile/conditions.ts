@@ -21,7 +21,7 @@ import {
 import type { Condition, TargetStatus } from '../staticexport/status-schema.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from './link-timing.ts';
 import { type Observation, pendingRequest } from './observation.ts';
-import type { State } from './state.ts';
+import type { AccessReason, State } from './state.ts';
 
 /** A condition before it is dated. */
 export interface Claim {
@@ -151,8 +151,34 @@ function describe(observation: Observation, reason: ReadyReason): string {
 
 const startVerdicts = ['JobFailed', 'TimedOut', 'JobLost', 'BundleRejected'];
 
-function claimExported({ status }: Observation, state: State): Claim {
-  const { job, failures } = status;
+/**
+ * Why a due or unfinished export gets nowhere while something is published. Before anything is, Stalled and
+ * Reconciling say it, and Exported stays Unknown.
+ */
+function exportObstacle({ wanted, process }: Observation, state: State): AccessReason | undefined {
+  if (state.access.kind === 'open' || state.want.kind === 'first' || wanted.pin !== undefined)
+    return undefined;
+  const lane = state.export.kind === 'late' ? state.export.next : state.export;
+  switch (lane.kind) {
+    case 'due':
+    case 'waiting':
+    case 'unconfirmed':
+    case 'running':
+      return state.access.reason;
+    case 'complete':
+      // Reading an archive needs the link in hand, not the API.
+      return process.candidate?.jobId === lane.subject.jobId ? undefined : state.access.reason;
+    case 'resting':
+    case 'held':
+    case 'late':
+      return undefined;
+    default:
+      return lane satisfies never;
+  }
+}
+
+function claimExported(observation: Observation, state: State): Claim {
+  const { job, failures, candidate, conditions } = observation.status;
   const exported = (value: Condition['status'], reason: ExportedReason, detail?: string): Claim =>
     claim(
       'Exported',
@@ -160,6 +186,8 @@ function claimExported({ status }: Observation, state: State): Claim {
       reason,
       [exportedReasons[reason], ...(detail === undefined ? [] : [detail])].join(' '),
     );
+  const obstacle = exportObstacle(observation, state);
+  if (obstacle !== undefined) return exported('False', obstacle);
   const starting = failures?.export;
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
   if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
@@ -183,10 +211,10 @@ function claimExported({ status }: Observation, state: State): Claim {
       return exported(
         'False',
         heldReason(job?.why) ?? 'AwaitingPromotion',
-        `Candidate ${status.candidate?.version ?? ''}.`,
+        `Candidate ${candidate?.version ?? ''}.`,
       );
     case undefined:
-      return keepExported(status.conditions) ?? exported('Unknown', 'Pending');
+      return keepExported(conditions) ?? exported('Unknown', 'Pending');
     default:
       return verdict satisfies never;
   }

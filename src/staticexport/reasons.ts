@@ -44,7 +44,19 @@ export const stalledReasons = {
   PageCountDropped: 'The export lost a larger share of its pages than promotion.maxShrinkPercent.',
 } as const;
 
-/** Condition `Exported`: the outcome of the last export. */
+/** Why an export that is due cannot be had: the API may not be called. */
+const accessReasons = {
+  KeyMissing: reconcilingReasons.KeyMissing,
+  BaseUrlMissing: stalledReasons.BaseUrlMissing,
+  HostNotAllowed: stalledReasons.HostNotAllowed,
+  KeyUnreadable: stalledReasons.KeyUnreadable,
+  KeyEmpty: stalledReasons.KeyEmpty,
+  KeyInvalid: stalledReasons.KeyInvalid,
+  KeyRefused: stalledReasons.KeyRefused,
+  KeyForbidden: stalledReasons.KeyForbidden,
+} as const;
+
+/** Condition `Exported`: the outcome of the last export, or what keeps the next one from it. */
 export const exportedReasons = {
   Promoted: 'The last export was published.',
   Unchanged: 'The last export has the content that is published already.',
@@ -59,6 +71,7 @@ export const exportedReasons = {
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,
   PageCountDropped: stalledReasons.PageCountDropped,
+  ...accessReasons,
 } as const;
 
 /** Condition `LinkFresh`. */

@@ -172,6 +172,18 @@ test('a key without the usual prefix is used, with one warning', async () => {
   assert.equal(world.logs.filter((line) => line.includes('svc_')).length, 1);
 });
 
+test('a key that is refused at the hour of an export is seen and told while the link still lives', async () => {
+  const world = new World({ spec: { schedule: '0 * * * *' } });
+  world.vendor.linkLifetimeMs = 72 * hourMs;
+  await world.until(() => world.condition('Exported') === 'True/Unchanged', 3 * hourMs);
+  world.cluster.putSecret({ namespace: 'docs', name: 'export-api' }, { apiKey: 'svc_wrong' });
+  const told = world.events.length;
+  await world.run(2 * hourMs);
+  assert.equal(world.condition('Exported'), 'False/KeyRefused');
+  assert.equal(world.condition('Ready'), 'True/Published');
+  assert.equal(world.events.slice(told).filter(({ reason }) => reason === 'KeyRefused').length, 1);
+});
+
 test('a key never goes to a host that is not allowed', async () => {
   const world = new World({
     spec: { api: { baseUrl: 'https://api.example.com.evil.test', keySecretRef: { name: 'export-api' } } },

@@ -68,6 +68,13 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     { conditions: [condition('Stalled', 'True', 'KeyRefused')] },
     ['Warning KeyRefused'],
   ],
+  'one cause that turns two conditions is told once': [
+    { conditions: [condition('Exported', 'True', 'Promoted')] },
+    {
+      conditions: [condition('Stalled', 'True', 'KeyRefused'), condition('Exported', 'False', 'KeyRefused')],
+    },
+    ['Warning KeyRefused'],
+  ],
   'what is not known yet says nothing': [
     {},
     { conditions: [condition('Exported', 'Unknown', 'Pending')] },

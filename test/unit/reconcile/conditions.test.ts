@@ -139,6 +139,11 @@ test('a refused key unsets nothing while the published link lives', () => {
   assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Ready'), 'True/Published');
 });
 
+/** An export is due. */
+const requested: Observation = { ...calm, request: 'token' };
+const scheduled: Observation = withStatus(withWanted(calm, { schedule: '0 * * * *' }), {
+  nextExportTime: at(0),
+});
 const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, string]>> = {
   Promoted: [calm, 'True'],
   Unchanged: [withStatus(calm, { job: { ...complete, verdict: 'Unchanged' } }), 'True'],
@@ -162,6 +167,14 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
   AwaitingPromotion: [held('AwaitingPromotion'), 'False'],
   TooFewPages: [held('TooFewPages'), 'False'],
   PageCountDropped: [held('PageCountDropped'), 'False'],
+  KeyMissing: [{ ...requested, key: { kind: 'missing' } }, 'False'],
+  BaseUrlMissing: [withWanted(requested, { baseUrl: undefined }), 'False'],
+  HostNotAllowed: [{ ...requested, isHostAllowed: false }, 'False'],
+  KeyUnreadable: [{ ...requested, key: { kind: 'unreadable' } }, 'False'],
+  KeyEmpty: [{ ...requested, key: { kind: 'empty' } }, 'False'],
+  KeyInvalid: [{ ...requested, key: { kind: 'invalid' } }, 'False'],
+  KeyRefused: [withStatus(scheduled, { refusedKey }), 'False'],
+  KeyForbidden: [withStatus(scheduled, { refusedKey: { ...refusedKey, reason: 'Forbidden' } }), 'False'],
 };
 
 for (const [reason, [observation, status]] of Object.entries(exported)) {
@@ -169,6 +182,22 @@ for (const [reason, [observation, status]] of Object.entries(exported)) {
     assert.equal(conditionsOf(observation).get('Exported'), `${status}/${reason}`);
   });
 }
+
+test('a refused key is no news of Exported where no export is due, nor before anything was published', () => {
+  assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Exported'), 'True/Promoted');
+  assert.equal(conditionsOf(withStatus(fresh, { refusedKey })).get('Exported'), 'Unknown/Pending');
+});
+
+test('an export that is being read needs no key, one that still has to be fetched does', () => {
+  const waiting = withStatus(calm, { job: complete, refusedKey });
+  assert.equal(conditionsOf(waiting).get('Exported'), 'False/KeyRefused');
+  const candidate = { jobId: 'se_2', issuedAt: t0, expiresAt: t0 + 1000, reading: 'running' as const };
+  const reading = { ...waiting, process: { ...waiting.process, candidate } };
+  assert.equal(
+    conditionsOf(reading).get('Exported'),
+    conditionsOf(withStatus(calm, { job: complete })).get('Exported'),
+  );
+});
 
 test('while a job runs, the outcome of the one before stays', () => {
   const seen = adopt(withStatus(calm, { job: { ...complete, verdict: 'JobFailed' } }));

@@ -9,7 +9,6 @@ import type { PassEdge } from '../loop/edge.ts';
 import { createMemory } from '../loop/memory.ts';
 import { runPass } from '../loop/pass.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
-import { ClusterError } from '../wire/cluster-error.ts';
 import { runController } from './controller.ts';
 import type { Term } from './election.ts';
 import { createEventRecorder } from './event-recorder.ts';
@@ -19,6 +18,7 @@ import type { OperatorMetrics } from './metrics.ts';
 import type { Outside } from './outside.ts';
 import type { Reports } from './reports.ts';
 import type { WorkQueue } from './work-queue.ts';
+import { fenceWrites } from './write-fence.ts';
 
 export interface LeaderParts {
   readonly values: OperatorValues;
@@ -46,7 +46,7 @@ export const totalWorkers = ({ workers }: Pick<OperatorValues, 'workers'>): numb
 /** Ends on shutdown (in order) or when the lease is lost (at once). */
 export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Promise<void> {
   const { values, edge, queue, outside, metrics, reports } = parts;
-  const transport = fence(parts.transport, isHeld);
+  const transport = fenceWrites(parts.transport, isHeld);
   const { clock, random, logger, shutdown } = edge;
   const ended = new AbortController();
   const work = AbortSignal.any([lost, ended.signal]);
@@ -93,22 +93,6 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     ended.abort();
     await drain;
   }
-}
-
-/** Lets reads through, and writes only while the lease is ours. */
-function fence(transport: Transport, isHeld: () => boolean): Transport {
-  return {
-    ...transport,
-    call: async (call, signal) => {
-      if (call.method !== 'GET' && !isHeld()) {
-        throw new ClusterError(
-          'Aborted',
-          'the lease may be with another replica; nothing is written any more',
-        );
-      }
-      return transport.call(call, signal);
-    },
-  };
 }
 
 /** Closes the queue when it is time to stop, and ends the work after the patience of a shutdown is over. */

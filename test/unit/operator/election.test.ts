@@ -35,13 +35,21 @@ type Network = 'up' | 'down' | 'answers-lost' | 'hanging';
 class Contender {
   network: Network = 'up';
   isWorking = false;
+  /** Our own judgement, asked at any moment. */
+  isHeld: () => boolean = () => false;
+  /** For so long its process stood still: its clock went on, and no timer of it has fired yet. */
+  frozenMs = 0;
   /** Work that does not listen to the loss of its lease. */
   isDeaf = false;
   readonly shutdown = new AbortController();
   readonly ended: Promise<unknown>;
 
   constructor(server: Server, clock: SteppedClock, identity: string, skewMs = 0) {
-    const own = { ...clock, now: () => clock.now() + skewMs };
+    const own = {
+      ...clock,
+      now: () => clock.now() + skewMs,
+      monotonic: () => clock.monotonic() + this.frozenMs,
+    };
     this.ended = runElection(
       {
         store: this.#store(server),
@@ -53,8 +61,9 @@ class Contender {
         observe: () => {},
       },
       this.shutdown.signal,
-      async ({ lost }) => {
+      async ({ lost, isHeld }) => {
         this.isWorking = true;
+        this.isHeld = isHeld;
         await new Promise<void>((resolve) => {
           AbortSignal.any([lost, this.shutdown.signal]).addEventListener('abort', () => resolve());
         });
@@ -108,6 +117,22 @@ test('one of two leads, and goes on leading', async () => {
   const { clock, first, second } = world();
   await clock.pass(60_000);
   assert.deepEqual([first.isWorking, second.isWorking], [true, false]);
+});
+
+test('a leader that was frozen knows before any timer fires that it leads no more', async () => {
+  const { clock, first } = world();
+  await clock.pass(5_000);
+  assert.equal(first.isHeld(), true);
+  first.frozenMs = 10_000;
+  assert.equal(first.isHeld(), false);
+});
+
+test('a leader that is gone without a word is replaced within the lease and one retry', async () => {
+  const { clock, first, second } = world();
+  await clock.pass(5_000);
+  first.network = 'hanging';
+  await clock.pass(defaultTimes.leaseMs + defaultTimes.retryMs);
+  assert.equal(second.isWorking, true);
 });
 
 test('a released lease is taken at once', async () => {

@@ -73,6 +73,40 @@ test('closing wakes who waits, drops timers, and takes nothing more', async () =
   assert.equal(clock.waiting(), 0);
 });
 
+test('an API that hangs holds its own places only: others are served while it does', async () => {
+  const queue = new WorkQueue(steppedClock(), undefined, {
+    laneOf: (key) => key.split('/')[0] ?? '',
+    width: 2,
+  });
+  const started: string[] = [];
+  const worker = async (): Promise<void> => {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      started.push(key);
+      if (key.startsWith('hangs/')) await new Promise(() => {});
+      queue.done(key);
+    }
+  };
+  const workers = Array.from({ length: 4 }, worker);
+  for (let index = 0; index < 50; index += 1) queue.add(`hangs/${index}`, 'listed');
+  for (let index = 0; index < 50; index += 1) queue.add(`works/${index}`, 'listed');
+  await settle();
+  assert.equal(started.filter((key) => key.startsWith('hangs/')).length, 2);
+  assert.equal(started.filter((key) => key.startsWith('works/')).length, 50);
+  queue.close();
+  assert.equal(workers.length, 4);
+});
+
+test('a key made urgent while its pass runs is urgent afterwards', async () => {
+  const queue = new WorkQueue(steppedClock());
+  queue.add('a', 'listed');
+  await queue.take();
+  queue.add('b', 'listed');
+  queue.add('a', 'edited');
+  queue.add('a', 'listed');
+  queue.done('a');
+  assert.equal(await queue.take(), 'a');
+});
+
 test('property: whatever is added is handed out afterwards, and never to two at once', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('add' as const), key: fc.constantFrom('a', 'b', 'c') }),

@@ -1,0 +1,154 @@
+// Three replicas on a real API server, and the leader killed with -9 over and over while exports are asked for and
+// links run out: the next one goes on, no job is started twice, no link dies. A few kills by default;
+// LEADER_KILLS=50 for the whole story.
+
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
+import { createCluster } from '../../../src/kube/cluster.ts';
+import { openConnection } from '../../../src/kube/connection.ts';
+import { createTransport, type Transport } from '../../../src/kube/transport.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+
+const kills = Number(process.env['LEADER_KILLS'] ?? 3);
+const namespace = 'team-a';
+const names = ['one', 'two', 'three'];
+const domainOf = (name: string): string => `${name}.example.com`;
+let world: ChartedCluster;
+let vendor: ScriptedVendor;
+let transport: Transport;
+let reader: ReturnType<typeof createReader>;
+let replicas: OperatorProcess[] = [];
+const never = new AbortController().signal;
+
+const start = () =>
+  startOperator(world, [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--watch-namespaces=${namespace}`,
+    '--lease-duration=3s',
+    '--request-timeout=5s',
+  ]);
+
+before(async () => {
+  vendor = await startVendor();
+  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  reader = createReader(world.kubectl, namespace);
+  const connection = openConnection({
+    kubeconfig: world.kubeconfig,
+    context: undefined,
+    isInCluster: false,
+  });
+  transport = createTransport(connection, { clock: systemClock, timeoutMs: 10_000 });
+  for (const name of names) vendor.script(domainOf(name), { lifetimeMs: 24_000 });
+  await world.apply(
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey: goodKey },
+    },
+    ...names.map((name) => ({
+      apiVersion: 'staticexport.dev/v1alpha1',
+      kind: 'StaticExport',
+      metadata: { name, namespace },
+      spec: {
+        domain: domainOf(name),
+        api: { keySecretRef: { name: 'export-api' } },
+        linkRefresh: { atPercent: 40, minInterval: '1s' },
+      },
+    })),
+  );
+  replicas = await Promise.all([start(), start(), start()]);
+  for (const name of names) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
+});
+
+after(async () => {
+  await Promise.all(replicas.map(({ child }) => child.stop('SIGKILL')));
+  await transport?.close();
+  await vendor?.close();
+  await world?.stop();
+});
+
+const leads = async (replica: OperatorProcess): Promise<boolean> =>
+  !replica.child.hasExited() &&
+  /^leader_election_master_status\{name="staticexport"\} 1$/m.test((await replica.get('/metrics')).text);
+
+const findLeader = () =>
+  eventually(
+    'a leader',
+    async () => {
+      const found = await Promise.all(replicas.map(leads));
+      assert.ok(found.filter((isLeader) => isLeader).length <= 1, 'two lead at once');
+      return replicas[found.indexOf(true)];
+    },
+    { timeoutMs: 15_000, everyMs: 50 },
+  );
+
+/** Looks at every published link all the time; returns those that were seen dead. */
+function watchLinks(stop: AbortSignal): Promise<readonly string[]> {
+  const cluster = createCluster(transport);
+  const dead = new Set<string>();
+  const look = async (name: string): Promise<void> => {
+    const secret = await cluster.readSecret({ namespace, name: `${name}-bundle` }, never);
+    const bundle = parsePublishedBundle(Buffer.from(secret?.data['bundle.json'] ?? '').toString());
+    if (bundle.expiresAt <= Date.now()) dead.add(`${name} at ${new Date().toISOString()}`);
+  };
+  const watching = async (): Promise<readonly string[]> => {
+    while (!stop.aborted) {
+      await Promise.all(names.map(look));
+      await sleep(250);
+    }
+    return [...dead];
+  };
+  return watching();
+}
+
+test(`${kills} leaders killed: each is replaced, no job is started twice, no link dies`, async (context: TestContext) => {
+  const stop = new AbortController();
+  const links = watchLinks(stop.signal);
+  const tokens = new Map<string, string[]>(names.map((name) => [name, []]));
+  const takeovers: number[] = [];
+  for (let kill = 0; kill < kills; kill += 1) {
+    const leader = await findLeader();
+    const name = names[kill % names.length] ?? '';
+    vendor.script(domainOf(name), { content: { 'index.html': `<h1>${kill}</h1>` } });
+    tokens.get(name)?.push(`kill-${kill}`);
+    await reader.request(name, `kill-${kill}`);
+    // Into another moment of the export each time.
+    await sleep((kill * 37) % 400);
+    const killedAt = performance.now();
+    await leader.child.stop('SIGKILL');
+    replicas = replicas.filter((replica) => replica !== leader);
+    const starting = start();
+    await findLeader();
+    takeovers.push(performance.now() - killedAt);
+    replicas.push(await starting);
+  }
+  for (const name of names) {
+    const last = tokens.get(name)?.at(-1);
+    await eventually(`the last request of ${name} handled`, async () => {
+      const { status } = await reader.read('sx', name);
+      const isDone = last === undefined || status.lastHandledRequest === last;
+      return isDone && status.start === undefined && status.job?.verdict !== undefined ? true : undefined;
+    });
+    await reader.awaitCondition(name, 'Ready', 'True', 'Published');
+    const jobs = vendor.jobs(domainOf(name)).length;
+    const wanted = 1 + (tokens.get(name)?.length ?? 0);
+    assert.ok(jobs <= wanted, `${name}: ${jobs} jobs for ${wanted} reasons`);
+    assert.equal(new Set(vendor.starts(domainOf(name))).size, jobs);
+  }
+  stop.abort();
+  assert.deepEqual(await links, []);
+  const sorted = takeovers.toSorted((a, b) => a - b);
+  const seconds = (ms = 0): string => (ms / 1000).toFixed(1);
+  context.diagnostic(
+    `replaced after ${seconds(sorted[Math.floor(sorted.length / 2)])} s (median), ${seconds(sorted.at(-1))} s (longest), lease 3 s`,
+  );
+});

@@ -1,0 +1,16 @@
+// The host that a resource's calls go to, from whatever its spec may hold.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { apiHostOf } from '../../../src/operator/api-host.ts';
+
+for (const [what, spec, host] of [
+  ['a base URL', { api: { baseUrl: 'https://api.example.com:8443/prefix' } }, 'api.example.com:8443'],
+  ['none', { api: {} }, ''],
+  ['no URL', { api: { baseUrl: 'nonsense' } }, ''],
+  ['another type', { api: { baseUrl: 7 } }, ''],
+  ['no spec', undefined, ''],
+  ['a list', [], ''],
+] as const) {
+  test(`the API of a spec with ${what}`, () => assert.equal(apiHostOf(spec), host));
+}

@@ -1,0 +1,150 @@
+// A stored bundle on its way from one server's store to another's: index first, then the pack as it lies there.
+// The receiver believes nothing: the index must be true of itself and of the digest asked for, the pack must
+// have the size it says, and every file is hashed before the copy is committed.
+// Refuses: more bytes, files or names than the limits allow. Invariant: a copy that fails leaves nothing.
+
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { BundleError } from './bundle-error.ts';
+import { type Bytes, watch } from './byte-stream.ts';
+import { commitBundle } from './commit.ts';
+import { formatIndex, type IndexDocument, parseIndex } from './index-document.ts';
+import type { BundleLimits } from './limits.ts';
+import { checkBundle } from './store-check.ts';
+import { removeQuietly, type StoreDisk, systemDisk } from './store-disk.ts';
+import { storeFault } from './store-fault.ts';
+import { bundleFolder, digestPattern, incomingPrefix, indexName, packName } from './store-layout.ts';
+
+/** One file of a stored bundle, opened for sending: it stays whole even if the bundle is removed meanwhile. */
+export interface OfferedFile {
+  readonly sizeBytes: number;
+  /** From its first byte to its last; closes the file at the end, or when destroyed. */
+  stream(): Readable;
+  /** For a file that is not streamed. */
+  close(): Promise<void>;
+}
+
+/** Whether a committed bundle of this digest lies in the store; it is not read. Never rejects. */
+export async function isStored(storeDir: string, digest: string): Promise<boolean> {
+  if (!digestPattern.test(digest)) return false;
+  return stat(join(bundleFolder(storeDir, digest), indexName)).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+/** @returns `undefined` where there is none, or it cannot be read */
+export async function openOffered(
+  storeDir: string,
+  digest: string,
+  part: 'index' | 'pack',
+): Promise<OfferedFile | undefined> {
+  if (!digestPattern.test(digest)) return undefined;
+  const name = part === 'index' ? indexName : packName;
+  try {
+    const file = await open(join(bundleFolder(storeDir, digest), name), 'r');
+    const { size: sizeBytes } = await file.stat();
+    return {
+      sizeBytes,
+      stream: () => createReadStream('', { fd: file, start: 0, highWaterMark: 256 * 1024 }),
+      close: () => file.close(),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Longest text of an index that {@link readCopyIndex} may be given. */
+export function maxIndexBytes(limits: BundleLimits): number {
+  // Beside its name a file takes a hash, two numbers and punctuation.
+  return limits.maxMetadataBytes * 2 + Math.min(limits.maxFiles, 1_000_000) * 128;
+}
+
+/**
+ * @param text as the other server sent it
+ * @returns `undefined` for an index that is damaged, of another digest, or beyond the limits
+ */
+export function readCopyIndex(text: string, digest: string, limits: BundleLimits): IndexDocument | undefined {
+  const document = parseIndex(text);
+  if (document === undefined || document.index.digest !== digest) return undefined;
+  const { index, packBytes } = document;
+  const isWithin =
+    index.files.length > 0 &&
+    index.files.length <= limits.maxFiles &&
+    packBytes <= limits.maxTotalBytes &&
+    index.files.every(({ size }) => size <= limits.maxFileBytes);
+  // The notes are the one part that no hash covers: they tell of an archive that never came here.
+  return isWithin ? { index: { ...index, notes: [] }, packBytes } : undefined;
+}
+
+/**
+ * Puts a bundle into the store from another server's index and the bytes of its pack.
+ *
+ * @param copyName tells this copy's folder from others; unique
+ * @throws {BundleError} refused `CopyRefused` for bytes that are not the bundle, `StoreFull` or
+ *   `StoreUnavailable` for the disk; what `pack` itself throws
+ */
+export async function receiveCopy(
+  storeDir: string,
+  copyName: string,
+  document: IndexDocument,
+  pack: Bytes,
+  disk: StoreDisk = systemDisk,
+): Promise<void> {
+  const workDir = join(storeDir, `${incomingPrefix}${copyName}`);
+  const staged = join(workDir, 'bundle');
+  try {
+    await ofDisk(mkdir(staged, { recursive: true }));
+    await writePack(join(staged, packName), document.packBytes, pack);
+    await ofDisk(disk.writeText(join(staged, indexName), formatIndex(document)));
+    const checked = await checkBundle(staged, document.index.digest, disk);
+    if (checked === undefined) throw copyRefused();
+    await ofDisk(commitBundle(storeDir, staged, document.index, document.packBytes, disk));
+  } finally {
+    await removeQuietly(workDir);
+  }
+}
+
+async function writePack(path: string, packBytes: number, pack: Bytes): Promise<void> {
+  let received = 0;
+  let fromSource: { readonly error: unknown } | undefined;
+  const bounded = watch(pack, (chunk) => {
+    received += chunk.length;
+    if (received > packBytes) throw copyRefused();
+  });
+  async function* source(): AsyncGenerator<Buffer> {
+    try {
+      yield* bounded;
+      if (received < packBytes) throw copyRefused();
+    } catch (error) {
+      fromSource = { error };
+      throw error;
+    }
+  }
+  try {
+    // `flush`: synced before it is closed, as everything that is going to be named.
+    const file = createWriteStream(path, { flags: 'wx', flush: true });
+    await pipeline(Readable.from(source(), { highWaterMark: 1 }), file);
+  } catch (error) {
+    throw fromSource === undefined ? storeFault(error) : fromSource.error;
+  }
+}
+
+async function ofDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof BundleError ? error : storeFault(error);
+  }
+}
+
+export function copyRefused(): BundleError {
+  return new BundleError(
+    'refused',
+    'CopyRefused',
+    'the other server sent bytes that are not the bundle asked for; its copy is not used',
+  );
+}

@@ -1,0 +1,179 @@
+// Getting a bundle from the other servers of the site, and agreeing with them on who fetches it by link when none
+// has it. Asks in rounds: everybody at once, then one step (see peer-claim.ts).
+// Invariant: it ends. A peer that is silent, slow or lies is left out for a while; a wait without anything moving,
+// or of any kind for too long, ends with this server fetching by itself.
+
+import type { BundleError } from '../bundle/bundle-error.ts';
+import type { PeerClient, PeerWord } from '../bundle/peer-request.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Random } from '../runtime/random.ts';
+import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import { decideClaim } from './peer-claim.ts';
+import type { PeerIntent } from './peer-port.ts';
+
+export interface PeerProgress {
+  readonly receivedBytes: number;
+  readonly files: number;
+}
+
+export interface Peers {
+  /**
+   * Resolves with `true` once a verified copy is in the store; with `false` when this server is to fetch by link:
+   * the others have been told and wait, until {@link release}.
+   *
+   * @throws {BundleError} the store's own faults; the signal's reason
+   */
+  bring(digest: string, onProgress: (progress: PeerProgress) => void, signal: AbortSignal): Promise<boolean>;
+  /** How far the fetch by link is, for those who wait. */
+  report(receivedBytes: number): void;
+  /** The fetch by link is over, well or not. */
+  release(): void;
+  /** Whether some peer says that it has the bundle. One look. */
+  isOffered(digest: string, signal: AbortSignal): Promise<boolean>;
+}
+
+export interface PeersPorts {
+  readonly id: string;
+  readonly client: PeerClient;
+  readonly resolve: () => Promise<readonly string[]>;
+  readonly setIntent: (intent: PeerIntent | undefined) => void;
+  readonly countCopy: (outcome: 'ok' | BundleError['kind']) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+const pauseMs = 200;
+const stallMs = 10_000;
+const longestWaitMs = 5 * 60_000;
+const dropMs = 5 * 60_000;
+
+interface Heard {
+  readonly origin: string;
+  readonly word: PeerWord;
+}
+
+export function createPeers(ports: PeersPorts): Peers {
+  const { id, client, clock, random, logger } = ports;
+  /** Monotonic ms until which a peer is left out. */
+  const dropped = new Map<string, number>();
+  let intent: PeerIntent | undefined;
+  const intend = (next: PeerIntent | undefined): void => {
+    intent = next;
+    ports.setIntent(next);
+  };
+
+  const drop = (origin: string, error: unknown): void => {
+    dropped.set(origin, clock.monotonic() + dropMs);
+    logger.warn({ peer: origin, code: publishableCode(error) }, publishableMessage(error));
+  };
+
+  const listen = async (
+    digest: string,
+    signal: AbortSignal,
+    deaf: Set<string>,
+  ): Promise<readonly Heard[]> => {
+    const origins = (await ports.resolve()).filter(
+      (origin) => !deaf.has(origin) && (dropped.get(origin) ?? 0) <= clock.monotonic(),
+    );
+    const heard = await Promise.all(
+      origins.map(async (origin) => {
+        const word = await client.ask(origin, digest, signal);
+        if (word === undefined) deaf.add(origin);
+        return word === undefined || word.id === id ? [] : [{ origin, word }];
+      }),
+    );
+    return heard.flat();
+  };
+
+  /** From one of those who have it, whoever comes first in a random order. `busy`: all of them, for now. */
+  const take = async (
+    digest: string,
+    owners: readonly string[],
+    onProgress: (progress: PeerProgress) => void,
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    for (const origin of shuffle(owners, random)) {
+      try {
+        await client.take(origin, digest, random.uuid(), { signal, onProgress });
+        ports.countCopy('ok');
+        logger.info({ peer: origin, digest }, 'the bundle came from another server of the site');
+        return true;
+      } catch (error) {
+        signal.throwIfAborted();
+        const code = publishableCode(error);
+        if (code === 'PeerBusy') continue;
+        ports.countCopy(code === 'CopyRefused' ? 'refused' : 'transient');
+        if (code !== 'CopyRefused' && code !== 'PeerLost') throw error;
+        drop(origin, error);
+      }
+    }
+    return false;
+  };
+
+  const bring: Peers['bring'] = async (digest, onProgress, signal) => {
+    const start = clock.monotonic();
+    let movedAt = start;
+    let lastSeen = '';
+    // Within one attempt, who did not answer is not waited for again.
+    const deaf = new Set<string>();
+    for (;;) {
+      const isClaiming = intent?.state === 'claiming';
+      const heard = await listen(digest, signal, deaf);
+      const words = heard.map(({ word }) => word);
+      const now = clock.monotonic();
+      const seen = JSON.stringify(words);
+      if (seen !== lastSeen) movedAt = now;
+      lastSeen = seen;
+      const isTooLong = now - movedAt >= stallMs || now - start >= longestWaitMs;
+      const step = isTooLong ? 'fetch' : decideClaim(id, isClaiming, words);
+      switch (step) {
+        case 'claim':
+          intend({ digest, state: 'claiming', receivedBytes: 0 });
+          continue;
+        case 'fetch':
+          intend({ digest, state: 'fetching', receivedBytes: 0 });
+          return false;
+        case 'hold':
+          break;
+        case 'wait':
+          intend(undefined);
+          break;
+        case 'take': {
+          intend(undefined);
+          const owners = heard.filter(({ word }) => word.state === 'have').map(({ origin }) => origin);
+          if (await take(digest, owners, onProgress, signal)) return true;
+          break;
+        }
+        default:
+          return step satisfies never;
+      }
+      await clock.after(pauseMs, signal);
+    }
+  };
+
+  return {
+    bring: async (digest, onProgress, signal) => {
+      try {
+        return await bring(digest, onProgress, signal);
+      } catch (error) {
+        intend(undefined);
+        throw error;
+      }
+    },
+    report: (receivedBytes) => {
+      if (intent !== undefined) intend({ ...intent, receivedBytes });
+    },
+    release: () => intend(undefined),
+    isOffered: async (digest, signal) =>
+      (await listen(digest, signal, new Set())).some(({ word }) => word.state === 'have'),
+  };
+}
+
+function shuffle<T>(items: readonly T[], random: Random): readonly T[] {
+  return items
+    .map((item) => ({ item, rank: random.fraction() }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ item }) => item);
+}

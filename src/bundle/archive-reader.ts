@@ -12,14 +12,14 @@ import type { BundleError } from './bundle-error.ts';
 import { type Bytes, peek } from './byte-stream.ts';
 import { decode } from './decoding.ts';
 import type { BundleLimits } from './limits.ts';
-import { refusal } from './refusal.ts';
+import { oddAnswer } from './odd-answer.ts';
 import { storeFault } from './store-fault.ts';
 import { readTar } from './tar-reader.ts';
 import { readZip } from './zip-reader.ts';
 
 /**
  * @param spoolPath where a zip may be put; made only if one comes, with its folder, and left to the caller
- * @throws {BundleError} refused; `StoreFull`; or what the source threw
+ * @throws {BundleError} refused; transient for what is no archive; `StoreFull`; or what the source threw
  */
 export async function readArchive(
   source: Bytes,
@@ -58,9 +58,9 @@ async function readUnpacked(bytes: Bytes, assembly: Assembly, limits: BundleLimi
 }
 
 function notAnArchive(type: DownloadType): BundleError {
-  if (type === 'html') return refusal('HtmlInsteadOfArchive');
-  if (type === 'xml') return refusal('XmlInsteadOfArchive');
-  return refusal(type === 'empty' ? 'EmptyArchive' : 'UnknownArchiveType');
+  if (type === 'html') return oddAnswer('HtmlInsteadOfArchive');
+  if (type === 'xml') return oddAnswer('XmlInsteadOfArchive');
+  return oddAnswer(type === 'empty' ? 'EmptyArchive' : 'UnknownArchiveType');
 }
 
 async function spool(bytes: Bytes, path: string): Promise<void> {

@@ -1,13 +1,14 @@
 // Why a bundle could not be had or was refused. One class, stable codes, each with words for a person.
-// `LinkDead` and the transient codes say nothing about the content; every other code refuses the archive whole.
+// `LinkDead` and the transient codes (a page in place of the archive among them) say nothing about the content;
+// every other code refuses the archive whole.
 
 import { PublishableError } from '../wire/publishable-error.ts';
 
 /** What the loop and the server do about it. */
 export type BundleErrorKind =
   | 'dead-link' // the link no longer (or not yet) gives the archive: get another
-  | 'transient' // network, timeout, storage hiccup, disk full: the same link may do later
-  | 'refused'; // the bytes came and are not a bundle we publish: another try gives the same
+  | 'transient' // network, timeout, an answer that is no archive, disk full: the same link may do later
+  | 'refused'; // an archive came and is not a bundle we publish: another try should give the same
 
 export class BundleError extends PublishableError {
   readonly kind: BundleErrorKind;

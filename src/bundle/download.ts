@@ -12,6 +12,7 @@ import { BundleError } from './bundle-error.ts';
 import type { BundleLimits } from './limits.ts';
 import { judgeAnswer, readBodyStart } from './link-answer.ts';
 import { type LinkAnswer, networkFault, requestLink } from './link-request.ts';
+import { oddAnswer } from './odd-answer.ts';
 import { refusal } from './refusal.ts';
 
 export interface DownloadOptions {
@@ -56,7 +57,7 @@ async function* readLocal(link: Link, options: DownloadOptions): AsyncGenerator<
   if (!options.allowFileLinks) throw refusal('FileLink');
   try {
     const path = fileURLToPath(link.reveal());
-    if (!(await stat(path)).isFile()) throw refusal('UnknownArchiveType');
+    if (!(await stat(path)).isFile()) throw oddAnswer('UnknownArchiveType');
     for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
       if (chunk instanceof Buffer) yield chunk;
     }

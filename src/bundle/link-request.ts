@@ -6,7 +6,7 @@ import { type Dispatcher, request } from 'undici';
 import { InternalAddressError, isInternalHost } from '../runtime/guarded-lookup.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { BundleError } from './bundle-error.ts';
-import { refusal } from './refusal.ts';
+import { oddAnswer } from './odd-answer.ts';
 
 export interface LinkRequestOptions {
   readonly dispatcher: Dispatcher;
@@ -24,7 +24,7 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 /**
  * @param url the link's text, `http:` or `https:`
  * @returns the first answer that is no redirect; its body must be consumed or destroyed
- * @throws {BundleError} refused for where it leads, transient for what the network did
+ * @throws {BundleError} transient, for where it leads and for what the network did
  */
 export async function requestLink(
   url: string,
@@ -33,21 +33,21 @@ export async function requestLink(
 ): Promise<LinkAnswer> {
   let at = new URL(url);
   for (let hop = 0; hop <= options.maxRedirects; hop += 1) {
-    if (!options.allowPrivateLinks && isInternalHost(at.hostname)) throw refusal('PrivateLink');
+    if (!options.allowPrivateLinks && isInternalHost(at.hostname)) throw oddAnswer('PrivateLink');
     const answer = await send(at, options, signal);
     if (!redirects.includes(answer.statusCode)) return answer;
     const location = answer.headers['location'];
     answer.body.on('error', () => {}).destroy();
     at = nextHop(at, Array.isArray(location) ? location[0] : location);
   }
-  throw refusal('TooManyRedirects');
+  throw oddAnswer('TooManyRedirects');
 }
 
 function nextHop(from: URL, location: string | undefined): URL {
-  if (location === undefined || !URL.canParse(location, from.href)) throw refusal('InvalidRedirect');
+  if (location === undefined || !URL.canParse(location, from.href)) throw oddAnswer('InvalidRedirect');
   const to = new URL(location, from);
   const isHttp = to.protocol === 'http:' || to.protocol === 'https:';
-  if (!isHttp || (from.protocol === 'https:' && to.protocol === 'http:')) throw refusal('InvalidRedirect');
+  if (!isHttp || (from.protocol === 'https:' && to.protocol === 'http:')) throw oddAnswer('InvalidRedirect');
   return to;
 }
 
@@ -74,7 +74,7 @@ export function networkFault(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof BundleError) return error;
   if (signal.aborted) return signal.reason;
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
-    if (at instanceof InternalAddressError) return refusal('PrivateLink');
+    if (at instanceof InternalAddressError) return oddAnswer('PrivateLink');
   }
   const code = publishableCode(error);
   return new BundleError(

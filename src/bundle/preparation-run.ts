@@ -15,6 +15,7 @@ import { watch } from './byte-stream.ts';
 import { commitBundle } from './commit.ts';
 import { download } from './download.ts';
 import { createLinkAgent, type ProxySettings } from './link-agent.ts';
+import { oddAnswer } from './odd-answer.ts';
 import { createCountingSink, createPackWriter, type PackSink } from './pack.ts';
 import type { PreparationOrder, PreparationReport } from './preparation-message.ts';
 import { refusal } from './refusal.ts';
@@ -86,7 +87,7 @@ async function read(
   const { limits, allowPrivateLinks, allowFileLinks, userAgent } = order;
   const { clock } = edge;
   const link = Link.parse(order.link);
-  if (link === undefined) throw refusal('InvalidRedirect');
+  if (link === undefined) throw oddAnswer('InvalidRedirect');
   const dispatcher = createLinkAgent({
     allowPrivateLinks,
     extraCaPem: order.extraCaPem,

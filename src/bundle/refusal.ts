@@ -1,21 +1,12 @@
 // Why the bytes are not a bundle that we publish: one stable code and one sentence for each reason.
-// Owns: the closed list of them; README.md of this folder explains each, and a test holds the two together.
+// Owns: the closed list of them (what a link answered instead of an archive is in odd-answer.ts); README.md of this folder explains each, and a test holds the two together.
 // Invariant: no sentence quotes the archive. Where a name helps, a printable, bounded form of it is appended.
 
 import { BundleError } from './bundle-error.ts';
 
 const sentences = {
-  // where the link leads
-  PrivateLink:
-    'the link leads to a loopback, link-local or private address; allow private links by flag if this is meant',
+  // the link and the download
   FileLink: 'the link is a file: link, and those are not read here',
-  TooManyRedirects: 'the link redirects too often',
-  InvalidRedirect: 'the link redirects to nowhere, to another scheme, or from https to http',
-  // what came
-  EmptyArchive: 'the download is empty',
-  HtmlInsteadOfArchive: 'the download is an HTML page instead of an archive',
-  XmlInsteadOfArchive: 'the download is an XML document instead of an archive',
-  UnknownArchiveType: 'the download is none of tar, tar.gz, tar.zst and zip',
   ArchiveTooLarge: 'the archive is larger than allowed',
   // decompression
   TruncatedArchive: 'the archive ends too early, although all of the download came',

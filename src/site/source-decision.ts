@@ -40,8 +40,10 @@ export interface FailedTry {
   readonly count: number;
   /** Links on which this content was refused. */
   readonly refusals: number;
-  /** Epoch ms: not before this with the same link. */
-  readonly retryAt: number;
+  /** Monotonic ms. */
+  readonly failedAt: number;
+  /** From then on, before the next try with the same link. */
+  readonly waitMs: number;
 }
 
 export interface SourceFacts {
@@ -53,15 +55,15 @@ export interface SourceFacts {
   /** The link whose content is active, for content that has no name at all. */
   readonly settledLink: Link | undefined;
   readonly failed: FailedTry | undefined;
-  /** Epoch ms. */
-  readonly now: number;
+  /** Monotonic ms: a wall clock that is set back must not lengthen a wait. */
+  readonly monotonicMs: number;
 }
 
 export type SourceDecision =
   /** Nothing before the source is looked at again. */
   | { readonly action: 'rest'; readonly because: RestReason }
-  /** Nothing before this instant (epoch ms), unless the source says something else. */
-  | { readonly action: 'wait'; readonly because: WaitReason; readonly until: number }
+  /** Nothing for so long, unless the source says something else. */
+  | { readonly action: 'wait'; readonly because: WaitReason; readonly waitMs: number }
   /** The wanted content is served already, under another name. */
   | { readonly action: 'relabel'; readonly version: string | undefined }
   /** Get the published content, from disk or by its link, and swap it in. */
@@ -69,11 +71,13 @@ export type SourceDecision =
   /** Serve the last good bundle, because the published one is not to be had now. */
   | { readonly action: 'serve-last-good' };
 
-export type RestReason = 'in-sync' | 'no-document' | 'unreadable-document' | 'refused';
-export type WaitReason = 'dead-link' | 'back-off';
+export type RestReason = 'in-sync' | 'no-document' | 'unreadable-document';
+export type WaitReason = 'dead-link' | 'back-off' | 'refused';
 
-/** A refused content is tried again on a fresh link (it may have been packed anew), this often in all. */
+/** A refused content is tried at once on a fresh link (it may have been packed anew), this often in all. */
 export const maxRefusals = 3;
+/** While something is served, a refused archive is tried this many times more seldom. */
+export const servedRefusalFactor = 36;
 
 export function decideSource(facts: SourceFacts): SourceDecision {
   const { reading, active, lastGood } = facts;
@@ -132,46 +136,52 @@ function tryAgain(facts: SourceFacts, published: Published): SourceDecision {
   const failed = failureOf(facts, published);
   const obtain: SourceDecision = { action: 'obtain', published };
   if (failed === undefined) return obtain;
-  const isSameLink = published.link.isSame(failed.link);
-  if (failed.kind === 'refused') {
-    return isSameLink || failed.refusals >= maxRefusals ? { action: 'rest', because: 'refused' } : obtain;
-  }
-  if (!isSameLink || facts.now >= failed.retryAt) return obtain;
-  return {
-    action: 'wait',
-    because: failed.kind === 'dead-link' ? 'dead-link' : 'back-off',
-    until: failed.retryAt,
-  };
+  const isRefused = failed.kind === 'refused';
+  const isFreshLink = !published.link.isSame(failed.link);
+  // A link without any name is its archive's only name: a fresh one never comes here.
+  if (isFreshLink && !(isRefused && failed.refusals >= maxRefusals)) return obtain;
+  const factor = isRefused && facts.active !== undefined ? servedRefusalFactor : 1;
+  const waitMs = failed.failedAt + failed.waitMs * factor - facts.monotonicMs;
+  return waitMs <= 0 ? obtain : { action: 'wait', because: waitReasons[failed.kind], waitMs };
 }
+
+const waitReasons = { 'dead-link': 'dead-link', transient: 'back-off', refused: 'refused' } as const;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 /** A fresh link is what is waited for; a refusal by the storage's policy may pass by itself. */
 const deadLinkRetryMs = 5 * 60_000;
+/** A storage may be repaired, and until then nothing may be served. */
+const refusedRetryMs = 10 * 60_000;
 
 /**
  * What is remembered of a failed try.
  *
  * @param before the failure remembered so far
+ * @param monotonicMs when it failed
  * @param fraction in [0, 1), spreads the retries of replicas
  */
 export function recordFailure(
   before: FailedTry | undefined,
   published: Published,
   kind: BundleErrorKind,
-  now: number,
+  monotonicMs: number,
   fraction: number,
 ): FailedTry {
   const same = before !== undefined && isAbout(before, published) ? before : undefined;
   const count = (same?.count ?? 0) + 1;
-  const exponentialMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(count - 1, 16));
-  const waitMs = kind === 'dead-link' ? deadLinkRetryMs : exponentialMs;
+  const waits = {
+    'dead-link': deadLinkRetryMs,
+    transient: Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(count - 1, 16)),
+    refused: refusedRetryMs,
+  };
   return {
     identity: identityOf(published),
     link: published.link,
     kind,
     count,
     refusals: (same?.refusals ?? 0) + (kind === 'refused' ? 1 : 0),
-    retryAt: now + Math.round(waitMs * (0.75 + fraction / 2)),
+    failedAt: monotonicMs,
+    waitMs: Math.round(waits[kind] * (0.75 + fraction / 2)),
   };
 }

@@ -36,7 +36,7 @@ export interface SourceProgress {
   readonly lastError: SourceError | undefined;
   /** Epoch ms. */
   readonly lastCheckedAt: number | undefined;
-  /** Epoch ms. */
+  /** Epoch ms, by the wall clock as it was at the last look; for display only. */
   readonly retryAt: number | undefined;
   readonly download: { readonly receivedBytes: number; readonly files: number } | undefined;
 }
@@ -61,6 +61,11 @@ const restStates = {
   'in-sync': 'in-sync',
   'no-document': 'waiting-for-document',
   'unreadable-document': 'unreadable-document',
+} as const;
+
+const waitStates = {
+  'dead-link': 'waiting-for-link',
+  'back-off': 'backing-off',
   refused: 'refused',
 } as const;
 
@@ -70,7 +75,7 @@ export function stateOf(decision: SourceDecision): SourceState {
     case 'rest':
       return restStates[decision.because];
     case 'wait':
-      return decision.because === 'dead-link' ? 'waiting-for-link' : 'backing-off';
+      return waitStates[decision.because];
     case 'relabel':
       return 'in-sync';
     case 'obtain':
@@ -90,5 +95,6 @@ export const stateWords: Readonly<Record<SourceState, string>> = {
   preparing: 'the published bundle is being fetched and checked',
   'waiting-for-link': 'the published link is dead; a fresh one is waited for',
   'backing-off': 'the published bundle could not be fetched; it will be tried again',
-  refused: 'the published archive was refused; another one is waited for',
+  refused:
+    'the published archive was refused; another one is waited for, and this one tried again now and then',
 };

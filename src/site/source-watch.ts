@@ -96,7 +96,11 @@ async function lookOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSi
       if (decision.because === 'in-sync') memory.failed = undefined;
       return ports.pollMs;
     case 'wait':
-      return Math.max(0, Math.min(ports.pollMs, decision.until - ports.clock.now()));
+      if (await isWithPeers(ports, memory, signal)) {
+        memory.failed = undefined;
+        return 0;
+      }
+      return Math.min(ports.pollMs, decision.waitMs);
     case 'relabel':
       await relabel(ports, decision.version);
       return 0;
@@ -111,6 +115,16 @@ async function lookOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSi
   }
 }
 
+/** A link that is dead, or not to be had, matters less once another server of the site has what is published. */
+async function isWithPeers(
+  { peers }: SourceWatchPorts,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const digest = memory.progress.published?.digest;
+  return peers !== undefined && digest !== undefined && (await peers.isOffered(digest, signal));
+}
+
 async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDecision> {
   const reading = await ports.source.read();
   const active = ports.site.view()?.active;
@@ -121,7 +135,7 @@ async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDeci
     lastGood: lastGood && { digest: lastGood.index.digest, version: lastGood.facts?.version },
     settledLink: memory.settledLink,
     failed: memory.failed,
-    now: ports.clock.now(),
+    monotonicMs: ports.clock.monotonic(),
   });
   noteUnreadable(ports, memory, reading);
   const state = stateOf(decision);
@@ -135,7 +149,7 @@ async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDeci
     state,
     published,
     lastCheckedAt: ports.clock.now(),
-    retryAt: decision.action === 'wait' ? decision.until : undefined,
+    retryAt: decision.action === 'wait' ? ports.clock.now() + decision.waitMs : undefined,
   };
   return decision;
 }
@@ -242,7 +256,7 @@ function noteFailure(
 ): void {
   const kind = failureKind(error);
   const now = clock.now();
-  memory.failed = recordFailure(memory.failed, published, kind, now, random.fraction());
+  memory.failed = recordFailure(memory.failed, published, kind, clock.monotonic(), random.fraction());
   const code = publishableCode(error);
   const message = publishableMessage(error);
   memory.progress = { ...memory.progress, lastError: { code, message, at: now } };

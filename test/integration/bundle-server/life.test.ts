@@ -167,7 +167,6 @@ test('a refused archive is reported and fetched once; the old version stays up',
   await serves('v1');
   const whole = await makeArchive(makeSite('torn'));
   const archives: readonly (readonly [string, Buffer])[] = [
-    ['html', Buffer.from('<!doctype html><title>Log in</title>'.repeat(50))],
     ['climbing', await makeArchive({ 'index.html': 'x', '../../etc/cron.d/x': 'x' })],
     ['torn', whole.subarray(0, whole.length / 2)],
     ['empty', await makeArchive({})],
@@ -182,12 +181,23 @@ test('a refused archive is reported and fetched once; the old version stays up',
     );
     assert.ok(source.lastError, name);
     assert.equal(links.requests(), before + 1, name);
+    assert.ok(source.retryAt, name);
     assert.match(await (await get('/')).text(), /version v1/);
   }
   const metrics = await (await fetch(`${served.admin}/metrics`)).text();
-  assert.match(metrics, /bundle_server_downloads_total\{outcome="refused"\} 4/);
+  assert.match(metrics, /bundle_server_downloads_total\{outcome="refused"\} 3/);
   await publish('v2');
   await serves('v2');
+});
+
+test('a page in place of the archive is passing trouble, not a verdict', async () => {
+  links.put('v1', Buffer.from('<!doctype html><title>Maintenance</title>'.repeat(50)));
+  await publish('v1');
+  await served.start();
+  const { source } = await served.until('the back-off', (status) => status.source.state === 'backing-off');
+  assert.equal(source.lastError?.code, 'HtmlInsteadOfArchive');
+  links.put('v1', await makeArchive(makeSite('v1')));
+  await serves('v1');
 });
 
 test('content other than the published digest is refused', async () => {
@@ -198,10 +208,10 @@ test('content other than the published digest is refused', async () => {
   assert.equal((await get('/')).status, 503);
 });
 
-test('a link into the cluster is refused unless the flag allows it', async () => {
+test('a link into the cluster is not asked unless the flag allows it', async () => {
   await publish('v1');
   await served.start('--allow-private-links=false');
-  const { source } = await served.until('the refusal', (status) => status.source.state === 'refused');
+  const { source } = await served.until('the back-off', (status) => status.source.state === 'backing-off');
   assert.equal(source.lastError?.code, 'PrivateLink');
   assert.equal(links.requests(), 0);
 });

@@ -19,6 +19,7 @@ const statusShape = z.object({
     kind: z.enum(['disk', 'link']).nullable(),
     state: z.string(),
     lastError: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
+    retryAt: z.string().nullable(),
   }),
   lastCheckedAt: z.string().nullable(),
 });

@@ -155,13 +155,17 @@ test('a domain that the API does not know is refused in our words, not in those 
   assert.doesNotMatch(message, /svc_echo/);
 });
 
-test('what is no archive, has no pages or cannot be fetched is not published, and says so', async () => {
+test('what is a broken archive, has no pages or cannot be fetched is not published, and says so', async () => {
   await reader.awaitCondition('garbage', 'Exported', 'False', 'BundleRejected');
   await reader.awaitCondition('nopages', 'Exported', 'False', 'TooFewPages');
   await eventually('a mint of the dead link', () =>
     vendor.mints('deadlink.example.com') > 0 ? true : undefined,
   );
-  for (const name of ['garbage', 'nopages', 'deadlink']) {
+  await eventually('another try at the page that came in place of the archive', () =>
+    vendor.mints('webpage.example.com') > 1 ? true : undefined,
+  );
+  assert.notEqual((await reader.condition('webpage', 'Exported'))?.reason, 'BundleRejected');
+  for (const name of ['garbage', 'webpage', 'nopages', 'deadlink']) {
     assert.equal((await reader.condition(name, 'Ready'))?.status, 'False');
     const found = await world.kubectl([
       'get',

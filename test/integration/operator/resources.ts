@@ -40,7 +40,8 @@ export function scriptDomains(vendor: ScriptedVendor): void {
   vendor.script('nodomain.example.com', {
     start: { status: 404, type: 'application/json', body: '{"error":"svc_echo: no such domain"}' },
   });
-  vendor.script('garbage.example.com', { archive: Buffer.from('<html>not an archive</html>') });
+  vendor.script('garbage.example.com', { archive: Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8]) });
+  vendor.script('webpage.example.com', { archive: Buffer.from('<html>Down for maintenance</html>') });
   vendor.script('nopages.example.com', { content: { 'style.css': 'a{}' } });
   vendor.script('deadlink.example.com', { isDeadOnArrival: true });
 }
@@ -74,6 +75,7 @@ export const resources = (latePort: number): readonly object[] => [
   staticExport('empty'),
   staticExport('nodomain'),
   staticExport('garbage'),
+  staticExport('webpage'),
   staticExport('nopages'),
   staticExport('deadlink'),
   staticExport('down', {

@@ -337,7 +337,7 @@ describe('an internal address', () => {
       const fault = await faultOf(requireLink(`http://${host}:${port}/?${signature}`), {
         allowPrivateLinks: false,
       });
-      assert.deepEqual([fault.kind, fault.code], ['refused', 'PrivateLink']);
+      assert.deepEqual([fault.kind, fault.code], ['transient', 'PrivateLink']);
       assert.equal(requests.length, 0);
     });
   }
@@ -355,7 +355,7 @@ describe('a file link', () => {
       const missing = await faultOf(requireLink(pathToFileURL(`${path}x`).href), { allowFileLinks: true });
       assert.deepEqual([missing.kind, missing.code], ['dead-link', 'LinkDead']);
       const wrong = await faultOf(requireLink(pathToFileURL(folder).href), { allowFileLinks: true });
-      assert.deepEqual([wrong.kind, wrong.code], ['refused', 'UnknownArchiveType']);
+      assert.deepEqual([wrong.kind, wrong.code], ['transient', 'UnknownArchiveType']);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -33,9 +33,9 @@ async function follow(allowPrivateLinks = false) {
   return answer.body.text();
 }
 
-const refused = (code: string) => (error: unknown) => {
+const turnedAway = (code: string) => (error: unknown) => {
   assert.ok(error instanceof BundleError);
-  assert.deepEqual([error.kind, error.code], ['refused', code]);
+  assert.deepEqual([error.kind, error.code], ['transient', code]);
   assert.ok(!error.message.includes('5ec2e7'));
   return true;
 };
@@ -60,14 +60,14 @@ describe('a redirect', () => {
   ]) {
     test(`to ${location} is refused`, async () => {
       redirectTo(location);
-      await assert.rejects(follow(), refused('PrivateLink'));
+      await assert.rejects(follow(), turnedAway('PrivateLink'));
     });
   }
 
   test('from https to http is refused, private links allowed or not', async () => {
     for (const isAllowed of [false, true]) {
       redirectTo('http://storage.example.com/b');
-      await assert.rejects(follow(isAllowed), refused('InvalidRedirect'));
+      await assert.rejects(follow(isAllowed), turnedAway('InvalidRedirect'));
     }
   });
 });
@@ -77,5 +77,5 @@ test('a name that resolves to an internal address is refused like the address', 
     .get('https://storage.example.com')
     .intercept({ path: '/b.tar.gz?X-Amz-Signature=5ec2e7' })
     .replyWithError(new Error('connect failed', { cause: new InternalAddressError('storage.example.com') }));
-  await assert.rejects(follow(), refused('PrivateLink'));
+  await assert.rejects(follow(), turnedAway('PrivateLink'));
 });

@@ -107,7 +107,7 @@ test('the published digest is accepted, and nothing else is', async () => {
 
 test('kind, code and words of an error cross the thread; nothing stays', async () => {
   const cases: readonly (readonly [StorageAnswer, string, string])[] = [
-    [(_request, response) => response.end('<html>'), 'refused', 'HtmlInsteadOfArchive'],
+    [(_request, response) => response.end('<html>'), 'transient', 'HtmlInsteadOfArchive'],
     [(_request, response) => response.end(archive.subarray(0, -20)), 'refused', 'TruncatedArchive'],
     [(_request, response) => response.writeHead(403).end(), 'dead-link', 'LinkDead'],
     [(_request, response) => response.writeHead(500).end(), 'transient', 'StorageUnavailable'],
@@ -132,8 +132,9 @@ test('a verdict does not wait for a storage that has gone silent', { timeout: 20
       response.writeHead(200, { 'content-length': 10_000_000 }).write(bytes);
       if (kind === 'tar') response.write(zeros);
     });
-    const code = kind === 'other' ? 'UnknownArchiveType' : 'ParentPath';
-    await assert.rejects(prepare(request), fault('refused', code));
+    const isArchive = kind !== 'other';
+    const expected = isArchive ? fault('refused', 'ParentPath') : fault('transient', 'UnknownArchiveType');
+    await assert.rejects(prepare(request), expected);
   }
 });
 
@@ -141,7 +142,7 @@ test('a link to an internal address is refused unless that is allowed', async ()
   const request = await requestOf((_request, response) => response.end(archive), {
     allowPrivateLinks: false,
   });
-  await assert.rejects(prepare(request), fault('refused', 'PrivateLink'));
+  await assert.rejects(prepare(request), fault('transient', 'PrivateLink'));
   assert.equal(storages[0]?.requests.length, 0);
 });
 

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
+import { oddAnswerCodes } from '../../../src/bundle/odd-answer.ts';
 import { refusalCodes } from '../../../src/bundle/refusal.ts';
 import { readBytes } from '../../support/read-archive.ts';
 import type { ArchiveCases } from './cases/archive-case.ts';
@@ -19,15 +20,19 @@ const cases: ArchiveCases = { ...nameCases, ...tarCases, ...zipCases, ...streamC
 
 interface Row {
   readonly name: string;
-  readonly verdict: 'taken' | 'normalised' | 'refused';
+  readonly verdict: Verdict;
   readonly code: string | undefined;
 }
 
-/** Rows: | `case` | what it is | taken / normalised `Note` / refused `Code` | */
+const verdicts = ['taken', 'normalised', 'refused', 'retried'] as const;
+type Verdict = (typeof verdicts)[number];
+const isVerdict = (text: string | undefined): text is Verdict => verdicts.some((one) => one === text);
+
+/** Rows: | `case` | what it is | taken / normalised `Note` / refused `Code` / retried `Code` | */
 const rows: readonly Row[] = [
-  ...readme.matchAll(/^\| `([\w-]+)`\s*\|[^|]*\|\s*(taken|normalised|refused)(?: `(\w+)`)?\s*\|$/gm),
+  ...readme.matchAll(/^\| `([\w-]+)`\s*\|[^|]*\|\s*(taken|normalised|refused|retried)(?: `(\w+)`)?\s*\|$/gm),
 ].map(([, name = '', verdict, code]) => {
-  assert.ok(verdict === 'taken' || verdict === 'normalised' || verdict === 'refused');
+  assert.ok(isVerdict(verdict));
   return { name, verdict, code };
 });
 
@@ -38,6 +43,11 @@ test('the table has a row for each case and a case for each row', () => {
 test('every reason for a refusal stands in the tables', () => {
   const named = new Set([...readme.matchAll(/refused `(\w+)`/g)].map(([, code]) => code));
   assert.deepEqual([...named].sort(), [...refusalCodes].sort());
+});
+
+test('every answer that is no archive stands in the tables', () => {
+  const named = new Set([...readme.matchAll(/(?:retried|transient) `(\w+)`/g)].map(([, code]) => code));
+  for (const code of oddAnswerCodes) assert.ok(named.has(code), code);
 });
 
 describe('each row of the verdict table holds', () => {
@@ -51,10 +61,11 @@ describe('each row of the verdict table holds', () => {
           pieceBytes: Math.max(pieceBytes, bytes.length / 4000),
           limits: limits ?? {},
         });
-        if (verdict === 'refused') {
+        if (verdict === 'refused' || verdict === 'retried') {
           await assert.rejects(reading, (error) => {
             assert.ok(error instanceof BundleError, String(error));
-            assert.deepEqual([error.kind, error.code], ['refused', code], error.message);
+            const kind = verdict === 'refused' ? 'refused' : 'transient';
+            assert.deepEqual([error.kind, error.code], [kind, code], error.message);
             return true;
           });
           return;

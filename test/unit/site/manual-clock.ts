@@ -5,6 +5,8 @@ import type { Clock } from '../../../src/runtime/clock.ts';
 export interface ManualClock extends Clock {
   /** Moves time and lets everything that waited for it run. */
   pass(ms: number): Promise<void>;
+  /** Sets the wall clock forward, or back; the monotonic one goes on. */
+  setWall(byMs: number): void;
 }
 
 /** Lets all that is ready run: a turn of the event loop ends only after every promise that could go on did. */
@@ -14,9 +16,13 @@ export async function settle(): Promise<void> {
 
 export function manualClock(start: number): ManualClock {
   let now = start;
+  let wallMs = 0;
   const waiting = new Set<{ readonly at: number; readonly wake: () => void }>();
   return {
-    now: () => now,
+    now: () => now + wallMs,
+    setWall: (byMs) => {
+      wallMs += byMs;
+    },
     monotonic: () => now,
     deadline: () => new AbortController().signal,
     after: (ms, signal) =>

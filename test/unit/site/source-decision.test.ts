@@ -12,10 +12,12 @@ import {
   recordFailure,
   type SourceDecision,
   type SourceFacts,
+  servedRefusalFactor,
 } from '../../../src/site/source-decision.ts';
 import { Link } from '../../../src/wire/link.ts';
 
-const now = Date.parse('2026-11-21T10:00:00Z');
+/** Monotonic. */
+const now = 86_400_000;
 const link = (name: string): Link => Link.parse(`https://storage.example.com/${name}?sig=1`) ?? assert.fail();
 const first = link('first');
 const fresh = link('fresh');
@@ -25,7 +27,7 @@ const published = (change: Partial<Published> = {}): Published => ({
   digest: 'd2',
   jobId: 'j2',
   link: first,
-  expiresAt: now - 1,
+  expiresAt: Date.parse('2026-11-21T10:00:00Z'),
   ...change,
 });
 const unnamed = published({ version: undefined, digest: undefined, jobId: undefined });
@@ -37,7 +39,8 @@ const failedTry = (change: Partial<FailedTry> = {}): FailedTry => ({
   kind: 'transient',
   count: 1,
   refusals: 0,
-  retryAt: now + 1000,
+  failedAt: now - 1000,
+  waitMs: 2000,
   ...change,
 });
 
@@ -141,13 +144,13 @@ const rows: readonly Row[] = [
   },
   {
     name: 'a failed fetch is tried again after its wait',
-    facts: { failed: failedTry({ retryAt: now }) },
+    facts: { failed: failedTry({ failedAt: now - 2000 }) },
     decision: obtain(published()),
   },
   {
     name: 'and not before',
     facts: { failed: failedTry() },
-    decision: { action: 'wait', because: 'back-off', until: now + 1000 },
+    decision: { action: 'wait', because: 'back-off', waitMs: 1000 },
   },
   {
     name: 'a fresh link ends the wait',
@@ -158,7 +161,7 @@ const rows: readonly Row[] = [
   {
     name: 'a dead link waits for a fresh one, with the old version up',
     facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'dead-link' }) },
-    decision: { action: 'wait', because: 'dead-link', until: now + 1000 },
+    decision: { action: 'wait', because: 'dead-link', waitMs: 1000 },
   },
   {
     name: 'a fresh link after a dead one: fetch',
@@ -167,9 +170,27 @@ const rows: readonly Row[] = [
     decision: obtain(published({ link: fresh })),
   },
   {
-    name: 'a refused archive is not fetched again, however long it waits',
-    facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'refused', refusals: 1, retryAt: 0 }) },
-    decision: { action: 'rest', because: 'refused' },
+    name: 'a refused archive is tried again after its wait, while nothing is served',
+    facts: { failed: failedTry({ kind: 'refused', refusals: maxRefusals, failedAt: now - 2000 }) },
+    decision: obtain(published()),
+  },
+  {
+    name: 'and not before',
+    facts: { failed: failedTry({ kind: 'refused', refusals: 1 }) },
+    decision: { action: 'wait', because: 'refused', waitMs: 1000 },
+  },
+  {
+    name: 'a refused archive is tried far more seldom while something is served',
+    facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'refused', refusals: 1 }) },
+    decision: { action: 'wait', because: 'refused', waitMs: 2000 * servedRefusalFactor - 1000 },
+  },
+  {
+    name: 'but it is tried',
+    facts: {
+      active: content('d1', 'v1'),
+      failed: failedTry({ kind: 'refused', refusals: 9, failedAt: now - 2000 * servedRefusalFactor }),
+    },
+    decision: obtain(published()),
   },
   {
     name: 'a refused archive on a fresh link may have been packed anew: fetch',
@@ -178,10 +199,10 @@ const rows: readonly Row[] = [
     decision: obtain(published({ link: fresh })),
   },
   {
-    name: 'but not for ever',
+    name: 'but not on every one',
     published: published({ link: fresh }),
     facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'refused', refusals: maxRefusals }) },
-    decision: { action: 'rest', because: 'refused' },
+    decision: { action: 'wait', because: 'refused', waitMs: 2000 * servedRefusalFactor - 1000 },
   },
   {
     name: 'a refused link without a name: only another link is another archive, and then always',
@@ -193,13 +214,13 @@ const rows: readonly Row[] = [
     decision: obtain({ ...unnamed, link: fresh }),
   },
   {
-    name: 'and the same link is not fetched again',
+    name: 'and the same link waits',
     published: unnamed,
     facts: {
       active: content('d1'),
       failed: failedTry({ identity: identityOf(unnamed), kind: 'refused', refusals: 1 }),
     },
-    decision: { action: 'rest', because: 'refused' },
+    decision: { action: 'wait', because: 'refused', waitMs: 2000 * servedRefusalFactor - 1000 },
   },
   {
     name: 'a refused archive that was replaced: fetch',
@@ -222,7 +243,7 @@ test('what to do, by what is published, served and remembered', () => {
       lastGood: undefined,
       settledLink: undefined,
       failed: undefined,
-      now,
+      monotonicMs: now,
       ...row.facts,
     };
     assert.deepEqual(decideSource(facts), row.decision, row.name);
@@ -235,7 +256,13 @@ test('a document that is away or unreadable takes nothing down, and brings back 
     [{ kind: 'unreadable', code: 'X', message: 'x' }, 'unreadable-document'],
   ] as const;
   for (const [reading, because] of readings) {
-    const none = { active: undefined, lastGood: undefined, settledLink: undefined, failed: undefined, now };
+    const none = {
+      active: undefined,
+      lastGood: undefined,
+      settledLink: undefined,
+      failed: undefined,
+      monotonicMs: now,
+    };
     assert.deepEqual(decideSource({ ...none, reading }), { action: 'rest', because });
     assert.deepEqual(decideSource({ ...none, reading, active: content('d1') }), { action: 'rest', because });
     assert.deepEqual(decideSource({ ...none, reading, lastGood: content('d1') }), lastGood);
@@ -247,10 +274,10 @@ test('waits grow to a minute, spread by a quarter, and start anew with other con
   const waits: number[] = [];
   for (let tries = 0; tries < 9; tries += 1) {
     failed = recordFailure(failed, published(), 'transient', now, 0.5);
-    waits.push(failed.retryAt - now);
+    waits.push(failed.waitMs);
   }
   assert.deepEqual(waits, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-  assert.equal(recordFailure(undefined, published(), 'transient', now, 0).retryAt - now, 750);
+  assert.equal(recordFailure(undefined, published(), 'transient', now, 0).waitMs, 750);
   assert.equal(recordFailure(failed, published({ version: 'v3' }), 'transient', now, 0.5).count, 1);
   assert.equal(recordFailure(failed, published({ link: fresh }), 'transient', now, 0.5).count, 10);
 });
@@ -260,4 +287,11 @@ test('refusals of one content are counted across its links', () => {
   for (const one of [first, fresh])
     failed = recordFailure(failed, published({ link: one }), 'refused', now, 0.5);
   assert.equal(failed?.refusals, 2);
+});
+
+test('a refused archive waits five to fifteen minutes, in every spread', () => {
+  for (const fraction of [0, 0.5, 0.999]) {
+    const { waitMs } = recordFailure(undefined, published(), 'refused', now, fraction);
+    assert.ok(waitMs >= 5 * 60_000 && waitMs <= 15 * 60_000, `${waitMs} ms`);
+  }
 });

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
+import { oddAnswer } from '../../../src/bundle/odd-answer.ts';
 import type { BundleStore } from '../../../src/bundle/store.ts';
 import type { BundleFacts } from '../../../src/bundle/stored-bundle.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
@@ -124,7 +125,8 @@ async function readAll(): Promise<readonly string[]> {
 const servedVersion = (): string | undefined => site.view()?.active.version;
 const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
 const dead = new BundleError('dead-link', 'LinkDead', 'the link is dead');
-const transient = new BundleError('transient', 'StoreFull', 'the store is full');
+const transient = new BundleError('transient', 'StorageUnavailable', 'the storage is busy');
+const maintenance = oddAnswer('HtmlInsteadOfArchive');
 const refused = new BundleError('refused', 'NotAnArchive', 'this is no archive');
 
 test('a first start waits for the document, fetches, serves, and only then writes it down', async () => {
@@ -242,7 +244,10 @@ test('what is passing is tried again with growing waits, and the old version sta
   answer = fails(transient);
   await clock.pass(60_000);
   assert.equal(servedVersion(), 'v1');
-  assert.deepEqual([watch.progress().state, watch.progress().lastError?.code], ['backing-off', 'StoreFull']);
+  assert.deepEqual(
+    [watch.progress().state, watch.progress().lastError?.code],
+    ['backing-off', 'StorageUnavailable'],
+  );
   const tries = fetches.length - 1;
   assert.ok(tries >= 5 && tries <= 7, `${tries} tries in a minute`);
   answer = async () => ({ digest: store.put('v2') });
@@ -266,6 +271,41 @@ test('a refused archive is tried on three links at most, until other content is 
   publish('v3');
   await clock.pass(pollMs);
   assert.equal(servedVersion(), 'v3');
+});
+
+test('a page in place of the archive, once, costs a second and not a person', async () => {
+  publish('v1');
+  answer = fails(maintenance);
+  await start();
+  assert.equal(servedVersion(), undefined);
+  assert.notEqual(watch.progress().retryAt, undefined);
+  answer = async () => ({ digest: store.put('v1') });
+  await clock.pass(2000);
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(fetches.length, 2);
+});
+
+test('a refused archive is tried again while nothing is served, and the next try is shown', async () => {
+  publish('v1');
+  answer = fails(refused);
+  await start();
+  const { state, retryAt } = watch.progress();
+  assert.deepEqual([state, retryAt], ['refused', clock.now() + 600_000]);
+  answer = async () => ({ digest: store.put('v1') });
+  await clock.pass(600_000 - 1);
+  assert.equal(fetches.length, 1);
+  await clock.pass(1);
+  assert.equal(servedVersion(), 'v1');
+});
+
+test('a wall clock that is set back a day lengthens no wait', async () => {
+  publish('v1');
+  answer = fails(transient);
+  await start();
+  clock.setWall(-86_400_000);
+  answer = async () => ({ digest: store.put('v1') });
+  await clock.pass(2000);
+  assert.equal(servedVersion(), 'v1');
 });
 
 test('content other than published is never served, even if the preparation let it pass', async () => {

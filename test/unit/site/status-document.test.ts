@@ -88,9 +88,9 @@ test('every decision shows as a state that has words', () => {
     stateOf({ action: 'rest', because: 'in-sync' }),
     stateOf({ action: 'rest', because: 'no-document' }),
     stateOf({ action: 'rest', because: 'unreadable-document' }),
-    stateOf({ action: 'rest', because: 'refused' }),
-    stateOf({ action: 'wait', because: 'dead-link', until: 0 }),
-    stateOf({ action: 'wait', because: 'back-off', until: 0 }),
+    stateOf({ action: 'wait', because: 'refused', waitMs: 1 }),
+    stateOf({ action: 'wait', because: 'dead-link', waitMs: 1 }),
+    stateOf({ action: 'wait', because: 'back-off', waitMs: 1 }),
     stateOf({ action: 'serve-last-good' }),
     stateOf({ action: 'relabel', version: undefined }),
   ];

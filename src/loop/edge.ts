@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ProcessMemory } from './memory.ts';
-import type { Bundles, Cluster, Events, ExportApiSource } from './ports.ts';
+import type { Bundles, Cluster, Events, ExportApiSource, ObjectKey } from './ports.ts';
 
 export interface OperatorSettings {
   /** The export API where a resource names none. No trailing slash. */
@@ -23,6 +23,8 @@ export interface PassEdge {
   readonly exportApi: ExportApiSource;
   readonly bundles: Bundles;
   readonly events: Events;
+  /** Asks for another pass: what the resource was waiting for in the background has ended. Never throws. */
+  readonly wake: (key: ObjectKey) => void;
   readonly clock: Clock;
   /** For Idempotency-Keys only. */
   readonly random: Random;

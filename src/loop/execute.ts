@@ -12,7 +12,7 @@ import { formatInstant, wholeSecond } from '../staticexport/instant.ts';
 import type { StartMark } from '../staticexport/status-schema.ts';
 import type { Link } from '../wire/link.ts';
 import type { PassEdge } from './edge.ts';
-import { resourceId } from './memory.ts';
+import { replaceCandidate, resourceId } from './memory.ts';
 import type { StaticExportObject } from './ports.ts';
 import { readCandidate } from './reading.ts';
 
@@ -45,7 +45,7 @@ export async function execute(
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<Execution> {
-  const { object, plan, observation } = input;
+  const { object, plan } = input;
   const { action } = plan;
   switch (action.kind) {
     case 'none':
@@ -61,7 +61,7 @@ export async function execute(
     case 'mint':
       return { ...(await mintLink(action, input, edge, signal)), object };
     case 'inspect':
-      return { ...(await readCandidate(object, observation, edge, signal)), object };
+      return { ...(await readCandidate(object, edge, signal)), object };
     default:
       return action satisfies never;
   }
@@ -188,7 +188,8 @@ function keepCandidate(
   const id = resourceId(object.metadata);
   const before = memory.candidates.get(id);
   const done = before?.jobId === jobId && before.done?.kind === 'read' ? before.done : undefined;
-  memory.candidates.set(id, { jobId, link, issuedAt, expiresAt, reading: undefined, done });
+  const stop = new AbortController();
+  replaceCandidate(memory, id, { jobId, link, issuedAt, expiresAt, stop, reading: undefined, done });
 }
 
 /** Turns the client's errors into failures. Anything else, and an abort of ours, goes on up. */

@@ -32,8 +32,10 @@ export interface CandidateWork {
   readonly link: Link;
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** Never rejects. */
-  readonly reading: Promise<ReadingOutcome> | undefined;
+  /** Ends the reading when nobody wants it any more. */
+  readonly stop: AbortController;
+  /** Never rejects; `undefined` comes of a reading that was stopped, which is no outcome. */
+  readonly reading: Promise<ReadingOutcome | undefined> | undefined;
   /** Set once `reading` is settled. */
   readonly done: ReadingOutcome | undefined;
 }
@@ -74,8 +76,20 @@ export function gateId(
   return `${baseUrl ?? ''} ${namespace}/${secret.name}/${secret.key}`;
 }
 
+/** Keeps a newly minted link instead of the one before it, whose reading ends. */
+export function replaceCandidate(memory: ProcessMemory, id: string, work: CandidateWork): void {
+  dropCandidate(memory, id);
+  memory.candidates.set(id, work);
+}
+
+/** Ends the reading, if one goes on, and forgets its link. */
+export function dropCandidate({ candidates }: ProcessMemory, id: string): void {
+  candidates.get(id)?.stop.abort();
+  candidates.delete(id);
+}
+
 /** Drops what is kept for a resource that no longer exists. */
 export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   memory.polls.delete(resourceId(key));
-  memory.candidates.delete(resourceId(key));
+  dropCandidate(memory, resourceId(key));
 }

@@ -20,6 +20,7 @@ import { notesOf } from './notes.ts';
 import { observe } from './observed.ts';
 import { writeOutputs } from './outputs.ts';
 import type { ObjectKey, StaticExportObject } from './ports.ts';
+import { stopUnwantedReading } from './reading.ts';
 import { saveStarted, saveStatus } from './save.ts';
 import { writeTargets } from './targets.ts';
 
@@ -50,6 +51,7 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
 
   const before = adopt(observation);
   const plan = choose(classify(before), before);
+  stopUnwantedReading(key, plan.state, edge.memory);
   const done = await execute(
     { plan, observation: before, object, key: handles.key, published: handles.published?.bundleUrl },
     edge,

@@ -1,52 +1,91 @@
 // Reading a candidate's archive goes on between passes: a download may take minutes, and the published link must
-// be refreshed meanwhile. One pass starts it, later ones look; the process that dies loses it and starts again.
-// Invariant: at most one reading per resource, and its outcome is looked at exactly once.
+// be refreshed meanwhile. One pass starts it, its end asks for another; the process that dies loses it and starts
+// again. Invariants: at most one reading per resource, its outcome is looked at exactly once, and a reading that
+// nobody wants any more ends without one.
 
 import { BundleError } from '../bundle/bundle-error.ts';
-import type { Observation } from '../reconcile/observation.ts';
 import type { ActionResult } from '../reconcile/result.ts';
+import type { State } from '../reconcile/state.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { PassEdge } from './edge.ts';
-import { type CandidateWork, type ReadingOutcome, resourceId } from './memory.ts';
-import type { StaticExportObject } from './ports.ts';
+import {
+  type CandidateWork,
+  dropCandidate,
+  type ProcessMemory,
+  type ReadingOutcome,
+  resourceId,
+} from './memory.ts';
+import type { ObjectKey, StaticExportObject } from './ports.ts';
 
-/** A pass waits this long for a reading; small archives are done by then. */
+/** The pass that starts a reading waits this long; small archives are done by then. */
 const patienceMs = 2000;
 
+/** Starts the reading, or looks whether it has ended; its end asks for the pass that takes the outcome. */
 export async function readCandidate(
   { metadata }: StaticExportObject,
-  _observation: Observation,
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
   const id = resourceId(metadata);
   const work = edge.memory.candidates.get(id);
-  if (work === undefined) return { result: { kind: 'inspecting' }, link: undefined };
-  const done = work.done ?? (await waitFor(startReading(id, work, edge), edge, signal));
-  if (done === undefined) return { result: { kind: 'inspecting' }, link: undefined };
+  const done =
+    work?.done ?? (work?.reading === undefined ? await beginReading(metadata, edge, signal) : undefined);
+  if (work === undefined || done === undefined) return { result: { kind: 'inspecting' }, link: undefined };
   if (done.kind === 'failed') {
-    edge.memory.candidates.delete(id);
+    dropCandidate(edge.memory, id);
     return { result: { kind: 'inspect-failed', failure: done.failure }, link: undefined };
   }
   const { issuedAt, expiresAt, link } = work;
   return { result: { kind: 'inspected', content: done.inspection, clock: { issuedAt, expiresAt } }, link };
 }
 
-function startReading(id: string, work: CandidateWork, edge: PassEdge): Promise<ReadingOutcome> {
-  if (work.reading !== undefined) return work.reading;
-  const { memory, clock, settings, bundles } = edge;
-  const signal = clock.deadline(settings.inspectTimeoutMs, memory.signal);
-  const reading = bundles.inspect(work.link, signal).then(
+/** Ends a reading whose job is no longer what shall be published next: pinned, suspended, or for other inputs. */
+export function stopUnwantedReading(key: ObjectKey, { export: lane }: State, memory: ProcessMemory): void {
+  const work = memory.candidates.get(resourceId(key));
+  const isWanted = lane.kind === 'complete' && lane.subject.jobId === work?.jobId;
+  if (work !== undefined && !isWanted) dropCandidate(memory, resourceId(key));
+}
+
+/** @returns the outcome, if there is one before the patience of a pass is over */
+async function beginReading(
+  key: ObjectKey,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<ReadingOutcome | undefined> {
+  const work = edge.memory.candidates.get(resourceId(key));
+  if (work === undefined) return undefined;
+  const reading = startReading(resourceId(key), work, edge);
+  let hasWaited = false;
+  void reading.then((done) => {
+    if (hasWaited && done !== undefined) edge.wake(key);
+  });
+  try {
+    return await waitFor(reading, edge, signal);
+  } finally {
+    hasWaited = true;
+  }
+}
+
+function startReading(
+  id: string,
+  work: CandidateWork,
+  { memory, clock, settings, bundles }: PassEdge,
+): Promise<ReadingOutcome | undefined> {
+  const stopped = AbortSignal.any([memory.signal, work.stop.signal]);
+  const reading = bundles.inspect(work.link, clock.deadline(settings.inspectTimeoutMs, stopped)).then(
     (inspection): ReadingOutcome => ({ kind: 'read', inspection }),
-    (error: unknown): ReadingOutcome => ({ kind: 'failed', failure: describeFailure(error) }),
+    // What was stopped says nothing about the archive.
+    (error: unknown): ReadingOutcome | undefined =>
+      stopped.aborted ? undefined : { kind: 'failed', failure: describeFailure(error) },
   );
-  memory.candidates.set(id, { ...work, reading });
-  return reading.then((done) => {
+  const noted = reading.then((done) => {
     const now = memory.candidates.get(id);
-    if (now?.reading === reading) memory.candidates.set(id, { ...now, done });
+    if (now?.reading === noted) memory.candidates.set(id, { ...now, done });
     return done;
   });
+  memory.candidates.set(id, { ...work, reading: noted });
+  return noted;
 }
 
 function describeFailure(error: unknown): Extract<ReadingOutcome, { kind: 'failed' }>['failure'] {
@@ -55,7 +94,7 @@ function describeFailure(error: unknown): Extract<ReadingOutcome, { kind: 'faile
 }
 
 async function waitFor(
-  reading: Promise<ReadingOutcome>,
+  reading: Promise<ReadingOutcome | undefined>,
   { clock }: PassEdge,
   signal: AbortSignal,
 ): Promise<ReadingOutcome | undefined> {

@@ -58,6 +58,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     exportApi: outside.exportApi,
     bundles: outside.bundles,
     events,
+    wake: ({ namespace, name }) => queue.add(`${namespace}/${name}`, 'due'),
     clock,
     random,
     logger,

@@ -10,8 +10,8 @@ import { spreadOf } from './spread.ts';
 import type { Plan, State } from './state.ts';
 
 const hourMs = 3_600_000;
-/** How often a reading archive is looked at. */
-export const inspectingLookMs = 1000;
+/** Whoever reads an archive wakes the resource when it ends; this is for a wake-up that got lost. */
+export const inspectingLookMs = 60_000;
 
 /**
  * @param plan what would be chosen for this observation now
@@ -19,11 +19,13 @@ export const inspectingLookMs = 1000;
  */
 export function nextWake(observation: Observation, plan: Plan): number {
   const { now, uid } = observation;
-  if (plan.action.kind !== 'none') return isReading(observation, plan) ? now + inspectingLookMs : now;
+  const isWaiting = isReading(observation, plan);
+  if (plan.action.kind !== 'none' && !isWaiting) return now;
   const fullLook = now + hourMs - Math.floor(spreadOf(uid, 'look') * (hourMs / 10));
   const instants = [...timersOf(observation, plan.state)].filter((at) => at > now);
   // Decisions see whole seconds: looking within the second before an instant would see nothing, and look again.
-  return Math.ceil(Math.min(fullLook, ...instants) / 1000) * 1000;
+  const latest = isWaiting ? now + inspectingLookMs : fullLook;
+  return Math.ceil(Math.min(latest, ...instants) / 1000) * 1000;
 }
 
 /** Nothing to do but wait for the archive that is being read. */

@@ -56,6 +56,7 @@ export class World {
   #process = new AbortController();
   #memory: ProcessMemory = createMemory(this.#process.signal);
   #errors = 0;
+  #isWoken = false;
 
   constructor(options: WorldOptions = {}) {
     this.dice = new Dice(options.seed ?? 1);
@@ -82,6 +83,7 @@ export class World {
         exportApi: faultyApi(this.vendor, faults),
         bundles: faultyBundles(this.vendor.bundles(), faults),
         events: { record: (_object, note) => this.events.push(note) },
+        wake: () => this.#wake(),
         clock: this.clock,
         random: this.dice.random(),
         logger: this.#logger(),
@@ -101,6 +103,27 @@ export class World {
     this.wakeAt = this.clock.monotonic();
   }
 
+  /** Something in the background has ended: the next turn is now, or right after the one under way. */
+  #wake(): void {
+    this.#isWoken = true;
+    this.wakeAt = Math.min(this.wakeAt, this.clock.monotonic());
+  }
+
+  /** Sleeps until the next look; while an archive is read its end may bring that forward. */
+  async #sleep(): Promise<void> {
+    for (let leftMs = this.#leftMs(); leftMs > 0; leftMs = this.#leftMs()) {
+      await this.clock.pass(this.#isReading() ? Math.min(1000, leftMs) : leftMs);
+    }
+  }
+
+  #leftMs(): number {
+    return this.wakeAt - this.clock.monotonic();
+  }
+
+  #isReading(): boolean {
+    return [...this.#memory.candidates.values()].some(({ reading, done }) => reading !== undefined && !done);
+  }
+
   /** Tells the driver of a change, as a watch would. */
   prompt(): void {
     this.isDirty = true;
@@ -111,6 +134,7 @@ export class World {
   async turn(): Promise<Turn> {
     const isUnprompted = this.clock.monotonic() < this.wakeAt && !this.isDirty;
     this.isDirty = false;
+    this.#isWoken = false;
     const before = await this.cluster.readStaticExport(resource);
     const calls = this.vendor.calls.length;
     const writes = this.cluster.writes.length;
@@ -124,7 +148,7 @@ export class World {
       const outcome = await this.clock.finish(runPass(resource, this.edge(), this.#process.signal));
       this.#errors = 0;
       this.because.push(outcome.because);
-      this.wakeAt = this.clock.monotonic() + (outcome.wakeAfterMs ?? 3_600_000);
+      this.wakeAt = this.clock.monotonic() + (this.#isWoken ? 0 : (outcome.wakeAfterMs ?? 3_600_000));
       return { outcome, error: undefined, ...counts() };
     } catch (error) {
       this.#recover(error);
@@ -150,7 +174,7 @@ export class World {
     const end = this.clock.monotonic() + ms;
     for (let turns = 0; this.wakeAt <= end; turns += 1) {
       if (turns > 4000) throw new Error('the driver turns without end');
-      await this.clock.pass(Math.max(0, this.wakeAt - this.clock.monotonic()));
+      await this.#sleep();
       await watch(await this.turn());
     }
     await this.clock.pass(end - this.clock.monotonic());
@@ -161,7 +185,7 @@ export class World {
     const end = this.clock.monotonic() + ms;
     while (!condition()) {
       if (this.wakeAt > end) throw new Error(`not within ${ms} ms: ${JSON.stringify(this.status())}`);
-      await this.clock.pass(Math.max(0, this.wakeAt - this.clock.monotonic()));
+      await this.#sleep();
       await this.turn();
     }
   }

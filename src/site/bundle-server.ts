@@ -15,6 +15,7 @@ import { PublishableError, publishableCode } from '../wire/publishable-error.ts'
 import { type BodyCache, createBodyCache } from './body-cache.ts';
 import { createLiveSite, type LiveSite } from './live-site.ts';
 import type { PrepareBundle } from './obtaining.ts';
+import { joinPeers } from './peer-membership.ts';
 import { siteHeaders } from './reply.ts';
 import type { BundleServerFlags } from './server-flags.ts';
 import { siteHandler } from './site-handler.ts';
@@ -66,17 +67,20 @@ export async function runBundleServer(
     registry: metrics.registry,
     documents: { '/status': () => statusDocument(site.view(), progress(), source.kind, site.swaps()) },
   });
-  const adminPort = await listenHttp(flags.adminListen, admin, clock);
+  const membership = joinPeers(flags, edge, metrics.registry);
+  const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
   logger.info({ site: sitePort.url, admin: adminPort.url, store: flags.store }, 'listening');
 
   const store = await openBundleStore(flags.store, { keep: flags.keep });
   const { countDownload } = metrics;
+  const { peers } = membership;
   const times = { pollMs: flags.pollInterval, patienceMs: flags.patience };
-  watch = createSourceWatch({ source, store, site, prepare, countDownload, clock, random, logger, ...times });
+  watch = createSourceWatch({ source, store, site, prepare, countDownload, peers, clock, random, logger, ...times });
   const watching = watch.run(shutdown);
   if (!shutdown.aborted) await once(shutdown, 'abort');
   const drained = sitePort.close({ lingerMs: flags.drainLinger, graceMs: flags.drainGrace });
   await Promise.all([watching, drained]);
+  await membership.close();
   await adminPort.close({ lingerMs: 0, graceMs: 1000 });
 }
 

@@ -7,7 +7,7 @@ import type { SiteLookup } from './reply.ts';
 import type { FileRoute } from './route-table.ts';
 
 /** How the bytes of the active bundle came here in this run. */
-export type Provenance = 'disk' | 'link';
+export type Provenance = 'disk' | 'peer' | 'link';
 
 /** A bundle under the version it was published as. */
 export interface ServedVersion {

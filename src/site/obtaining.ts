@@ -1,11 +1,11 @@
-// Getting the published content: from disk if it is there, else by its link. Where servers hand bundles to
-// each other, that step belongs between the two.
+// Getting the published content: from disk if it is there, else from another server of the site, else by its link.
 // Invariant: what is returned was verified byte by byte and is open, or an error says why there is nothing.
 
 import { BundleError } from '../bundle/bundle-error.ts';
 import type { BundleStore } from '../bundle/store.ts';
 import type { StoredBundle } from '../bundle/stored-bundle.ts';
 import type { Provenance } from './live-site.ts';
+import type { Peers } from './peers.ts';
 import type { DownloadOutcome } from './site-metrics.ts';
 import type { Published } from './source-decision.ts';
 
@@ -25,6 +25,8 @@ export interface ObtainingPorts {
   readonly store: BundleStore;
   readonly prepare: PrepareBundle;
   readonly countDownload: (outcome: DownloadOutcome) => void;
+  /** The other servers of the site, where there are any. */
+  readonly peers?: Peers | undefined;
 }
 
 export type Obtained =
@@ -45,6 +47,8 @@ export async function obtainBundle(
 ): Promise<Obtained> {
   const onDisk = published.digest === undefined ? undefined : await ports.store.open(published.digest);
   if (onDisk !== undefined) return { kind: 'bundle', stored: onDisk, provenance: 'disk' };
+  const copied = await copyFromPeer(ports, published, onProgress, signal);
+  if (copied !== undefined) return { kind: 'bundle', stored: copied, provenance: 'peer' };
   const digest = await fetchByLink(ports, published, onProgress, signal);
   if (digest === activeDigest) return { kind: 'same-content' };
   const fetched = await ports.store.open(digest);
@@ -58,14 +62,29 @@ export async function obtainBundle(
   return { kind: 'bundle', stored: fetched, provenance: 'link' };
 }
 
+/** Only content with a digest can be asked of others: nothing else says whether they told the truth. */
+async function copyFromPeer(
+  { store, peers }: ObtainingPorts,
+  { digest }: Published,
+  onProgress: (progress: FetchProgress) => void,
+  signal: AbortSignal,
+): Promise<StoredBundle | undefined> {
+  if (peers === undefined || digest === undefined) return undefined;
+  return (await peers.bring(digest, onProgress, signal)) ? store.open(digest) : undefined;
+}
+
 async function fetchByLink(
-  { prepare, countDownload }: ObtainingPorts,
+  { prepare, countDownload, peers }: ObtainingPorts,
   published: Published,
   onProgress: (progress: FetchProgress) => void,
   signal: AbortSignal,
 ): Promise<string> {
   try {
-    const { digest } = await prepare(published, onProgress, signal);
+    const tell = (progress: FetchProgress): void => {
+      onProgress(progress);
+      peers?.report(progress.receivedBytes);
+    };
+    const { digest } = await prepare(published, tell, signal);
     // The preparation refuses this itself; serving it would be the one thing that must not happen.
     if (published.digest !== undefined && digest !== published.digest) {
       throw new BundleError('refused', 'DigestMismatch', 'the archive holds other content than published');
@@ -75,6 +94,8 @@ async function fetchByLink(
   } catch (error) {
     if (!signal.aborted) countDownload(failureKind(error));
     throw error;
+  } finally {
+    peers?.release();
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type Flag,
   FlagValueError,
   hostPort,
+  list,
   oneOf,
   path,
   text,
@@ -16,6 +17,7 @@ import {
 } from '../runtime/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
 import { Link } from '../wire/link.ts';
+import { type PeerName, readPeerName } from './peer-addresses.ts';
 import { deploymentTypes } from './reply.ts';
 import { readBasePath } from './request-path.ts';
 
@@ -53,9 +55,19 @@ const keep: Flag<number> = {
   },
 };
 
+const peerList = list(
+  'NAME[:PORT],…',
+  'Other servers of this site, to share bundles with: a headless Service, or addresses of admin ports',
+);
+const peers: Flag<readonly PeerName[]> = {
+  ...peerList,
+  parse: (texts) => peerList.parse(texts).map(readPeerName),
+};
+
 export const bundleServerFlags = {
   bundleFile: path.optional('Mounted bundle.json that says what to serve; looked at again at every poll'),
   bundleUrl: link,
+  peers,
   version: text.optional('Version that --bundle-url leads to; without a value prints this program’s own'),
   store: path.required('Folder for verified bundles; the site starts from it when nothing else answers'),
   keep,

@@ -16,7 +16,7 @@ const statusShape = z.object({
   previous: z.array(z.object({ version: z.string().nullable() })),
   swaps: z.number(),
   source: z.object({
-    kind: z.enum(['disk', 'link']).nullable(),
+    kind: z.enum(['disk', 'peer', 'link']).nullable(),
     state: z.string(),
     lastError: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
     retryAt: z.string().nullable(),

@@ -1,0 +1,231 @@
+// Servers of one site hand bundles to each other: a new one starts while the vendor is down, all of them together
+// cost one download, and a peer that lies, is slow or dead costs a moment and nothing else. Real programs.
+
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener } from 'node:http';
+import { afterEach, beforeEach, test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { portOf } from '../../support/storage-server.ts';
+import { bundleDocument, makeArchive, makeSite } from './archive.ts';
+import { type LinkServer, signature, startLinkServer } from './link-server.ts';
+import { prepareSite, type ServedSite } from './served-site.ts';
+
+let links: LinkServer;
+let servers: ServedSite[];
+let closing: (() => void)[];
+
+beforeEach(async () => {
+  links = await startLinkServer();
+  links.put('v1', await makeArchive(makeSite('v1')));
+  servers = [];
+  closing = [];
+});
+afterEach(async () => {
+  const outputs = servers.map((one) => one.output());
+  await Promise.all(servers.map((one) => one.remove()));
+  for (const close of closing) close();
+  await links.close();
+  for (const output of outputs) assert.ok(!output.includes(signature), 'the link is in the output');
+});
+
+const addressOf = (server: ServedSite): string => new URL(server.admin).host;
+
+async function prepareServers(count: number): Promise<readonly ServedSite[]> {
+  for (let at = 0; at < count; at += 1) servers.push(await prepareSite());
+  return servers;
+}
+
+const startAll = (all: readonly ServedSite[], others: readonly string[] = []): Promise<unknown> =>
+  Promise.all(all.map((one) => one.start('--peers', [...servers.map(addressOf), ...others].join(','))));
+
+const mountAll = (all: readonly ServedSite[], digest: string, name = 'first'): Promise<unknown> =>
+  Promise.all(
+    all.map((one) => one.mount(bundleDocument({ version: 'v1', link: links.link('v1', name), digest }))),
+  );
+
+/** The digest of the site that `v1` is, learned by fetching it once, alone. */
+async function learnDigest(): Promise<string> {
+  const alone = await prepareSite();
+  try {
+    await alone.mount(bundleDocument({ version: 'v1', link: links.link('v1', 'alone') }));
+    await alone.start();
+    const { active } = await alone.until('v1 is served', (status) => status.active !== null);
+    return active?.digest ?? assert.fail();
+  } finally {
+    await alone.remove();
+  }
+}
+
+const isServed = (server: ServedSite) => server.until('v1 is served', (status) => status.active !== null);
+
+async function fakePeer(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `127.0.0.1:${portOf(server)}`;
+}
+
+test('a new server with an empty disk and a dead link comes up from a peer', async () => {
+  const digest = await learnDigest();
+  const [first, second] = await prepareServers(2);
+  assert.ok(first !== undefined && second !== undefined);
+  await mountAll(servers, digest);
+  await startAll([first]);
+  await isServed(first);
+  const asked = links.requests();
+
+  links.misbehave((response) => response.writeHead(403).end());
+  await startAll([second]);
+  const { source, active } = await isServed(second);
+  assert.equal(source.kind, 'peer');
+  assert.equal(active?.digest, digest);
+  assert.equal(links.requests(), asked, 'the link was asked');
+  assert.match(await (await fetch(`${second.site}/guides/page-3`)).text(), /version v1/);
+  const metrics = await (await fetch(`${second.admin}/metrics`)).text();
+  assert.match(metrics, /bundle_server_peer_copies_total\{outcome="ok"\} 1/);
+
+  await second.child().stop('SIGKILL');
+  await first.child().stop('SIGKILL');
+  await startAll([second]);
+  assert.equal((await isServed(second)).source.kind, 'disk', 'the copy did not survive a restart');
+});
+
+test('five servers that start together with empty disks are one download', async () => {
+  const digest = await learnDigest();
+  await prepareServers(5);
+  const before = links.requests();
+  await mountAll(servers, digest);
+  await startAll(servers);
+  const kinds = (await Promise.all(servers.map(isServed))).map(({ source }) => source.kind);
+  assert.deepEqual(kinds.toSorted(), ['link', 'peer', 'peer', 'peer', 'peer']);
+  assert.equal(links.requests() - before, 1);
+});
+
+test('a server that waits with a dead link takes the bundle as soon as a peer has it', async () => {
+  const digest = await learnDigest();
+  const [waiting, lucky] = await prepareServers(2);
+  assert.ok(waiting !== undefined && lucky !== undefined);
+  links.misbehave((response) => response.writeHead(403).end());
+  await mountAll([waiting], digest);
+  await startAll([waiting]);
+  await waiting.until('the link is dead', ({ source }) => source.state === 'waiting-for-link');
+  links.misbehave(undefined);
+  await mountAll([lucky], digest, 'fresh');
+  await startAll([lucky]);
+  await isServed(lucky);
+  assert.equal((await isServed(waiting)).source.kind, 'peer');
+});
+
+const liars: Readonly<Record<string, (index: string, pack: Buffer) => RequestListener>> = {
+  'a changed byte in the pack': (index, pack) => {
+    const wrong = Buffer.from(pack);
+    wrong.writeUInt8(wrong.readUInt8(7) ^ 1, 7);
+    return answersOf(index, wrong);
+  },
+  'a pack that is cut': (index, pack) => answersOf(index, pack.subarray(0, -1)),
+  'a pack that never ends': (index, pack) => (request, response) => {
+    if (!request.url?.endsWith('/pack')) return answersOf(index, pack)(request, response);
+    const flood = (): void => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+      response.once('drain', flood);
+    };
+    return flood();
+  },
+  'an index of something else': (index, pack) => answersOf(index.replace('index.html', 'indeX.html'), pack),
+  'an index that never ends': (index, pack) => (request, response) => {
+    if (!request.url?.endsWith('/index')) return answersOf(index, pack)(request, response);
+    const flood = (): void => {
+      while (!response.destroyed && response.write(Buffer.alloc(1024 * 1024, 'x')));
+      response.once('drain', flood);
+    };
+    return flood();
+  },
+  'nothing but an error': (index, pack) => (request, response) =>
+    /(index|pack)$/.test(request.url ?? '')
+      ? response.writeHead(500).end()
+      : answersOf(index, pack)(request, response),
+  'a connection that breaks off': (index, pack) => (request, response) => {
+    if (!request.url?.endsWith('/pack')) return answersOf(index, pack)(request, response);
+    response.writeHead(200, { 'Content-Length': pack.length });
+    response.write(pack.subarray(0, 100), () => response.destroy());
+  },
+};
+
+function answersOf(index: string, pack: Buffer): RequestListener {
+  return (request, response) => {
+    if (request.url?.endsWith('/index')) response.end(index);
+    else if (request.url?.endsWith('/pack')) response.end(pack);
+    else response.end(JSON.stringify({ id: 'a liar', state: 'have', receivedBytes: 0 }));
+  };
+}
+
+test('a peer that lies is dropped, and the link is used', async (t) => {
+  const digest = await learnDigest();
+  const [honest] = await prepareServers(1);
+  assert.ok(honest !== undefined);
+  await mountAll([honest], digest);
+  await startAll([honest]);
+  await isServed(honest);
+  const part = (name: string): Promise<Response> => fetch(`${honest.admin}/peers/${digest}/${name}`);
+  const index = await (await part('index')).text();
+  const pack = Buffer.from(await (await part('pack')).arrayBuffer());
+  await honest.child().stop('SIGKILL');
+  servers = [];
+  for (const [what, listener] of Object.entries(liars)) {
+    await t.test(what, async () => {
+      const liar = await fakePeer(listener(index, pack));
+      const server = await prepareSite();
+      servers.push(server);
+      await mountAll([server], digest);
+      await startAll([server], [liar]);
+      const { source, active } = await isServed(server);
+      assert.equal(source.kind, 'link', what);
+      assert.equal(active?.digest, digest);
+      await server.child().stop('SIGKILL');
+    });
+  }
+});
+
+test('peers that are dead, silent or no peers at all delay a start by seconds only', async () => {
+  const digest = await learnDigest();
+  const silent = await fakePeer(() => {});
+  const foreign = await fakePeer((_request, response) => response.writeHead(200).end('<html>hello</html>'));
+  const [server] = await prepareServers(1);
+  assert.ok(server !== undefined);
+  await mountAll([server], digest);
+  await startAll([server], [silent, foreign, '127.0.0.1:1', 'no-such-name.invalid:9090']);
+  assert.equal((await isServed(server)).source.kind, 'link');
+});
+
+test('what the admin port says to peers: only digests open anything, and only for GET', async () => {
+  const digest = await learnDigest();
+  const [server] = await prepareServers(1);
+  assert.ok(server !== undefined);
+  await mountAll([server], digest);
+  await startAll([server]);
+  await isServed(server);
+  const ask = (path: string, method = 'GET') => fetch(`${server.admin}${path}`, { method });
+  const word = await (await ask(`/peers/${digest}`)).text();
+  assert.match(word, /^\{"id":"[0-9a-f-]{36}","state":"have","receivedBytes":0\}$/);
+  assert.match(await (await ask(`/peers/${'0'.repeat(64)}`)).text(), /"state":"none"/);
+  const statuses = {
+    [`/peers/${'0'.repeat(64)}/pack`]: 404,
+    [`/peers/${digest}/facts`]: 404,
+    [`/peers/${digest}/../../current`]: 404,
+    '/peers/..%2f..%2fcurrent/pack': 404,
+    '/peers': 404,
+  };
+  for (const [path, status] of Object.entries(statuses)) {
+    assert.equal((await ask(path)).status, status, path);
+  }
+  assert.equal((await ask(`/peers/${digest}/pack`, 'POST')).status, 405);
+  const site = await fetch(`${server.site}/peers/${digest}`);
+  assert.equal(site.status, 404, 'the site port answers peers');
+  await eventually('the index is sent', async () =>
+    (await ask(`/peers/${digest}/index`)).ok ? true : undefined,
+  );
+});

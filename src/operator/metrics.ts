@@ -28,6 +28,8 @@ export interface OperatorMetrics {
   readonly queue: QueueObserver;
   readonly request: (fact: { readonly method: string; readonly code: string }) => void;
   readonly leading: (isLeader: boolean) => void;
+  /** An export API's clock minus ours. */
+  readonly skew: (host: string, skewMs: number) => void;
   readonly pass: (
     key: ObjectKey,
     result: PassResult,
@@ -66,6 +68,7 @@ export function createMetrics(sources: MetricsSources): OperatorMetrics {
     queue: queueMetrics(registry, sources.queueFigures),
     request: requestMetrics(registry, sources.host),
     leading: leaderMetric(registry),
+    skew: skewMetric(registry),
     pass: passMetrics(registry, sources),
   };
 }
@@ -143,6 +146,16 @@ function leaderMetric(registry: Registry): OperatorMetrics['leading'] {
   return (isLeader) => leader.set({ name: controller }, isLeader ? 1 : 0);
 }
 
+function skewMetric(registry: Registry): OperatorMetrics['skew'] {
+  const skew = new Gauge({
+    name: 'staticexport_api_clock_skew_seconds',
+    help: "An export API's clock minus ours, at its last link",
+    labelNames: ['host'],
+    registers: [registry],
+  });
+  return (host, skewMs) => skew.set({ host }, skewMs / 1000);
+}
+
 function passMetrics(registry: Registry, sources: MetricsSources): OperatorMetrics['pass'] {
   const registers = [registry];
   const labels = { controller };
@@ -161,6 +174,9 @@ function passMetrics(registry: Registry, sources: MetricsSources): OperatorMetri
   const timeouts = counter('controller_runtime_reconcile_timeouts_total', 'Passes cut off', ['controller']);
   const retries = counter('workqueue_retries_total', 'Keys tried again after a failure', ['name']);
   const actions = counter('staticexport_actions_total', 'Export-API actions taken', ['action']);
+  const failures = counter('staticexport_action_failures_total', 'Export-API actions that failed', [
+    'reason',
+  ]);
   const seconds = new Histogram({
     name: 'controller_runtime_reconcile_time_seconds',
     help: 'Duration of a pass',
@@ -179,5 +195,7 @@ function passMetrics(registry: Registry, sources: MetricsSources): OperatorMetri
     if (outcome === undefined) retries.inc({ name: controller });
     const action = outcome?.observed?.action;
     if (action !== undefined && action !== 'none') actions.inc({ action });
+    const reason = outcome?.observed?.failure;
+    if (reason !== undefined) failures.inc({ reason });
   };
 }

@@ -11,6 +11,7 @@ import { listenHttp } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
 import { apiHostOf } from './api-host.ts';
+import { watchSkew } from './clock-skew.ts';
 import { type ElectionTimes, runElection } from './election.ts';
 import type { OperatorValues } from './flags.ts';
 import { livenessOf, readinessOf } from './health.ts';
@@ -64,7 +65,8 @@ export async function runOperator(
     wake,
   });
   const reports = createReports(watches);
-  const outside = await openOutside(values, edge, facts);
+  const opened = await openOutside(values, edge, facts);
+  const outside = { ...opened, exportApi: watchSkew(opened.exportApi, clock, metrics.skew) };
   const health = {
     isDraining: () => shutdown.aborted,
     isSynced: watches.isSynced,

@@ -1,4 +1,5 @@
-// `staticexport_*` gauges of each resource: ready, when its link dies, when it was last exported, how many pages.
+// `staticexport_*` gauges of each resource: ready, when its link dies, when it was last exported, how many pages,
+// what keeps failing.
 // Set anew at every scrape from what is known then: no gauge outlives its resource.
 
 import { Gauge, type Registry } from 'prom-client';
@@ -12,6 +13,16 @@ export interface ResourceReport {
   readonly pages: number | undefined;
   /** Epoch ms. */
   readonly exportedAt: number | undefined;
+  /** Of the last job that is over. */
+  readonly exportTookMs: number | undefined;
+  /** What the link before the present one had left when it was replaced; below zero: it was dead. */
+  readonly lifeLeftMs: number | undefined;
+  /** Failures in a row, by what they hold up (`export`, `poll`, `link`). */
+  readonly failures: readonly {
+    readonly lane: string;
+    readonly reason: string;
+    readonly count: number;
+  }[];
 }
 
 const gauges: readonly (readonly [
@@ -56,6 +67,16 @@ const gauges: readonly (readonly [
     'When the published version was exported',
     ({ exportedAt }) => seconds(exportedAt),
   ],
+  [
+    'staticexport_export_duration_seconds',
+    'How long the last job took that is over',
+    ({ exportTookMs }) => seconds(exportTookMs),
+  ],
+  [
+    'staticexport_link_life_left_at_refresh_seconds',
+    'What the link before had left when it was replaced',
+    ({ lifeLeftMs }) => seconds(lifeLeftMs),
+  ],
 ];
 
 export function registerReports(registry: Registry, reports: () => readonly ResourceReport[]): void {
@@ -74,8 +95,23 @@ export function registerReports(registry: Registry, reports: () => readonly Reso
       },
     });
   }
+  registerFailures(registry, reports);
+}
+
+function registerFailures(registry: Registry, reports: () => readonly ResourceReport[]): void {
+  const gauge: Gauge = new Gauge({
+    name: 'staticexport_failures',
+    help: 'Failures in a row of exporting, polling or the link, by reason',
+    labelNames: ['namespace', 'name', 'lane', 'reason'],
+    registers: [registry],
+    collect: () => {
+      gauge.reset();
+      for (const { key, failures } of reports()) {
+        for (const { lane, reason, count } of failures) gauge.set({ ...key, lane, reason }, count);
+      }
+    },
+  });
 }
 
 const flag = (isTrue: boolean): number => (isTrue ? 1 : 0);
-const seconds = (epochMs: number | undefined): number | undefined =>
-  epochMs === undefined ? undefined : epochMs / 1000;
+const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);

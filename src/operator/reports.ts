@@ -1,7 +1,7 @@
 // What the last pass over each resource saw, kept for the metrics until the resource is gone.
-// Pages and the time of the export are read from the resource's own status as last watched.
+// Pages, the last export's times and failures are read from the resource's own status as last watched.
 
-import { isRecord, numberAt, recordAt, textAt } from '../kube/json.ts';
+import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from '../kube/json.ts';
 import type { Observed, PassOutcome } from '../loop/edge.ts';
 import type { ObjectKey } from '../loop/ports.ts';
 import type { ResourceReport } from './report-metrics.ts';
@@ -28,31 +28,53 @@ const unreadable: Observed = {
   failure: 'InvalidSpec',
 };
 
+interface Seen {
+  readonly key: ObjectKey;
+  readonly observed: Observed;
+  readonly lifeLeftMs: number | undefined;
+}
+
 export function createReports(watches: Pick<Watches, 'get'>): Reports {
-  const last = new Map<string, ResourceReport>();
+  const last = new Map<string, Seen>();
   return {
     put: (key, outcome) => {
       if (outcome === undefined) return;
       const id = `${key.namespace}/${key.name}`;
+      const observed = outcome.observed ?? unreadable;
       if (outcome.wakeAfterMs === undefined) last.delete(id);
-      else
-        last.set(id, {
-          key,
-          observed: outcome.observed ?? unreadable,
-          pages: undefined,
-          exportedAt: undefined,
-        });
+      else last.set(id, { key, observed, lifeLeftMs: lifeLeft(last.get(id), observed) });
     },
-    list: () =>
-      [...last].map(([id, report]) => {
-        const status = watches.get(id)?.status;
-        const active = isRecord(status) ? recordAt(status, 'active') : {};
-        const exportedAt = Date.parse(textAt(active, 'exportedAt') ?? '');
-        return {
-          ...report,
-          pages: numberAt(active, 'pages'),
-          exportedAt: Number.isNaN(exportedAt) ? undefined : exportedAt,
-        };
-      }),
+    list: () => [...last].map(([id, seen]) => ({ ...seen, ...readStatus(watches.get(id)?.status) })),
   };
+}
+
+/** What the link before had left when this one was issued; kept until the next refresh. */
+function lifeLeft(before: Seen | undefined, { linkIssuedAt }: Observed): number | undefined {
+  if (before === undefined || linkIssuedAt === undefined) return before?.lifeLeftMs;
+  const { linkIssuedAt: earlier, linkExpiresAt } = before.observed;
+  const isRefreshed = earlier !== undefined && linkExpiresAt !== undefined && linkIssuedAt > earlier;
+  return isRefreshed ? linkExpiresAt - linkIssuedAt : before.lifeLeftMs;
+}
+
+function readStatus(found: unknown): Omit<ResourceReport, 'key' | 'observed' | 'lifeLeftMs'> {
+  const status: JsonRecord = isRecord(found) ? found : {};
+  const active = recordAt(status, 'active');
+  const job = recordAt(status, 'job');
+  const [startedAt, finishedAt] = [instantAt(job, 'startedAt'), instantAt(job, 'finishedAt')];
+  const failures = recordAt(status, 'failures');
+  return {
+    pages: numberAt(active, 'pages'),
+    exportedAt: instantAt(active, 'exportedAt'),
+    exportTookMs: startedAt === undefined || finishedAt === undefined ? undefined : finishedAt - startedAt,
+    failures: ['export', 'poll', 'link'].flatMap((lane) => {
+      const failure = recordAt(failures, lane);
+      const count = numberAt(failure, 'count') ?? 0;
+      return count > 0 ? [{ lane, reason: textAt(failure, 'reason') ?? 'Unknown', count }] : [];
+    }),
+  };
+}
+
+function instantAt(record: JsonRecord, name: string): number | undefined {
+  const instant = Date.parse(textAt(record, name) ?? '');
+  return Number.isNaN(instant) ? undefined : instant;
 }

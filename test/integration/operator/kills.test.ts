@@ -146,6 +146,7 @@ test(`${kills} leaders killed: each is replaced, no job is started twice, no lin
   }
   stop.abort();
   assert.deepEqual(await links, []);
+  reader.assertRulesKept();
   const sorted = takeovers.toSorted((a, b) => a - b);
   const seconds = (ms = 0): string => (ms / 1000).toFixed(1);
   context.diagnostic(

@@ -292,6 +292,10 @@ test('neither a key nor a link is anywhere but in Secrets', async () => {
   }
 });
 
+test('no status that was seen on the way broke a rule that other programs rely on', () => {
+  reader.assertRulesKept();
+});
+
 test('on SIGTERM it ends by itself, with success and without its lease', async () => {
   await operator.child.stop('SIGTERM', 20_000);
   assert.equal(await operator.child.exited, 0);

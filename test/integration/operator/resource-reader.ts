@@ -1,7 +1,9 @@
 // Reading what the operator made of a StaticExport, as the administrator, from the API server itself.
 
+import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
 import { eventually } from '../../support/eventually.ts';
+import { brokenRules } from '../../support/kstatus-rules.ts';
 import type { ChartedCluster } from './charted-cluster.ts';
 
 export interface Condition {
@@ -11,10 +13,37 @@ export interface Condition {
   readonly message: string;
 }
 
+/** Of one status, the rules that other programs rely on and that it breaks. */
+function judge({ metadata, status }: ReadObject): readonly string[] {
+  const { conditions, observedGeneration = -1 } = status ?? {};
+  // Not looked at yet, or edited since.
+  if (conditions === undefined || observedGeneration !== metadata.generation) return [];
+  const judged = conditions.map((one) => ({ ...one, observedGeneration: one.observedGeneration }));
+  return brokenRules({ generation: metadata.generation, observedGeneration, conditions: judged }).map(
+    (words) => `${metadata.name}: ${words}`,
+  );
+}
+
+interface ReadObject {
+  readonly metadata: { readonly name: string; readonly generation: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly conditions?: readonly (Condition & { readonly observedGeneration?: number })[];
+  };
+}
+
 export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string) {
+  let seen = 0;
+  const broken = new Set<string>();
+
   async function read(kind: string, name: string) {
     const { stdout } = await kubectl(['get', kind, name, '-n', namespace, '-o', 'json']);
-    return JSON.parse(stdout);
+    const object = JSON.parse(stdout);
+    if (object.kind === 'StaticExport') {
+      seen += 1;
+      for (const words of judge(object)) broken.add(words);
+    }
+    return object;
   }
 
   async function condition(name: string, type: string): Promise<Condition | undefined> {
@@ -50,5 +79,11 @@ export function createReader(kubectl: ChartedCluster['kubectl'], namespace: stri
     return { secret, text, published: parsePublishedBundle(text('bundle.json')) };
   }
 
-  return { read, condition, awaitCondition, request, readOutput };
+  /** Over every status that was read so far. */
+  const assertRulesKept = (): void => {
+    assert.ok(seen > 0, 'no status was read');
+    assert.deepEqual([...broken], []);
+  };
+
+  return { read, condition, awaitCondition, request, readOutput, assertRulesKept };
 }

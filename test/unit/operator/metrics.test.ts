@@ -36,7 +36,11 @@ const stored: StoredResource = {
     ownerReferences: [],
   },
   spec: {},
-  status: { active: { pages: 42, exportedAt: '2026-11-21T10:00:00Z' } },
+  status: {
+    active: { pages: 42, exportedAt: '2026-11-21T10:00:00Z' },
+    job: { startedAt: '2026-11-21T09:58:00Z', finishedAt: '2026-11-21T10:00:00Z' },
+    failures: { export: { count: 3, reason: 'JobFailed' }, link: { count: 0, reason: 'RateLimited' } },
+  },
 };
 
 function start() {
@@ -70,6 +74,26 @@ test('a resource is shown as its last pass and its status have it', async () => 
   assert.doesNotMatch(text, /staticexport_next_refresh_timestamp_seconds\{/);
 });
 
+test('a resource shows how long its export took, what fails how often, and nothing that does not fail', async () => {
+  const { reports, scrape } = start();
+  reports.put(key, outcome());
+  const text = await scrape();
+  assert.ok(text.includes(`staticexport_export_duration_seconds{${label}} 120\n`), text);
+  assert.ok(text.includes(`staticexport_failures{${label},lane="export",reason="JobFailed"} 3\n`), text);
+  assert.doesNotMatch(text, /lane="link"/);
+});
+
+test('what a link had left at its refresh is kept until the next one', async () => {
+  const { reports, scrape } = start();
+  const [issued, expires] = [1_763_722_000_000, 1_763_722_900_000];
+  const name = 'staticexport_link_life_left_at_refresh_seconds';
+  reports.put(key, outcome({ linkIssuedAt: issued, linkExpiresAt: expires }));
+  assert.doesNotMatch(await scrape(), new RegExp(`${name}\\{`));
+  reports.put(key, outcome({ linkIssuedAt: issued + 600_000, linkExpiresAt: expires + 600_000 }));
+  reports.put(key, outcome({ linkIssuedAt: issued + 600_000, linkExpiresAt: expires + 600_000 }));
+  assert.ok((await scrape()).includes(`${name}{${label}} 300\n`));
+});
+
 test('a failed pass leaves what was known, a resource that is gone leaves nothing', async () => {
   const { reports, scrape } = start();
   reports.put(key, outcome());
@@ -94,15 +118,17 @@ test("passes, queue, requests and leadership have the names that controllers' da
   metrics.pass(key, 'timeout', 120, undefined);
   metrics.request({ method: 'GET', code: '200' });
   metrics.leading(true);
+  metrics.pass(key, 'requeue_after', 1, outcome({ action: 'poll', failure: 'RateLimited' }));
+  metrics.skew('api.example.com', -90_000);
   metrics.queue.added();
   metrics.queue.taken(500);
   metrics.queue.finished(1_500);
   const text = await scrape();
   for (const line of [
-    'controller_runtime_reconcile_total{controller="staticexport",result="requeue_after"} 1',
+    'controller_runtime_reconcile_total{controller="staticexport",result="requeue_after"} 2',
     'controller_runtime_reconcile_errors_total{controller="staticexport"} 2',
     'controller_runtime_reconcile_timeouts_total{controller="staticexport"} 1',
-    'controller_runtime_reconcile_time_seconds_count{controller="staticexport"} 3',
+    'controller_runtime_reconcile_time_seconds_count{controller="staticexport"} 4',
     'controller_runtime_active_workers{controller="staticexport"} 1',
     'controller_runtime_max_concurrent_reconciles{controller="staticexport"} 4',
     'workqueue_depth{name="staticexport"} 3',
@@ -113,6 +139,8 @@ test("passes, queue, requests and leadership have the names that controllers' da
     'rest_client_requests_total{code="200",method="GET",host="10.0.0.1:6443"} 1',
     'leader_election_master_status{name="staticexport"} 1',
     'staticexport_actions_total{action="mint"} 1',
+    'staticexport_action_failures_total{reason="RateLimited"} 1',
+    'staticexport_api_clock_skew_seconds{host="api.example.com"} -90',
     'staticexport_watch_missed_changes 2',
   ]) {
     assert.ok(text.split('\n').includes(line), `${line} in\n${text}`);

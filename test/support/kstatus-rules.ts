@@ -1,0 +1,100 @@
+// What every reader of conditions relies on: kubectl wait, Flux, Argo CD and kstatus all judge a resource by them.
+// Ten rules after those that Flux holds its own controllers to (fluxcd/pkg, runtime/conditions/check), in our
+// words, and three of the API conventions. Pure; to be asked after a pass, not in between an edit and its pass.
+
+export interface Judged {
+  readonly generation: number;
+  readonly observedGeneration: number | undefined;
+  readonly conditions: readonly JudgedCondition[];
+}
+
+export interface JudgedCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly observedGeneration: number | undefined;
+}
+
+/** True means trouble or work to do; no such condition goes with Ready. */
+const negative = ['Reconciling', 'Stalled'];
+
+type Rule = readonly [words: string, isBroken: (judged: Judged, facts: Facts) => boolean];
+
+interface Facts {
+  readonly ready: JudgedCondition | undefined;
+  readonly reconciling: JudgedCondition | undefined;
+  readonly stalled: JudgedCondition | undefined;
+  readonly isReady: boolean;
+  /** -1 before the first pass. */
+  readonly observed: number;
+}
+
+const rules: readonly Rule[] = [
+  [
+    'a resource that is Ready has no condition of trouble or work that is True',
+    ({ conditions }, { isReady }) =>
+      isReady && conditions.some(({ type, status }) => negative.includes(type) && status === 'True'),
+  ],
+  ['Ready is always there', (_judged, { ready }) => ready === undefined],
+  [
+    'Ready is False while Reconciling',
+    (_judged, { ready, reconciling }) =>
+      ready !== undefined && reconciling?.status === 'True' && ready.status !== 'False',
+  ],
+  [
+    'Ready is False while Stalled',
+    (_judged, { ready, stalled }) =>
+      ready !== undefined && stalled?.status === 'True' && ready.status !== 'False',
+  ],
+  [
+    'Reconciling and Stalled are never there together',
+    (_judged, { reconciling, stalled }) => reconciling !== undefined && stalled !== undefined,
+  ],
+  ['no generation is observed before it exists', ({ generation }, { observed }) => observed > generation],
+  [
+    'Ready is not True for a generation that nobody has observed',
+    ({ generation }, { isReady, observed }) => isReady && observed < generation,
+  ],
+  [
+    'while Ready, no condition is about an earlier generation',
+    ({ generation, conditions }, { isReady }) =>
+      isReady && conditions.some((condition) => (condition.observedGeneration ?? -1) < generation),
+  ],
+  [
+    'while Ready, every condition is about the generation that the status is about',
+    ({ conditions }, { isReady, observed }) =>
+      isReady && conditions.some(({ observedGeneration }) => observedGeneration !== observed),
+  ],
+  [
+    // Flux counts a generation as observed when it is reconciled, we as soon as it is read: hence "not before".
+    'Reconciling is not about an earlier generation than the status',
+    (_judged, { reconciling, observed }) =>
+      reconciling?.status === 'True' && (reconciling.observedGeneration ?? -1) < observed,
+  ],
+  [
+    'Reconciling and Stalled are there only while they are True',
+    ({ conditions }) => conditions.some(({ type, status }) => negative.includes(type) && status !== 'True'),
+  ],
+  [
+    'a condition is there once',
+    ({ conditions }) => new Set(conditions.map(({ type }) => type)).size !== conditions.length,
+  ],
+  [
+    'every condition has a reason in one CamelCase word',
+    ({ conditions }) => conditions.some(({ reason }) => !/^[A-Z][A-Za-z0-9]*$/.test(reason)),
+  ],
+];
+
+/** Words of the rules that are broken; none when all is well. */
+export function brokenRules(judged: Judged): readonly string[] {
+  const of = (type: string) => judged.conditions.find((condition) => condition.type === type);
+  const ready = of('Ready');
+  const facts: Facts = {
+    ready,
+    reconciling: of('Reconciling'),
+    stalled: of('Stalled'),
+    isReady: ready?.status === 'True',
+    observed: judged.observedGeneration ?? -1,
+  };
+  return rules.filter(([, isBroken]) => isBroken(judged, facts)).map(([words]) => words);
+}

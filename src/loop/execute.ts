@@ -3,6 +3,7 @@
 // the pass before anything was sent.
 
 import { type ExportApi, ExportApiError } from '../export-api/answers.ts';
+import { livesLongEnough } from '../reconcile/choose.ts';
 import { clockOf, type LinkClock } from '../reconcile/link-timing.ts';
 import { type Observation, pendingRequest } from '../reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '../reconcile/result.ts';
@@ -11,6 +12,7 @@ import { mergeStatus } from '../reconcile/status.ts';
 import { formatInstant, wholeSecond } from '../staticexport/instant.ts';
 import type { StartMark } from '../staticexport/status-schema.ts';
 import type { Link } from '../wire/link.ts';
+import { isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
 import { replaceCandidate, resourceId } from './memory.ts';
 import type { StaticExportObject } from './ports.ts';
@@ -67,8 +69,11 @@ export async function execute(
   }
 }
 
-function connect({ observation, key }: ExecutionInput, edge: PassEdge): ExportApi {
-  const { baseUrl } = observation.wanted;
+function connect(
+  { observation, key }: ExecutionInput,
+  edge: PassEdge,
+  baseUrl = observation.wanted.baseUrl,
+): ExportApi {
   // Access is closed without either; the check is for the compiler and for whoever changes that.
   if (baseUrl === undefined || key === undefined || !observation.isHostAllowed) {
     throw new TypeError('no call without an allowed host and a key');
@@ -148,7 +153,12 @@ async function mintLink(
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
-  const api = connect(input, edge);
+  // The spec may have moved to another API since; the job did not.
+  if (action.baseUrl !== undefined && !isAllowedHost(action.baseUrl, edge.settings)) {
+    const failure: CallFailure = { code: 'HostNotAllowed', retryAfterMs: undefined };
+    return { result: { kind: 'mint-failed', failure }, link: undefined };
+  }
+  const api = connect(input, edge, action.baseUrl);
   for (let mints = 0; mints < maxMints; mints += 1) {
     const sentAt = edge.clock.now();
     const idempotencyKey = edge.random.uuid();
@@ -162,6 +172,10 @@ async function mintLink(
     }
     const { link, serverDate, expiresAt } = minted;
     const clock = clockOf({ sentAt, serverDate, claimedExpiresAt: expiresAt, signed: link.signedLifetime() });
+    if (action.cause === 'subject' && !livesLongEnough(clock, edge.clock.now())) {
+      const failure: CallFailure = { code: 'LifetimeTooShort', retryAfterMs: undefined };
+      return { result: { kind: 'mint-failed', failure }, link: undefined };
+    }
     if (await isAlive(link, clock, edge, signal)) {
       if (action.cause === 'subject') keepCandidate(action.jobId, link, clock, input, edge);
       return { result: { kind: 'minted', clock, isPublished: link.isSame(input.published) }, link };

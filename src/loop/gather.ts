@@ -178,7 +178,8 @@ function outputState(
   const isOurs = (one: { readonly metadata: ObjectMeta }): boolean =>
     one.metadata.ownerReferences.some((owner) => owner.uid === uid);
   if (secret !== undefined && !isOurs(secret)) return { kind: 'foreign', objectKind: 'Secret' };
-  if (configMap !== undefined && !isOurs(configMap)) return { kind: 'foreign', objectKind: 'ConfigMap' };
-  if (secret === undefined) return { kind: 'absent' };
-  return { kind: 'ours', published: published && factsOf(published) };
+  const isConfigMapForeign = configMap !== undefined && !isOurs(configMap);
+  if (secret === undefined)
+    return isConfigMapForeign ? { kind: 'foreign', objectKind: 'ConfigMap' } : { kind: 'absent' };
+  return { kind: 'ours', published: published && factsOf(published), isConfigMapForeign };
 }

@@ -13,6 +13,7 @@ export function observe(
   state: State,
   action: Action['kind'],
   result: ActionResult,
+  refusal: string | undefined,
 ): Observed {
   const { status, output, wanted } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;
@@ -28,6 +29,6 @@ export function observe(
     linkIssuedAt: published?.issuedAt,
     nextRefreshAt: nextRefreshTime(state),
     nextExportAt: readInstant(status.nextExportTime),
-    failure: 'failure' in result ? result.failure.code : undefined,
+    failure: 'failure' in result ? result.failure.code : refusal,
   };
 }

@@ -7,6 +7,7 @@ import { formatPublishedBundle, type PublishedBundle } from '../bundle/published
 import type { OutputState } from '../reconcile/observation.ts';
 import type { Publication } from '../reconcile/result.ts';
 import { apiVersion, fluxWatchLabel, kind, managedByLabels, outputKeys } from '../staticexport/names.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
 import type { Link } from '../wire/link.ts';
 import type { PassEdge } from './edge.ts';
 import { factsOf, type Handles, readPublished } from './gather.ts';
@@ -16,6 +17,9 @@ export interface OutputsWritten {
   readonly state: OutputState;
   /** As the Secret holds it now. */
   readonly published: PublishedBundle | undefined;
+  /** The cluster would not take a write; `isPublished` says whether the Secret was among what it took. */
+  readonly refusal: ClusterError | undefined;
+  readonly isPublished: boolean;
 }
 
 /**
@@ -35,29 +39,58 @@ export async function writeOutputs(
   const { handles, state } = found;
   const wanted =
     publish === undefined ? handles.published : { ...publish.publication, bundleUrl: publish.link };
-  if (state.kind === 'foreign' || wanted === undefined) return { state, published: handles.published };
-  const secret = secretOf(metadata, name, wanted);
-  const configMap = configMapOf(metadata, name, wanted);
+  const kept = { state, published: handles.published, refusal: undefined, isPublished: false };
+  if (state.kind === 'foreign' || wanted === undefined) return kept;
+  const secret = secretOf(metadata, name, wanted, handles.secret?.metadata);
+  const configMap = configMapOf(metadata, name, wanted, handles.configMap?.metadata);
   const isSecretKept =
     handles.secret !== undefined && holds(textOf(handles.secret.data), handles.secret.metadata, secret);
-  if (!isSecretKept) await edge.cluster.applySecret(secret, signal);
+  if (!isSecretKept) {
+    const refusal = await refusalOf(edge.cluster.applySecret(secret, signal), signal);
+    if (refusal !== undefined) return { ...kept, refusal };
+  }
   const isConfigMapKept =
     handles.configMap !== undefined && holds(handles.configMap.data, handles.configMap.metadata, configMap);
-  if (!isConfigMapKept) await edge.cluster.applyConfigMap(configMap, signal);
-  if (isSecretKept)
-    return found.state.kind === 'ours'
-      ? { state, published: handles.published }
-      : { state, published: wanted };
+  const isForeign = state.kind === 'ours' && state.isConfigMapForeign === true;
+  const refusal =
+    isConfigMapKept || isForeign
+      ? undefined
+      : await refusalOf(edge.cluster.applyConfigMap(configMap, signal), signal);
+  if (isSecretKept) return { ...kept, refusal, isPublished: true };
   // Targets follow what the Secret holds, not what this pass meant to write.
   const stored = await edge.cluster.readSecret({ namespace: metadata.namespace, name }, signal);
   const published = stored === undefined ? undefined : readPublished(stored);
-  return { state: { kind: 'ours', published: published && factsOf(published) }, published };
+  return {
+    state: { kind: 'ours', published: published && factsOf(published), isConfigMapForeign: isForeign },
+    published,
+    refusal,
+    isPublished: true,
+  };
 }
 
-function secretOf(owner: ObjectMeta, name: string, bundle: PublishedBundle): AppliedObject {
+/** What the cluster said no to, or did not answer. Who was overtaken, or was told to stop, goes on up. */
+async function refusalOf(write: Promise<void>, signal: AbortSignal): Promise<ClusterError | undefined> {
+  try {
+    await write;
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ClusterError) || error.code === 'Conflict' || error.code === 'Aborted')
+      throw error;
+    return error;
+  }
+}
+
+function secretOf(
+  owner: ObjectMeta,
+  name: string,
+  bundle: PublishedBundle,
+  found: ObjectMeta | undefined,
+): AppliedObject {
   const bundleUrl = bundle.bundleUrl.reveal();
   return {
     metadata: { ...ownedBy(owner, name), labels: managedByLabels },
+    readVersion: found?.resourceVersion,
     data: {
       [outputKeys.bundle]: formatPublishedBundle(bundle),
       [outputKeys.bundleUrl]: bundleUrl,
@@ -67,9 +100,15 @@ function secretOf(owner: ObjectMeta, name: string, bundle: PublishedBundle): App
   };
 }
 
-function configMapOf(owner: ObjectMeta, name: string, { version, digest }: PublishedBundle): AppliedObject {
+function configMapOf(
+  owner: ObjectMeta,
+  name: string,
+  { version, digest }: PublishedBundle,
+  found: ObjectMeta | undefined,
+): AppliedObject {
   return {
     metadata: { ...ownedBy(owner, name), labels: { ...managedByLabels, ...fluxWatchLabel } },
+    readVersion: found?.resourceVersion,
     data: {
       [outputKeys.version]: version,
       ...(digest !== undefined && { [outputKeys.digest]: digest }),

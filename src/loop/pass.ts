@@ -5,7 +5,7 @@ import { adopt } from '../reconcile/adopt.ts';
 import { choose } from '../reconcile/choose.ts';
 import { classify } from '../reconcile/classify.ts';
 import type { Observation } from '../reconcile/observation.ts';
-import { settle } from '../reconcile/settle.ts';
+import { outputRefused, settle } from '../reconcile/settle.ts';
 import { statusOf, statusOfUnreadable } from '../reconcile/status.ts';
 import { nextWake } from '../reconcile/wake.ts';
 import { wholeSecond } from '../staticexport/instant.ts';
@@ -61,12 +61,12 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const settling = { ...before, now: wholeSecond(edge.clock.now()) };
   const settled = settle(settling, plan, done.result);
   const gate = changeGate(edge.memory, handles.gateId, settled.gate, settling.now);
-  const next = adopt({ ...settling, status: settled.status, gate });
+  const wanted = adopt({ ...settling, status: settled.status, gate });
   const stored =
     done.result.kind === 'started'
       ? await saveStarted(
           done.object,
-          statusOf(next, classify(next), next.status.targets ?? []),
+          statusOf(wanted, classify(wanted), wanted.status.targets ?? []),
           edge,
           signal,
         )
@@ -75,7 +75,10 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const publish = settled.publish && done.link && { publication: settled.publish, link: done.link };
   const found = { state: before.output, handles };
   const outputs = await writeOutputs(object, before.wanted.outputName, found, publish, edge, signal);
-  if (done.result.kind === 'inspected') edge.memory.candidates.delete(resourceId(key));
+  const { refusal } = outputs;
+  const isWithheld = publish !== undefined && !outputs.isPublished;
+  const next = isWithheld ? adopt({ ...settling, status: outputRefused(settling, plan), gate }) : wanted;
+  if (done.result.kind === 'inspected' && !isWithheld) edge.memory.candidates.delete(resourceId(key));
 
   const after = adopt({
     ...next,
@@ -99,12 +102,18 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const status = statusOf(after, state, targets);
   const saved = await saveStatus(stored, status, edge, signal);
   for (const note of notesOf(resource.status, status)) edge.events.record(saved, note);
+  if (refusal !== undefined) {
+    const { message } = refusal;
+    edge.events.record(saved, { type: 'Warning', reason: 'OutputWriteFailed', message });
+    // What is withheld waits in its lane; anything else has no lane but the caller's.
+    if (!isWithheld) throw refusal;
+  }
   const last = { ...after, status };
   const wakeAt = nextWake(last, choose(state, last));
   return {
     wakeAfterMs: Math.max(0, wakeAt - edge.clock.now()),
     because: plan.because,
-    observed: observe(last, state, plan.action.kind, done.result),
+    observed: observe(last, state, plan.action.kind, done.result, refusal?.code),
   };
 }
 

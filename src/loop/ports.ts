@@ -57,6 +57,8 @@ export interface AppliedObject {
   };
   /** Text by key; a Secret's implementation encodes it. */
   readonly data: Readonly<Record<string, string>>;
+  /** The resourceVersion it had when it was read; `undefined` when there was none, and none may have come since. */
+  readonly readVersion: string | undefined;
 }
 
 /** A change to one key of somebody else's ConfigMap or Secret, refused (`Conflict`) if it moved since it was read. */
@@ -72,7 +74,9 @@ export interface Cluster {
   readStaticExport(key: ObjectKey, signal: AbortSignal): Promise<StaticExportObject | undefined>;
   readSecret(key: ObjectKey, signal: AbortSignal): Promise<SecretObject | undefined>;
   readConfigMap(key: ObjectKey, signal: AbortSignal): Promise<ConfigMapObject | undefined>;
+  /** @throws ClusterError `Conflict` when it moved, or appeared, since it was read */
   applySecret(object: AppliedObject, signal: AbortSignal): Promise<void>;
+  /** @throws ClusterError `Conflict` as above */
   applyConfigMap(object: AppliedObject, signal: AbortSignal): Promise<void>;
   /** Writes one data key, with the resourceVersion as a precondition. @throws ClusterError `Conflict` */
   editDocument(edit: DocumentEdit, signal: AbortSignal): Promise<void>;

@@ -9,6 +9,7 @@ import type { PassEdge } from './edge.ts';
 import type { StaticExportObject } from './ports.ts';
 
 const maxSaves = 5;
+const firstPauseMs = 200;
 
 /** @throws {ClusterError} `Conflict` when the object moved since it was read */
 export async function saveStatus(
@@ -22,8 +23,8 @@ export async function saveStatus(
 }
 
 /**
- * Saves the id of a started job, over edits of others that came meanwhile, as long as the mark is still ours: an
- * id that is not saved is a job that nobody follows.
+ * Saves the id of a started job, over edits of others that came meanwhile and over a cluster that is away for a
+ * moment, as long as the mark is still ours: an id that is not saved is a job that nobody follows.
  *
  * @throws {ClusterError}
  */
@@ -34,16 +35,26 @@ export async function saveStarted(
   signal: AbortSignal,
 ): Promise<StaticExportObject> {
   const mark = parseStatus(object.status).start?.key;
-  let base = object;
   for (let saves = 1; ; saves += 1) {
     try {
-      return await saveStatus(base, status, edge, signal);
+      const base = saves === 1 ? object : await edge.cluster.readStaticExport(object.metadata, signal);
+      const stored = parseStatus(base?.status);
+      // The answer to the write before this one was lost.
+      if (base !== undefined && stored.job?.id === status.job?.id) return base;
+      if (base !== undefined && stored.start?.key === mark)
+        return await saveStatus(base, status, edge, signal);
+      throw new ClusterError('NotFound', 'the mark of the start is gone; the job is followed by nobody');
     } catch (error) {
-      const isOvertaken = error instanceof ClusterError && error.code === 'Conflict';
-      if (!isOvertaken || saves >= maxSaves) throw error;
-      const fresh = await edge.cluster.readStaticExport(object.metadata, signal);
-      if (fresh === undefined || parseStatus(fresh.status).start?.key !== mark) throw error;
-      base = fresh;
+      signal.throwIfAborted();
+      if (!isPassing(error) || saves >= maxSaves) throw error;
+      await edge.clock.after(firstPauseMs * 2 ** (saves - 1), signal);
     }
   }
+}
+
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof ClusterError &&
+    (error.code === 'Conflict' || error.code === 'Unavailable' || error.code === 'TooManyRequests')
+  );
 }

@@ -33,17 +33,19 @@ export function classifyAccess(observation: Observation): Access {
 }
 
 /** The refusal of this very key, by this resource or by another that shares it; none while a request has its free try. */
-export function refusalOf(
-  { status, gate, ...observation }: Observation,
+function refusalOf(
+  observation: Observation,
   secretVersion: string,
 ): { readonly reason: 'Unauthorized' | 'Forbidden'; readonly at: number } | undefined {
-  const request = pendingRequest({ status, gate, ...observation });
+  const { status, gate } = observation;
+  const request = pendingRequest(observation);
   const { refusedKey } = status;
   const own =
     refusedKey?.secretVersion === secretVersion
       ? { reason: refusedKey.reason, at: readInstant(refusedKey.at) ?? 0 }
       : undefined;
-  if (request !== undefined && own !== undefined && refusedKey?.request !== request) return undefined;
+  // Its own refusal remembers the request that it answered; any other was not answered yet.
+  if (request !== undefined && (own === undefined || refusedKey?.request !== request)) return undefined;
   const shared = gate.refused?.secretVersion === secretVersion ? gate.refused : undefined;
   return own === undefined || (shared !== undefined && shared.at > own.at) ? shared : own;
 }

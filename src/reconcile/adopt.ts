@@ -88,6 +88,7 @@ function projectActive(
     pages: published.pages,
     sizeBytes: published.sizeBytes,
     inputHash: known?.inputHash ?? jobFacts?.inputHash,
+    baseUrl: jobFacts?.baseUrl ?? (known !== undefined && 'baseUrl' in known ? known.baseUrl : undefined),
     exportedAt: known?.exportedAt ?? jobFacts?.finishedAt,
     publishedAt:
       (known !== undefined && 'publishedAt' in known ? known.publishedAt : undefined) ??
@@ -117,7 +118,7 @@ function followPin({ status, wanted, now, inputHash }: Observation): Status {
           verdict: job.verdict === 'JobFailed' ? job.verdict : undefined,
           why: undefined,
         }
-      : { id: jobId, cause: 'Pin', inputHash, startedAt: formatInstant(now) };
+      : { id: jobId, cause: 'Pin', inputHash, baseUrl: wanted.baseUrl, startedAt: formatInstant(now) };
   return { ...status, job: followed, start: undefined };
 }
 

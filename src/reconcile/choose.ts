@@ -6,7 +6,12 @@ import type { Action, Plan, State, Subject } from './state.ts';
 
 const none: Action = { kind: 'none' };
 /** A candidate's link must live this long to be worth publishing. */
-export const shortestUsefulLifeMs = 5000;
+const shortestUsefulLifeMs = 5000;
+
+/** Whether what is minted for reading and publishing can serve for both. Who mints asks the same as who uses it. */
+export function livesLongEnough({ expiresAt }: { readonly expiresAt: number }, now: number): boolean {
+  return expiresAt > now + shortestUsefulLifeMs;
+}
 
 export function choose(state: State, observation: Observation): Plan {
   const action = chooseAction(state, observation);
@@ -18,12 +23,16 @@ function chooseAction(state: State, observation: Observation): Action {
   const candidate =
     state.export.kind === 'complete' ? usableCandidate(state.export.subject, observation) : undefined;
   const isOpen = state.access.kind === 'open';
-  if (isOpen && isLinkWanted(state, now)) return mintRefresh(state);
+  const { baseUrl } = observation.wanted;
+  if (isOpen && isLinkWanted(state, now))
+    return mintRefresh(state, observation.status.active?.baseUrl ?? baseUrl);
   if (state.export.kind === 'complete') {
     if (state.export.notBefore > now) return none;
     // Reading an archive needs the link in hand, not the API.
     if (candidate) return { kind: 'inspect', subject: state.export.subject };
-    return isOpen ? { kind: 'mint', jobId: state.export.subject.jobId, cause: 'subject' } : none;
+    if (!isOpen) return none;
+    const { subject } = state.export;
+    return { kind: 'mint', jobId: subject.jobId, cause: 'subject', baseUrl: subject.baseUrl ?? baseUrl };
   }
   return isOpen ? chooseExport(state, now) : none;
 }
@@ -44,10 +53,10 @@ function isLinkWanted({ link }: State, now: number): boolean {
   }
 }
 
-function mintRefresh({ link }: State): Action {
+function mintRefresh({ link }: State, baseUrl: string | undefined): Action {
   return link.kind === 'none' || link.kind === 'fresh'
     ? none
-    : { kind: 'mint', jobId: link.jobId, cause: 'refresh' };
+    : { kind: 'mint', jobId: link.jobId, cause: 'refresh', baseUrl };
 }
 
 function chooseExport(state: State, now: number): Action {
@@ -82,7 +91,7 @@ function usableCandidate(subject: Subject, observation: Observation): boolean {
   if (candidate.reading === 'running' || candidate.reading === 'failed') return true;
   return (
     candidate.issuedAt <= observation.now + shortestUsefulLifeMs &&
-    candidate.expiresAt > observation.now + shortestUsefulLifeMs
+    livesLongEnough(candidate, observation.now)
   );
 }
 

@@ -8,7 +8,7 @@ import { resendTime, timeoutTime } from './adopt.ts';
 import { boundByDeath, retryTime } from './backoff.ts';
 import { isPinned } from './history.ts';
 import { isFromTheFuture, refreshTime } from './link-timing.ts';
-import { type Observation, pendingRequest } from './observation.ts';
+import { isOutputTaken, type Observation, pendingRequest } from './observation.ts';
 import { pollTime } from './poll.ts';
 import { readSchedule } from './schedule.ts';
 import type { ExportState, HeldReason, LinkState, State, Subject, Want } from './state.ts';
@@ -55,8 +55,8 @@ function pinnedEntry(
 }
 
 function classifyExport(observation: Observation): ExportState {
-  const { status, wanted, output, promote } = observation;
-  if (output.kind === 'foreign') return { kind: 'held', why: 'OutputNotOwned' };
+  const { status, wanted, promote } = observation;
+  if (isOutputTaken(observation)) return { kind: 'held', why: 'OutputNotOwned' };
   if (wanted.pin !== undefined) return classifyPinned(observation);
   const { job, start, candidate } = status;
   if (job !== undefined && job.verdict === undefined) return followJob(observation, job, 'job');
@@ -79,7 +79,11 @@ function isLate({ now, wanted }: Observation, job: JobStatus): boolean {
 }
 
 function resendAt({ now, requestTimeoutMs, ...rest }: Observation, mark: { readonly at: string }): number {
-  return Math.max(resendTime(mark, now, requestTimeoutMs), gateTime({ now, requestTimeoutMs, ...rest }) ?? 0);
+  return Math.max(
+    resendTime(mark, now, requestTimeoutMs),
+    retryTime(rest.status.failures?.export, now) ?? 0,
+    gateTime({ now, requestTimeoutMs, ...rest }) ?? 0,
+  );
 }
 
 function holdOnStart({ wanted }: Observation): HeldReason | undefined {
@@ -115,6 +119,7 @@ function complete(
       cause: subject.cause,
       version: subject.version,
       digest: subject.digest,
+      baseUrl: subject.baseUrl,
       pages: subject.pages,
       sizeBytes: subject.sizeBytes,
     },
@@ -147,7 +152,8 @@ function startCause(observation: Observation): ExportCause | undefined {
   // What a gate holds is this resource's export; only a person or a newer trigger moves on from it.
   if (candidate === undefined && active === undefined) return 'First';
   if (candidate === undefined && active?.inputHash !== inputHash) return 'Inputs';
-  if (failures?.link?.reason === 'JobGone' && job?.cause !== 'JobGone') return 'JobGone';
+  // Until an export is published again, or a gate holds one for a person to release.
+  if (failures?.link?.reason === 'JobGone' && candidate === undefined) return 'JobGone';
   return tick !== undefined && tick <= now ? 'Schedule' : undefined;
 }
 
@@ -173,6 +179,10 @@ function classifyLink(observation: Observation): LinkState {
   const until = Math.max(
     retryAt === undefined ? 0 : boundByDeath(retryAt, readInstant(failures?.link?.at) ?? 0, expiresAt),
     boundByDeath(gateTime(observation) ?? 0, observation.gate.closedAt ?? 0, expiresAt),
+    // The floor between two links holds for dead ones too.
+    published === undefined || isFromTheFuture(published, now)
+      ? 0
+      : published.issuedAt + wanted.minIntervalMs,
   );
   const { jobId } = active;
   if (failures?.link?.reason === 'JobGone') {

@@ -20,7 +20,7 @@ import {
 } from '../staticexport/reasons.ts';
 import type { Condition, TargetStatus } from '../staticexport/status-schema.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from './link-timing.ts';
-import { type Observation, pendingRequest } from './observation.ts';
+import { isOutputTaken, type Observation, pendingRequest } from './observation.ts';
 import type { AccessReason, State } from './state.ts';
 
 /** A condition before it is dated. */
@@ -66,14 +66,15 @@ function claim(
   return { type, status, reason, message: message.slice(0, 1024) };
 }
 
-function stalledReason({ output, status, wanted }: Observation, state: State): StalledReason | undefined {
+function stalledReason(observation: Observation, state: State): StalledReason | undefined {
+  const { status, wanted } = observation;
   const isWanting = state.want.kind !== 'satisfied' || isLinkDead(state);
-  if (output.kind === 'foreign') return 'OutputNotOwned';
+  if (isOutputTaken(observation)) return 'OutputNotOwned';
   if (state.access.kind === 'closed' && state.access.reason !== 'KeyMissing' && isWanting)
     return state.access.reason;
   if (state.export.kind === 'held' && state.export.why === 'InvalidSchedule') return 'InvalidSchedule';
   if (state.want.kind === 'impossible') return state.want.reason;
-  const isHeld = state.want.kind === 'first' || state.want.kind === 'inputs';
+  const isHeld = state.want.kind === 'first' || state.want.kind === 'inputs' || isLinkDead(state);
   if (!isHeld || wanted.isSuspended || state.export.kind !== 'resting') return undefined;
   return heldReason(status.candidate?.reason);
 }

@@ -26,7 +26,12 @@ export type OutputState =
   /** Secret or ConfigMap of that name without our ownership. */
   | { readonly kind: 'foreign'; readonly objectKind: 'Secret' | 'ConfigMap' }
   /** `published` is `undefined` when our own Secret lost its document. */
-  | { readonly kind: 'ours'; readonly published: PublishedFacts | undefined };
+  | {
+      readonly kind: 'ours';
+      readonly published: PublishedFacts | undefined;
+      /** The ConfigMap of that name belongs to somebody else; the Secret is kept alive all the same. */
+      readonly isConfigMapForeign?: boolean;
+    };
 
 export interface GateState {
   readonly closedUntil: number | undefined;
@@ -68,6 +73,11 @@ export interface Observation {
     readonly candidate: CandidateState | undefined;
   };
   readonly requestTimeoutMs: number;
+}
+
+/** Something of the output's name belongs to somebody else: nothing new is published. */
+export function isOutputTaken({ output }: Pick<Observation, 'output'>): boolean {
+  return output.kind === 'foreign' || (output.kind === 'ours' && output.isConfigMapForeign === true);
 }
 
 /** A request that no export has answered yet. */

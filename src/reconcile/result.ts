@@ -19,7 +19,13 @@ export type CallCode =
   | 'NetworkError'
   | 'Aborted'
   /** Every link minted in a row was dead when it was tried. */
-  | 'DeadOnArrival';
+  | 'DeadOnArrival'
+  /** The link lives too short to read and publish what it leads to. */
+  | 'LifetimeTooShort'
+  /** The API that made the job is no longer one that a key may be sent to. */
+  | 'HostNotAllowed'
+  /** The cluster would not take the output. */
+  | 'OutputWriteFailed';
 
 export interface CallFailure {
   readonly code: CallCode;

@@ -3,6 +3,7 @@
 
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import type { Failure, StartMark, Status } from '../staticexport/status-schema.ts';
+import { forbiddenRetryMs } from './access.ts';
 import { nextExportFailure, resendTime } from './adopt.ts';
 import { type Lane, linkWaitMs, longestRetryAfterMs, waitMs } from './backoff.ts';
 import { type Observation, pendingRequest } from './observation.ts';
@@ -18,8 +19,7 @@ export function callFailed(
   status: Status,
 ): { readonly status: Status; readonly publish: undefined; readonly gate: GateChange } {
   const { key, now } = observation;
-  const isRefusal = failure.code === 'Unauthorized' || failure.code === 'Forbidden';
-  if (isRefusal && key.kind === 'present') {
+  if (isKeyRefused(observation, failure) && key.kind === 'present') {
     const refusedKey = {
       secretVersion: key.secretVersion,
       reason: failure.code === 'Unauthorized' ? ('Unauthorized' as const) : ('Forbidden' as const),
@@ -28,16 +28,31 @@ export function callFailed(
     };
     const { secretVersion, reason } = refusedKey;
     // The key waits for its Secret; the lanes do not wait on top of that. A clear no ends the mark all the same.
+    // What is forbidden to one resource (its domain, its job) says nothing about the others with the same key.
     return {
       status: { ...observation.status, start: status.start, refusedKey },
       publish: undefined,
-      gate: { kind: 'refuse', secretVersion, reason },
+      gate: reason === 'Unauthorized' ? { kind: 'refuse', secretVersion, reason } : { kind: 'keep' },
     };
   }
   const isForAll = failure.code === 'RateLimited' || failure.code === 'ServerError';
   const wait = Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs);
   const gate: GateChange = isForAll && wait > 0 ? { kind: 'close', until: now + wait } : { kind: 'keep' };
   return { status, publish: undefined, gate };
+}
+
+/**
+ * A key that publishes something is a good one: what it is forbidden then concerns the lane that asked, and the
+ * published link is renewed meanwhile.
+ */
+function isKeyRefused({ status }: Observation, { code }: CallFailure): boolean {
+  return code === 'Unauthorized' || (code === 'Forbidden' && status.active === undefined);
+}
+
+/** As the lanes shall take it: a forbidden call is tried again after a quarter of an hour, whatever the lane. */
+export function paced(failure: CallFailure): CallFailure {
+  if (failure.code !== 'Forbidden') return failure;
+  return { ...failure, retryAfterMs: Math.max(forbiddenRetryMs, failure.retryAfterMs ?? 0) };
 }
 
 /** The next failure of the poll lane (polling, minting and reading an unpublished job). */
@@ -48,13 +63,15 @@ export function noteFailure(
   failure: { readonly code: string; readonly retryAfterMs: number | undefined },
 ): Failure {
   const before = status.failures?.[lane];
-  const count = (before?.about === about ? before.count : 0) + 1;
+  const same = before?.about === about ? before : undefined;
+  const count = (same?.count ?? 0) + 1;
   return {
     count,
     at: formatInstant(now),
     retryAt: formatInstant(now + waitMs(lane, count, failure.retryAfterMs)),
     reason: failure.code,
     about,
+    reads: same?.reads,
   };
 }
 

@@ -100,7 +100,10 @@ function confirmActive({ now, inputHash }: Observation, status: Status, clock: L
     active: { ...active, inputHash, checkedAt: formatInstant(now) },
     candidate: undefined,
   };
-  if (failures?.link?.reason !== 'JobGone') return { status: checked, publish: undefined };
+  // The published job is gone, or of an API that the spec has left: the new one takes its place.
+  const hasMoved =
+    active.baseUrl !== undefined && job.baseUrl !== undefined && active.baseUrl !== job.baseUrl;
+  if (failures?.link?.reason !== 'JobGone' && !hasMoved) return { status: checked, publish: undefined };
   return { status: published(checked), publish: republish(active, job.id, clock) };
 }
 
@@ -218,11 +221,15 @@ export function inspectFailed(
   },
 ): Status {
   const { status } = observation;
-  const poll = noteFailure(observation, 'poll', subject.jobId, {
+  const before = status.failures?.poll;
+  // Links that could not be had are counted too, but say nothing of the archive.
+  const reads = ((before?.about === subject.jobId ? before.reads : undefined) ?? 0) + 1;
+  const noted = noteFailure(observation, 'poll', subject.jobId, {
     code: failure.code,
     retryAfterMs: undefined,
   });
-  if (failure.kind !== 'refused' && poll.count < maxInspections) {
+  const poll = { ...noted, reads };
+  if (failure.kind !== 'refused' && reads < maxInspections) {
     return { ...status, failures: { ...status.failures, poll } };
   }
   const { job } = status;

@@ -7,9 +7,16 @@ import type { Status } from '../staticexport/status-schema.ts';
 import { needsInspection } from './choose.ts';
 import { isFresher, isFromTheFuture, retryAfterStale } from './link-timing.ts';
 import type { Observation } from './observation.ts';
-import type { ActionResult, GateChange, Publication } from './result.ts';
+import type { ActionResult, CallFailure, GateChange, Publication } from './result.ts';
 import { dueTick, readSchedule } from './schedule.ts';
-import { callFailed, exportFailed, mintRefreshFailed, noteFailure, startFailed } from './settle-failure.ts';
+import {
+  callFailed,
+  exportFailed,
+  mintRefreshFailed,
+  noteFailure,
+  paced,
+  startFailed,
+} from './settle-failure.ts';
 import { inspectFailed, settleSubject, subjectMintFailed } from './settle-subject.ts';
 import type { Plan, Subject } from './state.ts';
 
@@ -49,19 +56,51 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
         gate: { kind: 'keep' },
       };
     case 'start-failed':
-      return callFailed(observation, result.failure, startFailed(observation, result.mark, result.failure));
     case 'poll-failed':
-      return callFailed(observation, result.failure, pollFailed(observation, result.failure));
     case 'mint-failed': {
-      const isRefresh = plan.action.kind === 'mint' && plan.action.cause === 'refresh';
-      const next = isRefresh
-        ? mintRefreshFailed(observation, result.failure)
-        : subjectMintFailed(observation, subjectOf(plan), result.failure);
-      return callFailed(observation, result.failure, next);
+      const failure = paced(result.failure);
+      const next = laneFailed(observation, plan, { ...result, failure });
+      // Another API's no says nothing of this one's key.
+      if (isElsewhere(observation, plan)) return { status: next, publish: undefined, gate: { kind: 'keep' } };
+      return callFailed(observation, failure, next);
     }
     default:
       return result satisfies never;
   }
+}
+
+/** The link is asked of the API that made the job, and the spec names another one since. */
+function isElsewhere({ wanted }: Observation, { action }: Plan): boolean {
+  return action.kind === 'mint' && action.baseUrl !== wanted.baseUrl;
+}
+
+function laneFailed(
+  observation: Observation,
+  plan: Plan,
+  result: Extract<ActionResult, { readonly failure: CallFailure }>,
+): Status {
+  switch (result.kind) {
+    case 'start-failed':
+      return startFailed(observation, result.mark, result.failure);
+    case 'poll-failed':
+      return pollFailed(observation, result.failure);
+    case 'mint-failed':
+      return plan.action.kind === 'mint' && plan.action.cause === 'refresh'
+        ? mintRefreshFailed(observation, result.failure)
+        : subjectMintFailed(observation, subjectOf(plan), result.failure);
+    default:
+      return result satisfies never;
+  }
+}
+
+/** What was about to be published could not be written: nothing of it is remembered but the failure and its wait. */
+export function outputRefused(observation: Observation, plan: Plan): Status {
+  const failure: CallFailure = { code: 'OutputWriteFailed', retryAfterMs: undefined };
+  const { status } = observation;
+  if (plan.action.kind === 'mint' && plan.action.cause === 'refresh')
+    return mintRefreshFailed(observation, failure);
+  const poll = noteFailure(observation, 'poll', subjectOf(plan).jobId, failure);
+  return { ...status, failures: { ...status.failures, poll } };
 }
 
 /** Any good answer clears what was held against the key. */
@@ -81,6 +120,7 @@ function settleStarted(
     job: {
       id: jobId,
       inputHash: mark.inputHash,
+      baseUrl: wanted.baseUrl,
       cause: mark.cause,
       requestedAt: mark.at,
       startedAt: formatInstant(now),
@@ -146,12 +186,20 @@ function pinSubject(jobId: string): Subject {
     cause: 'pin',
     version: undefined,
     digest: undefined,
+    baseUrl: undefined,
     pages: undefined,
     sizeBytes: undefined,
   };
 }
 
 function settleMinted(observation: Observation, plan: Plan, minted: Minted): Settled {
+  const settled = settleMint(observation, plan, minted);
+  if (!isElsewhere(observation, plan)) return settled;
+  const { refusedKey } = observation.status;
+  return { ...settled, status: { ...settled.status, refusedKey }, gate: { kind: 'keep' } };
+}
+
+function settleMint(observation: Observation, plan: Plan, minted: Minted): Settled {
   const { status } = observation;
   const { clock } = minted;
   if (plan.action.kind === 'mint' && plan.action.cause === 'subject') {

@@ -33,6 +33,8 @@ export interface Subject {
   /** Known for a version of the history and for a released candidate. */
   readonly version: string | undefined;
   readonly digest: string | undefined;
+  /** The API that made the job; `undefined`: the one that the spec names. */
+  readonly baseUrl: string | undefined;
   readonly pages: number | undefined;
   readonly sizeBytes: number | undefined;
 }
@@ -92,7 +94,13 @@ export type Action =
   /** `mark` is sent again with the same key; without one a new mark is made. */
   | { readonly kind: 'start'; readonly cause: ExportCause; readonly mark: StartMark | undefined }
   | { readonly kind: 'poll'; readonly jobId: string }
-  | { readonly kind: 'mint'; readonly jobId: string; readonly cause: 'refresh' | 'subject' }
+  | {
+      readonly kind: 'mint';
+      readonly jobId: string;
+      readonly cause: 'refresh' | 'subject';
+      /** Of the API that made the job. */
+      readonly baseUrl: string | undefined;
+    }
   /** Starts, or looks at, the reading of the candidate's archive. No call of the export API. */
   | { readonly kind: 'inspect'; readonly subject: Subject };
 

@@ -5,7 +5,7 @@
 import { readInstant } from '../staticexport/instant.ts';
 import { maxSends, resendTime } from './adopt.ts';
 import { graceMs, refreshTime } from './link-timing.ts';
-import type { Observation } from './observation.ts';
+import { isOutputTaken, type Observation } from './observation.ts';
 import { spreadOf } from './spread.ts';
 import type { Plan, State } from './state.ts';
 
@@ -39,7 +39,7 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
   const isOpen = state.access.kind === 'open';
   if (state.access.kind === 'closed') yield state.access.lookAt;
   if (state.export.kind === 'running') yield state.export.timeoutAt;
-  if (output.kind === 'foreign') yield observation.now + 60_000;
+  if (isOutputTaken(observation)) yield observation.now + 60_000;
   // A mark that was sent for the last time ends by itself.
   const { start } = status;
   if (start !== undefined && start.sends >= maxSends) {

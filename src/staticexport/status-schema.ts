@@ -8,6 +8,7 @@ const count = z.int().min(0);
 const instant = z.string().max(40).meta({ format: 'date-time' });
 const versionText = text(63).describe('<yyyymmdd>-<hhmmss>-<8 hex>');
 const digestText = text(64);
+const baseUrlText = text(2048).describe('The export API that made it, and that its links are asked of.');
 
 /** A Kubernetes condition (meta/v1). */
 export const conditionSchema = z.object({
@@ -40,6 +41,7 @@ export const jobSchema = z
     progress: z.int().min(0).max(100).describe('Percent, for display only.').optional(),
     pageCount: count.optional(),
     inputHash: text(64).optional(),
+    baseUrl: baseUrlText.optional(),
     cause: z.enum(exportCauses).optional(),
     requestedAt: instant.describe('When the start was marked.').optional(),
     startedAt: instant.describe('When the API named the job.').optional(),
@@ -80,6 +82,7 @@ export const versionSchema = z.object({
   pages: count.optional(),
   sizeBytes: count.optional(),
   inputHash: text(64).optional(),
+  baseUrl: baseUrlText.optional(),
   exportedAt: instant.optional(),
   publishedAt: instant.optional(),
 });
@@ -99,6 +102,7 @@ export const failureSchema = z.object({
   reason: text(64),
   about: text(512).describe('What failed: the inputs of an export, or a job.').optional(),
   request: text(256).describe('Token of the request whose one free try is spent.').optional(),
+  reads: count.describe('Readings of its archive that failed.').optional(),
 });
 
 export const refusedKeySchema = z

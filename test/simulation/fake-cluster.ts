@@ -103,6 +103,7 @@ export class FakeCluster implements Cluster {
   async applySecret(object: AppliedObject): Promise<void> {
     const id = idOf(object.metadata);
     const before = this.secrets.get(id);
+    refuseMoved(object, before);
     const data = encode(object.data);
     const isChange = before === undefined || !isSame(decode(before.data), object.data);
     this.writes.push({ kind: 'Secret', name: object.metadata.name, isChange });
@@ -112,6 +113,7 @@ export class FakeCluster implements Cluster {
   async applyConfigMap(object: AppliedObject): Promise<void> {
     const id = idOf(object.metadata);
     const before = this.configMaps.get(id);
+    refuseMoved(object, before);
     const isChange = before === undefined || !isSame(before.data, object.data);
     this.writes.push({ kind: 'ConfigMap', name: object.metadata.name, isChange });
     this.configMaps.set(id, { metadata: this.#applied(object, before?.metadata), data: object.data });
@@ -180,6 +182,13 @@ export class FakeCluster implements Cluster {
     this.#version += 1;
     return String(this.#version);
   }
+}
+
+function refuseMoved(
+  { readVersion }: AppliedObject,
+  stored: { readonly metadata: ObjectMeta } | undefined,
+): void {
+  if (readVersion !== stored?.metadata.resourceVersion) throw new ClusterError('Conflict', 'it moved');
 }
 
 export function encode(data: Readonly<Record<string, string>>): Readonly<Record<string, Uint8Array>> {

@@ -27,7 +27,9 @@ interface Job {
 interface MintedFact {
   readonly jobId: string;
   /** On the monotonic clock. */
+  readonly issuedAt: number;
   readonly expiresAt: number;
+  readonly isBroken: boolean;
 }
 
 export interface Call {
@@ -35,6 +37,7 @@ export interface Call {
   readonly key: string;
   readonly idempotencyKey: string | undefined;
   readonly at: number;
+  readonly baseUrl: string;
 }
 
 export class FakeVendor implements ExportApiSource {
@@ -47,6 +50,12 @@ export class FakeVendor implements ExportApiSource {
   /** Code that every call is answered with while set. */
   failing: ExportApiErrorCode | undefined;
   retryAfterMs: number | undefined;
+  /** Domains that this key may not export. */
+  readonly forbidden = new Set<string>();
+  /** Mints from now on whose link is dead on arrival. */
+  deadMints = 0;
+  /** What a job is called that is not over. */
+  unfinishedState = 'running';
   /** `Retry-After` of good answers to starts and polls. */
   pollAfterMs: number | undefined;
   linkLifetimeMs = 15 * 60_000;
@@ -68,21 +77,22 @@ export class FakeVendor implements ExportApiSource {
     this.clock = clock;
   }
 
-  connect(_baseUrl: string, key: string): ExportApi {
+  connect(baseUrl: string, key: string): ExportApi {
     return {
       startJob: async ({ domain, idempotencyKey }) => {
-        this.#admit('start', key, idempotencyKey);
+        this.#admit('start', baseUrl, key, idempotencyKey);
+        if (this.forbidden.has(domain)) throw new ExportApiError('Forbidden', 'not yours', { status: 403 });
         const known = this.isIdempotent ? this.#starts.get(idempotencyKey) : undefined;
         const jobId = known ?? this.#start(domain, idempotencyKey);
         return { jobId, retryAfterMs: this.pollAfterMs, raw: {} };
       },
       readJob: async (jobId) => {
-        this.#admit('poll', key, undefined);
+        this.#admit('poll', baseUrl, key, undefined);
         const job = this.#find(jobId);
         const outcome = this.#outcomeOf(job);
         return {
           outcome,
-          state: outcome === 'unfinished' ? 'running' : outcome,
+          state: outcome === 'unfinished' ? this.unfinishedState : outcome,
           progress: 50,
           pageCount: 3,
           retryAfterMs: this.pollAfterMs,
@@ -90,7 +100,7 @@ export class FakeVendor implements ExportApiSource {
         };
       },
       mintBundle: async ({ jobId, idempotencyKey }) => {
-        this.#admit('mint', key, idempotencyKey);
+        this.#admit('mint', baseUrl, key, idempotencyKey);
         const job = this.#find(jobId);
         if (job.ending !== 'completed' || this.clock.monotonic() < job.endsAt) {
           throw new ExportApiError('Conflict', 'not finished', { status: 409 });
@@ -114,7 +124,9 @@ export class FakeVendor implements ExportApiSource {
       },
       probe: async (link) => {
         const fact = this.links.get(link.reveal());
-        return fact !== undefined && fact.expiresAt > this.clock.monotonic() ? 'alive' : 'dead';
+        return fact !== undefined && !fact.isBroken && fact.expiresAt > this.clock.monotonic()
+          ? 'alive'
+          : 'dead';
       },
     };
   }
@@ -130,11 +142,12 @@ export class FakeVendor implements ExportApiSource {
   }
 
   isLive(link: string): boolean {
-    return (this.links.get(link)?.expiresAt ?? 0) > this.clock.monotonic();
+    const fact = this.links.get(link);
+    return fact !== undefined && !fact.isBroken && fact.expiresAt > this.clock.monotonic();
   }
 
-  #admit(kind: Call['kind'], key: string, idempotencyKey: string | undefined): void {
-    this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic() });
+  #admit(kind: Call['kind'], baseUrl: string, key: string, idempotencyKey: string | undefined): void {
+    this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic(), baseUrl });
     if (key !== this.validKey) throw new ExportApiError('Unauthorized', 'wrong key', { status: 401 });
     if (this.failing !== undefined) {
       throw new ExportApiError(this.failing, 'scripted', { retryAfterMs: this.retryAfterMs });
@@ -175,7 +188,10 @@ export class FakeVendor implements ExportApiSource {
       ? cached
       : `https://storage.test/b${this.#count}.tar.gz?X-Sig=${signature}${this.#count}`;
     if (!isCached) {
-      this.links.set(text, { jobId, expiresAt: this.clock.monotonic() + this.linkLifetimeMs });
+      const issuedAt = this.clock.monotonic();
+      const isBroken = this.deadMints > 0;
+      this.deadMints = Math.max(0, this.deadMints - 1);
+      this.links.set(text, { jobId, issuedAt, expiresAt: issuedAt + this.linkLifetimeMs, isBroken });
       this.#cached.set(jobId, text);
     }
     const link = Link.parse(text);

@@ -67,7 +67,16 @@ const mutations: Readonly<Record<string, Mutation>> = {
     caught: /a dead link is published/,
   },
   'the ConfigMap is never seen as written': {
-    bend: (edge) => ({ ...edge, cluster: { ...edge.cluster, readConfigMap: async () => undefined } }),
+    bend: (edge) => ({
+      ...edge,
+      cluster: {
+        ...edge.cluster,
+        readConfigMap: async (key, signal) => {
+          const found = await edge.cluster.readConfigMap(key, signal);
+          return found && { ...found, data: {} };
+        },
+      },
+    }),
     caught: /ConfigMap was written without a change/,
   },
   'archives are read as something else': {

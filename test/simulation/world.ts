@@ -52,7 +52,13 @@ export class World {
   isDirty = false;
   /** Wall time of the next look, on the monotonic clock. */
   wakeAt = 0;
-  readonly #bend: NonNullable<WorldOptions['bend']>;
+  bend: NonNullable<WorldOptions['bend']>;
+  settings: OperatorSettings = {
+    apiBaseUrl: 'https://api.example.com',
+    allowedApiHosts: [],
+    requestTimeoutMs,
+    inspectTimeoutMs: 10 * 60_000,
+  };
   #process = new AbortController();
   #memory: ProcessMemory = createMemory(this.#process.signal);
   #errors = 0;
@@ -61,7 +67,7 @@ export class World {
   constructor(options: WorldOptions = {}) {
     this.dice = new Dice(options.seed ?? 1);
     this.faults = options.faults ?? noFaults;
-    this.#bend = options.bend ?? ((edge) => edge);
+    this.bend = options.bend ?? ((edge) => edge);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
     this.cluster.create(resource, {
       domain: 'docs.example.com',
@@ -71,13 +77,7 @@ export class World {
   }
 
   edge(memory = this.#memory, faults = this.faults): PassEdge {
-    const settings: OperatorSettings = {
-      apiBaseUrl: 'https://api.example.com',
-      allowedApiHosts: [],
-      requestTimeoutMs,
-      inspectTimeoutMs: 10 * 60_000,
-    };
-    return this.#bend(
+    return this.bend(
       {
         cluster: faultyCluster(this.cluster, faults, this.cluster.past),
         exportApi: faultyApi(this.vendor, faults),
@@ -87,7 +87,7 @@ export class World {
         clock: this.clock,
         random: this.dice.random(),
         logger: this.#logger(),
-        settings,
+        settings: this.settings,
         memory,
       },
       this,

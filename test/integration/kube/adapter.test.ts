@@ -52,9 +52,10 @@ async function applyStaticExport(name: string, spec: object = {}): Promise<void>
   });
 }
 
-const owned = (name: string, data: Record<string, string>) => ({
+const owned = (name: string, data: Record<string, string>, readVersion?: string) => ({
   metadata: { namespace, name, labels: { a: 'b' }, annotations: {}, ownerReferences: [] },
   data,
+  readVersion,
 });
 
 test('what does not exist reads as undefined', async () => {
@@ -66,7 +67,13 @@ test('what does not exist reads as undefined', async () => {
 
 test('a Secret is applied, read back byte for byte, and a key that is no longer wanted is removed', async () => {
   await cluster.applySecret(owned('out', { 'bundle.json': '{"é":1}', version: 'v1' }), signal);
-  await cluster.applySecret(owned('out', { 'bundle.json': '{"é":2}' }), signal);
+  const first = await cluster.readSecret({ namespace, name: 'out' }, signal);
+  const version = first?.metadata.resourceVersion;
+  await cluster.applySecret(owned('out', { 'bundle.json': '{"é":2}' }, version), signal);
+  const late = cluster.applySecret(owned('out', { 'bundle.json': '{"é":0}' }, version), signal);
+  await assert.rejects(late, refused('Conflict', /./));
+  const again = cluster.applySecret(owned('out', { 'bundle.json': '{"é":0}' }), signal);
+  await assert.rejects(again, refused('Conflict', /./));
   const secret = await cluster.readSecret({ namespace, name: 'out' }, signal);
   assert.deepEqual(
     Object.entries(secret?.data ?? {}).map(([key, bytes]) => [key, Buffer.from(bytes).toString()]),
@@ -87,7 +94,8 @@ test('applying leaves the fields of other managers alone', async () => {
     '-p',
     '{"data":{"theirs":"1"}}',
   ]);
-  await cluster.applyConfigMap(owned('shared', { version: 'v2' }), signal);
+  const before = await cluster.readConfigMap({ namespace, name: 'shared' }, signal);
+  await cluster.applyConfigMap(owned('shared', { version: 'v2' }, before?.metadata.resourceVersion), signal);
   const map = await cluster.readConfigMap({ namespace, name: 'shared' }, signal);
   assert.deepEqual(map?.data, { version: 'v2', theirs: '1' });
 });

@@ -53,10 +53,8 @@ for (const code of refused) {
   });
 }
 
-for (const [code, reason] of [
-  ['Unauthorized', 'Unauthorized'],
-  ['Forbidden', 'Forbidden'],
-] as const) {
+{
+  const code = 'Unauthorized';
   const calls: Readonly<Record<string, readonly [Observation, ActionResult]>> = {
     start: [fresh, { kind: 'start-failed', mark, failure: failed(code) }],
     poll: [running, { kind: 'poll-failed', failure: failed(code) }],
@@ -67,16 +65,29 @@ for (const [code, reason] of [
       const { status, gate } = settled(observation, result);
       assert.deepEqual(status.refusedKey, {
         secretVersion: 'u/1',
-        reason,
+        reason: code,
         at: at((observation.now - t0) / 1000),
         request: undefined,
       });
-      assert.deepEqual(gate, { kind: 'refuse', secretVersion: 'u/1', reason });
+      assert.deepEqual(gate, { kind: 'refuse', secretVersion: 'u/1', reason: code });
       assert.equal(status.failures, undefined);
       assert.equal(status.start, undefined);
     });
   }
 }
+
+test('Forbidden with nothing published: this resource waits a quarter of an hour, the others with its key do not', () => {
+  const { status, gate } = settled(fresh, { kind: 'start-failed', mark, failure: failed('Forbidden') });
+  assert.equal(status.refusedKey?.reason, 'Forbidden');
+  assert.deepEqual(gate, { kind: 'keep' });
+});
+
+test('Forbidden with something published: only the lane that asked waits', () => {
+  const { status, gate } = settled(due, { kind: 'mint-failed', failure: failed('Forbidden') });
+  assert.equal(status.refusedKey, undefined);
+  assert.equal(status.failures?.link?.reason, 'Forbidden');
+  assert.deepEqual(gate, { kind: 'keep' });
+});
 
 test('a good answer opens the gate and forgets the refusal', () => {
   const refusedKey = { secretVersion: 'u/0', reason: 'Unauthorized' as const, at: at(-60) };
@@ -210,9 +221,15 @@ for (const [kind, verdict] of [
 }
 
 test('an archive that cannot be fetched ten times is refused', () => {
-  const poll = { count: 9, at: at(-400), retryAt: at(-100), reason: 'Code', about: 'se_2' };
+  const poll = { count: 30, at: at(-400), retryAt: at(-100), reason: 'Code', about: 'se_2', reads: 9 };
   const nine: Observation = { ...inspecting, status: { ...inspecting.status, failures: { poll } } };
   const failure = { kind: 'transient' as const, code: 'Code', message: 'in our words' };
+  const eight: Observation = {
+    ...inspecting,
+    status: { ...inspecting.status, failures: { poll: { ...poll, reads: 8 } } },
+  };
+  const kept = settled(eight, { kind: 'inspect-failed', failure }).status;
+  assert.equal(kept.job?.verdict, undefined, 'links that could not be had are not counted');
   const { status } = settled(nine, { kind: 'inspect-failed', failure });
   assert.equal(status.job?.verdict, 'BundleRejected');
   assert.match(status.job?.why ?? '', /^Code: in our words/);

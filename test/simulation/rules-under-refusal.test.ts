@@ -1,0 +1,254 @@
+// What the rules say where others refuse, overtake or vanish: a key that is good for one and forbidden to another,
+// a job that is lost twice, a leader that slept, a cluster that takes no output. One short story each.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMemory } from '../../src/loop/memory.ts';
+import { runPass } from '../../src/loop/pass.ts';
+import type { ObjectKey } from '../../src/loop/ports.ts';
+import { faultyCluster } from './faults.ts';
+import { configMapId, hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
+import { outputName, resource, World } from './world.ts';
+
+const other: ObjectKey = { namespace: 'docs', name: 'other' };
+
+/** Runs a second resource beside the world's own, in the same process, each at its own wake-ups. */
+async function runBoth(world: World, ms: number, watch: () => void): Promise<void> {
+  const memory = createMemory(new AbortController().signal);
+  const signal = new AbortController().signal;
+  const end = world.clock.monotonic() + ms;
+  const wakes = new Map<ObjectKey, number>([
+    [other, 0],
+    [resource, 0],
+  ]);
+  for (;;) {
+    const [next] = [...wakes].sort(([, a], [, b]) => a - b);
+    if (next === undefined || next[1] > end) return;
+    await world.clock.pass(Math.max(0, next[1] - world.clock.monotonic()));
+    watch();
+    const { wakeAfterMs = hourMs } = await world.clock.finish(runPass(next[0], world.edge(memory), signal));
+    wakes.set(next[0], world.clock.monotonic() + wakeAfterMs);
+  }
+}
+
+const gapsOf = (times: readonly number[]): number[] =>
+  times.slice(1).map((at, index) => at - (times[index] ?? 0));
+
+const mintTimes = (world: World): number[] =>
+  world.vendor.calls.filter(({ kind }) => kind === 'mint').map(({ at }) => at);
+
+test('rule 8: what is forbidden to one resource kills no link of another with the same key', async () => {
+  const world = await publishedWorld();
+  world.cluster.create(other, { domain: 'other.example.com', api: { keySecretRef: { name: 'export-api' } } });
+  world.vendor.forbidden.add('other.example.com');
+  await runBoth(world, 6 * hourMs, () => assert.ok(world.isLinkLive(), 'the healthy link is dead'));
+  const starts = world.vendor.calls.filter(({ kind }) => kind === 'start').length;
+  assert.ok(starts <= 1 + 6 * 4 + 1, `${starts} starts: a forbidden one is tried every 15 minutes`);
+});
+
+test('rule 8: new inputs that are forbidden delay no refresh', async () => {
+  const world = await publishedWorld();
+  world.vendor.forbidden.add('www.example.com');
+  world.editSpec({ domain: 'www.example.com' });
+  await world.run(6 * hourMs, () => assert.ok(world.isLinkLive(), 'dead while its own API answers'));
+});
+
+test('rule 8: the published job may disappear twice, and a third time while its replacement fails', async () => {
+  const world = await publishedWorld();
+  for (const trouble of ['none', 'none', 'fails'] as const) {
+    world.vendor.ending = trouble === 'fails' ? 'failed' : 'completed';
+    const lost = world.status().active?.jobId ?? '';
+    world.vendor.jobs.delete(lost);
+    await world.run(hourMs);
+    world.vendor.ending = 'completed';
+    await world.until(() => world.status().active?.jobId !== lost, 2 * hourMs);
+    assert.equal(world.condition('Ready'), 'True/Published');
+    assert.ok(world.isLinkLive());
+  }
+});
+
+test('rule 8: a replacement that a gate holds while the link is dead stalls with the gate’s reason', async () => {
+  const world = await publishedWorld();
+  world.vendor.contents.set('docs.example.com', { name: 'shrunk', pages: 2 });
+  world.vendor.jobs.delete(world.status().active?.jobId ?? '');
+  await world.until(() => world.condition('Stalled') === 'True/PageCountDropped');
+  assert.equal(world.condition('Ready'), 'False/PageCountDropped');
+  const starts = world.callsOf('start');
+  await world.run(6 * hourMs);
+  assert.equal(world.callsOf('start'), starts, 'one new export, and then a person');
+});
+
+test('rule 9: links that live too short to be read are asked for with a back-off', async () => {
+  const world = new World();
+  world.vendor.linkLifetimeMs = 5000;
+  await world.run(hourMs);
+  assert.ok(world.callsOf('mint') > 3 && world.callsOf('mint') < 40, `${world.callsOf('mint')} mints`);
+  assert.match(world.condition('Exported'), /InspectionFailed/);
+  world.vendor.linkLifetimeMs = 15 * minuteMs;
+  await world.until(() => world.condition('Ready') === 'True/Published');
+});
+
+test('rule 8: minInterval is the floor between two mints of a link that is dead before it', async () => {
+  const world = await publishedWorld();
+  world.vendor.linkLifetimeMs = 6000;
+  await world.run(15 * minuteMs);
+  const since = mintTimes(world).length;
+  await world.run(30 * minuteMs);
+  const gaps = gapsOf(mintTimes(world).slice(since));
+  assert.ok(gaps.length > 10 && Math.min(...gaps) >= 30_000, gaps.join(' '));
+});
+
+test('rule 4: a leader that slept through a promotion does not undo it', async () => {
+  const world = await publishedWorld();
+  const old = createMemory(new AbortController().signal);
+  const slept = Promise.withResolvers<void>();
+  const asleep = Promise.withResolvers<void>();
+  const edge = world.edge(old);
+  await world.clock.pass(11 * minuteMs);
+  const late = runPass(
+    resource,
+    {
+      ...edge,
+      cluster: {
+        ...edge.cluster,
+        applySecret: async (object, signal) => {
+          asleep.resolve();
+          await slept.promise;
+          return edge.cluster.applySecret(object, signal);
+        },
+      },
+    },
+    new AbortController().signal,
+  );
+  await asleep.promise;
+  world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+  request(world, 'now');
+  assert.equal(await nextVerdict(world), 'Promoted');
+  const version = world.output()?.['version'];
+  slept.resolve();
+  await assert.rejects(late, { code: 'Conflict' });
+  await world.run(hourMs);
+  assert.equal(world.output()?.['version'], version);
+});
+
+test('rule 11: a Secret of somebody else that appears during the pass is not taken over', async () => {
+  const world = new World();
+  const plain = world.edge();
+  let isTheirs = false;
+  world.bend = (edge) => ({
+    ...edge,
+    cluster: {
+      ...edge.cluster,
+      applySecret: async (object, signal) => {
+        if (!isTheirs) world.cluster.putSecret({ namespace: 'docs', name: outputName }, { theirs: '1' });
+        isTheirs = true;
+        return plain.cluster.applySecret(object, signal);
+      },
+    },
+  });
+  await world.until(() => world.condition('Stalled') === 'True/OutputNotOwned');
+  assert.equal(world.output()?.['theirs'], '1');
+  assert.equal(world.output()?.['bundleUrl'], undefined);
+});
+
+for (const when of ['refresh', 'promotion'] as const) {
+  test(`rule 6: a cluster that refuses the ${when} for hours costs few mints, and says so`, async () => {
+    const world = await publishedWorld();
+    const before = world.output()?.['version'];
+    world.faults = { next: (name) => (name === 'cluster.applySecret' ? 'refused' : 'none') };
+    if (when === 'promotion') {
+      world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+      request(world, 'now');
+    }
+    await world.run(3 * hourMs);
+    assert.ok(world.callsOf('mint') < 60, `${world.callsOf('mint')} mints`);
+    assert.equal(world.condition('Ready'), 'False/LinkDead');
+    assert.ok(world.events.some(({ reason }) => reason === 'OutputWriteFailed'));
+    assert.equal(world.status().active?.version, before, 'status names what was never published');
+    world.faults = { next: () => 'none' };
+    await world.until(() => world.condition('Ready') === 'True/Published', 10 * minuteMs);
+    await world.until(() => when === 'refresh' || world.output()?.['version'] !== before, 10 * minuteMs);
+    assert.ok(world.isLinkLive());
+  });
+}
+
+test('rule 11: a foreign ConfigMap of the output’s name holds promotions, and the link is refreshed', async () => {
+  const world = await publishedWorld();
+  world.cluster.configMaps.delete(configMapId);
+  world.cluster.putConfigMap({ namespace: 'docs', name: outputName }, { theirs: '1' });
+  world.prompt();
+  await world.until(() => world.condition('Stalled') === 'True/OutputNotOwned');
+  await world.run(6 * hourMs, () => assert.ok(world.isLinkLive()));
+  assert.deepEqual(world.cluster.configMaps.get(configMapId)?.data, { theirs: '1' });
+  assert.equal(world.condition('LinkFresh'), 'True/Fresh');
+});
+
+test('rule 8: the published job is asked of the API that made it, after the spec names another', async () => {
+  const world = await publishedWorld();
+  const start = world.vendor.calls.length;
+  world.settings = { ...world.settings, allowedApiHosts: ['api.example.com', 'new.example.com'] };
+  world.vendor.ending = 'failed';
+  world.editSpec({ api: { baseUrl: 'https://new.example.com', keySecretRef: { name: 'export-api' } } });
+  await world.run(2 * hourMs, () => assert.ok(world.isLinkLive()));
+  for (const { kind, baseUrl } of world.vendor.calls.slice(start)) {
+    assert.equal(baseUrl, kind === 'mint' ? 'https://api.example.com' : 'https://new.example.com');
+  }
+  world.vendor.ending = 'completed';
+  request(world, 'now');
+  await world.until(() => world.condition('Ready') === 'True/Published', hourMs);
+  const moved = world.vendor.calls.length;
+  await world.run(2 * hourMs);
+  assert.ok(world.vendor.calls.slice(moved).every(({ baseUrl }) => baseUrl === 'https://new.example.com'));
+});
+
+test('rule 8: a Retry-After to a start holds after a restart', async () => {
+  const world = new World();
+  world.vendor.failing = 'ServerError';
+  world.vendor.retryAfterMs = 20 * minuteMs;
+  await world.turn();
+  assert.equal(world.vendor.calls.length, 1);
+  world.restart();
+  await world.run(19 * minuteMs);
+  assert.equal(world.vendor.calls.length, 1);
+  await world.run(3 * minuteMs);
+  assert.equal(world.vendor.calls.length, 2);
+});
+
+test('rule 8: a new request is one free try of a key that was refused to another resource', async () => {
+  const world = await publishedWorld();
+  const memory = createMemory(new AbortController().signal);
+  const signal = new AbortController().signal;
+  world.cluster.create(other, { domain: 'other.example.com', api: { keySecretRef: { name: 'export-api' } } });
+  world.vendor.validKey = 'svc_secret-two';
+  await world.clock.finish(runPass(other, world.edge(memory), signal));
+  const calls = world.vendor.calls.length;
+  await world.clock.finish(runPass(resource, world.edge(memory), signal));
+  assert.equal(world.vendor.calls.length, calls);
+  request(world, 'try');
+  for (let passes = 0; passes < 3; passes += 1) {
+    await world.clock.finish(runPass(resource, world.edge(memory), signal));
+  }
+  assert.equal(world.vendor.calls.length, calls + 1);
+});
+
+test('rule 3: an id is saved over a cluster that is away for a moment, keys honoured or not', async () => {
+  const world = new World();
+  world.vendor.isIdempotent = false;
+  let writes = 0;
+  world.bend = (edge) => ({
+    ...edge,
+    cluster: faultyCluster(
+      edge.cluster,
+      {
+        next: (name) => {
+          if (name !== 'cluster.writeStatus') return 'none';
+          writes += 1;
+          return writes === 2 ? 'refused' : writes === 3 ? 'lost' : 'none';
+        },
+      },
+      world.cluster.past,
+    ),
+  });
+  await world.until(() => world.condition('Ready') === 'True/Published');
+  assert.equal(world.vendor.jobs.size, 1);
+});

@@ -3,8 +3,17 @@
 // kind, code and our own words do.
 
 import { z } from 'zod';
-import type { BundleIndex } from './bundle-index.ts';
+import type { BundleIndex, BundleNote } from './bundle-index.ts';
 import type { BundleLimits } from './limits.ts';
+
+/** What is told of a bundle that was read. Its files stay where they are: taking in a long list stops the receiver. */
+export interface BundleSummary extends Omit<BundleIndex, 'files'> {
+  readonly fileCount: number;
+}
+
+export function summaryOf({ digest, files, pages, sizeBytes, notes }: BundleIndex): BundleSummary {
+  return { digest, pages, sizeBytes, notes, fileCount: files.length };
+}
 
 /** Handed to the worker as `workerData`. */
 export interface PreparationOrder {
@@ -54,12 +63,15 @@ export function parseOrder(data: unknown): PreparationOrder {
 
 const reportShape = z.discriminatedUnion('type', [
   z.object({ type: z.literal('progress'), receivedBytes: number, files: number }),
-  // The index is our own worker's and may have many thousand entries: its frame is checked, not each entry.
   z.object({
     type: z.literal('done'),
-    index: z.custom<BundleIndex>(
-      (value) => typeof value === 'object' && value !== null && 'digest' in value && 'files' in value,
-    ),
+    summary: z.object({
+      digest: z.string(),
+      pages: number,
+      sizeBytes: number,
+      notes: z.custom<readonly BundleNote[]>(Array.isArray),
+      fileCount: number,
+    }),
   }),
   z.object({
     type: z.literal('failed'),

@@ -17,7 +17,7 @@ import { download } from './download.ts';
 import { createLinkAgent, type ProxySettings } from './link-agent.ts';
 import { oddAnswer } from './odd-answer.ts';
 import { createCountingSink, createPackWriter, type PackSink } from './pack.ts';
-import type { PreparationOrder, PreparationReport } from './preparation-message.ts';
+import { type PreparationOrder, type PreparationReport, summaryOf } from './preparation-message.ts';
 import { refusal } from './refusal.ts';
 import { removeQuietly, type StoreDisk, systemDisk } from './store-disk.ts';
 import { storeFault } from './store-fault.ts';
@@ -36,7 +36,7 @@ const reportEveryMs = 200;
 export async function runPreparation(order: PreparationOrder, edge: PreparationEdge): Promise<void> {
   try {
     const index = await prepare(order, edge);
-    edge.report({ type: 'done', index });
+    edge.report({ type: 'done', summary: summaryOf(index) });
   } catch (error) {
     edge.report({ type: 'failed', ...describe(error) });
   }

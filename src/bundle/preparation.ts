@@ -9,9 +9,8 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Link } from '../wire/link.ts';
 import { BundleError } from './bundle-error.ts';
-import type { BundleIndex } from './bundle-index.ts';
 import type { BundleLimits } from './limits.ts';
-import { type PreparationOrder, parseReport } from './preparation-message.ts';
+import { type BundleSummary, type PreparationOrder, parseReport } from './preparation-message.ts';
 import { removeQuietly } from './store-disk.ts';
 
 export interface PrepareRequest {
@@ -49,7 +48,7 @@ const graceMs = 15_000;
  * Downloads and reads the whole archive in a worker thread; with `storeDir`, leaves a committed bundle there.
  *
  * @param workerUrl program of the worker (`src/bin/bundle-worker.ts`, or where the build put it)
- * @returns the index of what was read
+ * @returns what was read, in sum
  * @throws {BundleError} for everything the link or the archive did, and for a signal that was a deadline;
  *   the signal's reason when aborted otherwise
  */
@@ -57,7 +56,7 @@ export async function prepareInWorker(
   workerUrl: URL,
   request: PrepareRequest,
   options: PrepareOptions,
-): Promise<BundleIndex> {
+): Promise<BundleSummary> {
   const { signal, clock = systemClock, random = systemRandom } = options;
   if (signal.aborted) throw abortFault(signal.reason);
   const parent = request.storeDir ?? tmpdir();
@@ -93,7 +92,7 @@ function awaitIndex(
   clock: Clock,
   options: PrepareOptions,
   settled: AbortSignal,
-): Promise<BundleIndex> {
+): Promise<BundleSummary> {
   return new Promise((resolve, reject) => {
     let lastWord = clock.monotonic();
     const abort = (): void => reject(abortFault(options.signal.reason));
@@ -102,7 +101,7 @@ function awaitIndex(
       lastWord = clock.monotonic();
       try {
         const report = parseReport(message);
-        if (report.type === 'done') resolve(report.index);
+        if (report.type === 'done') resolve(report.summary);
         else if (report.type === 'failed') reject(new BundleError(report.kind, report.code, report.message));
         else options.onProgress?.({ receivedBytes: report.receivedBytes, files: report.files });
       } catch (error) {

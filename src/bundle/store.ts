@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { BundleError } from './bundle-error.ts';
+import type { CheckCopy } from './checking.ts';
 import { checkBundle } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
 import { storeFault } from './store-fault.ts';
@@ -42,13 +43,16 @@ const factsDocument = z.object({ version: z.string().optional(), activatedAt: z.
  * nothing is touched, so a volume's `lost+found` or a wrong path costs nothing.
  *
  * @param options.keep bundles that stay at a sweep, the current one included
+ * @param options.check of a copy, before it is handed out; in this thread by default
  * @throws {BundleError} `StoreUnavailable` when the folder cannot be made or written
  */
 export async function openBundleStore(
   dir: string,
-  options: { readonly keep: number; readonly disk?: StoreDisk },
+  options: { readonly keep: number; readonly disk?: StoreDisk; readonly check?: CheckCopy },
 ): Promise<BundleStore> {
   const disk = options.disk ?? systemDisk;
+  const check: CheckCopy =
+    options.check ?? (async (folder, digest) => (await checkBundle(folder, digest, disk))?.index);
   await guarded(async () => {
     await disk.makeFolder(bundlesFolder(dir));
     await removeLeftovers(dir, disk);
@@ -59,10 +63,8 @@ export async function openBundleStore(
     if (!digestPattern.test(digest)) return undefined;
     const folder = bundleFolder(dir, digest);
     if ((await disk.list(folder)).length === 0) return undefined;
-    const document = await checkBundle(folder, digest, disk);
-    if (document !== undefined) {
-      return openPack(join(folder, 'pack'), document.index, await readFacts(folder, disk));
-    }
+    const index = await check(folder, digest);
+    if (index !== undefined) return openPack(join(folder, 'pack'), index, await readFacts(folder, disk));
     await removeBundle(digest);
     return undefined;
   };
@@ -95,12 +97,8 @@ export async function openBundleStore(
     recent: () =>
       guarded(async () => {
         const current = await currentDigest();
-        const others: StoredBundle[] = [];
-        for (const digest of await activated()) {
-          const bundle = digest === current ? undefined : await open(digest);
-          if (bundle !== undefined) others.push(bundle);
-        }
-        return others;
+        const digests = (await activated()).filter((digest) => digest !== current);
+        return openAll(digests, open);
       }),
     activate: (digest, facts) => guarded(() => activate(dir, digest, facts, disk)),
     sweep: () =>
@@ -111,6 +109,24 @@ export async function openBundleStore(
         }
       }),
   };
+}
+
+/** All of them that are whole; where one cannot be opened, those before it are closed again. */
+async function openAll(
+  digests: readonly string[],
+  open: (digest: string) => Promise<StoredBundle | undefined>,
+): Promise<readonly StoredBundle[]> {
+  const opened: StoredBundle[] = [];
+  try {
+    for (const digest of digests) {
+      const bundle = await open(digest);
+      if (bundle !== undefined) opened.push(bundle);
+    }
+    return opened;
+  } catch (error) {
+    await Promise.allSettled(opened.map((bundle) => bundle.close()));
+    throw error;
+  }
 }
 
 /** Facts first, then the pointer: each written under another name, synced, renamed, and its folder synced. */

@@ -12,6 +12,9 @@ export interface BundleFacts {
   readonly activatedAt: number;
 }
 
+/** Where bytes lie in a pack. */
+export type PackedBytes = Pick<BundleFile, 'offset' | 'size'>;
+
 export interface StoredBundle {
   readonly index: BundleIndex;
   /** `undefined` for a bundle that was prepared and never activated. */
@@ -19,7 +22,7 @@ export interface StoredBundle {
   /** The whole file. */
   read(file: BundleFile): Promise<Buffer>;
   /** Bytes `start` to `endExclusive` of the file. @throws {RangeError} outside of it */
-  readRange(file: BundleFile, start: number, endExclusive: number): Promise<Buffer>;
+  readRange(file: PackedBytes, start: number, endExclusive: number): Promise<Buffer>;
   /** The whole file, at once; cheap while the pack is in the page cache. */
   readSync(file: BundleFile): Buffer;
   /** Waits for reads under way. Reading afterwards throws. */
@@ -43,7 +46,7 @@ export async function openPack(
   const requireOpen = (): void => {
     if (isClosed) throw new Error('the bundle is closed');
   };
-  const readRange = (file: BundleFile, start: number, endExclusive: number): Promise<Buffer> => {
+  const readRange = (file: PackedBytes, start: number, endExclusive: number): Promise<Buffer> => {
     requireOpen();
     if (!(start >= 0 && start <= endExclusive && endExclusive <= file.size)) {
       throw new RangeError(`bytes ${start}-${endExclusive} are outside of a file of ${file.size}`);

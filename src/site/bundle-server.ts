@@ -13,6 +13,7 @@ import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent } from '../runtime/version.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { type BodyCache, createBodyCache } from './body-cache.ts';
+import type { LiveBundle } from './live-bundle.ts';
 import { createLiveSite, type LiveSite } from './live-site.ts';
 import type { PrepareBundle } from './obtaining.ts';
 import { joinPeers } from './peer-membership.ts';
@@ -24,6 +25,7 @@ import { type BundleSource, bundleFileSource, bundleUrlSource } from './source-d
 import { type SourceProgress, startingProgress, stateWords } from './source-progress.ts';
 import { createSourceWatch, type SourceWatch } from './source-watch.ts';
 import { statusDocument } from './status-document.ts';
+import { createVariantKeeper, makeInWorker, type VariantSettings } from './variant-keeper.ts';
 
 /**
  * Longer than any proxy keeps a connection it may still send on (60 s is usual): the side that closes an idle
@@ -36,16 +38,27 @@ const siteServerOptions = {
   requestTimeout: 60_000,
 };
 
-/** Runs until the edge's shutdown signal, and through the drain. @param workerUrl prepares bundles in a thread */
+/** The programs of the threads: one prepares bundles, one codes their files. */
+export interface WorkerPrograms {
+  readonly bundle: URL;
+  readonly variant: URL;
+}
+
+/** Runs until the edge's shutdown signal, and through the drain. */
 export async function runBundleServer(
   flags: BundleServerFlags,
   edge: ProgramEdge,
-  workerUrl: URL,
+  workers: WorkerPrograms,
 ): Promise<void> {
   const { clock, random, logger, shutdown } = edge;
   const source = sourceOf(flags);
-  const prepare = await preparationOf(flags, workerUrl);
-  const site = createLiveSite(flags.keep);
+  const prepare = await preparationOf(flags, workers.bundle);
+  const variants = createVariantKeeper(variantSettings(flags), {
+    make: makeInWorker(workers.variant),
+    clock,
+    logger,
+  });
+  const site = createLiveSite(flags.keep, variants.attend);
   const cache = createBodyCache(flags.memoryBudget);
   const progress = (): SourceProgress => watch?.progress() ?? startingProgress;
   const metrics = createSiteMetrics(() => figuresOf(site, cache, progress()));
@@ -58,6 +71,7 @@ export async function runBundleServer(
     basePath: flags.basePath,
     always,
     countReply: metrics.countReply,
+    accessLog: flags.accessLog ? logger : undefined,
     clock,
     logger,
   };
@@ -65,7 +79,10 @@ export async function runBundleServer(
   const admin = adminApp({
     readiness: () => readinessOf(flags, site, progress(), shutdown),
     registry: metrics.registry,
-    documents: { '/status': () => statusDocument(site.view(), progress(), source.kind, site.swaps()) },
+    logger,
+    documents: {
+      '/status': () => statusDocument(site.view(), progress(), source.kind, site.swaps(), variants.state()),
+    },
   });
   const membership = joinPeers(flags, edge, metrics.registry);
   const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
@@ -75,13 +92,33 @@ export async function runBundleServer(
   const { countDownload } = metrics;
   const { peers } = membership;
   const times = { pollMs: flags.pollInterval, patienceMs: flags.patience };
-  watch = createSourceWatch({ source, store, site, prepare, countDownload, peers, clock, random, logger, ...times });
+  watch = createSourceWatch({
+    source,
+    store,
+    site,
+    prepare,
+    countDownload,
+    peers,
+    clock,
+    random,
+    logger,
+    ...times,
+  });
   const watching = watch.run(shutdown);
   if (!shutdown.aborted) await once(shutdown, 'abort');
   const drained = sitePort.close({ lingerMs: flags.drainLinger, graceMs: flags.drainGrace });
-  await Promise.all([watching, drained]);
+  await Promise.all([watching, drained, variants.stop()]);
   await membership.close();
   await adminPort.close({ lingerMs: 0, graceMs: 1000 });
+}
+
+function variantSettings(flags: BundleServerFlags): VariantSettings {
+  return {
+    storeDir: flags.store,
+    codings: flags.encodings,
+    cpuPercent: flags.encodingCpu,
+    maxBundleBytes: flags.maxBundleSize,
+  };
 }
 
 function sourceOf({ bundleFile, bundleUrl, version }: BundleServerFlags): BundleSource {
@@ -140,7 +177,8 @@ function readinessOf(
 }
 
 function figuresOf(site: LiveSite, cache: BodyCache, progress: SourceProgress): SiteFigures {
-  const active = site.view()?.active;
+  const view = site.view();
+  const active = view?.active;
   return {
     active: active && {
       version: active.version ?? '',
@@ -149,7 +187,16 @@ function figuresOf(site: LiveSite, cache: BodyCache, progress: SourceProgress): 
     },
     swaps: site.swaps(),
     cachedBytes: cache.heldBytes(),
+    variants: active?.bundle.variants() ?? noVariants,
+    storeBytes: [active, ...(view?.previous ?? [])].reduce((sum, one) => sum + diskBytesOf(one?.bundle), 0),
+    activatedAt: active?.activatedAt,
     linkExpiresAt: progress.published?.expiresAt,
     isCurrent: progress.state === 'in-sync',
   };
+}
+
+const noVariants = { counts: { br: 0, gzip: 0 }, sizeBytes: 0 };
+
+function diskBytesOf(bundle: LiveBundle | undefined): number {
+  return bundle === undefined ? 0 : bundle.stored.index.sizeBytes + (bundle.variants()?.sizeBytes ?? 0);
 }

@@ -1,13 +1,22 @@
-// A bundle while it is served: its routes, its pack, and who still reads from it.
-// Invariant: the pack stays open until the bundle is retired and the last request under way has let go.
+// A bundle while it is served: its routes, its pack, the coded forms once there are some, and who still reads.
+// Invariant: the packs stay open until the bundle is retired and the last request under way has let go.
 
 import type { StoredBundle } from '../bundle/stored-bundle.ts';
-import { buildRouteTable, type RouteTable } from './route-table.ts';
+import type { ContentCoding } from './content-coding.ts';
+import { buildRouteTable, type FileRoute, type RouteTable } from './route-table.ts';
+import type { CodedForm, VariantTable } from './variant-table.ts';
 
 export interface LiveBundle {
   readonly digest: string;
   readonly stored: StoredBundle;
   readonly routes: RouteTable;
+  /** `undefined` until coded forms are attached. */
+  readonly variants: () => VariantTable | undefined;
+  readonly codedForm: (route: FileRoute, coding: ContentCoding) => CodedForm | undefined;
+  /** Serves these forms from now on. Takes over `pack`. */
+  attach(table: VariantTable, pack: StoredBundle): void;
+  /** The pack that holds the coded bodies or the files. @throws when there are no coded bodies */
+  readonly packOf: (coded: CodedForm | undefined) => StoredBundle;
   /** Every hold is followed by exactly one release. */
   hold(): void;
   release(): void;
@@ -19,13 +28,31 @@ export interface LiveBundle {
 export function goLive(stored: StoredBundle): LiveBundle {
   let holders = 0;
   let isRetired = false;
+  let coded: { readonly table: VariantTable; readonly pack: StoredBundle } | undefined;
   const { promise: idle, resolve: letClose } = Promise.withResolvers<void>();
   // A failing close leaves nothing that could be done better by failing somewhere else.
-  const closed = idle.then(() => stored.close()).catch(() => {});
+  const closed = idle
+    .then(() => Promise.all([stored.close(), coded?.pack.close()]))
+    .then(
+      () => {},
+      () => {},
+    );
   return {
     digest: stored.index.digest,
     stored,
     routes: buildRouteTable(stored.index),
+    variants: () => coded?.table,
+    codedForm: ({ ordinal }, coding) => coded?.table.find(ordinal, coding),
+    attach: (table, pack) => {
+      const isTooLate = coded !== undefined || (isRetired && holders === 0);
+      if (isTooLate) void pack.close().catch(() => {});
+      else coded = { table, pack };
+    },
+    packOf: (form) => {
+      if (form === undefined) return stored;
+      if (coded === undefined) throw new Error('a coded form without a pack');
+      return coded.pack;
+    },
     hold: () => {
       holders += 1;
     },

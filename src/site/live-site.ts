@@ -40,8 +40,11 @@ export interface LiveSite {
   readonly swaps: () => number;
 }
 
-/** @param keep versions to hold open, the active one included; at least 1 */
-export function createLiveSite(keep: number): LiveSite {
+/**
+ * @param keep versions to hold open, the active one included; at least 1
+ * @param onActive is told of every bundle that becomes the active one, once it is
+ */
+export function createLiveSite(keep: number, onActive: (bundle: LiveBundle) => void = () => {}): LiveSite {
   let view: SiteView | undefined;
   let swaps = 0;
   const show = (active: ServedVersion, former: readonly ServedVersion[]): void => {
@@ -61,6 +64,7 @@ export function createLiveSite(keep: number): LiveSite {
     swap: (next) => {
       if (view !== undefined) swaps += 1;
       show(next, view === undefined ? [] : [view.active, ...view.previous]);
+      onActive(next.bundle);
     },
     addPrevious: (former) => {
       if (view === undefined) void former.bundle.retire();
@@ -84,5 +88,6 @@ function createView(active: ServedVersion, previous: readonly ServedVersion[]): 
     find: (path) => routes.find(path) ?? retained.get(path),
     findNotFoundPage: (path) => routes.findNotFoundPage(path),
     bundleOf: (route) => bundles.get(route.digest),
+    codedForm: (route, coding) => bundles.get(route.digest)?.codedForm(route, coding),
   };
 }

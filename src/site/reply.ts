@@ -4,9 +4,11 @@
 // Invariant: every header value is made of printable ASCII, whatever the files are called.
 
 import { readByteRange } from './byte-range.ts';
-import { allowsRange, matchesAny, matchesStrongly } from './entity-tag.ts';
+import { acceptedForms, type ContentCoding, type FileForm } from './content-coding.ts';
+import { allowsRange, findKnownTag, matchesStrongly } from './entity-tag.ts';
 import type { RequestPath } from './request-path.ts';
 import type { FileRoute, Route } from './route-table.ts';
+import type { CodedForm } from './variant-table.ts';
 
 /** What of a request matters for its answer. */
 export interface RequestFacts {
@@ -15,12 +17,15 @@ export interface RequestFacts {
   readonly ifNoneMatch: string | undefined;
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
+  readonly acceptEncoding: string | undefined;
 }
 
 /** Where the active bundle is looked up; the serving side knows which bundle a file belongs to. */
 export interface SiteLookup {
   find(path: string): Route | undefined;
   findNotFoundPage(path: string): FileRoute | undefined;
+  /** `undefined` while the file has no such form. */
+  codedForm(route: FileRoute, coding: ContentCoding): CodedForm | undefined;
 }
 
 export type ReplyBody =
@@ -29,6 +34,10 @@ export type ReplyBody =
   | {
       readonly kind: 'file';
       readonly route: FileRoute;
+      /** `undefined`: the file as it is. */
+      readonly coded: CodedForm | undefined;
+      /** Names these bytes, whatever bundle they are in. */
+      readonly contentKey: string;
       readonly start: number;
       readonly endExclusive: number;
     };
@@ -71,24 +80,60 @@ function planGet(
   if (site === undefined) {
     return plainReply(503, 'No content is ready yet. Try again soon.', always, ['Retry-After', '5']);
   }
-  if (path.outcome === 'outside-base') return notFound(site, '/', always);
+  if (path.outcome === 'outside-base') return notFound(facts, site, '/', always);
   if (path.outcome === 'base-without-slash') return redirect(path.location, path.query, always);
   const route = site.find(path.path);
-  if (route === undefined) return notFound(site, path.path, always);
+  if (route === undefined) return notFound(facts, site, path.path, always);
   return route.kind === 'redirect'
     ? redirect(route.location, path.query, always)
-    : file(facts, route, always);
+    : file(facts, route, site, always);
 }
 
-function file(facts: RequestFacts, route: FileRoute, always: SiteHeaders): Reply {
-  const { size } = route.file;
-  const tag = route.entityTag;
-  const validators = ['ETag', tag, 'Cache-Control', route.naming === 'hashed' ? forEver : revalidate];
-  if (facts.ifMatch !== undefined && !matchesStrongly(facts.ifMatch, tag)) {
+/** The form of a file that a request gets, and the tags of every form that it could have. */
+interface Selected {
+  readonly coding: ContentCoding | undefined;
+  readonly coded: CodedForm | undefined;
+  readonly size: number;
+  /** The selected form's first. */
+  readonly tags: readonly [string, ...string[]];
+}
+
+const identityOnly: readonly FileForm[] = ['identity'];
+
+/**
+ * Negotiates (RFC 9110 §12.5.3). A request for a range gets the file as it is, because parts of coded bodies are of
+ * no use to anybody who does not know the coding. Where nothing acceptable exists, the header is disregarded.
+ */
+function select(facts: RequestFacts, route: FileRoute, site: SiteLookup): Selected {
+  const { codedTags, entityTag } = route;
+  const identity = { coding: undefined, coded: undefined, size: route.file.size };
+  if (codedTags === undefined) return { ...identity, tags: [entityTag] };
+  const forms = facts.range === undefined ? acceptedForms(facts.acceptEncoding) : identityOnly;
+  const tagOf = (form: FileForm): string => (form === 'identity' ? entityTag : codedTags[form]);
+  for (const form of forms) {
+    const coded = form === 'identity' ? undefined : site.codedForm(route, form);
+    if (form !== 'identity' && coded === undefined) continue;
+    const others = forms.filter((other) => other !== form).map(tagOf);
+    const tags: Selected['tags'] = [tagOf(form), ...others];
+    if (form === 'identity' || coded === undefined) return { ...identity, tags };
+    return { coding: form, coded, size: coded.size, tags };
+  }
+  return { ...identity, tags: [entityTag] };
+}
+
+const varies = ['Vary', 'Accept-Encoding'];
+
+function file(facts: RequestFacts, route: FileRoute, site: SiteLookup, always: SiteHeaders): Reply {
+  const { coding, coded, size, tags } = select(facts, route, site);
+  const [tag] = tags;
+  if (facts.ifMatch !== undefined && !matchesStrongly(facts.ifMatch, tags)) {
     return plainReply(412, 'The content has changed.', always);
   }
-  if (facts.ifNoneMatch !== undefined && matchesAny(facts.ifNoneMatch, tag)) {
-    return { status: 304, headers: [...validators, ...always], body: { kind: 'none' } };
+  const known = facts.ifNoneMatch === undefined ? undefined : findKnownTag(facts.ifNoneMatch, tags);
+  const caching = ['Cache-Control', route.naming === 'hashed' ? forEver : revalidate];
+  const vary = route.codedTags === undefined ? [] : varies;
+  if (known !== undefined) {
+    return { status: 304, headers: ['ETag', known, ...caching, ...vary, ...always], body: { kind: 'none' } };
   }
   const isRangeAsked = facts.range !== undefined && facts.method === 'GET' && allowsRange(facts.ifRange, tag);
   const range = readByteRange(isRangeAsked ? facts.range : undefined, size);
@@ -97,6 +142,7 @@ function file(facts: RequestFacts, route: FileRoute, always: SiteHeaders): Reply
   }
   const start = range.kind === 'part' ? range.start : 0;
   const endExclusive = range.kind === 'part' ? range.endExclusive : size;
+  const form = coding === undefined ? ['Accept-Ranges', 'bytes'] : ['Content-Encoding', coding];
   const part = range.kind === 'part' ? ['Content-Range', `bytes ${start}-${endExclusive - 1}/${size}`] : [];
   return {
     status: range.kind === 'part' ? 206 : 200,
@@ -105,21 +151,27 @@ function file(facts: RequestFacts, route: FileRoute, always: SiteHeaders): Reply
       route.contentType,
       'Content-Length',
       `${endExclusive - start}`,
+      'ETag',
+      tag,
+      ...form,
       ...part,
-      ...validators,
-      'Accept-Ranges',
-      'bytes',
+      ...caching,
+      ...vary,
       ...always,
     ],
-    body: { kind: 'file', route, start, endExclusive },
+    body: { kind: 'file', route, coded, contentKey: contentKeyOf(route, coded, tag), start, endExclusive },
   };
 }
 
+function contentKeyOf(route: FileRoute, coded: CodedForm | undefined, tag: string): string {
+  return coded === undefined ? route.file.sha256 : tag;
+}
+
 /** The site's own page if it has one. Never cached and never conditional: it stands for an absence. */
-function notFound(site: SiteLookup, path: string, always: SiteHeaders): Reply {
+function notFound(facts: RequestFacts, site: SiteLookup, path: string, always: SiteHeaders): Reply {
   const page = site.findNotFoundPage(path);
   if (page === undefined) return plainReply(404, 'There is no such page.', always);
-  const { size } = page.file;
+  const { coding, coded, size, tags } = select({ ...facts, range: undefined }, page, site);
   return {
     status: 404,
     headers: [
@@ -129,9 +181,18 @@ function notFound(site: SiteLookup, path: string, always: SiteHeaders): Reply {
       `${size}`,
       'Cache-Control',
       'no-store',
+      ...(coding === undefined ? [] : ['Content-Encoding', coding]),
+      ...(page.codedTags === undefined ? [] : varies),
       ...always,
     ],
-    body: { kind: 'file', route: page, start: 0, endExclusive: size },
+    body: {
+      kind: 'file',
+      route: page,
+      coded,
+      contentKey: contentKeyOf(page, coded, tags[0]),
+      start: 0,
+      endExclusive: size,
+    },
   };
 }
 

@@ -4,8 +4,9 @@
 
 import type { BundleFile, BundleIndex } from '../bundle/bundle-index.ts';
 import { type AssetNaming, assetNaming } from './asset-name.ts';
+import { type ContentCoding, isWorthCoding } from './content-coding.ts';
 import { contentTypeOf } from './content-type.ts';
-import { entityTagOf } from './entity-tag.ts';
+import { codedTagsOf, entityTagOf } from './entity-tag.ts';
 import { isHiddenFile } from './hidden-files.ts';
 import { folderLocation } from './request-path.ts';
 
@@ -13,10 +14,17 @@ import { folderLocation } from './request-path.ts';
 export interface FileRoute {
   readonly kind: 'file';
   readonly file: BundleFile;
+  /** Of the file in its bundle's index. */
+  readonly ordinal: number;
   /** Of the bundle whose pack holds the bytes. */
   readonly digest: string;
   readonly contentType: string;
   readonly entityTag: string;
+  /**
+   * Tags of the coded forms; `undefined` for a file that is never coded. Fixed when the bundle is loaded, so that
+   * `Vary` is the same before and after the forms are made.
+   */
+  readonly codedTags: Readonly<Record<ContentCoding, string>> | undefined;
   readonly naming: AssetNaming;
 }
 
@@ -45,10 +53,10 @@ const extension = '.html';
 
 /** Hidden files are left out here, and are absent for every request. */
 export function buildRouteTable(bundle: Pick<BundleIndex, 'digest' | 'files'>): RouteTable {
-  const visible = bundle.files.filter((file) => !isHiddenFile(file.path));
-  const exact = new Map<string, FileRoute>(
-    visible.map((file) => [`/${file.path}`, routeOf(file, bundle.digest)]),
-  );
+  const exact = new Map<string, FileRoute>();
+  for (const [ordinal, file] of bundle.files.entries()) {
+    if (!isHiddenFile(file.path)) exact.set(`/${file.path}`, routeOf(file, ordinal, bundle.digest));
+  }
   const routes = new Map<string, Route>(exact);
   for (const [path, route] of exact) {
     if (path.endsWith(`/${index}`)) routes.set(path.slice(0, -index.length), route);
@@ -73,13 +81,17 @@ export function buildRouteTable(bundle: Pick<BundleIndex, 'digest' | 'files'>): 
   };
 }
 
-function routeOf(file: BundleFile, digest: string): FileRoute {
+function routeOf(file: BundleFile, ordinal: number, digest: string): FileRoute {
+  const contentType = contentTypeOf(file.path);
+  const entityTag = entityTagOf(file.sha256);
   return {
     kind: 'file',
     file,
+    ordinal,
     digest,
-    contentType: contentTypeOf(file.path),
-    entityTag: entityTagOf(file.sha256),
+    contentType,
+    entityTag,
+    codedTags: isWorthCoding(contentType, file.size) ? codedTagsOf(entityTag) : undefined,
     naming: assetNaming(file.path),
   };
 }

@@ -17,6 +17,7 @@ import {
 } from '../runtime/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
 import { Link } from '../wire/link.ts';
+import { type ContentCoding, contentCodings } from './content-coding.ts';
 import { type PeerName, readPeerName } from './peer-addresses.ts';
 import { deploymentTypes } from './reply.ts';
 import { readBasePath } from './request-path.ts';
@@ -52,6 +53,28 @@ const keep: Flag<number> = {
     const kept = count.withDefault('2', '').parse(texts);
     if (kept < 1) throw new FlagValueError('must be 1 or more');
     return kept;
+  },
+};
+
+const encodings: Flag<readonly ContentCoding[]> = {
+  ...text.withDefault('br,gzip', 'Codings that text is kept in beside the files themselves, or none'),
+  placeholder: 'br,gzip|none',
+  parse: (texts) => {
+    const names = (texts.at(-1) ?? '').split(',').map((name) => name.trim());
+    if (names.join() === 'none') return [];
+    const wanted = contentCodings.filter((coding) => names.includes(coding));
+    if (wanted.length !== names.length) throw new FlagValueError('must be br, gzip, both, or none');
+    return wanted;
+  },
+};
+
+const encodingCpu: Flag<number> = {
+  ...count.withDefault('50', 'Percent of one core that making them may take'),
+  placeholder: 'PERCENT',
+  parse: (texts) => {
+    const percent = count.withDefault('50', '').parse(texts);
+    if (percent < 1 || percent > 100) throw new FlagValueError('must be 1 to 100');
+    return percent;
   },
 };
 
@@ -93,7 +116,10 @@ export const bundleServerFlags = {
     `${defaultLimits.idleTimeoutMs / 1000}s`,
     'Longest silence of a download',
   ),
+  encodings,
+  encodingCpu,
   memoryBudget: bytes.withDefault('32MiB', 'Memory for bodies of files that are asked for often'),
+  accessLog: toggle('Log every request of the site port, without its query'),
   pollInterval: duration.withDefault('5s', 'How often --bundle-file is looked at'),
   patience: duration.withDefault(
     '30s',

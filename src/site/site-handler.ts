@@ -2,13 +2,21 @@
 // Pipeline: canonical path → one view of the site → plan → head and body, from memory or from the pack.
 // Invariant: no request can end the process, and a body that cannot be read whole is never sent as if it were.
 
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { type AccessLog, logWhenDone } from './access-log.ts';
 import type { BodyCache } from './body-cache.ts';
 import type { LiveBundle } from './live-bundle.ts';
 import type { LiveSite } from './live-site.ts';
-import { plainReply, planReply, type Reply, type ReplyBody, type SiteHeaders } from './reply.ts';
+import {
+  plainReply,
+  planReply,
+  type Reply,
+  type ReplyBody,
+  type RequestFacts,
+  type SiteHeaders,
+} from './reply.ts';
 import { readRequestPath } from './request-path.ts';
 
 export interface SiteServing {
@@ -18,12 +26,23 @@ export interface SiteServing {
   readonly basePath: string;
   /** Headers of every answer. */
   readonly always: SiteHeaders;
-  readonly countReply: (status: number, bodyBytes: number) => void;
+  /** Told once an answer was handed over; `tookMs` since its request was read. */
+  readonly countReply: (status: number, bodyBytes: number, tookMs: number) => void;
+  /** `undefined`: requests are not logged. */
+  readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 type FileBody = Extract<ReplyBody, { kind: 'file' }>;
+
+/** One request on its way to an answer. */
+interface Exchange {
+  readonly serving: SiteServing;
+  readonly response: ServerResponse;
+  /** On the monotonic clock. */
+  readonly beganMs: number;
+}
 
 const chunkBytes = 256 * 1024;
 /** A reader that takes nothing for this long is let go, because it keeps an old bundle open. */
@@ -31,100 +50,106 @@ const stalledReaderMs = 60_000;
 
 export function siteHandler(serving: SiteServing): RequestListener {
   return (request, response) => {
+    const exchange = { serving, response, beganMs: serving.clock.monotonic() };
     try {
-      const { headers } = request;
-      const view = serving.site.view();
-      const reply = planReply(
-        {
-          method: request.method ?? '',
-          ifMatch: headers['if-match'],
-          ifNoneMatch: headers['if-none-match'],
-          range: headers.range,
-          ifRange: headers['if-range']?.toString(),
-        },
-        readRequestPath(request.url ?? '', serving.basePath),
-        view,
-        serving.always,
-      );
-      if (reply.body.kind !== 'file') {
-        sendWhole(serving, response, reply, reply.body.kind === 'text' ? reply.body.text : '');
-        return;
-      }
-      const { body } = reply;
-      const cached = serving.cache.get(body.route.file.sha256);
-      if (cached !== undefined) {
-        sendWhole(serving, response, reply, cached.subarray(body.start, body.endExclusive));
-        return;
-      }
-      const bundle = view?.bundleOf(body.route);
-      if (bundle === undefined) throw new Error('a route of this view has no bundle');
-      sendFromPack(serving, response, reply, body, bundle);
+      if (serving.accessLog !== undefined) logWhenDone(serving.accessLog, request, response, serving.clock);
+      answer(exchange, request);
     } catch (error) {
-      fail(serving, response, error);
+      fail(exchange, error);
     }
   };
 }
 
-function sendWhole(
-  serving: SiteServing,
-  response: ServerResponse,
-  reply: Reply,
-  body: string | Buffer,
-): void {
-  serving.countReply(reply.status, body.length);
-  response.writeHead(reply.status, [...reply.headers]);
-  response.end(body);
+function answer(exchange: Exchange, request: IncomingMessage): void {
+  const { site, basePath, always, cache } = exchange.serving;
+  const view = site.view();
+  const reply = planReply(factsOf(request), readRequestPath(request.url ?? '', basePath), view, always);
+  const { body } = reply;
+  if (body.kind !== 'file') {
+    sendWhole(exchange, reply, body.kind === 'text' ? body.text : '');
+    return;
+  }
+  const cached = cache.get(body.contentKey);
+  if (cached !== undefined) {
+    sendWhole(exchange, reply, partOf(cached, body));
+    return;
+  }
+  const bundle = view?.bundleOf(body.route);
+  if (bundle === undefined) throw new Error('a route of this view has no bundle');
+  sendFromPack(exchange, reply, body, bundle);
 }
 
-/** Holds the bundle for as long as its pack is needed. Never throws: what goes wrong is answered and logged. */
-function sendFromPack(
-  serving: SiteServing,
-  response: ServerResponse,
-  reply: Reply,
-  body: FileBody,
-  bundle: LiveBundle,
-): void {
+function factsOf({ method = '', headers }: IncomingMessage): RequestFacts {
+  return {
+    method,
+    ifMatch: headers['if-match'],
+    ifNoneMatch: headers['if-none-match'],
+    range: headers.range,
+    ifRange: headers['if-range']?.toString(),
+    acceptEncoding: headers['accept-encoding']?.toString(),
+  };
+}
+
+function partOf(whole: Buffer, { start, endExclusive }: FileBody): Buffer {
+  return start === 0 && endExclusive === whole.length ? whole : whole.subarray(start, endExclusive);
+}
+
+function sendWhole(exchange: Exchange, reply: Reply, body: string | Buffer): void {
+  const { response } = exchange;
+  response.writeHead(reply.status, [...reply.headers]);
+  response.end(body);
+  count(exchange, reply.status, body.length);
+}
+
+function count({ serving, beganMs }: Exchange, status: number, bodyBytes: number): void {
+  serving.countReply(status, bodyBytes, serving.clock.monotonic() - beganMs);
+}
+
+/** Holds the bundle for as long as its packs are needed. Never throws: what goes wrong is answered and logged. */
+function sendFromPack(exchange: Exchange, reply: Reply, body: FileBody, bundle: LiveBundle): void {
   // Without a listener, an error of the connection would be one of the process.
-  response.on('error', () => {});
+  exchange.response.on('error', () => {});
   bundle.hold();
-  const isSmall = body.route.file.size <= serving.cache.maxEntryBytes;
-  const sent = isSmall
-    ? sendThroughCache(serving, response, reply, body, bundle)
-    : sendInPieces(serving, response, reply, body, bundle);
-  sent.catch((error: unknown) => fail(serving, response, error)).finally(() => bundle.release());
+  const { size } = body.coded ?? body.route.file;
+  const sent =
+    size <= exchange.serving.cache.maxEntryBytes
+      ? sendThroughCache(exchange, reply, body, bundle)
+      : sendInPieces(exchange, reply, body, bundle);
+  sent.catch((error: unknown) => fail(exchange, error)).finally(() => bundle.release());
 }
 
 async function sendThroughCache(
-  serving: SiteServing,
-  response: ServerResponse,
+  exchange: Exchange,
   reply: Reply,
-  { route, start, endExclusive }: FileBody,
+  body: FileBody,
   bundle: LiveBundle,
 ): Promise<void> {
-  const { file } = route;
-  const whole = await serving.cache.load(file.sha256, () => bundle.stored.read(file));
-  sendWhole(serving, response, reply, whole.subarray(start, endExclusive));
+  const { coded, route, contentKey } = body;
+  const packed = coded ?? route.file;
+  const whole = await exchange.serving.cache.load(contentKey, () =>
+    bundle.packOf(coded).readRange(packed, 0, packed.size),
+  );
+  sendWhole(exchange, reply, partOf(whole, body));
 }
 
 /** The head goes out after the first piece was read, so that a disk that fails is a 500 and no torn body. */
 async function sendInPieces(
-  serving: SiteServing,
-  response: ServerResponse,
+  exchange: Exchange,
   reply: Reply,
-  { route, start, endExclusive }: FileBody,
+  { route, coded, start, endExclusive }: FileBody,
   bundle: LiveBundle,
 ): Promise<void> {
+  const { response, serving } = exchange;
+  const pack = bundle.packOf(coded);
   for (let at = start; at < endExclusive; ) {
-    const piece = await bundle.stored.readRange(route.file, at, Math.min(at + chunkBytes, endExclusive));
-    if (at === start) {
-      serving.countReply(reply.status, endExclusive - start);
-      response.writeHead(reply.status, [...reply.headers]);
-    }
-    if (response.destroyed) return;
+    const piece = await pack.readRange(coded ?? route.file, at, Math.min(at + chunkBytes, endExclusive));
+    if (at === start) response.writeHead(reply.status, [...reply.headers]);
+    if (response.destroyed) break;
     if (!response.write(piece)) await waitForReader(response, serving.clock);
     at += piece.length;
   }
   response.end();
+  count(exchange, reply.status, endExclusive - start);
 }
 
 /** Resolves when the reader has taken what was written, or is gone. */
@@ -140,7 +165,8 @@ async function waitForReader(response: ServerResponse, clock: Clock): Promise<vo
   if (stalled) response.destroy();
 }
 
-function fail(serving: SiteServing, response: ServerResponse, error: unknown): void {
+function fail(exchange: Exchange, error: unknown): void {
+  const { response, serving } = exchange;
   serving.logger.error({ error }, 'a request could not be answered');
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -148,7 +174,7 @@ function fail(serving: SiteServing, response: ServerResponse, error: unknown): v
   }
   try {
     const reply = plainReply(500, 'This page cannot be read right now.', serving.always);
-    sendWhole(serving, response, reply, reply.body.kind === 'text' ? reply.body.text : '');
+    sendWhole(exchange, reply, reply.body.kind === 'text' ? reply.body.text : '');
   } catch {
     response.destroy();
   }

@@ -1,7 +1,8 @@
 // What the bundle server tells Prometheus. Counting on the way of a request is an addition to a number;
 // everything else is read when somebody scrapes. Labels hold versions, codes and outcomes, never a link.
 
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type ContentCoding, contentCodings } from './content-coding.ts';
 
 export type DownloadOutcome = 'ok' | 'dead-link' | 'transient' | 'refused';
 
@@ -10,6 +11,12 @@ export interface SiteFigures {
   readonly active: { readonly version: string; readonly digest: string; readonly files: number } | undefined;
   readonly swaps: number;
   readonly cachedBytes: number;
+  /** Files of the active bundle that have a coded form, and the room of those forms. */
+  readonly variants: { readonly counts: Readonly<Record<ContentCoding, number>>; readonly sizeBytes: number };
+  /** Unpacked bytes of the bundles held open, their coded forms included. */
+  readonly storeBytes: number;
+  /** Epoch ms; since when the active bundle is served. */
+  readonly activatedAt: number | undefined;
   /** Epoch ms, as the document says it; the server itself never judges by it. */
   readonly linkExpiresAt: number | undefined;
   /** True when what is served is what is published. */
@@ -18,7 +25,7 @@ export interface SiteFigures {
 
 export interface SiteMetrics {
   readonly registry: Registry;
-  countReply(status: number, bodyBytes: number): void;
+  countReply(status: number, bodyBytes: number, tookMs: number): void;
   countDownload(outcome: DownloadOutcome): void;
 }
 
@@ -27,21 +34,43 @@ const prefix = 'bundle_server_';
 export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const replies = new Map<string, number>(['2xx', '3xx', '4xx', '5xx'].map((code) => [code, 0]));
+  const replies = new Map<number, number>([200, 304, 404, 500].map((status) => [status, 0]));
   let bodyBytes = 0;
   const registers = [registry];
 
   const requests = new Counter({
     name: `${prefix}requests_total`,
-    help: 'Requests answered on the site port, by class of status',
-    labelNames: ['code'],
+    help: 'Requests answered on the site port, by status and its class',
+    labelNames: ['code', 'status'],
     registers,
     collect: () => {
       requests.reset();
-      for (const [code, value] of replies) requests.inc({ code }, value);
+      for (const [status, value] of replies) {
+        requests.inc({ code: `${Math.floor(status / 100)}xx`, status: `${status}` }, value);
+      }
     },
   });
   counter('response_body_bytes_total', 'Bytes of bodies sent on the site port', () => bodyBytes);
+  const durations = new Histogram({
+    name: `${prefix}request_duration_seconds`,
+    help: 'From a request read to its answer handed to the connection',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
+    registers,
+  });
+  const variants = new Gauge({
+    name: `${prefix}coded_files`,
+    help: 'Files of the bundle being served that can be sent in that content coding',
+    labelNames: ['coding'],
+    registers,
+    collect: () => {
+      for (const coding of contentCodings) variants.set({ coding }, figures().variants.counts[coding]);
+    },
+  });
+  gauge('coded_bytes', 'Bytes on disk of those coded forms', () => figures().variants.sizeBytes);
+  gauge('store_bytes', 'Bytes on disk of the bundles held open', () => figures().storeBytes);
+  gauge('active_bundle_activation_timestamp_seconds', 'When the bundle being served became active', () =>
+    Math.floor((figures().activatedAt ?? 0) / 1000),
+  );
   const downloads = new Counter({
     name: `${prefix}downloads_total`,
     help: 'Archives fetched and prepared, by outcome',
@@ -86,10 +115,10 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
 
   return {
     registry,
-    countReply: (status, bytes) => {
-      const code = `${Math.floor(status / 100)}xx`;
-      replies.set(code, (replies.get(code) ?? 0) + 1);
+    countReply: (status, bytes, tookMs) => {
+      replies.set(status, (replies.get(status) ?? 0) + 1);
       bodyBytes += bytes;
+      durations.observe(tookMs / 1000);
     },
     countDownload: (outcome) => downloads.inc({ outcome }),
   };

@@ -4,6 +4,7 @@
 import type { ServedVersion, SiteView } from './live-site.ts';
 import type { SourceProgress } from './source-progress.ts';
 import { stateWords } from './source-progress.ts';
+import type { VariantState } from './variant-keeper.ts';
 
 /** @param sourceKind which flag told the server what to serve */
 export function statusDocument(
@@ -11,12 +12,14 @@ export function statusDocument(
   progress: SourceProgress,
   sourceKind: 'bundle-file' | 'bundle-url',
   swaps: number,
+  variantState: VariantState,
 ): object {
   const { published, lastError, download } = progress;
   return {
     active: view === undefined ? null : describe(view.active),
     previous: (view?.previous ?? []).map(describe),
     swaps,
+    encodings: describeVariants(view, variantState),
     source: {
       kind: view?.active.provenance ?? null,
       from: sourceKind,
@@ -40,6 +43,11 @@ export function statusDocument(
     },
     lastCheckedAt: instant(progress.lastCheckedAt),
   };
+}
+
+function describeVariants(view: SiteView | undefined, state: VariantState): object {
+  const table = view?.active.bundle.variants();
+  return { state, files: table?.counts ?? null, sizeBytes: table?.sizeBytes ?? 0 };
 }
 
 function describe({ bundle, version, activatedAt }: ServedVersion): object {

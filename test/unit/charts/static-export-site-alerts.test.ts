@@ -29,7 +29,16 @@ async function readAlerts(): Promise<readonly Alert[]> {
 }
 
 test('every metric and label that an alert looks at is one of the program’s', async () => {
-  const none = { active: undefined, swaps: 0, cachedBytes: 0, linkExpiresAt: undefined, isCurrent: true };
+  const none = {
+    active: undefined,
+    swaps: 0,
+    cachedBytes: 0,
+    variants: { counts: { br: 0, gzip: 0 }, sizeBytes: 0 },
+    storeBytes: 0,
+    activatedAt: undefined,
+    linkExpiresAt: undefined,
+    isCurrent: true,
+  };
   const metrics = createSiteMetrics(() => ({ ...none, active: { version: 'v', digest: 'd', files: 1 } }));
   const exposed = await metrics.registry.metrics();
   for (const { alert, expr } of await readAlerts()) {

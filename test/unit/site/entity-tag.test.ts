@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { allowsRange, entityTagOf, matchesAny, matchesStrongly } from '../../../src/site/entity-tag.ts';
+import {
+  allowsRange,
+  codedTagsOf,
+  entityTagOf,
+  findKnownTag,
+  matchesStrongly,
+} from '../../../src/site/entity-tag.ts';
 
 const tag = entityTagOf('0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef');
 
@@ -35,9 +41,21 @@ const rows: readonly (readonly [string, boolean, boolean])[] = [
 
 test('If-None-Match compares weakly, If-Match strongly, both through lists', () => {
   for (const [header, weak, strong] of rows) {
-    assert.equal(matchesAny(header, tag), weak, `If-None-Match: ${header}`);
-    assert.equal(matchesStrongly(header, tag), strong, `If-Match: ${header}`);
+    assert.equal(findKnownTag(header, [tag]), weak ? tag : undefined, `If-None-Match: ${header}`);
+    assert.equal(matchesStrongly(header, [tag]), strong, `If-Match: ${header}`);
   }
+});
+
+test('of several forms the known one is named, the selected one first', () => {
+  const { br, gzip } = codedTagsOf(tag);
+  assert.equal(br, '"0123456789abcdef0123456789abcdef-br"');
+  const tags = [br, gzip, tag];
+  assert.equal(findKnownTag('*', tags), br);
+  assert.equal(findKnownTag(gzip, tags), gzip);
+  assert.equal(findKnownTag(`W/${tag}, "x"`, tags), tag);
+  assert.equal(findKnownTag(`${tag}, ${br}`, tags), br);
+  assert.equal(findKnownTag(gzip, [br, tag]), undefined, 'a form that may not be sent is not known');
+  assert.equal(matchesStrongly(gzip, tags), true);
 });
 
 test('If-Range holds for exactly this tag, never for a weak one, a date or a list', () => {
@@ -51,8 +69,8 @@ test('If-Range holds for exactly this tag, never for a weak one, a date or a lis
 test('no text makes a comparison throw', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
-      matchesAny(text, tag);
-      matchesStrongly(text, tag);
+      findKnownTag(text, [tag]);
+      matchesStrongly(text, [tag]);
       allowsRange(text, tag);
     }),
   );

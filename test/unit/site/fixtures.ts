@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { BundleFile, BundleIndex } from '../../../src/bundle/bundle-index.ts';
-import type { BundleFacts, StoredBundle } from '../../../src/bundle/stored-bundle.ts';
+import type { BundleFacts, PackedBytes, StoredBundle } from '../../../src/bundle/stored-bundle.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -11,12 +11,12 @@ export function bundleOf(
   paths: readonly string[],
   content: (path: string) => string = (path) => path,
 ): BundleIndex {
-  const files: BundleFile[] = paths.toSorted().map((path) => ({
-    path,
-    offset: 0,
-    size: Buffer.byteLength(content(path)),
-    sha256: sha256(content(path)),
-  }));
+  let offset = 0;
+  const files: BundleFile[] = paths.toSorted().map((path) => {
+    const size = Buffer.byteLength(content(path));
+    offset += size;
+    return { path, offset: offset - size, size, sha256: sha256(content(path)) };
+  });
   return {
     digest: sha256(files.map((file) => `${file.path} ${file.sha256}`).join('\n')),
     files,
@@ -38,12 +38,12 @@ export function storedBundle(content: Readonly<Record<string, string>>, facts?: 
   let reads = 0;
   let closed = false;
   let broken = false;
-  const bodies = new Map(Object.entries(content).map(([path, text]) => [path, Buffer.from(text)]));
-  const bytesOf = ({ path }: BundleFile): Buffer => {
+  const pack = Buffer.from(index.files.map(({ path }) => content[path] ?? '').join(''));
+  const bytesOf = ({ offset, size }: PackedBytes): Buffer => {
     if (closed) throw new Error('the bundle is closed');
     if (broken) throw Object.assign(new Error('i/o error'), { code: 'EIO' });
     reads += 1;
-    return bodies.get(path) ?? Buffer.alloc(0);
+    return pack.subarray(offset, offset + size);
   };
   return {
     index,

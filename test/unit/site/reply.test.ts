@@ -4,28 +4,35 @@ import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { ContentCoding } from '../../../src/site/content-coding.ts';
 import { planReply, type Reply, type RequestFacts, siteHeaders } from '../../../src/site/reply.ts';
 import { readRequestPath } from '../../../src/site/request-path.ts';
-import { buildRouteTable } from '../../../src/site/route-table.ts';
+import { buildRouteTable, type FileRoute, type RouteTable } from '../../../src/site/route-table.ts';
 import { bundleOf } from './fixtures.ts';
 
-const site = buildRouteTable(
-  bundleOf([
-    'index.html',
-    'guides/index.html',
-    'guides/start.html',
-    'guides/start.txt',
-    'assets/app.BxYz12_Q.js',
-    'de/404.html',
-    '404.html',
-    'é/ü.html',
-  ]),
-);
-const bare = buildRouteTable(bundleOf(['index.html']));
+/** Forms exist for those pages whose path is listed. */
+const withForms = (table: RouteTable, ...coded: readonly string[]) => ({
+  ...table,
+  codedForm: ({ file }: FileRoute, coding: ContentCoding) =>
+    coded.includes(`${coding} ${file.path}`) ? { offset: 7, size: coding === 'br' ? 11 : 13 } : undefined,
+});
+const tableOf = (paths: readonly string[]) => withForms(buildRouteTable(bundleOf(paths)));
+
+const site = tableOf([
+  'index.html',
+  'guides/index.html',
+  'guides/start.html',
+  'guides/start.txt',
+  'assets/app.BxYz12_Q.js',
+  'de/404.html',
+  '404.html',
+  'é/ü.html',
+]);
+const bare = tableOf(['index.html']);
 
 interface Asked extends Partial<RequestFacts> {
   readonly target?: string;
-  readonly site?: typeof site | undefined;
+  readonly site?: ReturnType<typeof withForms> | undefined;
   readonly basePath?: string;
 }
 
@@ -38,6 +45,7 @@ function ask(asked: Asked): Reply {
       ifNoneMatch: undefined,
       range: undefined,
       ifRange: undefined,
+      acceptEncoding: undefined,
       ...facts,
     },
     readRequestPath(target, basePath),
@@ -188,7 +196,13 @@ test('HEAD has the status and the headers of GET, for every path', () => {
 
 test('an air-gapped site tells browsers to reach nothing else, in every answer', () => {
   const always = siteHeaders('AirGapped');
-  const none = { ifMatch: undefined, ifNoneMatch: undefined, range: undefined, ifRange: undefined };
+  const none = {
+    ifMatch: undefined,
+    ifNoneMatch: undefined,
+    range: undefined,
+    ifRange: undefined,
+    acceptEncoding: undefined,
+  };
   for (const target of ['/', '/no', '/%', '/guides']) {
     const reply = planReply({ method: 'GET', ...none }, readRequestPath(target, ''), site, always);
     assert.match(header(reply, 'content-security-policy') ?? '', /^default-src 'self' .*object-src 'none'$/);
@@ -216,7 +230,7 @@ test('whatever files and requests are called, every header can be sent and every
       bytes,
       bytes,
       (paths, query, range, match) => {
-        const odd = buildRouteTable(bundleOf([...paths, ...paths.map((one) => `${one}/index.html`)]));
+        const odd = tableOf([...paths, ...paths.map((one) => `${one}/index.html`)]);
         for (const one of [...paths, 'no']) {
           const reply = planReply(
             {
@@ -225,6 +239,7 @@ test('whatever files and requests are called, every header can be sent and every
               ifNoneMatch: match,
               range: `bytes=${range}`,
               ifRange: undefined,
+              acceptEncoding: undefined,
             },
             { outcome: 'path', path: `/${one}`, query: `?${query}` },
             odd,
@@ -240,4 +255,174 @@ test('whatever files and requests are called, every header can be sent and every
     ),
     { numRuns: 300 },
   );
+});
+
+const long = (path: string): string => path.padEnd(2000, ' docs');
+const codedSite = withForms(
+  buildRouteTable(
+    bundleOf(['page.html', 'fresh.html', 'short.html', 'logo.png', '404.html'], (path) =>
+      path === 'short.html' ? 'short' : long(path),
+    ),
+  ),
+  'br page.html',
+  'gzip page.html',
+  'gzip 404.html',
+);
+const plainTag = header(ask({ target: '/page', site: codedSite }), 'etag') ?? '';
+const brTag = `${plainTag.slice(0, -1)}-br"`;
+const gzipTag = `${plainTag.slice(0, -1)}-gzip"`;
+const browser = 'gzip, deflate, br, zstd';
+
+const negotiated: readonly (readonly [
+  string,
+  Asked,
+  number,
+  Readonly<Record<string, string | undefined>>,
+])[] = [
+  [
+    'a browser gets brotli, with a tag of its own',
+    { acceptEncoding: browser },
+    200,
+    {
+      'content-encoding': 'br',
+      'content-length': '11',
+      etag: brTag,
+      vary: 'Accept-Encoding',
+      'accept-ranges': undefined,
+    },
+  ],
+  [
+    'an older one gzip',
+    { acceptEncoding: 'gzip' },
+    200,
+    { 'content-encoding': 'gzip', 'content-length': '13', etag: gzipTag },
+  ],
+  [
+    'nothing said, nothing coded, and still it varies',
+    {},
+    200,
+    {
+      'content-encoding': undefined,
+      'content-length': '2000',
+      etag: plainTag,
+      vary: 'Accept-Encoding',
+      'accept-ranges': 'bytes',
+    },
+  ],
+  ['what is refused is not sent', { acceptEncoding: 'br;q=0, gzip' }, 200, { 'content-encoding': 'gzip' }],
+  [
+    'a refused identity is sent where nothing else is',
+    { target: '/fresh', acceptEncoding: 'identity;q=0' },
+    200,
+    { 'content-encoding': undefined },
+  ],
+  [
+    'before the forms exist the answer varies all the same',
+    { target: '/fresh', acceptEncoding: browser },
+    200,
+    { 'content-encoding': undefined, vary: 'Accept-Encoding', 'content-length': '2000' },
+  ],
+  [
+    'an image is as it is',
+    { target: '/logo.png', acceptEncoding: browser },
+    200,
+    { vary: undefined, 'content-encoding': undefined },
+  ],
+  [
+    'so is what is short',
+    { target: '/short', acceptEncoding: browser },
+    200,
+    { vary: undefined, 'content-encoding': undefined },
+  ],
+  [
+    'a range is of the file itself',
+    { acceptEncoding: browser, range: 'bytes=0-9' },
+    206,
+    {
+      'content-encoding': undefined,
+      'content-range': 'bytes 0-9/2000',
+      etag: plainTag,
+      vary: 'Accept-Encoding',
+    },
+  ],
+  [
+    'even where its unit is unknown',
+    { acceptEncoding: browser, range: 'pages=1' },
+    200,
+    { 'content-encoding': undefined, etag: plainTag },
+  ],
+  [
+    'a range of a coded body is the whole file',
+    { acceptEncoding: browser, range: 'bytes=0-9', ifRange: brTag },
+    200,
+    { 'content-encoding': undefined, 'content-length': '2000' },
+  ],
+  [
+    'a known form is not sent again',
+    { acceptEncoding: browser, ifNoneMatch: brTag },
+    304,
+    { etag: brTag, vary: 'Accept-Encoding', 'content-encoding': undefined, 'content-length': undefined },
+  ],
+  [
+    'any form that the client takes will do',
+    { acceptEncoding: browser, ifNoneMatch: `"x", W/${gzipTag}` },
+    304,
+    { etag: gzipTag },
+  ],
+  ['the file itself too', { acceptEncoding: browser, ifNoneMatch: plainTag }, 304, { etag: plainTag }],
+  [
+    'a form that this client does not take is no answer for it',
+    { acceptEncoding: 'gzip', ifNoneMatch: brTag },
+    200,
+    { etag: gzipTag },
+  ],
+  ['nor for one that takes none', { ifNoneMatch: brTag }, 200, { etag: plainTag }],
+  [
+    'a tag of a form that is gone still names the content',
+    { target: '/fresh', acceptEncoding: browser, ifNoneMatch: '*' },
+    304,
+    { vary: 'Accept-Encoding' },
+  ],
+  ['a condition on any form holds', { acceptEncoding: browser, ifMatch: gzipTag }, 200, { etag: brTag }],
+  [
+    'HEAD is coded as GET is',
+    { method: 'HEAD', acceptEncoding: browser },
+    200,
+    { 'content-encoding': 'br', 'content-length': '11' },
+  ],
+  [
+    'the page for an absence is coded too',
+    { target: '/no', acceptEncoding: browser },
+    404,
+    {
+      'content-encoding': 'gzip',
+      'content-length': '13',
+      vary: 'Accept-Encoding',
+      etag: undefined,
+      'cache-control': 'no-store',
+    },
+  ],
+  [
+    'and as it is for those who take nothing',
+    { target: '/no' },
+    404,
+    { 'content-encoding': undefined, 'content-length': '2000', vary: 'Accept-Encoding' },
+  ],
+];
+
+test('requests for coded forms and their answers', () => {
+  for (const [name, asked, status, headers] of negotiated) {
+    const reply = ask({ target: '/page', site: codedSite, ...asked });
+    assert.equal(reply.status, status, name);
+    for (const [key, value] of Object.entries(headers))
+      assert.equal(header(reply, key), value, `${name}: ${key}`);
+  }
+});
+
+test('bytes of two forms are never known by one name', () => {
+  const keys = [browser, 'gzip', undefined].map((acceptEncoding) => {
+    const { body } = ask({ target: '/page', site: codedSite, acceptEncoding });
+    return body.kind === 'file' ? body.contentKey : undefined;
+  });
+  assert.equal(new Set(keys).size, 3);
 });

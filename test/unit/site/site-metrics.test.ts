@@ -9,6 +9,9 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     active: undefined,
     swaps: 0,
     cachedBytes: 0,
+    variants: { counts: { br: 0, gzip: 0 }, sizeBytes: 0 },
+    storeBytes: 0,
+    activatedAt: undefined,
     linkExpiresAt: undefined,
     isCurrent: false,
   };
@@ -17,26 +20,38 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('bundle_server_'));
 
   const early = await scrape();
-  assert.ok(early.includes('bundle_server_requests_total{code="5xx"} 0'));
+  assert.ok(early.includes('bundle_server_requests_total{code="5xx",status="500"} 0'));
   assert.ok(early.includes('bundle_server_downloads_total{outcome="dead-link"} 0'));
   assert.ok(!early.some((line) => line.includes('active_bundle_info{')));
 
-  for (const status of [200, 206, 304, 404, 503]) metrics.countReply(status, 10);
+  for (const status of [200, 206, 304, 404, 503]) metrics.countReply(status, 10, 3);
   metrics.countDownload('ok');
   figures = {
     active: { version: 'v2', digest: 'd2', files: 7 },
     swaps: 1,
     cachedBytes: 5,
+    variants: { counts: { br: 4, gzip: 3 }, sizeBytes: 99 },
+    storeBytes: 400,
+    activatedAt: 1_700_000_001_999,
     linkExpiresAt: 1_700_000_000_500,
     isCurrent: true,
   };
   await scrape();
   const late = await scrape();
   for (const line of [
-    'bundle_server_requests_total{code="2xx"} 2',
-    'bundle_server_requests_total{code="3xx"} 1',
-    'bundle_server_requests_total{code="4xx"} 1',
-    'bundle_server_requests_total{code="5xx"} 1',
+    'bundle_server_requests_total{code="2xx",status="200"} 1',
+    'bundle_server_requests_total{code="2xx",status="206"} 1',
+    'bundle_server_requests_total{code="3xx",status="304"} 1',
+    'bundle_server_requests_total{code="4xx",status="404"} 1',
+    'bundle_server_requests_total{code="5xx",status="503"} 1',
+    'bundle_server_request_duration_seconds_bucket{le="0.0025"} 0',
+    'bundle_server_request_duration_seconds_bucket{le="0.005"} 5',
+    'bundle_server_request_duration_seconds_count 5',
+    'bundle_server_coded_files{coding="br"} 4',
+    'bundle_server_coded_files{coding="gzip"} 3',
+    'bundle_server_coded_bytes 99',
+    'bundle_server_store_bytes 400',
+    'bundle_server_active_bundle_activation_timestamp_seconds 1700000001',
     'bundle_server_response_body_bytes_total 50',
     'bundle_server_downloads_total{outcome="ok"} 1',
     'bundle_server_active_bundle_info{version="v2",digest="d2"} 1',

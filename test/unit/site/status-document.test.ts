@@ -16,10 +16,11 @@ import { storedBundle } from './fixtures.ts';
 const at = Date.parse('2026-11-21T10:00:00Z');
 
 test('before anything is served the document says what is waited for', () => {
-  assert.deepEqual(statusDocument(undefined, startingProgress, 'bundle-file', 0), {
+  assert.deepEqual(statusDocument(undefined, startingProgress, 'bundle-file', 0, 'idle'), {
     active: null,
     previous: [],
     swaps: 0,
+    encodings: { state: 'idle', files: null, sizeBytes: 0 },
     source: {
       kind: null,
       from: 'bundle-file',
@@ -47,7 +48,7 @@ test('while a version is served: it, the former ones, and how the source stands'
     retryAt: at + 3000,
     download: { receivedBytes: 1, files: 2 },
   };
-  assert.deepEqual(statusDocument(site.view(), progress, 'bundle-file', 1), {
+  assert.deepEqual(statusDocument(site.view(), progress, 'bundle-file', 1, 'making'), {
     active: {
       version: null,
       digest: two.index.digest,
@@ -69,6 +70,7 @@ test('while a version is served: it, the former ones, and how the source stands'
       },
     ],
     swaps: 1,
+    encodings: { state: 'making', files: null, sizeBytes: 0 },
     source: {
       kind: 'link',
       from: 'bundle-file',

@@ -1,0 +1,18 @@
+// Composition root of the thread that codes a bundle's files. Started by site/variant-keeper.ts with an order as
+// `workerData`; answers once over its port. Runs at the lowest priority, so that serving always comes first.
+
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../runtime/clock.ts';
+import { runVariantMaking } from '../site/variant-making.ts';
+import { parseVariantOrder } from '../site/variant-message.ts';
+
+// On Linux this is the calling thread alone; a system that will not have it codes at the usual priority.
+try {
+  setPriority(19);
+} catch {}
+
+await runVariantMaking(parseVariantOrder(workerData), {
+  clock: systemClock,
+  report: (report) => parentPort?.postMessage(report, report.type === 'done' ? [report.numbers.buffer] : []),
+});

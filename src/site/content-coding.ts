@@ -1,0 +1,68 @@
+// Content codings (RFC 9110 §8.4, §12.5.3): which files are worth coding, and which form of one a request wants.
+// Refuses: throwing, whatever the header. A weight that is none refuses its coding, and a coding refused once
+// in a header is refused. Invariant: a client is never sent a coding that it has not named as acceptable.
+
+/** Best first; a tie in weight is decided in this order. */
+export const contentCodings = ['br', 'gzip'] as const;
+export type ContentCoding = (typeof contentCodings)[number];
+
+/** A form a file can be sent in. */
+export type FileForm = ContentCoding | 'identity';
+
+/** Below this a coded body saves no packet; above, one file would hold up the thread that codes for too long. */
+const smallestBytes = 512;
+const largestBytes = 16 * 1024 * 1024;
+
+/** What is compressed already is not listed: coding it costs time and wins nothing. */
+const compressible =
+  /^(?:text\/|image\/svg\+xml|image\/bmp|image\/vnd\.microsoft\.icon|font\/[ot]tf|application\/(?:[a-z.+-]*(?:json|xml|yaml)|wasm|vnd\.ms-fontobject|x-ndjson))/;
+
+/** Decided by name and size alone, so that `Vary` is the same before and after the coded forms exist. */
+export function isWorthCoding(contentType: string, sizeBytes: number): boolean {
+  return sizeBytes >= smallestBytes && sizeBytes <= largestBytes && compressible.test(contentType);
+}
+
+const identityOnly: readonly FileForm[] = ['identity'];
+const everything: readonly FileForm[] = ['br', 'gzip', 'identity'];
+
+/**
+ * The forms a request accepts, most wanted first. Without the header a client may be as old as any, so it gets
+ * the file as it is. `identity` is missing only where it was refused.
+ *
+ * @param header `Accept-Encoding` as received
+ */
+export function acceptedForms(header: string | undefined): readonly FileForm[] {
+  if (header === undefined) return identityOnly;
+  // What every browser sends.
+  if (header === 'gzip, deflate, br, zstd' || header === 'gzip, deflate, br') return everything;
+  const weights = readWeights(header);
+  const others = weights.get('*');
+  const ranked = everything.map((form) => ({
+    form,
+    weight: weights.get(form) ?? others ?? (form === 'identity' ? lastResort : 0),
+  }));
+  return ranked
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ form }) => form);
+}
+
+/** `identity` is acceptable unless refused (§12.5.3), after everything that was named. */
+const lastResort = 0.0001;
+
+const element = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?:;[ \t]*[qQ][ \t]*=[ \t]*([^;]*?)[ \t]*)?$/;
+const weightText = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+function readWeights(header: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const part of header.split(',')) {
+    const match = element.exec(part);
+    if (match === null) continue;
+    const [, name = '', text] = match;
+    const lower = name.toLowerCase();
+    const coding = lower === 'x-gzip' ? 'gzip' : lower;
+    const weight = text === undefined ? 1 : weightText.test(text) ? Number(text) : 0;
+    weights.set(coding, weights.get(coding) === 0 ? 0 : weight);
+  }
+  return weights;
+}

@@ -121,6 +121,11 @@ export function readProcess(
   };
 }
 
+/** By a key that a user named: nothing of it may come from a prototype. */
+export function entryOf<T>(data: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(data, key) ? data[key] : undefined;
+}
+
 async function readKey(
   { namespace }: ObjectMeta,
   { keySecret }: Wanted,
@@ -129,7 +134,7 @@ async function readKey(
 ): Promise<{ readonly state: KeyState; readonly key: string | undefined }> {
   try {
     const secret = await edge.cluster.readSecret({ namespace, name: keySecret.name }, signal);
-    const bytes = secret?.data[keySecret.key];
+    const bytes = secret && entryOf(secret.data, keySecret.key);
     if (secret === undefined || bytes === undefined) return { state: { kind: 'missing' }, key: undefined };
     return judgeKey(bytes, `${secret.metadata.uid}/${secret.metadata.resourceVersion}`);
   } catch (error) {

@@ -91,6 +91,9 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
       owner: object.metadata,
       now: after.now,
       isSuspended: before.wanted.isSuspended,
+      isHurried:
+        resource.status.observedGeneration !== after.generation ||
+        resource.status.lastHandledRequest !== after.status.lastHandledRequest,
       published: outputs.published,
       before: resource.status.targets ?? [],
     },

@@ -6,21 +6,28 @@ import type { PublishedBundle } from '../bundle/published-bundle.ts';
 import { waitMs } from '../reconcile/backoff.ts';
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import { annotations } from '../staticexport/names.ts';
-import { type TargetReason, targetReasons } from '../staticexport/reasons.ts';
+import type { TargetReason } from '../staticexport/reasons.ts';
 import type { TargetStatus } from '../staticexport/status-schema.ts';
 import type { WantedTarget } from '../staticexport/wanted.ts';
 import { planValuesEdit } from '../targets/values.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
-import type { ObjectMeta } from './ports.ts';
+import { entryOf } from './gather.ts';
+import type { ConfigMapObject, ObjectMeta, SecretObject } from './ports.ts';
 
 const contestedWindowMs = 10 * 60_000;
 const contestedReverts = 3;
+/** From here on the back-off does not grow, and its count says nothing more. */
+const maxFailures = 6;
+/** What would not come back byte for byte is not decoded: no replacement characters, no byte order mark lost. */
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export interface TargetsInput {
   readonly owner: ObjectMeta;
   readonly now: number;
   readonly isSuspended: boolean;
+  /** The spec is new, or an export was asked for: a person is looking, and no back-off counts. */
+  readonly isHurried: boolean;
   readonly published: PublishedBundle | undefined;
   readonly before: readonly TargetStatus[];
 }
@@ -57,26 +64,25 @@ async function writeTarget(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ClusterError)) throw error;
-    const isHidden = error.code === 'Forbidden' || error.code === 'NotFound';
-    return failed(
-      target,
-      before,
-      isHidden ? 'NotGranted' : 'WriteFailed',
-      isHidden ? undefined : error.code,
-      now,
-    );
+    return failed(target, before, isHidden(error) ? 'NotGranted' : 'WriteFailed', error.code, now);
   }
+}
+
+/** Absent and not allowed read the same. */
+function isHidden(error: unknown): boolean {
+  return error instanceof ClusterError && (error.code === 'Forbidden' || error.code === 'NotFound');
 }
 
 /** Contested until a new version or spec, and in back-off until its time. */
 function isLeftAlone(
   before: TargetStatus,
-  { owner, now }: TargetsInput,
+  { owner, now, isHurried }: TargetsInput,
   published: PublishedBundle,
 ): boolean {
   if (before.reason === 'Contested') {
     return before.version === published.version && before.contestedGeneration === owner.generation;
   }
+  if (isHurried) return false;
   const retryAt = readInstant(before.retryAt);
   return !before.synced && retryAt !== undefined && retryAt > now && retryAt <= now + contestedWindowMs;
 }
@@ -86,20 +92,27 @@ function pick(before: TargetStatus | undefined): Pick<TargetStatus, 'version' | 
   return { version: before?.version, linkIssuedAt: before?.linkIssuedAt, reverts: before?.reverts };
 }
 
+/** Waits for somebody else's edit: looked at in every pass, and written down once. */
+function refused(
+  target: WantedTarget,
+  before: TargetStatus | undefined,
+  reason: TargetReason,
+  detail: string,
+): TargetStatus {
+  return { ...pick(before), target: target.id, synced: false, reason, message: detail.slice(0, 512) };
+}
+
+/** The cluster did not take the write: tried again with a back-off. */
 function failed(
   target: WantedTarget,
   before: TargetStatus | undefined,
   reason: TargetReason,
-  detail: string | undefined,
+  detail: string,
   now: number,
 ): TargetStatus {
-  const failures = (before?.synced === false ? (before.failures ?? 0) : 0) + 1;
+  const failures = Math.min(maxFailures, (before?.synced === false ? (before.failures ?? 0) : 0) + 1);
   return {
-    ...pick(before),
-    target: target.id,
-    synced: false,
-    reason,
-    message: (detail ?? targetReasons[reason]).slice(0, 512),
+    ...refused(target, before, reason, detail),
     failures,
     retryAt: formatInstant(now + waitMs('target', failures, undefined)),
   };
@@ -107,22 +120,36 @@ function failed(
 
 interface Document {
   readonly metadata: ObjectMeta;
-  readonly text: string | undefined;
+  readonly content: { readonly text: string } | { readonly problem: string };
 }
 
+/** @returns `undefined` for what does not exist or may not be read */
 async function readDocument(
-  target: WantedTarget,
-  edge: PassEdge,
+  { namespace, name, objectKind, dataKey }: WantedTarget,
+  { cluster }: PassEdge,
   signal: AbortSignal,
 ): Promise<Document | undefined> {
-  const key = { namespace: target.namespace, name: target.name };
-  if (target.objectKind === 'ConfigMap') {
-    const found = await edge.cluster.readConfigMap(key, signal);
-    return found && { metadata: found.metadata, text: found.data[target.dataKey] };
+  const key = { namespace, name };
+  try {
+    const found: ConfigMapObject | SecretObject | undefined =
+      objectKind === 'ConfigMap'
+        ? await cluster.readConfigMap(key, signal)
+        : await cluster.readSecret(key, signal);
+    return found && { metadata: found.metadata, content: contentOf(entryOf(found.data, dataKey), dataKey) };
+  } catch (error) {
+    if (isHidden(error)) return undefined;
+    throw error;
   }
-  const found = await edge.cluster.readSecret(key, signal);
-  const bytes = found?.data[target.dataKey];
-  return found && { metadata: found.metadata, text: bytes && new TextDecoder().decode(bytes) };
+}
+
+function contentOf(value: string | Uint8Array | undefined, dataKey: string): Document['content'] {
+  if (value === undefined) return { problem: `no key ${dataKey}` };
+  if (typeof value === 'string') return { text: value };
+  try {
+    return { text: strictUtf8.decode(value) };
+  } catch {
+    return { problem: `NotUtf8: the value of ${dataKey} is no UTF-8 text` };
+  }
 }
 
 async function editTarget(
@@ -135,10 +162,12 @@ async function editTarget(
   const { owner, now, published } = input;
   const document = await readDocument(target, edge, signal);
   if (document?.metadata.annotations[annotations.allowFrom] !== `${owner.namespace}/${owner.name}`) {
-    return failed(target, before, 'NotGranted', undefined, now);
+    const consent = `${annotations.allowFrom}: ${owner.namespace}/${owner.name}`;
+    return refused(target, before, 'NotGranted', `needs the annotation ${consent}`);
   }
-  if (document.text === undefined) return failed(target, before, 'Refused', `no key ${target.dataKey}`, now);
-  const plan = planValuesEdit(document.text, {
+  const { content } = document;
+  if ('problem' in content) return refused(target, before, 'Refused', content.problem);
+  const plan = planValuesEdit(content.text, {
     enabled: true,
     ...(target.writesVersion && { version: published.version }),
     ...(target.writesLink && { bundleUrl: published.bundleUrl }),
@@ -157,7 +186,7 @@ async function editTarget(
     case 'in-sync':
       return synced;
     case 'refused':
-      return failed(target, before, 'Refused', `${plan.code}: ${plan.message}`, now);
+      return refused(target, before, 'Refused', `${plan.code}: ${plan.message}`);
     case 'edit': {
       const reverts =
         before?.synced === true && isSameWish ? revertsWith(before.reverts, now) : synced.reverts;

@@ -256,8 +256,10 @@ function claimTargets(targets: readonly TargetStatus[]): Claim {
   const [first] = wrong;
   if (first === undefined) return claim('TargetsSynced', 'True', 'Synced', targetReasons.Synced);
   const reason = isTargetReason(first.reason) ? first.reason : 'WriteFailed';
-  const names = wrong.map(({ target }) => target).join(', ');
-  return claim('TargetsSynced', 'False', reason, `${targetReasons[reason]} ${names}`);
+  const names = wrong.map(({ target, message }) =>
+    message === undefined ? target : `${target} (${message})`,
+  );
+  return claim('TargetsSynced', 'False', reason, `${targetReasons[reason]} ${names.join(', ')}`);
 }
 
 function isTargetReason(reason: string): reason is TargetReason {

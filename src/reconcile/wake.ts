@@ -10,6 +10,7 @@ import { spreadOf } from './spread.ts';
 import type { Plan, State } from './state.ts';
 
 const hourMs = 3_600_000;
+const targetLookMs = 60_000;
 /** Whoever reads an archive wakes the resource when it ends; this is for a wake-up that got lost. */
 export const inspectingLookMs = 60_000;
 
@@ -57,7 +58,12 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
     yield published.expiresAt;
   }
   yield readInstant(status.nextExportTime) ?? 0;
-  for (const target of status.targets ?? []) yield readInstant(target.retryAt) ?? 0;
+  for (const { synced, reason, retryAt } of status.targets ?? []) {
+    yield readInstant(retryAt) ?? 0;
+    // Nothing tells when somebody consents, or mends a document.
+    const isWaiting = !synced && retryAt === undefined && (reason === 'NotGranted' || reason === 'Refused');
+    if (isWaiting && !wanted.isSuspended) yield observation.now + targetLookMs;
+  }
   for (const failure of [status.failures?.export, status.failures?.poll, status.failures?.link]) {
     yield readInstant(failure?.retryAt) ?? 0;
   }

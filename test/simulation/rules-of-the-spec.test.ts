@@ -164,6 +164,13 @@ for (const [text, reason] of [
   });
 }
 
+test('a name that every object answers to is no key of a Secret', async () => {
+  const world = new World({ spec: { api: { keySecretRef: { name: 'export-api', key: 'constructor' } } } });
+  await world.run(10 * minuteMs);
+  assert.equal(world.condition('Reconciling'), 'True/KeyMissing');
+  assert.equal(world.vendor.calls.length, 0);
+});
+
 test('a key without the usual prefix is used, with one warning', async () => {
   const world = new World();
   world.vendor.validKey = 'unusual';

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { World, type WorldOptions } from '../../simulation/world.ts';
 
 const minuteMs = 60_000;
@@ -139,4 +140,113 @@ test('rule 12: when the resource goes, its outputs go with it and targets keep t
   assert.equal(outcome?.wakeAfterMs, undefined);
   assert.equal(world.output(), undefined);
   assert.equal(textIn(world), text);
+});
+
+const inSecret = {
+  kind: 'values',
+  write: ['version', 'bundleUrl'],
+  values: { kind: 'Secret', namespace: 'apps', name: 'docs-secret' },
+};
+
+function putTheirSecret(world: World, bytes: Uint8Array): void {
+  world.cluster.putSecret({ namespace: 'apps', name: 'docs-secret' }, {});
+  const secret = world.cluster.secrets.get('apps/docs-secret');
+  assert.ok(secret);
+  world.cluster.secrets.set('apps/docs-secret', {
+    metadata: { ...secret.metadata, annotations: consent },
+    data: { 'values.yaml': bytes },
+  });
+}
+
+test('a Secret that is no UTF-8 text is refused and left as it is, to the byte', async () => {
+  const bytes = Uint8Array.from([
+    ...new TextEncoder().encode('a: "'),
+    0xff,
+    ...new TextEncoder().encode('"\n'),
+  ]);
+  const world = await publishedWorld({ targets: [inSecret] }, (one) => putTheirSecret(one, bytes));
+  assert.equal(world.condition('TargetsSynced'), 'False/Refused');
+  assert.match(world.status().targets?.[0]?.message ?? '', /^NotUtf8: /);
+  assert.deepEqual(world.cluster.secrets.get('apps/docs-secret')?.data['values.yaml'], bytes);
+});
+
+test('a byte order mark survives the edit', async () => {
+  const bytes = Uint8Array.from([0xef, 0xbb, 0xbf, ...new TextEncoder().encode('replicas: 2\n')]);
+  const world = await publishedWorld({ targets: [inSecret] }, (one) => putTheirSecret(one, bytes));
+  assert.equal(world.condition('TargetsSynced'), 'True/Synced');
+  const after = world.cluster.secrets.get('apps/docs-secret')?.data['values.yaml'];
+  assert.deepEqual(after?.slice(0, bytes.length), bytes);
+});
+
+test('a key of the document that any object would answer to is not there', async () => {
+  const values = { ...inConfigMap.values, key: 'constructor' };
+  const world = await publishedWorld({ targets: [{ ...inConfigMap, values }] }, (one) =>
+    one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent),
+  );
+  assert.equal(world.condition('TargetsSynced'), 'False/Refused');
+  assert.equal(world.status().targets?.[0]?.message, 'no key constructor');
+});
+
+test('a missing consent is written down once, says what it needs, and is seen within a minute', async () => {
+  const world = await publishedWorld({ targets: [inConfigMap] }, (one) =>
+    one.cluster.putConfigMap(theirs, { 'values.yaml': before }),
+  );
+  const message = world.status().conditions?.find(({ type }) => type === 'TargetsSynced')?.message ?? '';
+  assert.match(
+    message,
+    /values\/ConfigMap\/apps\/docs-values\/values\.yaml \(needs the annotation staticexport\.dev\/allow-from: docs\/site\)/,
+  );
+  world.vendor.linkLifetimeMs = 48 * 60 * minuteMs;
+  await world.run(20 * minuteMs);
+  const writes = world.cluster.writes.length;
+  await world.run(5 * 60 * minuteMs);
+  assert.equal(world.cluster.writes.length, writes);
+  world.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
+  await world.run(61_000);
+  assert.equal(world.condition('TargetsSynced'), 'True/Synced');
+});
+
+test('a write that the cluster refuses backs off, counts no further than its cap, and a new spec or request hurries it', async () => {
+  let isRefusing = true;
+  let tries = 0;
+  const world = new World({
+    spec: { targets: [inConfigMap] },
+    bend: (edge, { cluster }) => ({
+      ...edge,
+      cluster: {
+        readStaticExport: (key, signal) => edge.cluster.readStaticExport(key, signal),
+        readSecret: (key, signal) => edge.cluster.readSecret(key, signal),
+        readConfigMap: (key, signal) => edge.cluster.readConfigMap(key, signal),
+        applySecret: (object, signal) => edge.cluster.applySecret(object, signal),
+        applyConfigMap: (object, signal) => edge.cluster.applyConfigMap(object, signal),
+        writeStatus: (object, next, signal) => edge.cluster.writeStatus(object, next, signal),
+        editDocument: (edit) => {
+          tries += 1;
+          if (isRefusing) throw new ClusterError('Unavailable', 'scripted');
+          return cluster.editDocument(edit);
+        },
+      },
+    }),
+  });
+  world.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
+  await world.until(() => world.condition('TargetsSynced') === 'False/WriteFailed');
+  await world.run(10 * 60 * minuteMs);
+  assert.ok(tries > 10 && tries <= 70, `${tries} tries in ten hours`);
+  assert.equal(world.status().targets?.[0]?.failures, 6);
+  for (const hurry of [
+    () => world.editSpec({ historyLimit: 7 }),
+    () => world.annotate({ 'staticexport.dev/requestedAt': 'now' }),
+  ]) {
+    await world.clock.pass(1000);
+    const known = tries;
+    hurry();
+    await world.turn();
+    assert.equal(tries, known + 1);
+    await world.turn();
+    assert.equal(tries, known + 1, 'once');
+  }
+  isRefusing = false;
+  world.editSpec({ historyLimit: 8 });
+  await world.turn();
+  assert.equal(world.condition('TargetsSynced'), 'True/Synced');
 });

@@ -35,6 +35,9 @@ function readOptions(): DemoOptions {
       process.stdout.write(usage);
       process.exit(0);
     }
+    if (values.origin !== undefined && !/^https?:\/\/[^/]+/.test(values.origin)) {
+      throw new Error('--origin must be an http:// or https:// URL, for example http://127.0.0.1:4000');
+    }
     return { isOnce: values.once, context: values.context, origin: values.origin?.replace(/\/+$/, '') };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : 'wrong usage'}\n\n${usage}`);

@@ -22,6 +22,7 @@ export class Screen {
   readonly #isTerminal: boolean;
   readonly #started = performance.now();
   readonly times: StepTime[] = [];
+  readonly #running = new Set<string>();
   #bar: cliProgress.SingleBar | undefined;
 
   constructor(isTerminal: boolean) {
@@ -34,6 +35,8 @@ export class Screen {
         clearOnComplete: true,
         stopOnComplete: false,
         gracefulExit: false,
+        // The bar cuts its own words to the width; a command printed above must wrap, or it cannot be copied.
+        linewrap: true,
         barCompleteChar: '█',
         barIncompleteChar: '░',
       },
@@ -48,6 +51,8 @@ export class Screen {
     describe: (result: T) => string = () => name,
   ): Promise<T> {
     const start = performance.now();
+    this.#running.add(name);
+    this.#showRunning();
     try {
       const result = await run();
       const ms = performance.now() - start;
@@ -57,6 +62,9 @@ export class Screen {
     } catch (error) {
       this.line(` ✗ ${name.padEnd(78)} ${seconds(performance.now() - start)}`);
       throw error;
+    } finally {
+      this.#running.delete(name);
+      this.#showRunning();
     }
   }
 
@@ -76,8 +84,15 @@ export class Screen {
 
   bar(percent: number, text: string): void {
     if (!this.#isTerminal) return;
-    this.#bar ??= this.#bars.create(100, 0, { text });
-    this.#bar.update(Math.round(percent), { text });
+    const cut = text.slice(0, Math.max(20, (process.stdout.columns ?? 80) - 32));
+    this.#bar ??= this.#bars.create(100, 0, { text: cut });
+    this.#bar.update(Math.round(percent), { text: cut });
+  }
+
+  /** What is being waited for right now, so that a long step does not look like a hang. */
+  #showRunning(): void {
+    const names = [...this.#running];
+    if (names.length > 0) this.bar(0, `${names.join(', ')} …`);
   }
 
   elapsed(): string {

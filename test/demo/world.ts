@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { findFreePort } from '../support/free-port.ts';
 import { type MountedSecret, mountSecret } from '../support/mounted-secret.ts';
+import { removeAfterUs } from '../support/reaper.ts';
 import { type DemoCluster, namespace, startEmbeddedCluster, useContext } from './demo-cluster.ts';
 import { buildDocsSite, type DocsSite } from './docs-site.ts';
 import { serveFolder } from './origin.ts';
@@ -80,6 +81,7 @@ export interface World {
 
 export async function startWorld(options: DemoOptions, screen: Screen): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'static-export-demo-'));
+  removeAfterUs(folder);
   const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true, maxRetries: 3 })];
   const stop = async (): Promise<void> => {
     for (const one of stops.splice(0).reverse()) await one().catch(() => {});
@@ -105,7 +107,7 @@ async function start(
   // A failure of the cluster must not leave the build's rejection unhandled.
   building.catch(() => {});
   const cluster = await screen.step(
-    'cluster ready',
+    'starting the control plane',
     () =>
       options.context === undefined
         ? startEmbeddedCluster((built, all) =>
@@ -158,30 +160,34 @@ async function start(
     await waitReady(server, `${bundleServerAdminUrl}/livez`);
     return server;
   };
-  await screen.step('export service, operator and bundle server are running', async () => {
-    const service = run('export-service', [
-      `--origin=${domain}=${originUrl}`,
-      `--keys-file=${join(folder, 'keys')}`,
-      `--data=${join(folder, 'export-service')}`,
-      `--listen=127.0.0.1:${ports.api}`,
-      `--public-url=${apiUrl}`,
-      `--link-lifetime=${linkLifetimeSeconds}s`,
-      `--admin-listen=127.0.0.1:${ports.apiAdmin}`,
-    ]);
-    const operator = run('operator', [
-      `--api-base-url=${apiUrl}`,
-      '--allowed-api-hosts=127.0.0.1',
-      `--watch-namespaces=${namespace}`,
-      `--admin-listen=127.0.0.1:${ports.admin}`,
-      '--allow-private-links',
-      ...cluster.operatorFlags,
-    ]);
-    await Promise.all([
-      waitReady(service, `http://127.0.0.1:${ports.apiAdmin}/readyz`),
-      waitReady(operator, `${operatorAdminUrl}/readyz`),
-      startBundleServer(),
-    ]);
-  });
+  await screen.step(
+    'starting export service, operator and bundle server',
+    async () => {
+      const service = run('export-service', [
+        `--origin=${domain}=${originUrl}`,
+        `--keys-file=${join(folder, 'keys')}`,
+        `--data=${join(folder, 'export-service')}`,
+        `--listen=127.0.0.1:${ports.api}`,
+        `--public-url=${apiUrl}`,
+        `--link-lifetime=${linkLifetimeSeconds}s`,
+        `--admin-listen=127.0.0.1:${ports.apiAdmin}`,
+      ]);
+      const operator = run('operator', [
+        `--api-base-url=${apiUrl}`,
+        '--allowed-api-hosts=127.0.0.1',
+        `--watch-namespaces=${namespace}`,
+        `--admin-listen=127.0.0.1:${ports.admin}`,
+        '--allow-private-links',
+        ...cluster.operatorFlags,
+      ]);
+      await Promise.all([
+        waitReady(service, `http://127.0.0.1:${ports.apiAdmin}/readyz`),
+        waitReady(operator, `${operatorAdminUrl}/readyz`),
+        startBundleServer(),
+      ]);
+    },
+    () => 'export service, operator and bundle server are running',
+  );
   const mount = await mountSecret(
     cluster.watch,
     { namespace, name: `${resourceName}-bundle`, key: 'bundle.json' },
@@ -220,7 +226,7 @@ async function startSite(options: DemoOptions, folder: string, screen: Screen): 
   const source = join(folder, 'docs');
   await mkdir(source);
   const site = await screen.step(
-    'docs site built',
+    'building the docs site',
     () => buildDocsSite(source),
     () => 'docs site built with VitePress from the Markdown of undici, pino and this project',
   );

@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { killAfterUs } from './reaper.ts';
 
 export interface ChildProgram {
   readonly pid: number;
@@ -37,11 +38,13 @@ export function startProgram(file: string, options: ChildOptions): ChildProgram 
     detached: true,
   });
   running.add(child);
+  const spare = killAfterUs(child.pid);
   const log = options.logFile === undefined ? undefined : createWriteStream(options.logFile, { flags: 'a' });
   const tail: string[] = [];
   for (const stream of [child.stdout, child.stderr]) readLines(stream, tail, log, options.onLine);
   const exited = once(child, 'close').then(([code]: (number | null)[]) => {
     running.delete(child);
+    spare();
     log?.end();
     return code ?? null;
   });

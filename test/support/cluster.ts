@@ -24,6 +24,8 @@ import { type Authority, type CertifiedKey, createAuthority, createServiceAccoun
 
 export type { CommandResult } from './command.ts';
 
+import { removeAfterUs } from './reaper.ts';
+
 export interface CommandOptions {
   /** Written to its standard input. */
   readonly input?: string;
@@ -74,6 +76,7 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
   const enter = options.network?.enter ?? [];
   const address = options.network?.address ?? '127.0.0.1';
   const folder = await mkdtemp(join(options.network?.folder ?? tmpdir(), 'static-export-cluster-'));
+  removeAfterUs(folder);
   const children: ChildProgram[] = [];
   const watchers = new Set<ChildProgram>();
   const stop = async (): Promise<void> => {

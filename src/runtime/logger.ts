@@ -2,7 +2,7 @@
 // code + publishable message + stack frames (never a foreign message), and known secret fields are censored.
 
 import { pino, stdTimeFunctions } from 'pino';
-import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 
 export interface Logger {
   debug(fields: object, message: string): void;
@@ -33,15 +33,21 @@ export function createLogger(level: LogLevel, write: (line: string) => void): Lo
   );
 }
 
-/** An error as it may be logged: its causes by code, its frames without the message line that heads them. */
+/**
+ * An error as it may be logged: code, publishable message, causes by code. Frames only for what nobody foresaw, and
+ * without the message line that heads them: an expected failure is told by its words, and frames would bury them.
+ */
 export function serializeError(error: unknown): object {
   const causes: string[] = [];
   for (let at = error instanceof Error ? error.cause : undefined; at !== undefined && causes.length < 5; ) {
     causes.push(publishableCode(at));
     at = at instanceof Error ? at.cause : undefined;
   }
+  const isForeseen = error instanceof PublishableError;
   const frames =
-    error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
+    error instanceof Error && !isForeseen
+      ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+      : [];
   return {
     code: publishableCode(error),
     message: publishableMessage(error),

@@ -34,7 +34,7 @@ for (const [name, fields] of leaks) {
   test(`not logged: ${name}`, () => assert.doesNotMatch(logged(fields), /s3cret/));
 }
 
-test('our own error is logged with code, message, the codes of its causes and its frames', () => {
+test('our own error is logged with code, message and the codes of its causes, without frames', () => {
   const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   const { error } = JSON.parse(
     logged({ error: new PublishableError('Unavailable', 'try later', { cause }) }),
@@ -42,5 +42,11 @@ test('our own error is logged with code, message, the codes of its causes and it
   assert.equal(error.code, 'Unavailable');
   assert.equal(error.message, 'try later');
   assert.deepEqual(error.causes, ['ECONNREFUSED']);
+  assert.equal(error.stack, undefined);
+});
+
+test('an error that nobody foresaw is logged with its frames, not its message', () => {
+  const { error } = JSON.parse(logged({ error: new TypeError('s3cret') }));
+  assert.equal(error.message, 'unexpected TypeError');
   assert.match(error.stack[0], /^at /);
 });

@@ -1,0 +1,93 @@
+// A run of many cases in a thread of its own, watched from outside: a thread that says nothing for too long hangs,
+// and is ended with the case named. Memory is looked at all the way.
+
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { z } from 'zod';
+import { makeCorpus } from './corpus.ts';
+import { judge } from './judge.ts';
+import { diceOf, mutate } from './mutation.ts';
+
+export interface CampaignOptions {
+  readonly cases: number;
+  readonly seed: number;
+  /** The first case; to meet one again. */
+  readonly from?: number;
+  readonly onProgress?: (done: number) => void;
+}
+
+const reportShape = z.object({
+  /** Cases done. */
+  done: z.number(),
+  read: z.number(),
+  refused: z.record(z.string(), z.number()),
+  wrong: z.array(z.string()),
+  peakBytes: z.number(),
+  isLast: z.boolean(),
+});
+export type CampaignReport = z.infer<typeof reportShape>;
+
+/** Above any machine's slowness for one case; a hang is for ever. */
+const hangMs = 60_000;
+const reportEvery = 100;
+const mostWrong = 20;
+
+/** @throws Error naming seed and case when the thread hangs or dies */
+export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
+  const { cases, seed, from = 0, onProgress } = options;
+  const worker = new Worker(new URL(import.meta.url), { workerData: { cases, seed, from } });
+  let last = from;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      const near = (what: string): Error => new Error(`${what} after case ${last} of seed ${seed}`);
+      const watch = (): void => {
+        clearTimeout(timer);
+        timer = setTimeout(() => reject(near('the reader hangs')), hangMs);
+      };
+      watch();
+      worker.on('message', (message: unknown) => {
+        watch();
+        const report = reportShape.parse(message);
+        last = from + report.done;
+        onProgress?.(report.done);
+        if (report.isLast) resolve(report);
+      });
+      worker.on('error', (cause) => reject(new Error(near('the reader crashed').message, { cause })));
+      worker.on('exit', () => reject(near('the thread ended')));
+    });
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+}
+
+async function runCases(): Promise<void> {
+  const { cases, seed, from } = z
+    .object({ cases: z.number(), seed: z.number(), from: z.number() })
+    .parse(workerData);
+  const corpus = makeCorpus();
+  const refused: Record<string, number> = {};
+  const wrong: string[] = [];
+  let read = 0;
+  let peakBytes = 0;
+  const report = (done: number, isLast: boolean): void =>
+    parentPort?.postMessage({ done, read, refused, wrong, peakBytes, isLast });
+  for (let done = 0; done < cases; done += 1) {
+    const at = from + done;
+    const dice = diceOf(Math.imul(seed, 0x9e3779b1) + at);
+    const sample = corpus[dice(corpus.length)];
+    if (sample === undefined) throw new Error('an empty corpus');
+    const mutant = mutate(sample, dice);
+    const outcome = await judge(sample, mutant, 1 + dice(dice(2) === 0 ? 600 : 70_000));
+    if (outcome.kind === 'read') read += 1;
+    else if (outcome.kind === 'refused') refused[outcome.code] = (refused[outcome.code] ?? 0) + 1;
+    else wrong.push(`case ${at}, ${sample.name}, ${mutant.how}: ${outcome.what}`);
+    const { arrayBuffers, heapUsed } = process.memoryUsage();
+    peakBytes = Math.max(peakBytes, arrayBuffers + heapUsed);
+    if (wrong.length >= mostWrong) break;
+    if (done % reportEvery === reportEvery - 1) report(done + 1, false);
+  }
+  report(cases, true);
+}
+
+if (!isMainThread) await runCases();

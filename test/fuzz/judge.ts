@@ -1,0 +1,69 @@
+// Reads one mutant and says what is wrong with what came of it, if anything. Right is: refused with a code of ours,
+// or files that were in the archive and nothing else, the same in whatever pieces the bytes come.
+
+import { BundleError } from '../../src/bundle/bundle-error.ts';
+import { oddAnswerCodes } from '../../src/bundle/odd-answer.ts';
+import { refusalCodes } from '../../src/bundle/refusal.ts';
+import { type ReadResult, readBytes } from '../support/read-archive.ts';
+import type { Sample } from './corpus.ts';
+import type { Mutant } from './mutation.ts';
+
+const mib = 1024 * 1024;
+/** Tight, so that a mutant which claims to be large is refused before it costs anything. */
+const limits = { maxTotalBytes: 24 * mib, maxFileBytes: 4 * mib, maxFiles: 500, maxRatio: 100 };
+
+export type Outcome =
+  | { readonly kind: 'read' }
+  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'wrong'; readonly what: string };
+
+/** @param pieceBytes how the bytes are cut on their way */
+export async function judge(sample: Sample, mutant: Mutant, pieceBytes: number): Promise<Outcome> {
+  let result: ReadResult;
+  try {
+    result = await readBytes(mutant.bytes, { pieceBytes, limits });
+  } catch (error) {
+    if (!(error instanceof BundleError)) return wrong(`threw ${String(error)}`);
+    const codes = error.kind === 'refused' ? refusalCodes : oddAnswerCodes;
+    const isOurs = codes.includes(error.code);
+    return isOurs ? { kind: 'refused', code: error.code } : wrong(`threw ${error.kind} ${error.code}`);
+  }
+  const foreign = foreignFile(sample, mutant, result);
+  return foreign === undefined ? { kind: 'read' } : wrong(foreign);
+}
+
+const wrong = (what: string): Outcome => ({ kind: 'wrong', what });
+
+function foreignFile(sample: Sample, mutant: Mutant, { contents }: ReadResult): string | undefined {
+  const read = Object.entries(contents);
+  for (const [path] of read) {
+    if (
+      path.startsWith('/') ||
+      path.includes('\\') ||
+      path.split('/').some((one) => ['', '.', '..'].includes(one))
+    ) {
+      return `a path that escapes: ${JSON.stringify(path)}`;
+    }
+  }
+  if (mutant.isChecked) {
+    const names = Object.keys(sample.contents).sort().join('\n');
+    if (
+      names !==
+      read
+        .map(([path]) => path)
+        .sort()
+        .join('\n')
+    )
+      return 'other names than were packed';
+    const other = read.find(([path, text]) => sample.contents[path] !== text);
+    return other === undefined ? undefined : `other bytes in ${other[0]}`;
+  }
+  if (mutant.plain === undefined) return undefined;
+  const tar = mutant.plain.toString('latin1');
+  for (const [path, text] of read) {
+    const last = Buffer.from(path.slice(path.lastIndexOf('/') + 1)).toString('latin1');
+    if (!tar.includes(last)) return `a name that is not in the archive: ${JSON.stringify(path)}`;
+    if (!tar.includes(text)) return `bytes that are not in the archive: ${JSON.stringify(path)}`;
+  }
+  return undefined;
+}

@@ -6,7 +6,7 @@ import type { BundleStore } from '../bundle/store.ts';
 import type { StoredBundle } from '../bundle/stored-bundle.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { goLive } from './live-bundle.ts';
+import { goLiveInSlices, type LiveBundle } from './live-bundle.ts';
 import type { LiveSite, Provenance } from './live-site.ts';
 
 export interface ActivationPorts {
@@ -14,6 +14,11 @@ export interface ActivationPorts {
   readonly site: LiveSite;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** Its routes are decided a slice at a time, so that no request waits for a large site. */
+export function bringUp({ clock }: ActivationPorts, stored: StoredBundle): Promise<LiveBundle> {
+  return goLiveInSlices(stored, () => clock.after(0));
 }
 
 /** Swaps the bundle in under that version. Takes over `stored`. */
@@ -24,19 +29,27 @@ export async function activate(
   provenance: Provenance,
 ): Promise<void> {
   const { digest, pages } = stored.index;
+  const bundle = await bringUp(ports, stored);
   const activatedAt = ports.clock.now();
-  const bundle = goLive(stored);
   ports.site.swap({ bundle, version, activatedAt, provenance });
   ports.logger.info({ version, digest, files: bundle.routes.size, pages, provenance }, 'serving');
   await remember(ports, digest, version, activatedAt);
 }
 
-/** Serves what `current` names already; the disk need not be told. */
-export function activateCurrent(ports: ActivationPorts, stored: StoredBundle): void {
+/**
+ * Serves what `current` names already; the disk need not be told. If something else has come to be served while
+ * its routes were decided, it goes behind that.
+ */
+export async function activateCurrent(ports: ActivationPorts, stored: StoredBundle): Promise<void> {
   const { digest, pages } = stored.index;
-  const bundle = goLive(stored);
+  const bundle = await bringUp(ports, stored);
   const { version, activatedAt } = stored.facts ?? { version: undefined, activatedAt: ports.clock.now() };
-  ports.site.swap({ bundle, version, activatedAt, provenance: 'disk' });
+  const served = { bundle, version, activatedAt, provenance: 'disk' } as const;
+  if (ports.site.view() !== undefined) {
+    ports.site.addPrevious(served);
+    return;
+  }
+  ports.site.swap(served);
   ports.logger.info({ version, digest, files: bundle.routes.size, pages, provenance: 'disk' }, 'serving');
 }
 
@@ -55,7 +68,7 @@ export async function reopenFormer(ports: ActivationPorts): Promise<void> {
   try {
     for (const stored of await ports.store.recent()) {
       ports.site.addPrevious({
-        bundle: goLive(stored),
+        bundle: await bringUp(ports, stored),
         version: stored.facts?.version,
         activatedAt: stored.facts?.activatedAt ?? 0,
         provenance: 'disk',

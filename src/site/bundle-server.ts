@@ -4,6 +4,7 @@
 
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { checkInWorker } from '../bundle/checking.ts';
 import { defaultLimits } from '../bundle/limits.ts';
 import { prepareInWorker } from '../bundle/preparation.ts';
 import { openBundleStore } from '../bundle/store.ts';
@@ -88,7 +89,10 @@ export async function runBundleServer(
   const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
   logger.info({ site: sitePort.url, admin: adminPort.url, store: flags.store }, 'listening');
 
-  const store = await openBundleStore(flags.store, { keep: flags.keep });
+  const store = await openBundleStore(flags.store, {
+    keep: flags.keep,
+    check: checkInWorker(workers.bundle, () => clock.after(0)),
+  });
   const { countDownload } = metrics;
   const { peers } = membership;
   const times = { pollMs: flags.pollInterval, patienceMs: flags.patience };

@@ -3,7 +3,7 @@
 
 import type { StoredBundle } from '../bundle/stored-bundle.ts';
 import type { ContentCoding } from './content-coding.ts';
-import { buildRouteTable, type FileRoute, type RouteTable } from './route-table.ts';
+import { buildRouteTable, buildRouteTableInSlices, type FileRoute, type RouteTable } from './route-table.ts';
 import type { CodedForm, VariantTable } from './variant-table.ts';
 
 export interface LiveBundle {
@@ -24,8 +24,13 @@ export interface LiveBundle {
   retire(): Promise<void>;
 }
 
+/** As {@link goLive}, for bundles of any size: requests are answered while the routes are decided. */
+export async function goLiveInSlices(stored: StoredBundle, pause: () => Promise<void>): Promise<LiveBundle> {
+  return goLive(stored, await buildRouteTableInSlices(stored.index, pause));
+}
+
 /** Takes over the stored bundle: closing it is this one's business from here on. */
-export function goLive(stored: StoredBundle): LiveBundle {
+export function goLive(stored: StoredBundle, routes = buildRouteTable(stored.index)): LiveBundle {
   let holders = 0;
   let isRetired = false;
   let coded: { readonly table: VariantTable; readonly pack: StoredBundle } | undefined;
@@ -40,7 +45,7 @@ export function goLive(stored: StoredBundle): LiveBundle {
   return {
     digest: stored.index.digest,
     stored,
-    routes: buildRouteTable(stored.index),
+    routes,
     variants: () => coded?.table,
     codedForm: ({ ordinal }, coding) => coded?.table.find(ordinal, coding),
     attach: (table, pack) => {

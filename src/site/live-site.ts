@@ -80,12 +80,18 @@ export function createLiveSite(keep: number, onActive: (bundle: LiveBundle) => v
 function createView(active: ServedVersion, previous: readonly ServedVersion[]): SiteView {
   const { routes } = active.bundle;
   const bundles = new Map([active, ...previous].map(({ bundle }) => [bundle.digest, bundle]));
-  // Latest last, so that it wins where two former versions have the same name.
-  const retained = new Map(previous.toReversed().flatMap(({ bundle }) => [...bundle.routes.hashedAssets]));
+  // Asked one after another, latest first: joining their tables would take as long as they are large.
+  const findRetained = (path: string): FileRoute | undefined => {
+    for (const { bundle } of previous) {
+      const route = bundle.routes.hashedAssets.get(path);
+      if (route !== undefined) return route;
+    }
+    return undefined;
+  };
   return {
     active,
     previous,
-    find: (path) => routes.find(path) ?? retained.get(path),
+    find: (path) => routes.find(path) ?? findRetained(path),
     findNotFoundPage: (path) => routes.findNotFoundPage(path),
     bundleOf: (route) => bundles.get(route.digest),
     codedForm: (route, coding) => bundles.get(route.digest)?.codedForm(route, coding),

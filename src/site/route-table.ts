@@ -51,22 +51,57 @@ export interface RouteTable {
 const index = 'index.html';
 const extension = '.html';
 
-/** Hidden files are left out here, and are absent for every request. */
-export function buildRouteTable(bundle: Pick<BundleIndex, 'digest' | 'files'>): RouteTable {
-  const exact = new Map<string, FileRoute>();
-  for (const [ordinal, file] of bundle.files.entries()) {
-    if (!isHiddenFile(file.path)) exact.set(`/${file.path}`, routeOf(file, ordinal, bundle.digest));
+/** Paths that are looked at in one go: a few milliseconds' worth. */
+export const pathsPerSlice = 500;
+
+type TableBundle = Pick<BundleIndex, 'digest' | 'files'>;
+
+/** Hidden files are left out here, and are absent for every request. In one go. */
+export function buildRouteTable(bundle: TableBundle): RouteTable {
+  const building = buildStepwise(bundle);
+  for (let step = building.next(); ; step = building.next()) if (step.done) return step.value;
+}
+
+/** The same table, with others let run after every {@link pathsPerSlice} paths. */
+export async function buildRouteTableInSlices(
+  bundle: TableBundle,
+  pause: () => Promise<void>,
+): Promise<RouteTable> {
+  const building = buildStepwise(bundle);
+  let looked = 0;
+  for (let step = building.next(); ; step = building.next()) {
+    if (step.done) return step.value;
+    looked += 1;
+    if (looked % pathsPerSlice === 0) await pause();
   }
-  const routes = new Map<string, Route>(exact);
+}
+
+/** Yields after each path that was looked at. */
+function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
+  const exact = new Map<string, FileRoute>();
+  const routes = new Map<string, Route>();
+  const hashedAssets = new Map<string, FileRoute>();
+  for (const [ordinal, file] of bundle.files.entries()) {
+    yield;
+    if (isHiddenFile(file.path)) continue;
+    const path = `/${file.path}`;
+    const route = routeOf(file, ordinal, bundle.digest);
+    exact.set(path, route);
+    routes.set(path, route);
+    if (route.naming !== 'plain') hashedAssets.set(path, route);
+  }
   for (const [path, route] of exact) {
+    yield;
     if (path.endsWith(`/${index}`)) routes.set(path.slice(0, -index.length), route);
   }
   for (const [path, route] of exact) {
+    yield;
     const clean = path.slice(0, -extension.length);
     if (path.endsWith(extension) && !clean.endsWith('/') && !exact.has(clean)) routes.set(clean, route);
   }
   // Last, so that a file of the folder's name (`both`, `both.html`) keeps it.
   for (const path of exact.keys()) {
+    yield;
     if (!path.endsWith(`/${index}`)) continue;
     const folder = path.slice(0, -index.length - 1);
     if (folder !== '' && !routes.has(folder)) {
@@ -76,7 +111,7 @@ export function buildRouteTable(bundle: Pick<BundleIndex, 'digest' | 'files'>): 
   return {
     find: (path) => routes.get(path),
     findNotFoundPage: (path) => nearestNotFoundPage(exact, path),
-    hashedAssets: new Map([...exact].filter(([, route]) => route.naming !== 'plain')),
+    hashedAssets,
     size: exact.size,
   };
 }

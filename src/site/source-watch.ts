@@ -7,8 +7,14 @@ import type { StoredBundle } from '../bundle/stored-bundle.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
-import { type ActivationPorts, activate, activateCurrent, relabel, reopenFormer } from './activation.ts';
-import { goLive } from './live-bundle.ts';
+import {
+  type ActivationPorts,
+  activate,
+  activateCurrent,
+  bringUp,
+  relabel,
+  reopenFormer,
+} from './activation.ts';
 import { failureKind, type ObtainingPorts, obtainBundle } from './obtaining.ts';
 import {
   decideSource,
@@ -163,9 +169,10 @@ function noteUnreadable({ clock, logger }: SourceWatchPorts, memory: Memory, rea
 }
 
 async function serveLastGood(ports: SourceWatchPorts, memory: Memory): Promise<void> {
-  if (memory.lastGood === undefined || ports.site.view() !== undefined) return;
-  activateCurrent(ports, memory.lastGood);
+  const { lastGood } = memory;
+  if (lastGood === undefined || ports.site.view() !== undefined) return;
   memory.lastGood = undefined;
+  await activateCurrent(ports, lastGood);
   await serveFormer(ports, memory);
 }
 
@@ -241,7 +248,8 @@ async function serveFormer(ports: SourceWatchPorts, memory: Memory): Promise<voi
   memory.lastGood = undefined;
   if (lastGood !== undefined) {
     const { version, activatedAt = 0 } = lastGood.facts ?? { version: undefined };
-    ports.site.addPrevious({ bundle: goLive(lastGood), version, activatedAt, provenance: 'disk' });
+    const bundle = await bringUp(ports, lastGood);
+    ports.site.addPrevious({ bundle, version, activatedAt, provenance: 'disk' });
   }
   if (memory.hasReopenedFormer) return;
   memory.hasReopenedFormer = true;

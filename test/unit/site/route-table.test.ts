@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { buildRouteTable, type Route } from '../../../src/site/route-table.ts';
+import {
+  buildRouteTable,
+  buildRouteTableInSlices,
+  pathsPerSlice,
+  type Route,
+} from '../../../src/site/route-table.ts';
 import { bundleOf } from './fixtures.ts';
 
 const table = buildRouteTable(
@@ -131,4 +136,20 @@ test('in any bundle every visible file has its own path, and no redirect leads t
       }
     }),
   );
+});
+
+test('a table made in slices is the same, and lets others run after every slice of paths', async () => {
+  const paths = Array.from({ length: pathsPerSlice }, (_, at) => `folder-${at}/index.html`);
+  const bundle = bundleOf(['both.html', 'both/index.html', 'assets/app.BxYz1234.js', ...paths]);
+  let pauses = 0;
+  const sliced = await buildRouteTableInSlices(bundle, async () => {
+    pauses += 1;
+  });
+  const whole = buildRouteTable(bundle);
+  for (const path of ['/both', '/both/', '/folder-7', '/folder-7/', '/assets/app.BxYz1234.js', '/none']) {
+    assert.deepEqual(sliced.find(path), whole.find(path), path);
+  }
+  assert.deepEqual([...sliced.hashedAssets], [...whole.hashedAssets]);
+  // Each file is looked at once to be entered, and three times for its other names.
+  assert.equal(pauses, Math.floor((4 * bundle.files.length) / pathsPerSlice));
 });

@@ -9,6 +9,7 @@ import type { BundleStore } from '../../../src/bundle/store.ts';
 import type { BundleFacts } from '../../../src/bundle/stored-bundle.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { createLiveSite, type LiveSite } from '../../../src/site/live-site.ts';
+import { pathsPerSlice } from '../../../src/site/route-table.ts';
 import type { Published, SourceReading } from '../../../src/site/source-decision.ts';
 import { createSourceWatch, type SourceWatch } from '../../../src/site/source-watch.ts';
 import { Link } from '../../../src/wire/link.ts';
@@ -213,6 +214,23 @@ test('a fetch that hangs at start gives way to the last good version, and goes o
   await clock.pass(0);
   assert.equal(servedVersion(), 'v2');
   assert.equal(site.swaps(), 1);
+  assert.deepEqual(await readAll(), ['v2', 'v1']);
+});
+
+test('a last good version that is still coming up when the published one is there goes behind it', async () => {
+  const paths = Array.from({ length: 2 * pathsPerSlice }, (_, at) => [`page-${at}.html`, 'v1']);
+  const large = (): MemoryBundle => storedBundle(Object.fromEntries(paths), store.facts);
+  store.pointer = large().index.digest;
+  store.bundles.set(store.pointer, large);
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v2');
+  answer = async () => {
+    await clock.after(patienceMs);
+    return { digest: store.put('v2') };
+  };
+  await start();
+  await clock.pass(patienceMs);
+  assert.equal(servedVersion(), 'v2');
   assert.deepEqual(await readAll(), ['v2', 'v1']);
 });
 

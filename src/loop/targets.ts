@@ -135,7 +135,12 @@ async function readDocument(
       objectKind === 'ConfigMap'
         ? await cluster.readConfigMap(key, signal)
         : await cluster.readSecret(key, signal);
-    return found && { metadata: found.metadata, content: contentOf(entryOf(found.data, dataKey), dataKey) };
+    return (
+      found && {
+        metadata: found.metadata,
+        content: contentOf(entryOf<string | Uint8Array>(found.data, dataKey), dataKey),
+      }
+    );
   } catch (error) {
     if (isHidden(error)) return undefined;
     throw error;

@@ -23,6 +23,12 @@ export interface ResourceReport {
     readonly reason: string;
     readonly count: number;
   }[];
+  /** Of its status; reasons are few and documented. */
+  readonly conditions: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+  }[];
 }
 
 const gauges: readonly (readonly [
@@ -96,6 +102,7 @@ export function registerReports(registry: Registry, reports: () => readonly Reso
     });
   }
   registerFailures(registry, reports);
+  registerConditions(registry, reports);
 }
 
 function registerFailures(registry: Registry, reports: () => readonly ResourceReport[]): void {
@@ -108,6 +115,21 @@ function registerFailures(registry: Registry, reports: () => readonly ResourceRe
       gauge.reset();
       for (const { key, failures } of reports()) {
         for (const { lane, reason, count } of failures) gauge.set({ ...key, lane, reason }, count);
+      }
+    },
+  });
+}
+
+function registerConditions(registry: Registry, reports: () => readonly ResourceReport[]): void {
+  const gauge: Gauge = new Gauge({
+    name: 'staticexport_condition',
+    help: 'Always 1; a condition as the status has it',
+    labelNames: ['namespace', 'name', 'type', 'status', 'reason'],
+    registers: [registry],
+    collect: () => {
+      gauge.reset();
+      for (const { key, conditions } of reports()) {
+        for (const condition of conditions) gauge.set({ ...key, ...condition }, 1);
       }
     },
   });

@@ -71,7 +71,17 @@ function readStatus(found: unknown): Omit<ResourceReport, 'key' | 'observed' | '
       const count = numberAt(failure, 'count') ?? 0;
       return count > 0 ? [{ lane, reason: textAt(failure, 'reason') ?? 'Unknown', count }] : [];
     }),
+    conditions: readConditions(status),
   };
+}
+
+function readConditions(status: JsonRecord): ResourceReport['conditions'] {
+  const found = status['conditions'];
+  return (Array.isArray(found) ? found.filter(isRecord) : []).flatMap((condition) => {
+    const [type, state] = [textAt(condition, 'type'), textAt(condition, 'status')];
+    if (type === undefined || state === undefined) return [];
+    return [{ type, status: state, reason: textAt(condition, 'reason') ?? '' }];
+  });
 }
 
 function instantAt(record: JsonRecord, name: string): number | undefined {

@@ -40,6 +40,11 @@ const stored: StoredResource = {
     active: { pages: 42, exportedAt: '2026-11-21T10:00:00Z' },
     job: { startedAt: '2026-11-21T09:58:00Z', finishedAt: '2026-11-21T10:00:00Z' },
     failures: { export: { count: 3, reason: 'JobFailed' }, link: { count: 0, reason: 'RateLimited' } },
+    conditions: [
+      { type: 'Exported', status: 'False', reason: 'PageCountDropped', message: 'words' },
+      { type: 'LinkFresh', status: 'True' },
+      'no condition',
+    ],
   },
 };
 
@@ -81,6 +86,16 @@ test('a resource shows how long its export took, what fails how often, and nothi
   assert.ok(text.includes(`staticexport_export_duration_seconds{${label}} 120\n`), text);
   assert.ok(text.includes(`staticexport_failures{${label},lane="export",reason="JobFailed"} 3\n`), text);
   assert.doesNotMatch(text, /lane="link"/);
+});
+
+test('conditions are shown with their reason and without their message', async () => {
+  const { reports, scrape } = start();
+  reports.put(key, outcome());
+  const shown = (await scrape()).split('\n').filter((line) => line.startsWith('staticexport_condition{'));
+  assert.deepEqual(shown, [
+    `staticexport_condition{${label},type="Exported",status="False",reason="PageCountDropped"} 1`,
+    `staticexport_condition{${label},type="LinkFresh",status="True",reason=""} 1`,
+  ]);
 });
 
 test('what a link had left at its refresh is kept until the next one', async () => {

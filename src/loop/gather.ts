@@ -54,12 +54,12 @@ export interface Gathered {
 const maxTokenLength = 256;
 
 /**
- * @param spec of the parsed `object`
+ * @param spec of the parsed `object`, or what remains of it
  * @throws {ClusterError} when a read fails for another reason than a missing right to the key's Secret
  */
 export async function gather(
   object: StaticExportObject,
-  { status }: StaticExport,
+  { status, problems }: StaticExport,
   spec: Spec,
   edge: PassEdge,
   signal: AbortSignal,
@@ -80,7 +80,11 @@ export async function gather(
     uid: metadata.uid,
     generation: metadata.generation ?? 0,
     wanted,
-    inputHash: hashInputs(wanted.domain, wanted.baseUrl),
+    specProblems: problems,
+    // Half a spec names no inputs: what was begun or published stays what is wanted.
+    inputHash:
+      (problems.length > 0 ? (status.job?.inputHash ?? status.active?.inputHash) : undefined) ??
+      hashInputs(wanted.domain, wanted.baseUrl),
     status,
     request: readToken(metadata, annotations.requestedAt),
     promote: readToken(metadata, annotations.promote),

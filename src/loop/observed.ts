@@ -20,7 +20,7 @@ export function observe(
   return {
     isReady:
       status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
-    isSuspended: wanted.isSuspended,
+    isSuspended: wanted.isSuspended && observation.specProblems.length === 0,
     exportState: state.export.kind,
     linkState: state.link.kind,
     wantState: state.want.kind,

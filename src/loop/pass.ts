@@ -44,9 +44,10 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
     };
   }
   const resource = parseStaticExport(object);
-  if (resource.spec === undefined)
-    return reportUnreadable(object, resource.status, resource.problems, edge, signal);
-  const { observation, handles } = await gather(object, resource, resource.spec, edge, signal);
+  // A spec that an upgrade made unreadable must not cost the published link its life.
+  const spec = resource.spec ?? (resource.status.active && resource.remains);
+  if (spec === undefined) return reportUnreadable(object, resource.status, resource.problems, edge, signal);
+  const { observation, handles } = await gather(object, resource, spec, edge, signal);
   warnOfPrefix(observation, object, edge);
 
   const before = adopt(observation);
@@ -88,6 +89,7 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const targets = await writeTargets(
     before.wanted.targets,
     {
+      isUnreadable: resource.spec === undefined,
       owner: object.metadata,
       now: after.now,
       isSuspended: before.wanted.isSuspended,
@@ -112,11 +114,12 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
     if (!isWithheld) throw refusal;
   }
   const last = { ...after, status };
+  const unreadable = resource.spec === undefined ? 'InvalidSpec' : undefined;
   const wakeAt = nextWake(last, choose(state, last));
   return {
     wakeAfterMs: Math.max(0, wakeAt - edge.clock.now()),
     because: plan.because,
-    observed: observe(last, state, plan.action.kind, done.result, refusal?.code),
+    observed: observe(last, state, plan.action.kind, done.result, refusal?.code ?? unreadable),
   };
 }
 

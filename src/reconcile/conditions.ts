@@ -2,7 +2,6 @@
 // a stalled resource is never Ready (kstatus). Messages hold facts that do not tick: a message that counted down
 // would be a status write a second.
 
-import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import {
   type ConditionType,
   type ExportedReason,
@@ -67,7 +66,8 @@ function claim(
 }
 
 function stalledReason(observation: Observation, state: State): StalledReason | undefined {
-  const { status, wanted } = observation;
+  const { status, wanted, specProblems } = observation;
+  if (specProblems.length > 0) return 'InvalidSpec';
   const isWanting = state.want.kind !== 'satisfied' || isLinkDead(state);
   if (isOutputTaken(observation)) return 'OutputNotOwned';
   if (state.access.kind === 'closed' && state.access.reason !== 'KeyMissing' && isWanting)
@@ -130,8 +130,9 @@ function claimReady(
 
 /** The reason's sentence with the facts that belong to it. */
 function describe(observation: Observation, reason: ReadyReason): string {
-  const { status, wanted } = observation;
+  const { status, wanted, specProblems } = observation;
   const parts: string[] = [readyTexts[reason]];
+  if (reason === 'InvalidSpec') parts.push(specProblems.join(', '));
   const failure = status.failures?.export ?? status.failures?.poll;
   if (reason === 'Published') parts.push(`Version ${status.active?.version ?? ''}.`);
   if (reason === 'BackingOff' && failure !== undefined)
@@ -264,35 +265,4 @@ function claimTargets(targets: readonly TargetStatus[]): Claim {
 
 function isTargetReason(reason: string): reason is TargetReason {
   return Object.hasOwn(targetReasons, reason);
-}
-
-/**
- * Dates the claims: `lastTransitionTime` moves only when the status does. Conditions of types that are not ours stay.
- *
- * @param before as stored
- */
-export function dateConditions(
-  claims: readonly Claim[],
-  before: readonly Condition[],
-  generation: number,
-  now: number,
-): readonly Condition[] {
-  const owned: readonly string[] = [
-    'Ready',
-    'Reconciling',
-    'Stalled',
-    'Exported',
-    'LinkFresh',
-    'TargetsSynced',
-  ];
-  const dated = claims.map((one): Condition => {
-    const previous = before.find(({ type }) => type === one.type);
-    const isSame = previous?.status === one.status && readInstant(previous.lastTransitionTime) !== undefined;
-    return {
-      ...one,
-      observedGeneration: generation,
-      lastTransitionTime: isSame ? previous.lastTransitionTime : formatInstant(now),
-    };
-  });
-  return [...dated, ...before.filter(({ type }) => !owned.includes(type))];
 }

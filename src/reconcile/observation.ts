@@ -54,6 +54,8 @@ export interface Observation {
   readonly uid: string;
   readonly generation: number;
   readonly wanted: Wanted;
+  /** Fields of the stored spec that cannot be read; `wanted` is then what remains of it. Empty for a good spec. */
+  readonly specProblems: readonly string[];
   /** Names (domain, resolved base URL). */
   readonly inputHash: string;
   readonly status: Status;

@@ -3,10 +3,11 @@
 // conditions that this version does not know are kept.
 
 import { isDeepStrictEqual } from 'node:util';
-import { formatInstant } from '../staticexport/instant.ts';
-import { exportedReasons, stalledReasons } from '../staticexport/reasons.ts';
+import { formatInstant, readInstant } from '../staticexport/instant.ts';
+import { exportedReasons, linkReasons, stalledReasons } from '../staticexport/reasons.ts';
 import { type Status, statusSchema, type TargetStatus } from '../staticexport/status-schema.ts';
-import { claimConditions, dateConditions } from './conditions.ts';
+import { dateConditions } from './condition-dates.ts';
+import { type Claim, claimConditions } from './conditions.ts';
 import type { Observation } from './observation.ts';
 import type { State } from './state.ts';
 
@@ -45,37 +46,43 @@ export function nextRefreshTime({ link, access }: State): number | undefined {
   }
 }
 
-/** A resource whose stored spec cannot be read: nothing is done, everything is kept. */
+/** What is known of the published things although nothing can be done about them. */
+const lastingTypes: readonly string[] = ['Exported', 'LinkFresh', 'TargetsSynced'];
+
+/** A resource whose stored spec says not even where its link is minted: nothing is done, everything is kept. */
 export function statusOfUnreadable(
   status: Status,
   problems: readonly string[],
   generation: number,
   now: number,
 ): Status {
+  const { active, conditions = [] } = status;
   const message = `${stalledReasons.InvalidSpec} ${problems.join(', ')}`.slice(0, 1024);
-  const exported = status.conditions?.find(({ type }) => type === 'Exported');
+  const isDead = (readInstant(active?.linkExpiresAt) ?? Number.POSITIVE_INFINITY) <= now;
+  const isExportKnown = conditions.some(({ type }) => type === 'Exported');
+  const claims: readonly Claim[] = [
+    { type: 'Ready', status: 'False', reason: 'InvalidSpec', message },
+    { type: 'Stalled', status: 'True', reason: 'InvalidSpec', message },
+    ...(isExportKnown ? [] : [unknownExport]),
+    ...(isDead ? [deadLink] : []),
+  ];
+  const kept = conditions.filter(
+    ({ type }) => lastingTypes.includes(type) && !claims.some((one) => one.type === type),
+  );
   return {
     ...status,
     observedGeneration: generation,
-    conditions: [
-      ...dateConditions(
-        [
-          { type: 'Ready', status: 'False', reason: 'InvalidSpec', message },
-          { type: 'Stalled', status: 'True', reason: 'InvalidSpec', message },
-          {
-            type: 'Exported',
-            status: exported?.status ?? 'Unknown',
-            reason: 'Pending',
-            message: exportedReasons.Pending,
-          },
-        ],
-        status.conditions ?? [],
-        generation,
-        now,
-      ),
-    ],
+    conditions: [...dateConditions(claims, conditions, generation, now), ...kept],
   };
 }
+
+const unknownExport: Claim = {
+  type: 'Exported',
+  status: 'Unknown',
+  reason: 'Pending',
+  message: exportedReasons.Pending,
+};
+const deadLink: Claim = { type: 'LinkFresh', status: 'False', reason: 'Dead', message: linkReasons.Dead };
 
 /** The whole object to store: ours over what was there, what we do not know kept. */
 export function mergeStatus(raw: unknown, next: Status): object {

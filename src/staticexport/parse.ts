@@ -3,8 +3,11 @@
 // forgotten, so that one bad field cannot take the rest of the memory with it.
 
 import type { z } from 'zod';
-import { type Spec, specSchema } from './schema.ts';
+import { longestHistory, type Spec, specSchema } from './schema.ts';
 import { type Condition, conditionSchema, type Status, statusSchema } from './status-schema.ts';
+
+/** Stands for a domain that cannot be read; no export is started for it (RFC 2606 §2). */
+const unknownDomain = 'unreadable.invalid';
 
 /** Everything the operator reads of the resource, with the raw status kept for what it does not know. */
 export interface StaticExport {
@@ -12,6 +15,11 @@ export interface StaticExport {
   readonly spec: Spec | undefined;
   /** Field paths with what zod found wrong, never values. Empty when the spec is readable. */
   readonly problems: readonly string[];
+  /**
+   * What can be read of an unreadable spec, field by field: enough to keep a published link alive, and suspended,
+   * so that nothing more is done on half a wish. `undefined` when the spec is readable, or says not even that.
+   */
+  readonly remains: Spec | undefined;
   readonly status: Status;
 }
 
@@ -24,8 +32,28 @@ export function parseStaticExport(object: {
   return {
     spec: spec.success ? spec.data : undefined,
     problems: spec.success ? [] : describeProblems(spec.error),
+    remains: spec.success ? undefined : readRemains(object.spec),
     status: parseStatus(object.status),
   };
+}
+
+/** Where the link is minted and published must be known; whatever else cannot be read is left at its widest. */
+function readRemains(raw: unknown): Spec | undefined {
+  if (!isRecord(raw)) return undefined;
+  const bad: string[] = [];
+  const fields = Object.entries(specSchema.shape).flatMap(([name, schema]): readonly [string, unknown][] => {
+    const read = schema.safeParse(raw[name]);
+    if (!read.success) bad.push(name);
+    return read.success && read.data !== undefined ? [[name, read.data]] : [];
+  });
+  if (bad.includes('api') || bad.includes('output')) return undefined;
+  const remains = specSchema.safeParse({
+    ...Object.fromEntries(fields),
+    ...(bad.includes('domain') && { domain: unknownDomain }),
+    ...(bad.includes('historyLimit') && { historyLimit: longestHistory }),
+    suspend: true,
+  });
+  return remains.success ? remains.data : undefined;
 }
 
 function describeProblems(error: z.ZodError): readonly string[] {

@@ -18,6 +18,8 @@ const cel = (...rules: readonly CelRule[]) => ({ [celKey]: rules });
 
 export const hostNamePattern =
   '^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)*[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$';
+/** The most that `historyLimit` may ask for. */
+export const longestHistory = 50;
 const objectNamePattern = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
 const namespacePattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 const dataKeyPattern = '^[-._a-zA-Z0-9]+$';
@@ -195,7 +197,7 @@ export const specSchema = z
     historyLimit: z
       .int()
       .min(1)
-      .max(50)
+      .max(longestHistory)
       .describe('Versions kept for pin and rollback. Default: 5.')
       .optional(),
     suspend: z

@@ -216,6 +216,31 @@ test('a spec that cannot be read stalls with the fields that are wrong, and ever
   assert.equal(world.condition('Ready'), 'True/Published');
 });
 
+for (const [name, breakage] of Object.entries({
+  'a schedule that is no text': { schedule: 7 },
+  'a domain that is none': { domain: 'two words' },
+  'targets of another shape': { targets: 'all' },
+})) {
+  test(`${name} keeps the published link alive and all else as it was`, async () => {
+    const world = await publishedWorld({ spec: { targets: [] } });
+    const { history, job } = world.status();
+    const version = world.output()?.['version'];
+    world.editSpec(breakage);
+    request(world, 'unheard');
+    await world.run(3 * hourMs, () => assert.ok(world.isLinkLive()));
+    assert.equal(world.condition('Stalled'), 'True/InvalidSpec');
+    assert.equal(world.condition('Exported'), 'True/Promoted');
+    assert.equal(world.condition('LinkFresh'), 'True/Fresh');
+    assert.equal(world.output()?.['version'], version);
+    assert.deepEqual(world.status().job, job);
+    assert.equal(world.status().history?.length, history?.length);
+    assert.equal(world.callsOf('start'), 1);
+    world.editSpec({ domain: 'docs.example.com', schedule: undefined, targets: [] });
+    await nextVerdict(world);
+    assert.equal(world.condition('Ready'), 'True/Published');
+  });
+}
+
 test('conditions and fields of status that are not ours survive', async () => {
   const world = await publishedWorld();
   const object = world.object();

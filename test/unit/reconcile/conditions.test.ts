@@ -86,6 +86,37 @@ test('Stalled=True/InvalidSpec names the fields', () => {
   assert.match(found?.message ?? '', /spec\.domain/);
 });
 
+test('a spec of which enough remains stalls with its fields, and the rest speaks of what is published', () => {
+  const found = adopt({ ...calm, specProblems: ['spec.schedule (invalid_type)'] });
+  const { conditions = [] } = statusOf(found, classify(found), []);
+  assert.deepEqual(
+    conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`),
+    ['Ready=False/InvalidSpec', 'Stalled=True/InvalidSpec', 'Exported=True/Promoted', 'LinkFresh=True/Fresh'],
+  );
+  assert.match(conditions[0]?.message ?? '', /spec\.schedule/);
+});
+
+test('a spec of which nothing remains keeps what was said of the published things, until the link is dead', () => {
+  const seen = adopt(calm);
+  const targets = [{ target: 'values/ConfigMap/a/b/c', synced: true, reason: 'Synced' }];
+  const before = statusOf(seen, classify(seen), targets);
+  const kept = (now: number): readonly string[] =>
+    (statusOfUnreadable(before, ['spec.api (invalid_type)'], 2, now).conditions ?? []).map(
+      ({ type, status, reason }) => `${type}=${status}/${reason}`,
+    );
+  const stalling = ['Ready=False/InvalidSpec', 'Stalled=True/InvalidSpec'];
+  const synced = 'TargetsSynced=True/Synced';
+  assert.deepEqual(kept(t0), [...stalling, 'Exported=True/Promoted', 'LinkFresh=True/Fresh', synced]);
+  assert.deepEqual(kept(published.expiresAt), [
+    ...stalling,
+    'LinkFresh=False/Dead',
+    'Exported=True/Promoted',
+    synced,
+  ]);
+  const once = statusOfUnreadable(before, [], 2, t0);
+  assert.deepEqual(statusOfUnreadable(once, [], 2, t0 + 60_000), once);
+});
+
 const reconciling: Readonly<Record<reasons.ReconcilingReason, Observation>> = {
   StartPending: fresh,
   StartUnconfirmed: withStatus(fresh, {

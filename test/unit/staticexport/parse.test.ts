@@ -33,6 +33,34 @@ test('the smallest spec is readable, and every default is as documented', () => 
   });
 });
 
+test('of an unreadable spec remains what keeps a published link alive, suspended, or nothing', () => {
+  const remainsOf = (spec: unknown) => parseStaticExport({ spec, status: undefined }).remains;
+  assert.equal(remainsOf(smallest), undefined);
+  const output = { name: 'published' };
+  const linkRefresh = { atPercent: 20 };
+  assert.deepEqual(remainsOf({ ...smallest, output, linkRefresh, schedule: 7, historyLimit: 'many' }), {
+    ...smallest,
+    output,
+    linkRefresh,
+    historyLimit: 50,
+    suspend: true,
+  });
+  assert.deepEqual(remainsOf({ ...smallest, domain: 1 }), {
+    ...smallest,
+    domain: 'unreadable.invalid',
+    suspend: true,
+  });
+  for (const broken of [
+    undefined,
+    'text',
+    {},
+    { ...smallest, api: 1 },
+    { ...smallest, output: { name: 1 } },
+  ]) {
+    assert.equal(remainsOf(broken), undefined);
+  }
+});
+
 test('what is written in the spec counts before any default', () => {
   const written = {
     domain: 'Docs.Example.com',

@@ -36,6 +36,7 @@ export const calm: Observation = {
   uid: 'uid-1',
   generation: 1,
   wanted,
+  specProblems: [],
   inputHash,
   status: {
     active,
@@ -139,6 +140,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
   now: fc.constant(t0),
   uid: fc.constantFrom('uid-1', 'uid-2'),
   generation: fc.constant(1),
+  specProblems: fc.constantFrom([], ['spec.schedule (invalid_type)']),
   wanted: fc
     .record({
       pin: orNothing(

@@ -1,0 +1,31 @@
+// When a condition turned: claims are made of the facts alone, and dated here against what is stored.
+// Invariant: the same claims over what they were made into change nothing.
+
+import { formatInstant, readInstant } from '../staticexport/instant.ts';
+import { conditionTypes } from '../staticexport/reasons.ts';
+import type { Condition } from '../staticexport/status-schema.ts';
+import type { Claim } from './conditions.ts';
+
+/**
+ * Dates the claims: `lastTransitionTime` moves only when the status does. Conditions of types that are not ours stay.
+ *
+ * @param before as stored
+ */
+export function dateConditions(
+  claims: readonly Claim[],
+  before: readonly Condition[],
+  generation: number,
+  now: number,
+): readonly Condition[] {
+  const owned: readonly string[] = conditionTypes;
+  const dated = claims.map((one): Condition => {
+    const previous = before.find(({ type }) => type === one.type);
+    const isSame = previous?.status === one.status && readInstant(previous.lastTransitionTime) !== undefined;
+    return {
+      ...one,
+      observedGeneration: generation,
+      lastTransitionTime: isSame ? previous.lastTransitionTime : formatInstant(now),
+    };
+  });
+  return [...dated, ...before.filter(({ type }) => !owned.includes(type))];
+}

@@ -1,0 +1,119 @@
+// Two installations in one cluster, each with rights in one namespace only and a name of its own: they share no
+// resource, and one that is given to the other goes on there with the job and the version it had.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+
+const namespace = 'team-a';
+let world: ChartedCluster;
+let vendor: ScriptedVendor;
+let plain: OperatorProcess;
+let blue: OperatorProcess;
+let reader: ReturnType<typeof createReader>;
+
+const staticExport = (name: string, labels: Readonly<Record<string, string>>) => ({
+  apiVersion: 'staticexport.dev/v1alpha1',
+  kind: 'StaticExport',
+  metadata: { name, namespace, labels },
+  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } } },
+});
+const instance = (name: string) => ({ 'staticexport.dev/instance': name });
+const shows = async (operator: OperatorProcess, name: string): Promise<boolean> =>
+  (await operator.get('/metrics')).text.includes(
+    `staticexport_ready{namespace="${namespace}",name="${name}"}`,
+  );
+
+before(async () => {
+  vendor = await startVendor();
+  world = await startChartedCluster({ namespaces: [namespace, 'team-b'], watchNamespaces: [namespace] });
+  reader = createReader(world.kubectl, namespace);
+  await world.apply(
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey: goodKey },
+    },
+    // What a second release of the chart would bring for its lease.
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'Role',
+      metadata: { name: 'blue-lease', namespace: world.operatorNamespace },
+      rules: [
+        {
+          apiGroups: ['coordination.k8s.io'],
+          resources: ['leases'],
+          resourceNames: ['blue'],
+          verbs: ['get', 'update'],
+        },
+      ],
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name: 'blue-lease', namespace: world.operatorNamespace },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'blue-lease' },
+      subjects: [{ kind: 'ServiceAccount', name: world.leaseName, namespace: world.operatorNamespace }],
+    },
+    staticExport('unnamed', {}),
+    staticExport('named', instance('blue')),
+    staticExport('orphan', instance('nobody')),
+  );
+  const flags = [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--watch-namespaces=${namespace}`,
+    '--lease-duration=3s',
+  ];
+  [plain, blue] = await Promise.all([
+    startOperator(world, flags),
+    startOperator({ ...world, leaseName: 'blue' }, [...flags, '--instance=blue']),
+  ]);
+});
+
+after(async () => {
+  await plain?.child.stop();
+  await blue?.child.stop();
+  await vendor?.close();
+  await world?.stop();
+});
+
+test('the rights end at the watched namespace', async () => {
+  const account = `--as=system:serviceaccount:${world.operatorNamespace}:${world.leaseName}`;
+  const can = async (...what: readonly string[]): Promise<string> =>
+    (await world.kubectl(['auth', 'can-i', ...what, account]).catch(() => ({ stdout: 'no' }))).stdout.trim();
+  assert.equal(await can('list', 'staticexports.staticexport.dev', '-n', namespace), 'yes');
+  assert.equal(await can('list', 'staticexports.staticexport.dev', '-n', 'team-b'), 'no');
+  assert.equal(await can('list', 'staticexports.staticexport.dev', '-A'), 'no');
+  assert.equal(await can('list', 'secrets', '-n', namespace), 'no');
+});
+
+test('each looks after its own, and what is labelled for nobody is left alone', async () => {
+  for (const name of ['unnamed', 'named']) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
+  assert.deepEqual([await shows(plain, 'unnamed'), await shows(plain, 'named')], [true, false]);
+  assert.deepEqual([await shows(blue, 'unnamed'), await shows(blue, 'named')], [false, true]);
+  assert.equal((await reader.read('sx', 'orphan')).status.conditions, undefined);
+  assert.deepEqual(vendor.starts('orphan.example.com'), []);
+});
+
+test('a resource given to the other goes on there: same job, same version, no word from the first', async () => {
+  const before = await reader.readOutput('unnamed');
+  await world.kubectl(['label', 'sx', 'unnamed', '-n', namespace, 'staticexport.dev/instance=blue']);
+  await eventually('the first to forget it', async () =>
+    (await shows(plain, 'unnamed')) ? undefined : true,
+  );
+  await eventually('the other to look after it', async () =>
+    (await shows(blue, 'unnamed')) ? true : undefined,
+  );
+  await reader.request('unnamed', 'from blue');
+  await reader.awaitCondition('unnamed', 'Exported', 'True', 'Unchanged');
+  assert.equal((await reader.readOutput('unnamed')).published.version, before.published.version);
+  assert.equal(vendor.jobs('unnamed.example.com').length, 2);
+  assert.equal(await shows(plain, 'unnamed'), false);
+  reader.assertRulesKept();
+});

@@ -64,7 +64,11 @@ const blind: Readonly<Record<string, Change>> = {
   odd: (bytes, dice) => {
     const changed = Buffer.from(bytes);
     const start = dice(changed.length);
-    changed.fill(oddNumbers[dice(oddNumbers.length)] ?? 0, start, start + 1 + dice(16));
+    changed.fill(
+      oddNumbers[dice(oddNumbers.length)] ?? 0,
+      start,
+      Math.min(changed.length, start + 1 + dice(16)),
+    );
     return changed;
   },
   cut: (bytes, dice) => bytes.subarray(0, dice(bytes.length)),

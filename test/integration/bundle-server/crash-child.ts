@@ -1,0 +1,78 @@
+// A program that puts a bundle into a store and makes it current, and kills itself with -9 at a given file operation.
+// Arguments: store, archive, steps to let through, the moment of the kill. Prints how many steps a whole run takes.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { defaultLimits } from '../../../src/bundle/limits.ts';
+import { runPreparation } from '../../../src/bundle/preparation-run.ts';
+import { openBundleStore } from '../../../src/bundle/store.ts';
+import { type StoreDisk, systemDisk } from '../../../src/bundle/store-disk.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+
+const [store = '', archive = '', steps = '', moment = ''] = process.argv.slice(2);
+
+/** Waits for its own death: a signal to oneself is delivered, but not always before the next line. */
+const die = async (): Promise<never> => {
+  process.kill(process.pid, 'SIGKILL');
+  return new Promise(() => {});
+};
+
+let taken = 0;
+const step = async <T>(work: () => Promise<T>, half?: () => void): Promise<T> => {
+  taken += 1;
+  const isLast = taken === Number(steps) + 1;
+  if (isLast && moment === 'before') await die();
+  if (isLast && moment === 'amid' && half !== undefined) {
+    half();
+    await die();
+  }
+  const result = await work();
+  if (isLast) await die();
+  return result;
+};
+
+const disk: StoreDisk = {
+  makeFolder: (path) => step(() => systemDisk.makeFolder(path)),
+  list: (path) => step(() => systemDisk.list(path)),
+  readText: (path) => step(() => systemDisk.readText(path)),
+  writeText: (path, text) =>
+    step(
+      () => systemDisk.writeText(path, text),
+      () => writeFileSync(path, text.slice(0, text.length / 2)),
+    ),
+  rename: (from, to) => step(() => systemDisk.rename(from, to)),
+  syncFolder: (path) => step(() => systemDisk.syncFolder(path)),
+  remove: (path) => step(() => systemDisk.remove(path)),
+};
+
+const opened = await openBundleStore(store, { keep: 1, disk });
+let digest: string | undefined;
+await runPreparation(
+  {
+    link: pathToFileURL(archive).href,
+    storeDir: store,
+    workDir: join(store, `.incoming-${process.pid}`),
+    expectedDigest: undefined,
+    limits: defaultLimits,
+    allowPrivateLinks: true,
+    allowFileLinks: true,
+    extraCaPem: undefined,
+    userAgent: 'test',
+  },
+  {
+    clock: systemClock,
+    proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
+    disk,
+    report: (report) => {
+      if (report.type === 'done') digest = report.summary.digest;
+      if (report.type === 'failed') throw new Error(report.message);
+    },
+  },
+);
+if (digest === undefined) throw new Error('the preparation ended without a word');
+const stored = await opened.open(digest);
+await stored?.close();
+await opened.activate(digest, { version: 'new', activatedAt: 2 });
+await opened.sweep();
+console.log(taken);

@@ -2,7 +2,13 @@
 // lags behind SIGTERM), answers every request with `Connection: close`, and only then shuts its door.
 // Invariant: a request that was accepted gets its answer, unless it outlives the grace period.
 
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PublishableError } from '../wire/publishable-error.ts';
@@ -60,7 +66,7 @@ export async function listenHttp(
     socket.once('close', () => connections.delete(socket));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    refuse(error, socket, connections.get(socket));
+    refuse(error, socket, connections.get(socket), clock.now());
   });
   const port = await bind(server, address);
   // An accept that fails for want of descriptors heals by itself; unheard, the event would end the process.
@@ -90,6 +96,16 @@ export async function listenHttp(
   };
 }
 
+/**
+ * Once an answer was ended: cuts its connection when the reader takes none of what is left for this long. Partly
+ * taken counts as taken; what the system took over at once costs nothing here.
+ */
+export function cutStalledReader(response: ServerResponse, stalledMs: number): void {
+  if (response.socket?.writableLength === 0) return;
+  // The socket's own timer: only there is it seen that a part of one large write was taken.
+  response.setTimeout(stalledMs, () => response.destroy());
+}
+
 interface Connection {
   readonly socket: Socket;
   /** Requests whose answers are not out yet. */
@@ -104,7 +120,12 @@ const refusals: Readonly<Record<string, string>> = {
 };
 
 /** A client that breaks off or sends garbage costs its own connection and nothing more. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex, connection: Connection | undefined): void {
+function refuse(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  connection: Connection | undefined,
+  nowMs: number,
+): void {
   if (!socket.writable) {
     socket.destroy();
   } else if (connection !== undefined && connection.answers > 0) {
@@ -112,7 +133,9 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex, connection: Connec
     connection.isBroken = true;
   } else {
     const status = refusals[error.code ?? ''] ?? '400 Bad Request';
-    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    // RFC 9110 §6.6.1 wants a date in every refusal too.
+    const fields = `Date: ${new Date(nowMs).toUTCString()}\r\nCache-Control: no-store\r\nConnection: close`;
+    socket.end(`HTTP/1.1 ${status}\r\n${fields}\r\nContent-Length: 0\r\n\r\n`);
   }
 }
 

@@ -4,6 +4,7 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '../runtime/clock.ts';
+import { cutStalledReader } from '../runtime/http-listener.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type AccessLog, logWhenDone } from './access-log.ts';
 import type { BodyCache } from './body-cache.ts';
@@ -28,6 +29,8 @@ export interface SiteServing {
   readonly always: SiteHeaders;
   /** Told once an answer was handed over; `tookMs` since its request was read. */
   readonly countReply: (status: number, bodyBytes: number, tookMs: number) => void;
+  /** A reader that takes nothing for this long is let go, because it keeps memory and an old bundle; default 60 s. */
+  readonly stalledReaderMs?: number | undefined;
   /** `undefined`: requests are not logged. */
   readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
@@ -45,8 +48,7 @@ interface Exchange {
 }
 
 const chunkBytes = 256 * 1024;
-/** A reader that takes nothing for this long is let go, because it keeps an old bundle open. */
-const stalledReaderMs = 60_000;
+const defaultStalledReaderMs = 60_000;
 
 export function siteHandler(serving: SiteServing): RequestListener {
   return (request, response) => {
@@ -97,8 +99,14 @@ function partOf(whole: Buffer, { start, endExclusive }: FileBody): Buffer {
 function sendWhole(exchange: Exchange, reply: Reply, body: string | Buffer): void {
   const { response } = exchange;
   response.writeHead(reply.status, [...reply.headers]);
-  response.end(body);
+  end(exchange, body);
   count(exchange, reply.status, body.length);
+}
+
+/** The last of an answer. What the reader does not take is not kept for ever. */
+function end({ response, serving }: Exchange, body: string | Buffer): void {
+  response.end(body);
+  cutStalledReader(response, serving.stalledReaderMs ?? defaultStalledReaderMs);
 }
 
 function count({ serving, beganMs }: Exchange, status: number, bodyBytes: number): void {
@@ -139,28 +147,30 @@ async function sendInPieces(
   { route, coded, start, endExclusive }: FileBody,
   bundle: LiveBundle,
 ): Promise<void> {
-  const { response, serving } = exchange;
+  const { response } = exchange;
   const pack = bundle.packOf(coded);
   for (let at = start; at < endExclusive; ) {
     const piece = await pack.readRange(coded ?? route.file, at, Math.min(at + chunkBytes, endExclusive));
     if (at === start) response.writeHead(reply.status, [...reply.headers]);
     if (response.destroyed) break;
-    if (!response.write(piece)) await waitForReader(response, serving.clock);
+    if (!response.write(piece)) await waitForReader(exchange);
     at += piece.length;
   }
-  response.end();
+  end(exchange, '');
   count(exchange, reply.status, endExclusive - start);
 }
 
 /** Resolves when the reader has taken what was written, or is gone. */
-async function waitForReader(response: ServerResponse, clock: Clock): Promise<void> {
+async function waitForReader({ response, serving }: Exchange): Promise<void> {
   const moved = new AbortController();
   const wake = (): void => moved.abort();
   response.once('drain', wake).once('close', wake);
-  const stalled = await clock.after(stalledReaderMs, moved.signal).then(
-    () => true,
-    () => false,
-  );
+  const stalled = await serving.clock
+    .after(serving.stalledReaderMs ?? defaultStalledReaderMs, moved.signal)
+    .then(
+      () => true,
+      () => false,
+    );
   response.off('drain', wake).off('close', wake);
   if (stalled) response.destroy();
 }

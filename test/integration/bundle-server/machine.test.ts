@@ -16,7 +16,7 @@ import { createBodyCache } from '../../../src/site/body-cache.ts';
 import { goLive } from '../../../src/site/live-bundle.ts';
 import { createLiveSite, type LiveSite, type ServedVersion } from '../../../src/site/live-site.ts';
 import { siteHeaders } from '../../../src/site/reply.ts';
-import { siteHandler } from '../../../src/site/site-handler.ts';
+import { type SiteServing, siteHandler } from '../../../src/site/site-handler.ts';
 import { eventually } from '../../support/eventually.ts';
 import { storedBundle } from '../../unit/site/fixtures.ts';
 import { manualClock } from '../../unit/site/manual-clock.ts';
@@ -91,7 +91,11 @@ test('a full disk is reported and waited out; the old version stays up', {
 });
 
 /** The site port alone, in this process, over a bundle in memory. */
-async function serveAlone(site: LiveSite, clock: Clock): Promise<HttpListener> {
+async function serveAlone(
+  site: LiveSite,
+  clock: Clock,
+  serving: Partial<SiteServing> = {},
+): Promise<HttpListener> {
   const handler = siteHandler({
     site,
     cache: createBodyCache(4096),
@@ -100,6 +104,7 @@ async function serveAlone(site: LiveSite, clock: Clock): Promise<HttpListener> {
     countReply: () => {},
     clock,
     logger: silentLogger,
+    ...serving,
   });
   return listenHttp({ host: '127.0.0.1', port: 0 }, handler, systemClock);
 }
@@ -169,6 +174,31 @@ test('a reader that stops taking keeps its old version open, but not for ever', 
     await eventually('the old version is closed', () => (stored.isClosed() ? true : undefined));
   } finally {
     reader.destroy();
+    await listener.close({ lingerMs: 0, graceMs: 1000 });
+  }
+});
+
+test('a reader that takes nothing is let go, whether its body came from the pack or from memory', async () => {
+  const site = createLiveSite(1);
+  const cache = createBodyCache(4 * 1024 * 1024);
+  const page = 'x'.repeat(cache.maxEntryBytes);
+  site.swap(served(storedBundle({ 'page.html': page, 'tiny.html': 'tiny' })));
+  const listener = await serveAlone(site, systemClock, { cache, stalledReaderMs: 50 });
+  const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  try {
+    for (const from of ['the pack', 'memory']) {
+      const reader = connect(listener.port, '127.0.0.1').pause();
+      reader.on('error', () => {});
+      // Answers behind one another: more than the system keeps for a reader.
+      reader.write(request('/page').repeat(40));
+      await eventually(`the reader of a body from ${from} is let go`, () => {
+        reader.write('\r\n');
+        return reader.destroyed ? true : undefined;
+      });
+    }
+    assert.equal((await ask(listener.port, '/tiny')).body, 'tiny', 'others are served');
+    assert.ok((await ask(listener.port, '/page')).body === page, 'and whole');
+  } finally {
     await listener.close({ lingerMs: 0, graceMs: 1000 });
   }
 });

@@ -12,7 +12,7 @@ export interface ResourceReport {
   readonly observed: Observed;
   readonly pages: number | undefined;
   /** Epoch ms. */
-  readonly exportedAt: number | undefined;
+  readonly confirmedAt: number | undefined;
   /** Of the last job that is over. */
   readonly exportTookMs: number | undefined;
   /** What the link before the present one had left when it was replaced; below zero: it was dead. */
@@ -70,8 +70,8 @@ const gauges: readonly (readonly [
   ],
   [
     'staticexport_last_success_timestamp_seconds',
-    'When the published version was exported',
-    ({ exportedAt }) => seconds(exportedAt),
+    'When an export last brought the published content, or found it unchanged',
+    ({ confirmedAt }) => seconds(confirmedAt),
   ],
   [
     'staticexport_export_duration_seconds',

@@ -64,7 +64,7 @@ function readStatus(found: unknown): Omit<ResourceReport, 'key' | 'observed' | '
   const failures = recordAt(status, 'failures');
   return {
     pages: numberAt(active, 'pages'),
-    exportedAt: instantAt(active, 'exportedAt'),
+    confirmedAt: instantAt(active, 'checkedAt') ?? instantAt(active, 'exportedAt'),
     exportTookMs: startedAt === undefined || finishedAt === undefined ? undefined : finishedAt - startedAt,
     failures: ['export', 'poll', 'link'].flatMap((lane) => {
       const failure = recordAt(failures, lane);

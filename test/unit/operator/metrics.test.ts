@@ -109,6 +109,13 @@ test('what a link had left at its refresh is kept until the next one', async () 
   assert.ok((await scrape()).includes(`${name}{${label}} 300\n`));
 });
 
+test('an export that finds nothing new moves the time of the last success', async () => {
+  const active = { exportedAt: '2026-11-21T10:00:00Z', checkedAt: '2026-11-22T10:00:00Z' };
+  const reports = createReports({ get: () => ({ ...stored, status: { active } }) });
+  reports.put(key, outcome());
+  assert.equal(reports.list()[0]?.confirmedAt, Date.UTC(2026, 10, 22, 10));
+});
+
 test('a failed pass leaves what was known, a resource that is gone leaves nothing', async () => {
   const { reports, scrape } = start();
   reports.put(key, outcome());

@@ -17,7 +17,7 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 test('every npm command a document names is a script', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'));
   const missing = documents.flatMap((file) =>
-    [...read(file).matchAll(/\bnpm run ([a-z:-]+)/g)]
+    [...read(file).matchAll(/\bnpm run ([a-z0-9:-]+)/g)]
       .filter(([, script = '']) => scripts[script] === undefined)
       .map(([command]) => `${file}: ${command}`),
   );

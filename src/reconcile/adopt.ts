@@ -157,6 +157,8 @@ function endJob(observation: Observation): Status {
   const { status, now, wanted } = observation;
   const { job } = status;
   if (job === undefined || job.verdict !== undefined || job.finishedAt !== undefined) return status;
+  // A pin leaves any other job unasked, and time must not run out on what was not asked.
+  if (wanted.pin !== undefined && job.cause !== 'Pin') return status;
   const followed = job.startedAt === undefined ? { ...job, startedAt: formatInstant(now) } : job;
   if (timeoutTime(followed, now, wanted.jobTimeoutMs) > now) return { ...status, job: followed };
   const failure = nextExportFailure(observation, { reason: 'TimedOut' });

@@ -9,6 +9,8 @@ const v4: readonly (readonly [string, number])[] = [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
+  // Azure's host, which answers for metadata and keys from a public-looking address.
+  ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
@@ -18,11 +20,15 @@ const v4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4],
 ];
 const v6: readonly (readonly [string, number])[] = [
-  ['::', 128],
-  ['::1', 128],
+  // Unspecified, loopback, and IPv4-compatible addresses (RFC 4291 §2.5.5.1).
+  ['::', 96],
   ['64:ff9b:1::', 48],
+  // 6to4 leads to the IPv4 address inside it (RFC 3056).
+  ['2002::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
+  // Site-local, deprecated and still routed in places (RFC 3879).
+  ['fec0::', 10],
   ['ff00::', 8],
 ];
 

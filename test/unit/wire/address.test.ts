@@ -20,12 +20,20 @@ const internal = [
   ['IPv4 mapped into IPv6', '::ffff:127.0.0.1'],
   ['IPv4 mapped into IPv6, in hex', '::ffff:a9fe:a9fe'],
   ['IPv4 behind NAT64', '64:ff9b::10.0.0.1'],
+  ["Azure's metadata and key service", '168.63.129.16'],
+  ['IPv4-compatible IPv6', '::127.0.0.1'],
+  ['IPv4-compatible IPv6, in hex', '::a9fe:a9fe'],
+  ['6to4 of a loopback address', '2002:7f00:1::1'],
+  ['IPv6 site-local', 'fec0::1'],
+  ['the end of site-local', 'feff:ffff::1'],
   ['text that is no address', 'internal'],
 ] as const;
 const external = [
   ['a public IPv4 address', '93.184.216.34'],
   ['the neighbour of a private range', '172.32.0.1'],
   ['the neighbour of carrier-grade NAT', '100.128.0.1'],
+  ["the neighbour of Azure's service", '168.63.129.17'],
+  ['the neighbour of 6to4', '2003::1'],
   ['a public IPv6 address', '2606:2800:220:1::1'],
   ['a public IPv4 address mapped into IPv6', '::ffff:8.8.8.8'],
 ] as const;

@@ -46,9 +46,9 @@ export interface JobRunnerOptions {
 }
 
 export interface JobRunner {
-  /** Recovers what an earlier process left, then takes from the queue. Call once. */
+  /** Recovers what an earlier process left, then takes from the queue. Call once, before anybody can queue. */
   start(): Promise<void>;
-  /** Something was queued. */
+  /** Something was queued. Does nothing before the start is done: recovery would take a claimed job for debris. */
   wake(): void;
   progressOf(jobId: string): LiveProgress | undefined;
   readonly runningCount: () => number;
@@ -70,9 +70,10 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   const live = new Map<string, LiveProgress>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
+  let isRecovered = false;
 
   function takeNext(): void {
-    while (running.size < options.concurrency && !stopping.signal.aborted) {
+    while (isRecovered && running.size < options.concurrency && !stopping.signal.aborted) {
       let job: JobRow | undefined;
       try {
         job = store.claimNext(clock.now());
@@ -182,6 +183,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       const { failed, requeued } = store.recover(maxAttempts, clock.now());
       if (failed + requeued > 0) logger.warn({ failed, requeued }, 'jobs were interrupted by an earlier end');
       removeOrphans(directory, new Set(store.completedIds()));
+      isRecovered = true;
       takeNext();
     },
     wake: takeNext,

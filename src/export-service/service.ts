@@ -1,5 +1,5 @@
 // The export service put together: store, keys, jobs, HTTP, admin port. Owns the order of starting (nothing
-// listens before the state is readable) and of stopping (requests first, then jobs, then the store).
+// listens before the state is recovered) and of stopping (requests first, then jobs, then the store).
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { adminApp } from '../runtime/admin-port.ts';
@@ -53,6 +53,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
   const ring = watchFile(options.keysFile, 'keys file', readKeyRing, logger);
   const database = openDatabase(directory);
   const listeners: HttpListener[] = [];
+  let started: JobRunner | undefined;
   try {
     const linkSecret = loadLinkSecret(directory, random);
     const store = createJobStore(database);
@@ -79,11 +80,12 @@ export async function startExportService(options: ExportServiceOptions): Promise
       publicUrl: () => options.publicUrl ?? listener.url,
       onAnswered: metrics.onAnswered,
     });
+    started = runner;
+    await runner.start();
     const listener = await listenHttp(options.listen, app, clock);
     listeners.push(listener);
     const admin = await listenAdmin(options, listener, metrics.registry);
     if (admin !== undefined) listeners.push(admin);
-    await runner.start();
     logger.info({ address: listener.url, admin: admin?.url, domains: [...origins.keys()] }, 'listening');
     return {
       url: listener.url,
@@ -97,6 +99,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
     };
   } catch (error) {
     for (const listener of listeners) await listener.close({ lingerMs: 0, graceMs: 0 });
+    await started?.stop();
     database.close();
     throw error;
   }

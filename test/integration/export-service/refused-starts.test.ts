@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { ExportServiceOptions } from '../../../src/export-service/service.ts';
+import { openDatabase } from '../../../src/export-service/store/database.ts';
+import { createJobStore } from '../../../src/export-service/store/jobs.ts';
 import { PublishableError } from '../../../src/wire/publishable-error.ts';
-import { startService } from './running-service.ts';
+import { domain, startService } from './running-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'refused-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -41,5 +43,24 @@ test('a start is refused with code and words, and the data folder is free again'
   }
   const own = await startService({ directory });
   await own.close();
+  await taken.close();
+});
+
+test('a start that finds its port taken puts the job it has begun back, uncounted', async () => {
+  const taken = await startService();
+  const directory = join(folder, 'interrupted');
+  const withStore = <T>(use: (store: ReturnType<typeof createJobStore>) => T): T => {
+    const database = openDatabase(directory);
+    try {
+      return use(createJobStore(database));
+    } finally {
+      database.close();
+    }
+  };
+  withStore((store) => store.start({ id: 'a', domain, now: 1, maxQueued: 1 }));
+  const listen = { host: '127.0.0.1', port: Number(new URL(taken.url).port) };
+  await assert.rejects(() => startService({ directory, listen }), { code: 'EADDRINUSE' });
+  const job = withStore((store) => store.find('a'));
+  assert.deepEqual([job?.status, job?.attempts], ['queued', 0]);
   await taken.close();
 });

@@ -252,6 +252,23 @@ test('what a killed process left is run again from the beginning, and its debris
   await runner.stop();
 });
 
+test('a start that is under way takes nothing: what is queued meanwhile runs once', async () => {
+  const runner = createRunner();
+  queue('a');
+  const started = runner.start();
+  runner.wake();
+  assert.equal(store.find('a')?.status, 'queued');
+  await started;
+  await until(() => crawls.length === 1);
+  assert.deepEqual([store.find('a')?.status, store.find('a')?.attempts], ['running', 1]);
+  assert.ok(existsSync(crawls[0]?.request.spoolDirectory ?? ''));
+  crawls[0]?.end(site);
+  await until(() => finished.length === 1);
+  assert.equal(store.find('a')?.status, 'completed');
+  await runner.stop();
+  assert.equal(crawls.length, 1);
+});
+
 test('a job that was interrupted too often is failed instead of run', async () => {
   queue('a');
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {

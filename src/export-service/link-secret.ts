@@ -4,6 +4,7 @@
 import {
   chmodSync,
   closeSync,
+  constants,
   fsyncSync,
   openSync,
   readFileSync,
@@ -11,7 +12,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Random } from '../runtime/random.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 
@@ -58,9 +59,20 @@ function createSecret(path: string, random: Random): Uint8Array {
     fsyncSync(file);
     closeSync(file);
     renameSync(partial, path);
+    syncFolder(dirname(path));
     return secret;
   } catch (cause) {
     const code = publishableCode(cause);
     throw new LinkSecretError(code, `cannot write link-secret into the data folder (${code})`, { cause });
+  }
+}
+
+/** Without it a power cut may take the name back, and the next start would make another secret. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
   }
 }

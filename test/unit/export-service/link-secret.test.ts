@@ -1,10 +1,11 @@
 // The link secret: made once, kept private, and never quietly replaced.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, mock, test } from 'node:test';
 import { LinkSecretError, loadLinkSecret } from '../../../src/export-service/link-secret.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 
@@ -35,4 +36,27 @@ test("a folder that cannot be written is an error with the system's code", () =>
     () => loadLinkSecret(join(folder, 'absent'), systemRandom),
     (error) => error instanceof LinkSecretError && error.code === 'ENOENT',
   );
+});
+
+test('a new secret is on the disk before its name is, and the name before it is used', () => {
+  const own = mkdtempSync(join(tmpdir(), 'secret-sync-'));
+  const steps: string[] = [];
+  const { fsyncSync, renameSync } = fs;
+  mock.method(fs, 'fsyncSync', (descriptor: number) => {
+    steps.push(fs.fstatSync(descriptor).isDirectory() ? 'sync folder' : 'sync file');
+    fsyncSync(descriptor);
+  });
+  mock.method(fs, 'renameSync', (from: string, to: string) => {
+    steps.push('rename');
+    renameSync(from, to);
+  });
+  syncBuiltinESMExports();
+  try {
+    loadLinkSecret(own, systemRandom);
+  } finally {
+    mock.restoreAll();
+    syncBuiltinESMExports();
+    rmSync(own, { recursive: true });
+  }
+  assert.deepEqual(steps, ['sync file', 'rename', 'sync folder']);
 });

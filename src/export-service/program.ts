@@ -23,7 +23,7 @@ const flags = {
   listen: kind.hostPort.withDefault('127.0.0.1:8480', 'Address of the API and of the downloads'),
   adminListen: kind.hostPort.optional('Address of /livez, /readyz and /metrics. Not served when absent'),
   publicUrl: kind.httpUrl.optional(
-    'Base of the links handed out; may have a path. Default: the listen address',
+    'Base of the links handed out; may have a path. Default: the listen address, if that is one address',
   ),
   linkLifetime: kind.duration.withDefault('15m', 'How long a link is valid'),
   conversations: kind.path.optional('NDJSON file of assistant conversations. Re-read when it changes'),
@@ -48,7 +48,18 @@ export const exportServiceProgram: ProgramDescription<typeof flags> = {
     'export-service --keys-file keys.txt --data ./data --origin docs.example.com=http://127.0.0.1:4000',
     'curl -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d \'{"domain":"docs.example.com"}\' http://127.0.0.1:8480/v1/static-export/jobs',
   ],
+  check: ({ listen, publicUrl }) =>
+    publicUrl === undefined && isUnspecified(listen.host)
+      ? '--listen on every address needs --public-url: links would lead to no host'
+      : undefined,
 };
+
+/** Every address at once (`0.0.0.0`, `::`, in any spelling): good to listen on, nothing to connect to. */
+function isUnspecified(host: string): boolean {
+  const url = `http://${host.includes(':') ? `[${host}]` : host}`;
+  const plain = URL.canParse(url) ? new URL(url).hostname : host;
+  return plain === '0.0.0.0' || plain === '[::]' || plain === '[::ffff:0:0]';
+}
 
 /** Runs until the edge asks for the end. */
 export async function runExportService(values: FlagValues<typeof flags>, edge: ProgramEdge): Promise<void> {

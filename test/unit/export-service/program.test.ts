@@ -34,6 +34,19 @@ test('the stable flags are read', () => {
   assert.deepEqual([values.linkLifetime, values.conversations], [30_000, 'c.ndjson']);
 });
 
+test('an address that links can lead to needs no public URL', () => {
+  for (const listen of ['127.0.0.1:8480', '[::1]:8480', 'localhost:8480', '10.0.0.0:1', '[fd00::]:1']) {
+    assert.equal(read([...needed, '--listen', listen]).outcome, 'run', listen);
+  }
+  const rows = ['0.0.0.0:8480', '[::]:8480'].map((listen) =>
+    read([...needed, '--listen', listen, '--public-url', 'http://exports.example.com']),
+  );
+  assert.deepEqual(
+    rows.map(({ outcome }) => outcome),
+    ['run', 'run'],
+  );
+});
+
 test('what is missing or malformed is refused with what would be right', () => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [['--data', 'data'], /--keys-file .*is required/],
@@ -44,6 +57,12 @@ test('what is missing or malformed is refused with what would be right', () => {
     [[...needed, '--keep-jobs', '-1'], /at least 1/],
     [[...needed, '--listen', '8480'], /HOST:PORT/],
     [[...needed, '--public-url', 'exports.example.com'], /http/],
+    [[...needed, '--listen', '0.0.0.0:8480'], /needs --public-url/],
+    [[...needed, '--listen', ':8480'], /needs --public-url/],
+    [[...needed, '--listen', '0:8480'], /needs --public-url/],
+    [[...needed, '--listen', '[::]:8480'], /needs --public-url/],
+    [[...needed, '--listen', '[0:0:0:0:0:0:0:0]:8480'], /needs --public-url/],
+    [[...needed, '--listen', '[::ffff:0.0.0.0]:8480'], /needs --public-url/],
   ];
   for (const [args, words] of rows) {
     const invocation = read(args);

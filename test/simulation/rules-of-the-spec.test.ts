@@ -86,6 +86,23 @@ test('pin: a job that outlasts its timeout is published when it completes after 
   assert.equal(world.condition('Ready'), 'True/Published');
 });
 
+test('pin: a job that ran when the pin came does not time out unasked, and is followed again after it', async () => {
+  const world = await publishedWorld({ spec: { jobTimeout: '10m' } });
+  const first = world.output()?.['version'];
+  world.vendor.jobMs = 15 * minuteMs;
+  world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+  request(world, 'second');
+  await world.until(() => world.callsOf('start') === 2);
+  const told = world.events.length;
+  world.editSpec({ pin: { version: first } });
+  await world.run(2 * hourMs);
+  assert.equal(world.condition('Exported'), 'True/Promoted');
+  assert.deepEqual(world.events.slice(told), []);
+  world.editSpec({ pin: undefined });
+  await world.until(() => world.output()?.['version'] !== first, 10 * minuteMs);
+  assert.equal(world.callsOf('start'), 2);
+});
+
 test('pin: time does not run out on a pinned job while the resource is suspended', async () => {
   const world = await publishedWorld({ spec: { jobTimeout: '10m' } });
   const jobId = world.vendor.startElsewhere('docs.example.com');

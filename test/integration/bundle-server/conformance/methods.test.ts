@@ -84,7 +84,7 @@ test('RFC 9112 §3, §5: what the parser refuses has a status that says why, and
     ['no Host', 'GET /page HTTP/1.1\r\n\r\n', 400],
     ['another version', 'GET /page HTTP/3.7\r\nHost: a\r\n\r\n', 400],
     ['space before the colon', 'GET /page HTTP/1.1\r\nHost : a\r\n\r\n', 400],
-    ['a folded field', 'GET /page HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n', 200],
+    ['a folded field', 'GET /page HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n', 400],
     ['two lengths', 'GET /page HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
     [
       'length and coding',

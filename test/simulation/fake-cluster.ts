@@ -178,6 +178,11 @@ export class FakeCluster implements Cluster {
     };
   }
 
+  /** Moves with every change of anything. */
+  version(): number {
+    return this.#version;
+  }
+
   #next(): string {
     this.#version += 1;
     return String(this.#version);

@@ -43,6 +43,8 @@ export interface Call {
 export class FakeVendor implements ExportApiSource {
   readonly clock: VirtualClock;
   readonly jobs = new Map<string, Job>();
+  /** What every job ever exported, the lost ones too. */
+  readonly exported = new Map<string, Content>();
   readonly links = new Map<string, MintedFact>();
   readonly calls: Call[] = [];
   readonly contents = new Map<string, Content>();
@@ -50,6 +52,8 @@ export class FakeVendor implements ExportApiSource {
   /** Code that every call is answered with while set. */
   failing: ExportApiErrorCode | undefined;
   retryAfterMs: number | undefined;
+  /** Until when it has asked anybody to wait, on the monotonic clock. */
+  waitUntil = 0;
   /** Domains that this key may not export. */
   readonly forbidden = new Set<string>();
   /** Mints from now on whose link is dead on arrival. */
@@ -132,7 +136,7 @@ export class FakeVendor implements ExportApiSource {
   }
 
   inspectionOf(jobId: string): Inspection {
-    const { content } = this.#find(jobId);
+    const content = this.exported.get(jobId) ?? this.#find(jobId).content;
     return { digest: digestOf(content), pages: content.pages, sizeBytes: content.pages * 1000 };
   }
 
@@ -150,6 +154,7 @@ export class FakeVendor implements ExportApiSource {
     this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic(), baseUrl });
     if (key !== this.validKey) throw new ExportApiError('Unauthorized', 'wrong key', { status: 401 });
     if (this.failing !== undefined) {
+      this.waitUntil = Math.max(this.waitUntil, this.clock.monotonic() + (this.retryAfterMs ?? 0));
       throw new ExportApiError(this.failing, 'scripted', { retryAfterMs: this.retryAfterMs });
     }
   }
@@ -168,6 +173,7 @@ export class FakeVendor implements ExportApiSource {
     this.#count += 1;
     const id = `se_${this.#count}`;
     const content = this.contents.get(domain) ?? { name: `${domain}-0`, pages: 20 };
+    this.exported.set(id, content);
     this.jobs.set(id, {
       id,
       domain,

@@ -64,7 +64,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
         clock: { ...world.clock, now: () => startedAt + (world.clock.now() - startedAt) / 2 },
       };
     },
-    caught: /a dead link is published/,
+    caught: /a link is not replaced at its time/,
   },
   'the ConfigMap is never seen as written': {
     bend: (edge) => ({

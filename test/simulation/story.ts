@@ -63,15 +63,14 @@ const happenings: readonly Happening[] = [
     ] as const);
   },
   ({ world, oracles }) => {
-    world.clock.jump(world.dice.between(-900, 900) * 1000);
+    world.jump(world.dice.between(-900, 900) * 1000);
     oracles.disturb();
     // A queue measures its delays on the monotonic clock; the hourly look finds what a jump made due.
     world.prompt();
   },
   ({ world, oracles }) => {
     const [job] = [...world.vendor.jobs.keys()].slice(-1);
-    const isPublished = world.status().active?.jobId === job;
-    if (job !== undefined && !isPublished) world.vendor.jobs.delete(job);
+    if (job !== undefined) world.vendor.jobs.delete(job);
     oracles.disturb();
   },
   ({ world, oracles }) => {
@@ -150,12 +149,12 @@ export async function playStory(seed: number, bend?: WorldOptions['bend']): Prom
   let rate = 0;
   const world = new World({
     seed,
-    spec: { schedule: '17 * * * *', linkRefresh: { minInterval: '10s' }, jobTimeout: '10m' },
+    spec: { schedule: '17 * * * *', linkRefresh: { minInterval: '30s' }, jobTimeout: '10m' },
     ...(bend && { bend }),
   });
   const oracles = new Oracles(world);
   world.faults = randomFaults(world.dice, () => rate, log);
-  world.vendor.linkLifetimeMs = world.dice.pick([4, 15, 60, 600]) * minuteMs;
+  world.vendor.linkLifetimeMs = world.dice.pick([2, 4, 15, 60, 600]) * minuteMs;
   world.vendor.isCachingLinks = world.dice.isBelow(0.2);
   // Whose links state no expiry and are the same until they die gives nobody a way to know.
   const isAssumedRight = world.vendor.linkLifetimeMs === 15 * minuteMs && !world.vendor.isCachingLinks;

@@ -26,6 +26,13 @@ export interface Turn {
   readonly error: unknown;
   readonly isUnprompted: boolean;
   readonly before: StaticExportObject | undefined;
+  /** The link that was published when the turn began, and whether it was alive. */
+  readonly linkBefore: string | undefined;
+  readonly wasLinkLive: boolean;
+  /** Something was changed, or is a first look. */
+  readonly wasDirty: boolean;
+  /** On the monotonic clock. */
+  readonly startedAt: number;
   readonly callsMade: number;
   readonly writesMade: number;
 }
@@ -124,6 +131,20 @@ export class World {
     return [...this.#memory.candidates.values()].some(({ reading, done }) => reading !== undefined && !done);
   }
 
+  readonly #jumps: { readonly at: number; readonly ms: number }[] = [];
+
+  /** Sets this machine's clock. */
+  jump(ms: number): void {
+    this.clock.jump(ms);
+    this.#jumps.push({ at: this.clock.monotonic(), ms });
+  }
+
+  /** How far the clock was set back, in all, since an instant of the monotonic clock. */
+  setBackMs(since: number): number {
+    const back = this.#jumps.filter(({ at, ms }) => at >= since && ms < 0);
+    return back.reduce((sum, { ms }) => sum - ms, 0);
+  }
+
   /** Tells the driver of a change, as a watch would. */
   prompt(): void {
     this.isDirty = true;
@@ -133,14 +154,22 @@ export class World {
   /** One pass now. */
   async turn(): Promise<Turn> {
     const isUnprompted = this.clock.monotonic() < this.wakeAt && !this.isDirty;
+    const wasDirty = this.isDirty;
     this.isDirty = false;
     this.#isWoken = false;
     const before = await this.cluster.readStaticExport(resource);
+    const linkBefore = this.output()?.['bundleUrl'];
+    const wasLinkLive = this.isLinkLive();
+    const startedAt = this.clock.monotonic();
     const calls = this.vendor.calls.length;
     const writes = this.cluster.writes.length;
     const counts = () => ({
       isUnprompted,
       before,
+      linkBefore,
+      wasLinkLive,
+      wasDirty,
+      startedAt,
       callsMade: this.vendor.calls.length - calls,
       writesMade: this.cluster.writes.length - writes,
     });

@@ -1,0 +1,75 @@
+// The rules of the published link: it is replaced at its time, and never dead while the API answers. Judged by
+// what the vendor knows of the link and by time that cannot jump, before and after each turn. Owns the counts.
+
+import assert from 'node:assert/strict';
+import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
+import { requestTimeoutMs, type Turn, type World } from './world.ts';
+
+/** Who hands out the same link until it is dead leaves no way to be in time, only to be quick. */
+const quickMs = 15_000;
+/** As the stories' specs have it: `linkRefresh`. */
+const refreshShare = 0.66;
+const minIntervalMs = 30_000;
+
+export class LinkOracles {
+  readonly #world: World;
+  #calmSince: number | undefined;
+  /** Links that died while published, with nobody to ask for another. */
+  excused = 0;
+  #diedOnce = new Set<string>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  check(turn: Turn, isCalm: boolean): void {
+    const { clock } = this.#world;
+    if (!isCalm) this.#calmSince = undefined;
+    else this.#calmSince ??= clock.monotonic();
+    this.#judge(turn.linkBefore, turn.startedAt, turn.wasLinkLive, turn);
+    if (this.#world.object() !== undefined)
+      this.#judge(this.#world.output()?.['bundleUrl'], clock.monotonic(), this.#world.isLinkLive(), turn);
+  }
+
+  #judge(link: string | undefined, now: number, isLive: boolean, turn: Turn): void {
+    const { vendor } = this.#world;
+    const fact = link === undefined ? undefined : vendor.links.get(link);
+    if (link === undefined || fact === undefined) return;
+    const isExcused = this.#isExcused(fact.jobId, now);
+    if (isExcused) {
+      if (!isLive && !this.#diedOnce.has(link)) this.excused += 1;
+      this.#diedOnce.add(link);
+      return;
+    }
+    const deadMs = now - fact.expiresAt;
+    const allowedMs = vendor.isCachingLinks ? quickMs : 0;
+    assert.ok(isLive || deadMs <= allowedMs, 'a dead link is published although the API answers');
+    if (vendor.isCachingLinks || this.#isWaiting(turn)) return;
+    const dueMs = Math.max(minIntervalMs, (fact.expiresAt - fact.issuedAt) * refreshShare);
+    const ageMs = now - fact.issuedAt;
+    // Set back, our clock sees the link younger than it is.
+    const slackMs = requestTimeoutMs + 2000 + this.#world.setBackMs(fact.issuedAt);
+    assert.ok(ageMs <= dueMs + slackMs, `a link is not replaced at its time: ${ageMs - dueMs} ms late`);
+  }
+
+  /** The API could not be asked for another in this link's window, or no longer knows the job. */
+  #isExcused(jobId: string, now: number): boolean {
+    const { vendor } = this.#world;
+    const object = this.#world.object();
+    if (this.#calmSince === undefined || now < this.#calmSince || object === undefined) return true;
+    return !vendor.jobs.has(jobId);
+  }
+
+  /** A try failed before the calm, and its wait is not over. */
+  #isWaiting({ before }: Turn): boolean {
+    const failed = this.#world.status().failures?.link;
+    const status: unknown = before?.status;
+    return failed !== undefined || JSON.stringify(status ?? {}).includes('"link":{"count"');
+  }
+}
+
+/** The job whose content is published, as the output says. */
+export function publishedJob(world: World): string | undefined {
+  const text = world.output()?.['bundle.json'];
+  return text === undefined ? undefined : parsePublishedBundle(text).jobId;
+}

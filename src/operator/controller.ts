@@ -18,7 +18,7 @@ export interface ControllerOptions {
   readonly workers: number;
   /** A pass that takes longer is aborted and tried again. */
   readonly passTimeoutMs: number;
-  /** Every resource is looked at this often whatever its pass said; spread by up to a quarter, earlier only. */
+  /** Every resource is looked at this often whatever its pass said. What a pass says is spread already. */
   readonly fullLookMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -72,8 +72,7 @@ async function turn(
     failures.delete(text);
     const { wakeAfterMs } = outcome;
     if (wakeAfterMs !== undefined) {
-      const fullLookMs = options.fullLookMs * (0.75 + 0.25 * random.fraction());
-      queue.addAfter(text, Math.min(wakeAfterMs, fullLookMs));
+      queue.addAfter(text, Math.min(wakeAfterMs, options.fullLookMs));
     }
     const result = wakeAfterMs === undefined ? 'gone' : 'requeue_after';
     options.observe(key, result, clock.monotonic() - startedAt, outcome);

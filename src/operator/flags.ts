@@ -52,6 +52,9 @@ const flags = {
   ),
 };
 
+/** A link that is dead on arrival is minted again, twice at most, and each is asked for one byte. */
+const callsPerPass = 6;
+
 export const operatorProgram: ProgramDescription<typeof flags> = {
   name: 'operator',
   summary: 'keeps StaticExports published: exports, checks, refreshes links',
@@ -62,8 +65,8 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
       return '--instance must be usable as a label value: letters, digits, "-", "_", ".", 63 at most';
     }
     if (values.leaseDuration < 3_000) return '--lease-duration must be at least 3s, to be renewed in time';
-    if (values.passTimeout <= 2 * values.requestTimeout) {
-      return '--pass-timeout must be longer than two of --request-timeout: a pass may mint and probe a link';
+    if (values.passTimeout <= callsPerPass * values.requestTimeout) {
+      return '--pass-timeout must be longer than six of --request-timeout: a pass may mint and probe three links';
     }
     return undefined;
   },

@@ -61,7 +61,7 @@ export async function openOutside(
         const index = await prepareInWorker(
           workerUrl,
           { ...request, extraCaPem, userAgent },
-          { signal: clock.deadline(values.inspectTimeout, signal), clock, random },
+          { signal, clock, random },
         );
         return { digest: index.digest, pages: index.pages, sizeBytes: index.sizeBytes };
       },

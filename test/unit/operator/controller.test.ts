@@ -72,6 +72,20 @@ test('every resource is looked at once an hour, whatever its pass said', async (
   assert.equal(passes, 2);
 });
 
+test('no chance brings a look forward that a pass has spread already', async () => {
+  let passes = 0;
+  const { clock, queue } = start(
+    async () => {
+      passes += 1;
+      return outcome(59 * 60_000);
+    },
+    { random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0 } },
+  );
+  queue.add('ns/a');
+  await clock.pass(59 * 60_000 - 1);
+  assert.equal(passes, 1);
+});
+
 test('a resource that is gone is not looked at again', async () => {
   let passes = 0;
   const { clock, queue, results } = start(async () => {

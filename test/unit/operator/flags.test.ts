@@ -19,7 +19,11 @@ test('it runs without a single flag', () => {
 const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] = [
   [['--workers=0'], /--workers must be at least 1/],
   [['--lease-duration=1s'], /--lease-duration must be at least 3s/],
-  [['--pass-timeout=30s'], /--pass-timeout must be longer than two of --request-timeout/],
+  [['--pass-timeout=30s'], /--pass-timeout must be longer than six of --request-timeout/],
+  [
+    ['--request-timeout=1m', '--pass-timeout=6m'],
+    /--pass-timeout must be longer than six of --request-timeout/,
+  ],
   [['--api-base-url=export.example.com'], /--api-base-url must be an http/],
   [['--watch-namespace=a'], /did you mean --watch-namespaces/],
 ];

@@ -5,8 +5,14 @@
 /** Above this a number is milliseconds (in seconds it would be the year 5138). */
 const firstMillisecondCount = 100_000_000_000;
 
-const zoneless = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?$/;
-const dated = /^\d{4}-\d\d-\d\d|^[A-Za-z]{3,9},? /;
+const isoForm =
+  /^(\d{4}-\d\d-\d\d)(?:(?:[Tt]|\s+)(\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)\s*([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?$/;
+/** `Sat, 21 Nov 2026 11:00:00 GMT`, `Saturday, 21-Nov-26 11:00:00 GMT`: the zone comes last, if at all. */
+const dayFirst =
+  /^[a-z]{3,9},? \d\d?[ -][a-z]{3,9}[ -]\d{2,4}(?: \d\d?:\d\d(?::\d\d)?)?( (?:UTC?|GMT|Z|[ECMP][SD]T)?(?:[+-]\d\d:?\d\d)?)?$/i;
+/** `Sat Nov 21 11:00:00 2026` of C, `Sat Nov 21 2026 11:00:00 GMT+0100` of JavaScript. */
+const monthFirst =
+  /^[a-z]{3,9},? [a-z]{3,9} {1,2}\d\d?(?: \d\d:\d\d:\d\d)? \d{4}(?: \d\d:\d\d:\d\d)?( (?:UTC|GMT)?(?:[+-]\d\d:?\d\d)?)?$/i;
 
 /** @returns epoch milliseconds, or `undefined` when `value` names no instant. Never throws. */
 export function readInstant(value: unknown): number | undefined {
@@ -14,8 +20,30 @@ export function readInstant(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   if (/^\d{9,16}(?:\.\d+)?$/.test(text)) return fromCount(Number(text));
-  if (!dated.test(text)) return undefined;
-  const at = Date.parse(zoneless.test(text) ? `${text.replace(' ', 'T').replace(',', '.')}Z` : text);
+  return readIso(text) ?? readWordedDate(text);
+}
+
+/**
+ * A date in words: IMF-fixdate and its obsolete relatives (RFC 9110 §5.6.7), and what comes near them.
+ * @returns epoch milliseconds; without a zone it is UTC
+ */
+export function readWordedDate(text: string): number | undefined {
+  const words = text.trim().replace(/ ?\([^()]*\)$/, '');
+  const found = dayFirst.exec(words) ?? monthFirst.exec(words);
+  return found === null ? undefined : parse(found[1] === undefined ? `${words} GMT` : words);
+}
+
+/** A date alone is its first instant in UTC. */
+function readIso(text: string): number | undefined {
+  const [, date, time = '00:00', zone = 'Z'] = isoForm.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  const offset = /^[+-]/.test(zone) ? `${zone}00`.replace(/^(.\d\d):?(\d\d).*$/, '$1:$2') : 'Z';
+  return parse(`${date}T${time.replace(',', '.')}${offset}`);
+}
+
+/** @param text names its zone: `Date.parse` would take the machine's own */
+function parse(text: string): number | undefined {
+  const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at;
 }
 

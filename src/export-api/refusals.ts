@@ -4,6 +4,7 @@
 
 import { parseRetryAfter } from '../wire/retry-after.ts';
 import { ExportApiError, type ExportApiErrorCode } from './answers.ts';
+import { readWordedDate } from './instants.ts';
 import { membersOf } from './job-answers.ts';
 
 /** A whole answer, as it came. Header names are lower case. */
@@ -83,10 +84,7 @@ export function retryAfterOf(answer: Answer, now: number): number | undefined {
 
 /** Epoch ms of the `Date` header (RFC 9110 §6.6.1). */
 export function serverDateOf(headers: ReadonlyMap<string, string>): number | undefined {
-  const text = headers.get('date') ?? '';
-  if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : at;
+  return readWordedDate(headers.get('date') ?? '');
 }
 
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'x-correlation-id', 'cf-ray'];

@@ -97,19 +97,26 @@ async function send(
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    if (!(chunk instanceof Uint8Array)) continue;
-    size += chunk.byteLength;
-    if (size > maxBytes) throw tooLarge(response.statusCode, maxBytes);
-    chunks.push(chunk);
-  }
   return {
     status: response.statusCode,
     headers: firstValues(response.headers),
-    text: new TextDecoder().decode(Buffer.concat(chunks)),
+    text: await readText(response.statusCode, response.body, maxBytes),
   };
+}
+
+/** A refusal is told by its status and headers, so a long one is cut; what was asked for must be whole. */
+async function readText(status: number, body: AsyncIterable<unknown>, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    if (!(chunk instanceof Uint8Array)) continue;
+    chunks.push(chunk.subarray(0, maxBytes - size));
+    size += chunk.byteLength;
+    if (size <= maxBytes) continue;
+    if (status >= 200 && status < 300) throw tooLarge(status, maxBytes);
+    break;
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 function firstValues(

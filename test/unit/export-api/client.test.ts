@@ -236,6 +236,21 @@ test('an answer larger than the bound is given up', async () => {
   assert.match(error.message, /more than 1048576 bytes/);
 });
 
+test('a refusal larger than the bound is cut: its status, its Retry-After and its first words count', async () => {
+  answer = (response) => {
+    response.writeHead(503, { 'retry-after': '120', 'content-type': 'text/html' });
+    response.write('<html><title>Under maintenance</title>');
+    const pour = (): void => {
+      while (response.write('x'.repeat(65_536)));
+    };
+    response.on('drain', pour);
+    pour();
+  };
+  const error = await failure(client().readJob('se_1', never));
+  assert.deepEqual([error.code, error.status, error.retryAfterMs], ['ServerError', 503, 120_000]);
+  assert.equal(error.excerpt, 'Under maintenance');
+});
+
 test('a deadline that passes is RequestTimeout, before the headers and in the middle of the body', async () => {
   const hang = (): void => {};
   const stall = (response: ServerResponse): void => {

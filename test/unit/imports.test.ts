@@ -71,6 +71,23 @@ test('a folder imports only what its row of the map allows', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('a row of the map allows nothing that its folder does not import', () => {
+  const unused = [...table].flatMap(([room, allowed]) => {
+    const used = new Set(
+      files
+        .filter((file) => roomOf(file) === room)
+        .flatMap(importsOf)
+        .flatMap(({ file, target }) => {
+          if (!target.startsWith('.')) return [packageOf(target)];
+          const name = relative(src, resolve(dirname(file), target)).replace(/\.ts$/, '');
+          return [name, name.split('/')[0] ?? ''];
+        }),
+    );
+    return [...allowed].filter((one) => one !== 'anything' && !used.has(one)).map((one) => `${room}: ${one}`);
+  });
+  assert.deepEqual(unused, []);
+});
+
 test('nobody imports bin', () => {
   const wrong = files
     .filter((file) => roomOf(file) !== 'bin')

@@ -22,6 +22,8 @@ export interface DownloadOptions {
   readonly allowPrivateLinks: boolean;
   readonly allowFileLinks: boolean;
   readonly userAgent: string;
+  /** Told of the archive's size as announced, before any of it is read; throws where that is too much. */
+  readonly admit?: (archiveBytes: number) => Promise<void>;
   /** Called before each request: a resume after a long silence is no standstill. */
   readonly onRequest?: () => void;
 }
@@ -57,7 +59,9 @@ async function* readLocal(link: Link, options: DownloadOptions): AsyncGenerator<
   if (!options.allowFileLinks) throw refusal('FileLink');
   try {
     const path = fileURLToPath(link.reveal());
-    if (!(await stat(path)).isFile()) throw oddAnswer('UnknownArchiveType');
+    const found = await stat(path);
+    if (!found.isFile()) throw oddAnswer('UnknownArchiveType');
+    await options.admit?.(found.size);
     for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
       if (chunk instanceof Buffer) yield chunk;
     }
@@ -96,7 +100,7 @@ async function* readRemote(
         deadline,
       );
       try {
-        entity = await readEntity(answer, received, entity, limits);
+        entity = await readEntity(answer, received, entity, options);
         for await (const chunk of answer.body) {
           if (!(chunk instanceof Buffer)) continue;
           received += chunk.length;
@@ -130,12 +134,13 @@ async function readEntity(
   answer: LinkAnswer,
   received: number,
   known: Entity | undefined,
-  limits: BundleLimits,
+  { limits, admit }: DownloadOptions,
 ): Promise<Entity> {
   const { statusCode } = answer;
   if (statusCode === 200 && received === 0) {
     const entity = { strongEtag: strongEtagOf(answer), totalBytes: lengthOf(answer) };
     if ((entity.totalBytes ?? 0) > limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
+    if (entity.totalBytes !== undefined) await admit?.(entity.totalBytes);
     return entity;
   }
   if (statusCode === 206 && received > 0 && known !== undefined) {

@@ -19,14 +19,16 @@ import { oddAnswer } from './odd-answer.ts';
 import { createCountingSink, createPackWriter, type PackSink } from './pack.ts';
 import { type PreparationOrder, type PreparationReport, summaryOf } from './preparation-message.ts';
 import { refusal } from './refusal.ts';
-import { removeQuietly, type StoreDisk, systemDisk } from './store-disk.ts';
-import { storeFault } from './store-fault.ts';
+import { freeBytesOf, removeQuietly, type StoreDisk, systemDisk } from './store-disk.ts';
+import { storeFault, storeFull } from './store-fault.ts';
 
 export interface PreparationEdge {
   readonly clock: Clock;
   readonly proxy: ProxySettings;
   readonly report: (report: PreparationReport) => void;
   readonly disk?: StoreDisk;
+  /** Of the store's file system, see `freeBytesOf`. */
+  readonly freeBytes?: (folder: string) => Promise<number | undefined>;
 }
 
 const maxStarts = 3;
@@ -99,12 +101,13 @@ async function read(
     progress.lastReport = Number.NEGATIVE_INFINITY;
     tell(progress, edge);
   };
+  const admit = (archiveBytes: number): Promise<void> => requireRoom(order.storeDir, archiveBytes, edge);
   const giveUp = new AbortController();
   const assembly = createAssembly(limits, pack);
   try {
     const bytes = download(
       link,
-      { dispatcher, clock, limits, allowPrivateLinks, allowFileLinks, userAgent, onRequest },
+      { dispatcher, clock, limits, allowPrivateLinks, allowFileLinks, userAgent, admit, onRequest },
       giveUp.signal,
     );
     const counted = watch(bytes, (chunk) => {
@@ -132,6 +135,19 @@ async function read(
     throw refusal('DigestMismatch');
   }
   return index;
+}
+
+/**
+ * Gigabytes are not fetched only to find that there is no room for them. Unpacked they take more than packed, as
+ * good as always, so the archive's own size is the least that must be free.
+ */
+async function requireRoom(
+  storeDir: string | undefined,
+  archiveBytes: number,
+  { freeBytes = freeBytesOf }: PreparationEdge,
+): Promise<void> {
+  const free = storeDir === undefined ? undefined : await freeBytes(storeDir);
+  if (free !== undefined && free < archiveBytes) throw storeFull();
 }
 
 /** What has moved so far, and a way to say so now and then: the starter tells work from a standstill by it. */

@@ -1,7 +1,7 @@
 // The file operations that the store's promises stand on, as a value: a test may stop the world between any
 // two of them. Invariant of every write here: synced before it is named, and its folder synced after.
 
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
 
 export interface StoreDisk {
   /** With its parents; fine if it exists. */
@@ -45,6 +45,16 @@ export const systemDisk: StoreDisk = {
   },
   remove: (path) => rm(path, { recursive: true, force: true }),
 };
+
+/** What may still be written where this folder lies; `undefined` where the file system knows no limit, or will not say. */
+export async function freeBytesOf(folder: string): Promise<number | undefined> {
+  try {
+    const { blocks, bavail, bsize } = await statfs(folder);
+    return blocks === 0 ? undefined : bavail * bsize;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Some network file systems cannot sync a folder; they have no better way to be asked. */
 function passUnsupported(error: unknown): void {

@@ -10,14 +10,7 @@ const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 export function storeFault(cause: unknown): BundleError {
   const code = publishableCode(cause);
   return fullCodes.includes(code)
-    ? new BundleError(
-        'transient',
-        'StoreFull',
-        'the store has no room for the bundle; give its volume more',
-        {
-          cause,
-        },
-      )
+    ? storeFull(cause)
     : new BundleError(
         'transient',
         'StoreUnavailable',
@@ -25,3 +18,11 @@ export function storeFault(cause: unknown): BundleError {
         { cause },
       );
 }
+
+/** Found out by writing, or by asking before the archive is fetched. */
+export function storeFull(cause?: unknown): BundleError {
+  const words = 'the store has no room for the bundle; give its volume more';
+  return new BundleError('transient', storeFullCode, words, { cause });
+}
+
+export const storeFullCode = 'StoreFull';

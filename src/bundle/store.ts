@@ -31,6 +31,8 @@ export interface BundleStore {
   recent(): Promise<readonly StoredBundle[]>;
   /** Makes a stored bundle the current one; `current` is written last. @throws {BundleError} `NotStored` */
   activate(digest: string, facts: BundleFacts): Promise<void>;
+  /** Makes room: removes all but the current bundle and the one being served. @returns how many went */
+  dropFormer(servedDigest: string | undefined): Promise<number>;
   /** Removes all but the current bundle and the most recently activated others, `keep` in all. */
   sweep(): Promise<void>;
 }
@@ -69,6 +71,12 @@ export async function openBundleStore(
     return undefined;
   };
 
+  const removeAllBut = async (kept: ReadonlySet<string | undefined>): Promise<number> => {
+    const gone = (await disk.list(bundlesFolder(dir))).filter((digest) => !kept.has(digest));
+    for (const digest of gone) await removeBundle(digest);
+    return gone.length;
+  };
+
   const currentDigest = async (): Promise<string | undefined> =>
     parsePointer(await disk.readText(currentFile(dir)));
 
@@ -101,12 +109,11 @@ export async function openBundleStore(
         return openAll(digests, open);
       }),
     activate: (digest, facts) => guarded(() => activate(dir, digest, facts, disk)),
+    dropFormer: (servedDigest) =>
+      guarded(async () => removeAllBut(new Set([await currentDigest(), servedDigest]))),
     sweep: () =>
       guarded(async () => {
-        const kept = new Set((await activated()).slice(0, Math.max(1, options.keep)));
-        for (const digest of await disk.list(bundlesFolder(dir))) {
-          if (!kept.has(digest)) await removeBundle(digest);
-        }
+        await removeAllBut(new Set((await activated()).slice(0, Math.max(1, options.keep))));
       }),
   };
 }

@@ -34,6 +34,8 @@ export interface LiveSite {
   swap(next: ServedVersion): void;
   /** Adds a former bundle behind the others, for its hashed assets. */
   addPrevious(former: ServedVersion): void;
+  /** Lets go of all former bundles, and so of their hashed assets and their room on disk. */
+  dropPrevious(): void;
   /** The same content under another name. */
   relabel(version: string | undefined, activatedAt: number): void;
   /** Swaps since the start; the first activation is none. */
@@ -69,6 +71,13 @@ export function createLiveSite(keep: number, onActive: (bundle: LiveBundle) => v
     addPrevious: (former) => {
       if (view === undefined) void former.bundle.retire();
       else show(view.active, [...view.previous, former]);
+    },
+    dropPrevious: () => {
+      if (view !== undefined) {
+        const { active, previous } = view;
+        view = createView(active, []);
+        for (const { bundle } of previous) void bundle.retire();
+      }
     },
     relabel: (version, activatedAt) => {
       if (view !== undefined) view = createView({ ...view.active, version, activatedAt }, view.previous);

@@ -31,11 +31,14 @@ export interface ContentName {
   readonly version: string | undefined;
 }
 
+/** Why a try failed: as the error says, or because the store has no room, which no link can change. */
+export type FailureKind = BundleErrorKind | 'no-room';
+
 /** How the last try for one content went. Forgotten when the content is had, or another is wanted. */
 export interface FailedTry {
   readonly identity: string;
   readonly link: Link;
-  readonly kind: BundleErrorKind;
+  readonly kind: FailureKind;
   /** Tries for this content that failed one after another. */
   readonly count: number;
   /** Links on which this content was refused. */
@@ -139,13 +142,19 @@ function tryAgain(facts: SourceFacts, published: Published): SourceDecision {
   const isRefused = failed.kind === 'refused';
   const isFreshLink = !published.link.isSame(failed.link);
   // A link without any name is its archive's only name: a fresh one never comes here.
-  if (isFreshLink && !(isRefused && failed.refusals >= maxRefusals)) return obtain;
+  const isLinkOfNoHelp = failed.kind === 'no-room' || (isRefused && failed.refusals >= maxRefusals);
+  if (isFreshLink && !isLinkOfNoHelp) return obtain;
   const factor = isRefused && facts.active !== undefined ? servedRefusalFactor : 1;
   const waitMs = failed.failedAt + failed.waitMs * factor - facts.monotonicMs;
   return waitMs <= 0 ? obtain : { action: 'wait', because: waitReasons[failed.kind], waitMs };
 }
 
-const waitReasons = { 'dead-link': 'dead-link', transient: 'back-off', refused: 'refused' } as const;
+const waitReasons = {
+  'dead-link': 'dead-link',
+  transient: 'back-off',
+  'no-room': 'back-off',
+  refused: 'refused',
+} as const;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
@@ -153,6 +162,8 @@ const longestRetryMs = 60_000;
 const deadLinkRetryMs = 5 * 60_000;
 /** A storage may be repaired, and until then nothing may be served. */
 const refusedRetryMs = 10 * 60_000;
+/** Somebody has to give the volume more room, and each try may fetch all of the archive. */
+const noRoomRetryMs = 20 * 60_000;
 
 /**
  * What is remembered of a failed try.
@@ -164,7 +175,7 @@ const refusedRetryMs = 10 * 60_000;
 export function recordFailure(
   before: FailedTry | undefined,
   published: Published,
-  kind: BundleErrorKind,
+  kind: FailureKind,
   monotonicMs: number,
   fraction: number,
 ): FailedTry {
@@ -174,6 +185,7 @@ export function recordFailure(
     'dead-link': deadLinkRetryMs,
     transient: Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(count - 1, 16)),
     refused: refusedRetryMs,
+    'no-room': noRoomRetryMs,
   };
   return {
     identity: identityOf(published),

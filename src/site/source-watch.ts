@@ -3,6 +3,7 @@
 // Invariant: the old version is served until the new one is whole, verified and open. Whatever goes wrong is
 // kept as progress and tried again; nothing here ends the process.
 
+import { storeFullCode } from '../bundle/store-fault.ts';
 import type { StoredBundle } from '../bundle/stored-bundle.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Link } from '../wire/link.ts';
@@ -197,7 +198,10 @@ async function obtain(
     memory.settledLink = published.link;
   } catch (error) {
     if (signal.aborted) throw error;
-    if (!superseded.signal.aborted) noteFailure(ports, memory, published, error);
+    if (!superseded.signal.aborted) {
+      noteFailure(ports, memory, published, error);
+      if (isStoreFull(error) && (await makeRoom(ports))) memory.failed = undefined;
+    }
   } finally {
     done.abort();
     await onTheSide;
@@ -256,13 +260,30 @@ async function serveFormer(ports: SourceWatchPorts, memory: Memory): Promise<voi
   await reopenFormer(ports);
 }
 
+function isStoreFull(error: unknown): boolean {
+  return publishableCode(error) === storeFullCode;
+}
+
+/** The assets of former versions matter less than the version that is wanted. @returns whether there is more room */
+async function makeRoom({ store, site, logger }: SourceWatchPorts): Promise<boolean> {
+  site.dropPrevious();
+  try {
+    const gone = await store.dropFormer(site.view()?.active.bundle.digest);
+    if (gone > 0) logger.warn({ gone }, 'former bundles were removed to make room');
+    return gone > 0;
+  } catch (error) {
+    logger.warn({ error }, 'former bundles could not be removed to make room');
+    return false;
+  }
+}
+
 function noteFailure(
   { clock, random, logger }: SourceWatchPorts,
   memory: Memory,
   published: Published,
   error: unknown,
 ): void {
-  const kind = failureKind(error);
+  const kind = isStoreFull(error) ? 'no-room' : failureKind(error);
   const now = clock.now();
   memory.failed = recordFailure(memory.failed, published, kind, clock.monotonic(), random.fraction());
   const code = publishableCode(error);

@@ -57,7 +57,7 @@ test('told to stop: not ready at once, accepting for a while, closing connection
 
 const isRoot = process.getuid?.() === 0;
 
-test('a full disk is reported and waited out; the old version stays up', {
+test('a full disk is reported and not filled again and again; the old version stays up', {
   skip: !isRoot && 'mounting a small disk needs root',
 }, async () => {
   const store = await mkdtemp(join(tmpdir(), 'small-disk-'));
@@ -80,8 +80,11 @@ test('a full disk is reported and waited out; the old version stays up', {
     );
     assert.equal(source.lastError?.code, 'StoreFull');
     assert.match((await ask(program.port, '/')).body, /version v1/);
+    const retryAt = Date.parse(source.retryAt ?? '');
+    assert.ok(retryAt - Date.parse(source.lastError.at) > 14 * 60_000, `next try at ${source.retryAt}`);
     execFileSync('mount', ['-o', 'remount,size=64m', store]);
-    await program.until('v2 is served', ({ active }) => active?.version === 'v2');
+    await program.mount(bundleDocument({ version: 'v3', link: links.link('v2') }));
+    await program.until('v3 is served', ({ active }) => active?.version === 'v3');
   } finally {
     await program.remove();
     await links.close();

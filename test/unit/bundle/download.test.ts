@@ -15,6 +15,7 @@ import { BundleError } from '../../../src/bundle/bundle-error.ts';
 import { download } from '../../../src/bundle/download.ts';
 import { type BundleLimits, defaultLimits } from '../../../src/bundle/limits.ts';
 import { createLinkAgent, type LinkAgentOptions } from '../../../src/bundle/link-agent.ts';
+import { storeFull } from '../../../src/bundle/store-fault.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import type { Link } from '../../../src/wire/link.ts';
 import { createAuthority } from '../../support/pki.ts';
@@ -48,6 +49,7 @@ interface Attempt {
   readonly agent?: Partial<LinkAgentOptions>;
   readonly allowPrivateLinks?: boolean;
   readonly allowFileLinks?: boolean;
+  readonly admit?: (archiveBytes: number) => Promise<void>;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
 }
@@ -66,6 +68,7 @@ function bytesOf(link: Link, attempt: Attempt = {}): AsyncGenerator<Buffer> {
       allowPrivateLinks,
       allowFileLinks: attempt.allowFileLinks ?? false,
       userAgent: 'static-export-operator/test',
+      ...(attempt.admit && { admit: attempt.admit }),
     },
     attempt.signal ?? new AbortController().signal,
   );
@@ -146,6 +149,19 @@ describe('what came', () => {
     for await (const _first of bytesOf(link())) break;
     await closed.promise;
   });
+});
+
+test('the size that is announced is told before anything is read, and may end it', async () => {
+  const { link, requests } = await storage((_request, response) =>
+    response.writeHead(200, { 'content-length': archive.length }).end(archive),
+  );
+  const sizes: number[] = [];
+  const admit = async (bytes: number): Promise<void> => {
+    sizes.push(bytes);
+    throw storeFull();
+  };
+  assert.equal((await faultOf(link(), { admit })).code, 'StoreFull');
+  assert.deepEqual([sizes, requests.length], [[archive.length], 1]);
 });
 
 describe('an answer other than the archive', () => {

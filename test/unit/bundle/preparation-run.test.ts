@@ -139,3 +139,20 @@ test('while a slow disk is synced, the starter hears of it', async () => {
   const last = progress.at(-1);
   assert.ok(last?.type === 'progress' && last.receivedBytes > 0);
 });
+
+test('an archive larger than what is free is not fetched, and what is not known stops nothing', async () => {
+  const asked: string[] = [];
+  const free = (bytes: number | undefined) => async (folder: string) => {
+    asked.push(folder);
+    return bytes;
+  };
+  const reports = await run({ freeBytes: free(10) });
+  const last = reports.at(-1);
+  assert.ok(last?.type === 'failed');
+  assert.deepEqual([last.kind, last.code], ['transient', 'StoreFull']);
+  assert.ok(reports.every((one) => one.type !== 'progress' || one.receivedBytes === 0));
+  assert.deepEqual(asked, [join(dir, 'store')]);
+  for (const bytes of [undefined, 1_000_000]) {
+    assert.equal((await run({ freeBytes: free(bytes) })).at(-1)?.type, 'done');
+  }
+});

@@ -111,6 +111,21 @@ test('sweep keeps the current bundle and the newest others; recent gives those, 
   await Promise.all(recent.map((bundle) => bundle.close()));
 });
 
+test('to make room all go but the current bundle and the one being served', async () => {
+  const store = await openBundleStore(dir, { keep: 4 });
+  const digests: string[] = [];
+  for (const [at, word] of ['a', 'b', 'c'].entries()) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    await store.activate(digest, facts(at + 1));
+  }
+  const [, served = '', current = ''] = digests;
+  await putBundle(dir, site('never activated'));
+  assert.equal(await store.dropFormer(served), 2);
+  assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), [served, current].sort());
+  assert.equal(await store.dropFormer(served), 0);
+});
+
 test('at the start leftovers of ours go, and nothing else does', async () => {
   const first = await openBundleStore(dir, { keep: 2 });
   const { digest } = await putBundle(dir, site('one'));

@@ -106,3 +106,16 @@ test('the same content under another version is no swap', () => {
   assert.equal(site.view()?.active.activatedAt, 7);
   assert.equal(site.swaps(), 0);
 });
+
+test('former versions are let go on demand, and closed when nobody reads them', async () => {
+  const site = createLiveSite(3);
+  const [a, b] = [served('1'), served('2')];
+  site.dropPrevious();
+  site.swap(a);
+  site.swap(b);
+  site.dropPrevious();
+  await a.bundle.retire();
+  assert.equal(a.stored.isClosed(), true);
+  assert.equal(pathFound(site, '/'), b.bundle.digest);
+  assert.equal(pathFound(site, `/${asset('1')}`), undefined);
+});

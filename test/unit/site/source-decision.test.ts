@@ -295,3 +295,20 @@ test('a refused archive waits five to fifteen minutes, in every spread', () => {
     assert.ok(waitMs >= 5 * 60_000 && waitMs <= 15 * 60_000, `${waitMs} ms`);
   }
 });
+
+test('a store without room is tried again after a quarter of an hour or more, and a fresh link changes nothing', () => {
+  for (const fraction of [0, 0.5, 0.999]) {
+    const failed = recordFailure(undefined, published(), 'no-room', now, fraction);
+    assert.ok(failed.waitMs >= 15 * 60_000, `${failed.waitMs} ms`);
+    const facts = {
+      active: undefined,
+      lastGood: undefined,
+      settledLink: undefined,
+      failed,
+      monotonicMs: now,
+    };
+    const reading = { kind: 'published', published: published({ link: fresh }) } as const;
+    const decision = { action: 'wait', because: 'back-off', waitMs: failed.waitMs };
+    assert.deepEqual(decideSource({ ...facts, reading }), decision);
+  }
+});

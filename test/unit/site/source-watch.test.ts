@@ -6,6 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
 import { oddAnswer } from '../../../src/bundle/odd-answer.ts';
 import type { BundleStore } from '../../../src/bundle/store.ts';
+import { storeFull } from '../../../src/bundle/store-fault.ts';
 import type { BundleFacts } from '../../../src/bundle/stored-bundle.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { createLiveSite, type LiveSite } from '../../../src/site/live-site.ts';
@@ -50,6 +51,15 @@ class FakeStore implements BundleStore {
     if (this.failure !== undefined) throw this.failure;
     this.log.push(`activate ${facts.version}`);
     this.pointer = digest;
+  }
+
+  async dropFormer(servedDigest: string | undefined): Promise<number> {
+    const gone = [...this.bundles.keys()].filter(
+      (digest) => digest !== this.pointer && digest !== servedDigest,
+    );
+    for (const digest of gone) this.bundles.delete(digest);
+    this.log.push(`drop ${gone.length}`);
+    return gone.length;
   }
 
   async sweep(): Promise<void> {
@@ -127,6 +137,7 @@ const servedVersion = (): string | undefined => site.view()?.active.version;
 const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
 const dead = new BundleError('dead-link', 'LinkDead', 'the link is dead');
 const transient = new BundleError('transient', 'StorageUnavailable', 'the storage is busy');
+const full = storeFull();
 const maintenance = oddAnswer('HtmlInsteadOfArchive');
 const refused = new BundleError('refused', 'NotAnArchive', 'this is no archive');
 
@@ -314,6 +325,27 @@ test('a refused archive is tried again while nothing is served, and the next try
   assert.equal(fetches.length, 1);
   await clock.pass(1);
   assert.equal(servedVersion(), 'v1');
+});
+
+test('a store without room drops what is former and tries again at once; then it waits, fresh links or not', async () => {
+  publish('v1');
+  await start();
+  publish('v2');
+  await clock.pass(pollMs);
+  assert.deepEqual(await readAll(), ['v2', 'v1']);
+  answer = fails(full);
+  const tries = fetches.length;
+  for (let at = 0; at < 15 * 60_000; at += 60_000) {
+    publish('v3', `link-${at}`);
+    await clock.pass(60_000);
+  }
+  assert.equal(fetches.length, tries + 2);
+  assert.deepEqual(store.log.slice(-2), ['drop 1', 'drop 0']);
+  assert.deepEqual(await readAll(), ['v2']);
+  assert.deepEqual([watch.progress().state, watch.progress().lastError?.code], ['backing-off', 'StoreFull']);
+  answer = async () => ({ digest: store.put('v3') });
+  await clock.pass(10 * 60_000);
+  assert.equal(servedVersion(), 'v3');
 });
 
 test('a wall clock that is set back a day lengthens no wait', async () => {

@@ -17,7 +17,7 @@ export interface ResourceReport {
   readonly exportTookMs: number | undefined;
   /** What the link before the present one had left when it was replaced; below zero: it was dead. */
   readonly lifeLeftMs: number | undefined;
-  /** Failures in a row, by what they hold up (`export`, `poll`, `link`). */
+  /** Failures in a row, by what they hold up (`export`, `poll`, `link`); 1 for a refused `key`. */
   readonly failures: readonly {
     readonly lane: string;
     readonly reason: string;
@@ -108,7 +108,7 @@ export function registerReports(registry: Registry, reports: () => readonly Reso
 function registerFailures(registry: Registry, reports: () => readonly ResourceReport[]): void {
   const gauge: Gauge = new Gauge({
     name: 'staticexport_failures',
-    help: 'Failures in a row of exporting, polling or the link, by reason',
+    help: 'Failures in a row of exporting, polling or the link, and 1 for a refused key, by reason',
     labelNames: ['namespace', 'name', 'lane', 'reason'],
     registers: [registry],
     collect: () => {

@@ -62,17 +62,23 @@ function readStatus(found: unknown): Omit<ResourceReport, 'key' | 'observed' | '
   const job = recordAt(status, 'job');
   const [startedAt, finishedAt] = [instantAt(job, 'startedAt'), instantAt(job, 'finishedAt')];
   const failures = recordAt(status, 'failures');
+  const refused = textAt(recordAt(status, 'refusedKey'), 'reason');
+  const refusal = refused === undefined ? [] : [{ lane: 'key', reason: refused, count: 1 }];
   return {
     pages: numberAt(active, 'pages'),
     confirmedAt: instantAt(active, 'checkedAt') ?? instantAt(active, 'exportedAt'),
     exportTookMs: startedAt === undefined || finishedAt === undefined ? undefined : finishedAt - startedAt,
-    failures: ['export', 'poll', 'link'].flatMap((lane) => {
-      const failure = recordAt(failures, lane);
-      const count = numberAt(failure, 'count') ?? 0;
-      return count > 0 ? [{ lane, reason: textAt(failure, 'reason') ?? 'Unknown', count }] : [];
-    }),
+    failures: [
+      ...['export', 'poll', 'link'].flatMap((lane) => failureOf(lane, recordAt(failures, lane))),
+      ...refusal,
+    ],
     conditions: readConditions(status),
   };
+}
+
+function failureOf(lane: string, failure: JsonRecord): ResourceReport['failures'] {
+  const count = numberAt(failure, 'count') ?? 0;
+  return count > 0 ? [{ lane, reason: textAt(failure, 'reason') ?? 'Unknown', count }] : [];
 }
 
 function readConditions(status: JsonRecord): ResourceReport['conditions'] {

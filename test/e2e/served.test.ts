@@ -71,6 +71,8 @@ suite('both charts on real pods', () => {
       image: { ...productImage, pullPolicy: 'Never' },
       apiBaseUrl: apiUrl,
       allowPrivateLinks: true,
+      // The one that is killed below is the one that leads.
+      replicas: 1,
     });
     await install('docs', 'static-export-site', site, {
       export: { create: true, domain, api: { keySecretRef: { name: 'export-api' } } },

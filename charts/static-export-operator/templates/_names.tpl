@@ -1,53 +1,69 @@
-{{- define "operator.name" -}}
-{{- .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" -}}
+{{- /* Names and labels. Prefixed with the chart's name, because templates of all charts of a release share one
+     name space. The full name leaves room for suffixes. */ -}}
+{{- define "static-export-operator.name" -}}
+{{- .Values.nameOverride | default .Chart.Name | trunc 45 | trimSuffix "-" -}}
 {{- end -}}
 
-{{- define "operator.fullname" -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
-{{- else -}}
-{{- $name := include "operator.name" . -}}
-{{- if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" -}}
-{{- end -}}
-{{- end -}}
+{{- define "static-export-operator.fullname" -}}
+{{- $name := include "static-export-operator.name" . -}}
+{{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
+{{- .Values.fullnameOverride | default $full | trunc 45 | trimSuffix "-" -}}
 {{- end -}}
 
-{{- define "operator.serviceAccountName" -}}
+{{- define "static-export-operator.adminName" -}}{{ include "static-export-operator.fullname" . }}-admin{{- end -}}
+{{- define "static-export-operator.testName" -}}{{ include "static-export-operator.fullname" . }}-test{{- end -}}
+{{- define "static-export-operator.serviceName" -}}{{ include "static-export-operator.fullname" . }}-export-service{{- end -}}
+
+{{- define "static-export-operator.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
-{{- .Values.serviceAccount.name | default (include "operator.fullname" .) -}}
+{{- .Values.serviceAccount.name | default (include "static-export-operator.fullname" .) -}}
 {{- else -}}
-{{- required "serviceAccount.name is required when serviceAccount.create is false" .Values.serviceAccount.name -}}
+{{- required "serviceAccount.name is required when serviceAccount.create is false: the operator needs an account with rights" .Values.serviceAccount.name -}}
 {{- end -}}
 {{- end -}}
 
-{{- define "operator.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "operator.name" . }}
+{{- /* Of the operator's pods alone: other pods of the release have another name, because a Deployment's selector can
+     never be changed again. */ -}}
+{{- define "static-export-operator.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "static-export-operator.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{- define "operator.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{ include "operator.selectorLabels" . }}
+{{- define "static-export-operator.serviceSelectorLabels" -}}
+app.kubernetes.io/name: {{ include "static-export-operator.name" . }}-export-service
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "static-export-operator.testLabels" -}}
+app.kubernetes.io/name: {{ include "static-export-operator.name" . }}-test
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- /* Of every object but the pods: these change with the chart's version, and must not roll anything. */ -}}
+{{- define "static-export-operator.commonLabels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/part-of: static-export
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
-{{- /* What the operator may do where it looks after StaticExports. Secrets by name only: no list, no watch. */ -}}
-{{- define "operator.rules" -}}
-- apiGroups: [staticexport.dev]
-  resources: [staticexports]
-  verbs: [get, list, watch]
-- apiGroups: [staticexport.dev]
-  resources: [staticexports/status]
-  verbs: [patch]
-- apiGroups: [""]
-  resources: [secrets, configmaps]
-  verbs: [get, create, patch]
-- apiGroups: [events.k8s.io]
-  resources: [events]
-  verbs: [create, patch]
+{{- define "static-export-operator.labels" -}}
+{{ include "static-export-operator.selectorLabels" . }}
+{{ include "static-export-operator.commonLabels" . }}
+{{- end -}}
+
+{{- define "static-export-operator.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}{{ printf "%s@%s" .repository .digest }}
+{{- else -}}{{ printf "%s:%s" .repository (.tag | default $.Chart.AppVersion) }}{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Whether a kind of the monitoring API is rendered. */ -}}
+{{- define "static-export-operator.hasKind" -}}
+{{- $root := index . 0 -}}
+{{- if or (eq $root.Values.monitoring.kinds "always") ($root.Capabilities.APIVersions.Has (printf "monitoring.coreos.com/v1/%s" (index . 1))) }}yes{{ end -}}
 {{- end -}}

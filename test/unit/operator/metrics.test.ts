@@ -40,6 +40,7 @@ const stored: StoredResource = {
     active: { pages: 42, exportedAt: '2026-11-21T10:00:00Z' },
     job: { startedAt: '2026-11-21T09:58:00Z', finishedAt: '2026-11-21T10:00:00Z' },
     failures: { export: { count: 3, reason: 'JobFailed' }, link: { count: 0, reason: 'RateLimited' } },
+    refusedKey: { reason: 'Unauthorized', secretVersion: '7' },
     conditions: [
       { type: 'Exported', status: 'False', reason: 'PageCountDropped', message: 'words' },
       { type: 'LinkFresh', status: 'True' },
@@ -85,6 +86,7 @@ test('a resource shows how long its export took, what fails how often, and nothi
   const text = await scrape();
   assert.ok(text.includes(`staticexport_export_duration_seconds{${label}} 120\n`), text);
   assert.ok(text.includes(`staticexport_failures{${label},lane="export",reason="JobFailed"} 3\n`), text);
+  assert.ok(text.includes(`staticexport_failures{${label},lane="key",reason="Unauthorized"} 1\n`), text);
   assert.doesNotMatch(text, /lane="link"/);
 });
 

@@ -1,0 +1,132 @@
+{{- /* The alerts that are not left out, with the labels and the runbook's address that the values ask for. */ -}}
+{{- define "static-export-operator.rulesOfAlerts" -}}
+{{- $options := .Values.monitoring.prometheusRule -}}
+{{- $rules := list -}}
+{{- range (include "static-export-operator.alerts" . | fromYamlArray) -}}
+{{- if kindIs "string" . }}{{ fail . }}{{ end -}}
+{{- if not (has .alert $options.disabledAlerts) -}}
+{{- $rule := deepCopy . -}}
+{{- $_ := set $rule "labels" (merge (dict) $rule.labels $options.alertLabels) -}}
+{{- if $options.runbookBaseUrl -}}
+{{- $_ := set $rule.annotations "runbook_url" (printf "%s#%s" $options.runbookBaseUrl (lower .alert)) -}}
+{{- end -}}
+{{- $rules = append $rules $rule -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $rules -}}
+{{- end -}}
+
+{{- /* Each with what it means and what to do, for somebody woken at night; the README has the long form. Only the
+     leader has metrics of resources. `namespace` and `name` are the StaticExport's (honorLabels). */ -}}
+{{- define "static-export-operator.alerts" -}}
+{{- $job := printf "job=%q" (include "static-export-operator.adminName" .) -}}
+{{- $own := printf "namespace=%q,%s" .Release.Namespace $job -}}
+{{- $options := .Values.monitoring.prometheusRule -}}
+{{- $which := "{{ $labels.namespace }}/{{ $labels.name }}" -}}
+{{- $look := "kubectl --namespace {{ $labels.namespace }} describe staticexport {{ $labels.name }}" -}}
+{{- $logs := printf "kubectl --namespace %s logs deployment/%s" .Release.Namespace (include "static-export-operator.fullname" .) -}}
+{{- $expiry := printf "staticexport_link_expiry_timestamp_seconds{%s}" $job -}}
+{{- $issued := printf "staticexport_link_issued_timestamp_seconds{%s}" $job -}}
+- alert: StaticExportOperatorAbsent
+  expr: absent(up{ {{- $own -}} } == 1)
+  for: 5m
+  labels: { severity: critical }
+  annotations:
+    summary: No operator of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} answers.
+    description: Links are not refreshed and die one after the other; sites that run go on serving.
+    runbook: {{ printf "kubectl --namespace %s get pods, and their events: image, node, quota, or a crash (%s --previous). Pods that run and are ready: Prometheus does not find the ServiceMonitor (monitoring.serviceMonitor.labels), or a NetworkPolicy keeps it out (networkPolicy.adminFrom)." .Release.Namespace $logs | quote }}
+- alert: StaticExportOperatorWithoutLeader
+  expr: sum(leader_election_master_status{ {{- $own -}} }) < 1
+  for: 5m
+  labels: { severity: critical }
+  annotations:
+    summary: No replica of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} leads.
+    description: Replicas run and none holds the lease; nothing is exported and no link is refreshed.
+    runbook: {{ printf "Look at the log for lease (%s) and at the lease itself: kubectl --namespace %s get lease %s -o yaml. Forbidden: the Role of the lease is missing. Timeouts: the API server is slow or out of reach." $logs .Release.Namespace (include "static-export-operator.fullname" .) | quote }}
+- alert: StaticExportOperatorErrors
+  expr: increase(controller_runtime_reconcile_errors_total{ {{- $own -}} }[15m]) > 10
+  for: 15m
+  labels: { severity: warning }
+  annotations:
+    summary: Passes of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} keep failing.
+    description: "{{ "{{ $value | humanize }}" }} passes in 15 minutes ended with an error or were cut off; such a pass changes nothing."
+    runbook: {{ printf "The log has each with its resource and cause (%s). Forbidden: rights differ from this chart's (rbac.create). Timeouts: look at the API server and at rest_client_requests_total by code." $logs | quote }}
+- alert: StaticExportLinkDead
+  expr: {{ $expiry }} > 0 and {{ $expiry }} < time()
+  for: 2m
+  labels: { severity: critical }
+  annotations:
+    summary: "The published link of {{ $which }} is dead."
+    description: Servers go on serving from disk; a pod that starts with an empty one has nothing to fetch.
+    runbook: {{ printf "%s: LinkFresh says why. JobGone: the export API forgot the job, and a new export runs. KeyRefused: renew the key's Secret. Otherwise the export API is down: ask its owner. Do not delete or drain site pods without a volume meanwhile." $look | quote }}
+- alert: StaticExportLinkExpiring
+  expr: ({{ $expiry }} - time()) / ({{ $expiry }} - {{ $issued }}) < {{ divf $options.linkLifeLeftPercent 100 }} > 0
+  for: 1m
+  labels: { severity: warning }
+  annotations:
+    summary: "The published link of {{ $which }} is about to die."
+    description: "{{ "{{ $value | humanizePercentage }}" }} of its life is left, and it should have been replaced long ago."
+    runbook: {{ printf "%s: LinkFresh and status.failures.link say what keeps a new link away, and when it is tried again. Usual: the export API is down, rate-limited (Retry-After), or refuses the key." $look | quote }}
+- alert: StaticExportFailing
+  expr: staticexport_failures{ {{- $job -}} ,lane=~"export|poll"} > 0
+  for: {{ $options.exportFailingFor }}
+  labels: { severity: warning }
+  annotations:
+    summary: "{{ $which }} has not been exported for a long time."
+    description: "Exports fail with {{ "{{ $labels.reason }}" }}, {{ "{{ $value }}" }} times in a row; the last good version stays published."
+    runbook: {{ printf "%s: the condition Exported has the reason in words. JobFailed: the vendor's job log. BundleRejected: the archive cannot be published, its words say why. Once mended: kubectl --namespace {{ $labels.namespace }} annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/requestedAt=now-$RANDOM" $look | quote }}
+- alert: StaticExportStalled
+  expr: staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|PageCountDropped|TooFewPages|AwaitingPromotion"} == 1
+  for: 10m
+  labels: { severity: warning }
+  annotations:
+    summary: "{{ $which }} needs a person."
+    description: "It is stalled with {{ "{{ $labels.reason }}" }}; waiting does not help."
+    runbook: {{ printf "%s: the message of Stalled says what to change. HostNotAllowed: allowedApiHosts of this chart. OutputNotOwned: another object has the output's name." $look | quote }}
+- alert: StaticExportKeyRefused
+  expr: staticexport_failures{ {{- $job -}} ,lane="key"} == 1
+  for: 5m
+  labels: { severity: critical }
+  annotations:
+    summary: "The export API refuses the key of {{ $which }}."
+    description: "{{ "{{ $labels.reason }}" }}: with this key no export starts and no link is refreshed; the published one dies when its time is up."
+    runbook: "Unauthorized (401): the key was revoked or mistyped; write a new one into the Secret that api.keySecretRef names, it is read within a minute. Forbidden (403): the key lacks a right at the vendor; give it one, it is tried again every 15 minutes."
+- alert: StaticExportPageCountDropped
+  expr: staticexport_condition{ {{- $job -}} ,type="Exported",reason=~"PageCountDropped|TooFewPages"} == 1
+  labels: { severity: warning }
+  annotations:
+    summary: "A new export of {{ $which }} is held back for having too few pages."
+    description: "{{ "{{ $labels.reason }}" }}: the version before it stays published until somebody decides."
+    runbook: {{ printf "%s: status.candidate has the version and its pages. Meant: kubectl --namespace {{ $labels.namespace }} annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/promote=VERSION. Not meant: mend the docs project; the next export is measured anew." $look | quote }}
+- alert: StaticExportTargetsContested
+  expr: staticexport_condition{ {{- $job -}} ,type="TargetsSynced",reason="Contested"} == 1
+  labels: { severity: warning }
+  annotations:
+    summary: "Somebody undoes what {{ $which }} writes into a target."
+    description: The target is left alone until there is a new version or spec; it holds an old version.
+    runbook: {{ printf "%s: status.targets names the object, and its managedFields the other writer (kubectl get --show-managed-fields). Usually a GitOps tool that owns the same field: let it ignore the staticExport leaves, or drop the target." $look | quote }}
+- alert: StaticExportTargetsNotSynced
+  expr: staticexport_condition{ {{- $job -}} ,type="TargetsSynced",status="False",reason!~"Contested|Pending|Suspended"} == 1
+  for: 30m
+  labels: { severity: warning }
+  annotations:
+    summary: "A target of {{ $which }} does not get the published version."
+    description: "{{ "{{ $labels.reason }}" }}: the object holds an old version, or none."
+    runbook: {{ printf "%s: status.targets names the object. NotGranted: it is missing, or not annotated staticexport.dev/allow-from={{ $labels.namespace }}/{{ $labels.name }}. WriteFailed: rights outside the watched namespaces come from targets.values of this chart." $look | quote }}
+- alert: StaticExportClockSkew
+  expr: abs(staticexport_api_clock_skew_seconds{ {{- $job -}} }) > 60
+  for: 30m
+  labels: { severity: warning }
+  annotations:
+    summary: {{ "The clock of {{ $labels.host }} differs from ours." }}
+    description: "By {{ "{{ $value }}" }} seconds; lives of links are laid out by their clock, and a growing difference costs some of it."
+    runbook: Compare the node's clock (chrony, ntp) with a known good one; if ours is right, tell the owner of the export API.
+- alert: StaticExportServersDisagree
+  expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info)) > 1
+  for: {{ $options.disagreementFor }}
+  labels: { severity: warning }
+  annotations:
+    summary: {{ "Servers of {{ $labels.namespace }}/{{ $labels.job }} serve different versions." }}
+    description: "{{ "{{ $value }}" }} different bundles are served; readers see one or the other."
+    runbook: "A swap takes about a minute to reach every pod. When it lasts, compare bundle_server_active_bundle_info by pod, and look at the log and /status of the one that stayed behind: a dead link, a full volume, or a refused archive."
+{{- end -}}

@@ -1,0 +1,56 @@
+{{- /* Which export API the operator speaks to, and where its links may lead. Set, or the export service's. */ -}}
+{{- define "static-export-operator.serviceHost" -}}
+{{ include "static-export-operator.serviceName" . }}.{{ .Release.Namespace }}.svc
+{{- end -}}
+
+{{- define "static-export-operator.serviceUrl" -}}
+{{- $port := int .Values.exportService.service.port -}}
+http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:{{ $port }}{{ end }}
+{{- end -}}
+
+{{- define "static-export-operator.apiBaseUrl" -}}
+{{- if .Values.apiBaseUrl -}}{{ .Values.apiBaseUrl }}
+{{- else if .Values.exportService.enabled -}}{{ include "static-export-operator.serviceUrl" . }}
+{{- end -}}
+{{- end -}}
+
+{{- /* Comma-separated; empty: the operator takes the host of its base URL. With two APIs at hand both are named. */ -}}
+{{- define "static-export-operator.allowedApiHosts" -}}
+{{- if .Values.allowedApiHosts -}}
+{{- join "," .Values.allowedApiHosts -}}
+{{- else if and .Values.apiBaseUrl .Values.exportService.enabled -}}
+{{- $host := get (urlParse .Values.apiBaseUrl) "hostname" -}}
+{{- uniq (list $host (include "static-export-operator.serviceHost" .)) | join "," -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "static-export-operator.allowPrivateLinks" -}}
+{{- if kindIs "bool" .Values.allowPrivateLinks -}}
+{{- if .Values.allowPrivateLinks }}yes{{ end -}}
+{{- else if .Values.exportService.enabled -}}yes
+{{- end -}}
+{{- end -}}
+
+{{- /* Refused at render, in words that say what to do. */ -}}
+{{- define "static-export-operator.check" -}}
+{{- $service := .Values.exportService -}}
+{{- if $service.enabled -}}
+{{- if and (not $service.keys.existingSecret) (not $service.keys.inline) -}}
+{{- fail "exportService needs API keys. Set exportService.keys.existingSecret to a Secret whose key keys.txt holds one key a line (kubectl create secret generic export-service-keys --from-literal=keys.txt=…)" -}}
+{{- end -}}
+{{- if and $service.keys.existingSecret $service.keys.inline -}}
+{{- fail "exportService.keys.existingSecret and exportService.keys.inline exclude each other: keep the Secret" -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.extraCa.configMap .Values.extraCa.secret -}}
+{{- fail "extraCa.configMap and extraCa.secret exclude each other: put all authorities into one of them" -}}
+{{- end -}}
+{{- range .Values.targets.values -}}
+{{- if or (not $.Values.watchNamespaces) (has .namespace $.Values.watchNamespaces) -}}
+{{- fail (printf "targets.values names namespace %s, which the operator looks after: it has the rights there already. Leave the entry out" .namespace) -}}
+{{- end -}}
+{{- if not (or .configMaps .secrets) -}}
+{{- fail (printf "targets.values for namespace %s names no object: list configMaps or secrets" .namespace) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

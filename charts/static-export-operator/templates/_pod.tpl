@@ -1,0 +1,123 @@
+{{- /* The operator's pod. Nothing in it follows the chart's version: what does would roll the pods for nothing. */ -}}
+{{- define "static-export-operator.pod" -}}
+metadata:
+  labels: {{- include "static-export-operator.selectorLabels" . | nindent 4 }}
+    app.kubernetes.io/component: operator
+    {{- with .Values.podLabels }}{{- toYaml . | nindent 4 }}{{- end }}
+  annotations:
+    kubectl.kubernetes.io/default-container: operator
+    {{- with .Values.podAnnotations }}{{- toYaml . | nindent 4 }}{{- end }}
+spec:
+  serviceAccountName: {{ include "static-export-operator.serviceAccountName" . }}
+  automountServiceAccountToken: true
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ int64 .Values.terminationGracePeriodSeconds }}
+  securityContext: {{- toYaml .Values.podSecurityContext | nindent 4 }}
+  {{- include "static-export-operator.placement" . | nindent 2 }}
+  containers:
+    - name: operator
+      image: {{ include "static-export-operator.image" . | quote }}
+      imagePullPolicy: {{ .Values.image.pullPolicy }}
+      args: {{- include "static-export-operator.args" . | nindent 8 }}
+      {{- with .Values.extraEnv }}
+      env: {{- toYaml . | nindent 8 }}
+      {{- end }}
+      ports:
+        - { name: admin, containerPort: 8081 }
+      livenessProbe:
+        httpGet: { path: /livez, port: admin }
+        periodSeconds: 20
+        timeoutSeconds: 5
+      readinessProbe:
+        httpGet: { path: /readyz, port: admin }
+        periodSeconds: 10
+        timeoutSeconds: 5
+      resources: {{- toYaml .Values.resources | nindent 8 }}
+      securityContext: {{- toYaml .Values.securityContext | nindent 8 }}
+      volumeMounts:
+        # Archives lie here while they are inspected.
+        - { name: scratch, mountPath: /tmp }
+        {{- if or .Values.extraCa.configMap .Values.extraCa.secret }}
+        - { name: extra-ca, mountPath: /etc/static-export-ca, readOnly: true }
+        {{- end }}
+        {{- with .Values.extraVolumeMounts }}{{- toYaml . | nindent 8 }}{{- end }}
+  volumes:
+    - name: scratch
+      emptyDir: {{ .Values.scratchSizeLimit | empty | ternary "{}" (printf "{ sizeLimit: %s }" .Values.scratchSizeLimit) }}
+    {{- with .Values.extraCa.configMap }}
+    - name: extra-ca
+      configMap: { name: {{ . }} }
+    {{- end }}
+    {{- with .Values.extraCa.secret }}
+    - name: extra-ca
+      secret: { secretName: {{ . }} }
+    {{- end }}
+    {{- with .Values.extraVolumes }}{{- toYaml . | nindent 4 }}{{- end }}
+{{- end -}}
+
+{{- define "static-export-operator.args" -}}
+- operator
+- --admin-listen={{ .Values.listenHost }}:8081
+- --lease-namespace={{ .Release.Namespace }}
+- --lease-name={{ include "static-export-operator.fullname" . }}
+- --lease-duration={{ .Values.leaderElection.leaseDuration }}
+- --workers={{ .Values.workers }}
+- --request-timeout={{ .Values.requestTimeout }}
+- --inspect-timeout={{ .Values.inspection.timeout }}
+- --max-archive-size={{ .Values.inspection.maxArchiveSize }}
+- --max-bundle-size={{ .Values.inspection.maxBundleSize }}
+- --log-level={{ .Values.logLevel }}
+{{- with include "static-export-operator.apiBaseUrl" . }}
+- --api-base-url={{ . }}
+{{- end }}
+{{- with include "static-export-operator.allowedApiHosts" . }}
+- --allowed-api-hosts={{ . }}
+{{- end }}
+{{- with .Values.watchNamespaces }}
+- --watch-namespaces={{ join "," . }}
+{{- end }}
+{{- with .Values.instance }}
+- --instance={{ . }}
+{{- end }}
+{{- if include "static-export-operator.allowPrivateLinks" . }}
+- --allow-private-links
+{{- end }}
+{{- if or .Values.extraCa.configMap .Values.extraCa.secret }}
+- --extra-ca-file=/etc/static-export-ca/{{ .Values.extraCa.key }}
+{{- end }}
+{{- with .Values.extraArgs }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "static-export-operator.placement" -}}
+{{- $selector := dict "matchLabels" (include "static-export-operator.selectorLabels" . | fromYaml) -}}
+{{- $placement := dict -}}
+{{- range $field := list "nodeSelector" "tolerations" "priorityClassName" "hostAliases" "imagePullSecrets" -}}
+{{- with get $.Values $field }}{{ $_ := set $placement $field . }}{{ end -}}
+{{- end -}}
+{{- $term := dict "labelSelector" $selector "topologyKey" "kubernetes.io/hostname" -}}
+{{- if .Values.affinity -}}
+{{- $_ := set $placement "affinity" .Values.affinity -}}
+{{- else if eq .Values.antiAffinity "hard" -}}
+{{- $_ := set $placement "affinity" (dict "podAntiAffinity" (dict "requiredDuringSchedulingIgnoredDuringExecution" (list $term))) -}}
+{{- else if eq .Values.antiAffinity "soft" -}}
+{{- $preferred := dict "weight" 100 "podAffinityTerm" $term -}}
+{{- $_ := set $placement "affinity" (dict "podAntiAffinity" (dict "preferredDuringSchedulingIgnoredDuringExecution" (list $preferred))) -}}
+{{- end -}}
+{{- $spread := list -}}
+{{- range .Values.topologySpreadConstraints -}}
+{{- $spread = append $spread (merge (dict) . (dict "labelSelector" $selector)) -}}
+{{- end -}}
+{{- with $spread }}{{ $_ := set $placement "topologySpreadConstraints" . }}{{ end -}}
+{{- with $placement }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
+{{- /* For the helpers of the release: the export service and the test. */ -}}
+{{- define "static-export-operator.helperPlacement" -}}
+{{- $placement := dict -}}
+{{- range $field := list "nodeSelector" "tolerations" "hostAliases" "imagePullSecrets" -}}
+{{- with get $.Values $field }}{{ $_ := set $placement $field . }}{{ end -}}
+{{- end -}}
+{{- with $placement }}{{ toYaml . }}{{ end -}}
+{{- end -}}

@@ -39,9 +39,9 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
     case 'inspecting':
       return { status, publish: undefined, gate: { kind: 'keep' } };
     case 'started':
-      return answered(observation, settleStarted(observation, result));
+      return answered(settleStarted(observation, result));
     case 'polled':
-      return answered(observation, settlePolled(observation, result));
+      return answered(settlePolled(observation, result));
     case 'minted':
       return settleMinted(observation, plan, result);
     case 'inspected':
@@ -104,7 +104,7 @@ export function outputRefused(observation: Observation, plan: Plan): Status {
 }
 
 /** Any good answer clears what was held against the key. */
-function answered(_observation: Observation, status: Status, publish?: Publication): Settled {
+function answered(status: Status, publish?: Publication): Settled {
   return { status: { ...status, refusedKey: undefined }, publish, gate: { kind: 'open' } };
 }
 
@@ -204,10 +204,10 @@ function settleMint(observation: Observation, plan: Plan, minted: Minted): Settl
   const { clock } = minted;
   if (plan.action.kind === 'mint' && plan.action.cause === 'subject') {
     const subject = subjectOf(plan);
-    if (needsInspection(subject, observation)) return answered(observation, status);
+    if (needsInspection(subject, observation)) return answered(status);
     const content = { digest: subject.digest, pages: subject.pages, sizeBytes: subject.sizeBytes };
     const settled = settleSubject(observation, subject, content, clock);
-    return answered(observation, settled.status, settled.publish);
+    return answered(settled.status, settled.publish);
   }
   return settleRefreshed(observation, minted);
 }
@@ -216,7 +216,7 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Minte
   const { status, output, now, wanted } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;
   const { active } = status;
-  if (active === undefined) return answered(observation, status);
+  if (active === undefined) return answered(status);
   // After our clock was set back even the same link is news: its life on the clock as it is now.
   const isComparable = published !== undefined && !isFromTheFuture(published, now);
   const isStale = isComparable && (isPublished || !isFresher(clock, published, now));
@@ -227,7 +227,7 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Minte
       retryAt: formatInstant(retryAfterStale(published, now, wanted.minIntervalMs)),
       reason: 'NotFresher',
     };
-    return answered(observation, { ...status, failures: { ...status.failures, link: stale } });
+    return answered({ ...status, failures: { ...status.failures, link: stale } });
   }
   const publish: Publication = {
     version: active.version,
@@ -237,9 +237,11 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Minte
     sizeBytes: active.sizeBytes,
     ...clock,
   };
-  return answered(observation, { ...status, failures: { ...status.failures, link: undefined } }, publish);
+  return answered({ ...status, failures: { ...status.failures, link: undefined } }, publish);
 }
 
 function subjectOf({ state }: Plan): Subject {
-  return state.export.kind === 'complete' ? state.export.subject : pinSubject('');
+  // Only a complete export is minted for, or read; whoever changes that must say whose result it is.
+  if (state.export.kind !== 'complete') throw new TypeError(`no subject while export=${state.export.kind}`);
+  return state.export.subject;
 }

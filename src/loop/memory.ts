@@ -53,15 +53,24 @@ export interface ProcessMemory {
   /** By {@link resourceId}. */
   readonly polls: Map<string, LastPoll>;
   readonly candidates: Map<string, CandidateWork>;
-  /** Secret versions whose odd prefix was mentioned already. */
-  readonly warnedKeys: Set<string>;
+  /** By {@link gateId}: the version of the Secret whose odd prefix was mentioned already. */
+  readonly warnedKeys: Map<string, string>;
+  /** By {@link resourceId}: the gate it goes through. A gate that nobody goes through is forgotten. */
+  readonly users: Map<string, string>;
   /** Ends background work: the process stops, or lost leadership. */
   readonly signal: AbortSignal;
 }
 
 /** @param signal ends background work */
 export function createMemory(signal: AbortSignal): ProcessMemory {
-  return { gates: new Map(), polls: new Map(), candidates: new Map(), warnedKeys: new Set(), signal };
+  return {
+    gates: new Map(),
+    polls: new Map(),
+    candidates: new Map(),
+    warnedKeys: new Map(),
+    users: new Map(),
+    signal,
+  };
 }
 
 export function resourceId({ namespace, name }: ObjectKey): string {
@@ -88,8 +97,25 @@ export function dropCandidate({ candidates }: ProcessMemory, id: string): void {
   candidates.delete(id);
 }
 
+/** Notes which gate a resource goes through, and forgets the one before if it was the last to use it. */
+export function useGate(memory: ProcessMemory, id: string, gate: string): void {
+  if (memory.users.get(id) === gate) return;
+  leaveGate(memory, id);
+  memory.users.set(id, gate);
+}
+
+function leaveGate({ users, gates, warnedKeys }: ProcessMemory, id: string): void {
+  const gate = users.get(id);
+  users.delete(id);
+  if (gate === undefined || [...users.values()].includes(gate)) return;
+  gates.delete(gate);
+  warnedKeys.delete(gate);
+}
+
 /** Drops what is kept for a resource that no longer exists. */
 export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
-  memory.polls.delete(resourceId(key));
-  dropCandidate(memory, resourceId(key));
+  const id = resourceId(key);
+  memory.polls.delete(id);
+  dropCandidate(memory, id);
+  leaveGate(memory, id);
 }

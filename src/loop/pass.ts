@@ -15,7 +15,7 @@ import type { PassEdge, PassOutcome } from './edge.ts';
 import { execute } from './execute.ts';
 import { changeGate } from './gates.ts';
 import { gather, readProcess } from './gather.ts';
-import { forgetResource, resourceId } from './memory.ts';
+import { forgetResource, resourceId, useGate } from './memory.ts';
 import { notesOf } from './notes.ts';
 import { observe } from './observed.ts';
 import { writeOutputs } from './outputs.ts';
@@ -48,7 +48,8 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const spec = resource.spec ?? (resource.status.active && resource.remains);
   if (spec === undefined) return reportUnreadable(object, resource.status, resource.problems, edge, signal);
   const { observation, handles } = await gather(object, resource, spec, edge, signal);
-  warnOfPrefix(observation, object, edge);
+  useGate(edge.memory, resourceId(key), handles.gateId);
+  warnOfPrefix(observation, handles.gateId, object, edge);
 
   const before = adopt(observation);
   const plan = choose(classify(before), before);
@@ -140,11 +141,13 @@ async function reportUnreadable(
 /** The usual keys begin with `svc_`; one that does not may still be right. Said once per Secret version. */
 function warnOfPrefix(
   { key, wanted }: Observation,
+  gate: string,
   { metadata }: StaticExportObject,
   { memory, logger }: PassEdge,
 ): void {
-  if (key.kind !== 'present' || key.hasUsualPrefix || memory.warnedKeys.has(key.secretVersion)) return;
-  memory.warnedKeys.add(key.secretVersion);
+  if (key.kind !== 'present' || key.hasUsualPrefix) return;
+  if (memory.warnedKeys.get(gate) === key.secretVersion) return;
+  memory.warnedKeys.set(gate, key.secretVersion);
   const secret = `${metadata.namespace}/${wanted.keySecret.name}`;
   logger.warn(
     { resource: resourceId(metadata), secret },

@@ -1,0 +1,56 @@
+// What a process keeps for itself stays as small as the resources that exist: what goes, takes what was kept for
+// it, and what several share stays until the last of them has gone.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { changeGate } from '../../../src/loop/gates.ts';
+import { createMemory, forgetResource, gateId, useGate } from '../../../src/loop/memory.ts';
+import { resource, World } from '../../simulation/world.ts';
+
+const secret = { name: 'export-api', key: 'apiKey' };
+const first = gateId('https://api.example.com', 'docs', secret);
+const second = gateId('https://other.example.com', 'docs', secret);
+
+function memoryOf(...users: readonly (readonly [id: string, gate: string])[]) {
+  const memory = createMemory(new AbortController().signal);
+  for (const [id, gate] of users) {
+    useGate(memory, id, gate);
+    changeGate(memory, gate, { kind: 'close', until: 2000 }, 1000);
+    memory.warnedKeys.set(gate, 'u/1');
+  }
+  return memory;
+}
+
+test('a gate stays while one resource goes through it, and goes with the last', () => {
+  const memory = memoryOf(['docs/a', first], ['docs/b', first]);
+  forgetResource(memory, { namespace: 'docs', name: 'a' });
+  assert.deepEqual([...memory.gates.keys()], [first]);
+  assert.deepEqual([...memory.warnedKeys.keys()], [first]);
+  forgetResource(memory, { namespace: 'docs', name: 'b' });
+  assert.equal(memory.gates.size + memory.warnedKeys.size + memory.users.size, 0);
+});
+
+test('a resource that moves to another API leaves the gate it came through', () => {
+  const memory = memoryOf(['docs/a', first]);
+  useGate(memory, 'docs/a', second);
+  assert.deepEqual([memory.gates.size, memory.warnedKeys.size], [0, 0]);
+  assert.deepEqual([...memory.users], [['docs/a', second]]);
+});
+
+test('nothing is kept of a resource that was deleted', async () => {
+  const world = new World();
+  world.vendor.validKey = 'unusual';
+  world.cluster.putSecret({ namespace: 'docs', name: 'export-api' }, { apiKey: 'unusual' });
+  world.vendor.failing = 'RateLimited';
+  world.vendor.retryAfterMs = 60_000;
+  await world.turn();
+  const { memory } = world.edge();
+  const kept = () => [memory.gates, memory.polls, memory.candidates, memory.warnedKeys, memory.users];
+  assert.ok(memory.gates.size === 1 && memory.warnedKeys.size === 1 && memory.users.size === 1);
+  world.cluster.remove(resource);
+  await world.turn();
+  assert.deepEqual(
+    kept().map(({ size }) => size),
+    [0, 0, 0, 0, 0],
+  );
+});

@@ -26,6 +26,8 @@ export interface LiveProgress {
   /** Whole percent, below 100; never falls while the job runs. */
   readonly percent: number;
   readonly pageCount: number;
+  /** Epoch ms of the last change of either. */
+  readonly updatedAt: number;
 }
 
 export interface JobRunnerOptions {
@@ -59,7 +61,7 @@ export interface JobRunner {
 export const archiveFile = (directory: string, jobId: string): string =>
   join(directory, 'archives', `${jobId}.tar.gz`);
 
-/** Percent of what is known so far; below 100 because more may be found and packing is still to come. */
+/** Percent of what is known so far, and nothing before that; below 100, for more may be found, and packing is to come. */
 export function percentOf({ pageCount, discovered }: CrawlProgress, earlier: number): number {
   const share = discovered > 0 ? pageCount / discovered : 0;
   return Math.max(earlier, Math.min(99, Math.floor(share * 99)));
@@ -83,7 +85,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
         return;
       }
       if (job === undefined) return;
-      live.set(job.id, { percent: 0, pageCount: 0 });
+      live.set(job.id, { percent: 0, pageCount: 0, updatedAt: job.updatedAt });
       const work = run(job).finally(() => {
         live.delete(job.id);
         running.delete(work);
@@ -122,6 +124,13 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     }
   }
 
+  /** In memory only: a page is not worth a write to the disk. A clock set back moves nothing back. */
+  function note(jobId: string, percent: number, pageCount: number): void {
+    const earlier = live.get(jobId);
+    if (earlier?.percent === percent && earlier.pageCount === pageCount) return;
+    live.set(jobId, { percent, pageCount, updatedAt: Math.max(earlier?.updatedAt ?? 0, clock.now()) });
+  }
+
   /** Writes until it succeeds, or gives up (false) because the service stops: the next start recovers the job. */
   async function record(write: () => void, log: Logger): Promise<boolean> {
     for (;;) {
@@ -146,10 +155,8 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     // The crawl has limits of its own; this is the backstop that keeps a job from hanging whatever it does.
     const signal = clock.deadline(options.limits.timeoutMs + packingAllowanceMs, stopping.signal);
     await mkdir(spoolDirectory, { recursive: true, mode: 0o700 });
-    const onProgress = (progress: CrawlProgress): void => {
-      const percent = percentOf(progress, live.get(job.id)?.percent ?? 0);
-      live.set(job.id, { percent, pageCount: progress.pageCount });
-    };
+    const onProgress = (progress: CrawlProgress): void =>
+      note(job.id, percentOf(progress, live.get(job.id)?.percent ?? 0), progress.pageCount);
     const request: CrawlRequest = {
       domain: job.domain,
       origin: origin.url,
@@ -163,7 +170,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     );
     if (result.pageCount === 0) throw new PublishableError('NoPages', 'the site has no pages');
     for (const note of result.notes) log.info({ note: note.code, count: note.count }, 'crawl note');
-    live.set(job.id, { percent: 99, pageCount: result.pageCount });
+    note(job.id, 99, result.pageCount);
     const destination = archiveFile(directory, job.id);
     const packed = await orAborted(options.pack(result, destination, signal), signal);
     return { pageCount: result.pageCount, ...packed };

@@ -1,10 +1,14 @@
 // What has arrived so far, in whatever order: for progress, and for the limits that must end a crawl in the middle
 // of a wave. Decides nothing about the site; that is the frontier's, when the wave is settled.
+// Refuses: progress from too little. A home page alone is all that is known, and nothing of the site.
 
 import { documentPath } from './bundle-path.ts';
 import type { CrawlLimits, CrawlProgress } from './contract.ts';
 import { tooManyBytes, tooManyPages } from './crawl-error.ts';
 import { type Frontier, isNotFoundPage, type Outcome, type Visit } from './frontier.ts';
+
+/** What fewer pages lead to says little of the rest of a site: they are reported when all of them are there. */
+const tellingPages = 8;
 
 export interface Arrivals {
   startWave(wave: readonly Visit[]): void;
@@ -23,12 +27,24 @@ export function createArrivals(
   /** Paths of pages that this wave's bodies lead to and the frontier has not heard of yet. */
   const ahead = new Set<string>();
   let sizeBytes = 0;
-  let openVisits = 0;
-  const report = (): void =>
-    onProgress({ pageCount: pages.size, discovered: pages.size + openVisits + ahead.size });
+  let wavePages = 0;
+  let openPages = 0;
+  let openSitemaps = 0;
+  let isSitemapAhead = false;
+  const report = (): void => {
+    const isWhole = openPages + openSitemaps === 0;
+    const isTelling = openSitemaps === 0 && wavePages >= tellingPages;
+    if (!(isWhole || isTelling) || (isSitemapAhead && ahead.size < tellingPages)) return;
+    const heardPages = wavePages - openPages;
+    const expected = heardPages === 0 ? 0 : Math.round((ahead.size / heardPages) * openPages);
+    onProgress({ pageCount: pages.size, discovered: pages.size + openPages + ahead.size + expected });
+  };
   return {
     startWave: (wave) => {
-      openVisits = wave.filter(({ isPage }) => isPage).length;
+      wavePages = wave.filter(({ isPage }) => isPage).length;
+      openPages = wavePages;
+      openSitemaps = wave.filter(({ isPage, isSitemap }) => isSitemap && !isPage).length;
+      isSitemapAhead = false;
       ahead.clear();
       report();
     },
@@ -36,17 +52,24 @@ export function createArrivals(
       sizeBytes += size;
       if (sizeBytes > limits.maxBytes) throw tooManyBytes(limits.maxBytes);
     },
-    finish: ({ address, isPage }, outcome) => {
-      if (!isPage) return;
-      openVisits -= 1;
-      if (outcome.kind === 'stored' && outcome.isDocument) {
-        if (!isNotFoundPage(address)) pages.add(documentPath(address) ?? address.path);
-        if (pages.size > limits.maxPages) throw tooManyPages(limits.maxPages, address.path);
-        for (const { use, address: to } of outcome.links.links) {
-          if (use === 'page' && !frontier.visits.has(to.path)) ahead.add(to.path);
-        }
-      }
+    finish: (visit, outcome) => {
+      if (visit.isPage) openPages -= 1;
+      else if (visit.isSitemap) openSitemaps -= 1;
+      else return;
+      if (outcome.kind === 'stored') takeStored(visit, outcome);
       report();
     },
   };
+
+  function takeStored({ address, isPage }: Visit, { isDocument, links }: Outcome & { kind: 'stored' }): void {
+    if (isPage && isDocument) {
+      if (!isNotFoundPage(address)) pages.add(documentPath(address) ?? address.path);
+      if (pages.size > limits.maxPages) throw tooManyPages(limits.maxPages, address.path);
+    }
+    for (const { use, isSitemap, address: to } of links.links) {
+      if (frontier.visits.has(to.path)) continue;
+      if (isSitemap) isSitemapAhead = true;
+      else if (use === 'page') ahead.add(to.path);
+    }
+  }
 }

@@ -40,7 +40,10 @@ export interface CrawlRequest {
 export interface CrawlProgress {
   /** Pages fetched so far; never falls. */
   readonly pageCount: number;
-  /** Those, and the pages known and still to fetch; may fall when a link turns out to be dead. */
+  /**
+   * Those, the pages known and still to fetch, and as many more as the rest of the wave is likely to lead to.
+   * May fall when a link turns out to be dead.
+   */
   readonly discovered: number;
 }
 

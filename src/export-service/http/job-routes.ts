@@ -139,7 +139,7 @@ function documentOf(job: JobRow, runner: Pick<JobRunner, 'progressOf'>): JobDocu
     progress: job.status === 'completed' ? 100 : (live?.percent ?? 0),
     pageCount: live?.pageCount ?? job.pageCount,
     createdAt: new Date(job.createdAt).toISOString(),
-    updatedAt: new Date(job.updatedAt).toISOString(),
+    updatedAt: new Date(live?.updatedAt ?? job.updatedAt).toISOString(),
     error: job.error,
   };
 }

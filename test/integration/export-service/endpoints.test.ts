@@ -52,7 +52,14 @@ test('a job is queued, runs with live progress, completes, and its bundle is one
   assert.equal(jobSchema.parse(started.raw).domain, domain);
   const crawl = await service.nextCrawl();
   assert.equal((await client.readJob(started.jobId, never)).state, 'running');
+  const updatedAt = async (): Promise<number> =>
+    Date.parse(jobSchema.parse((await client.readJob(started.jobId, never)).raw).updatedAt);
+  const claimedAt = await updatedAt();
+  service.moveClock(5000);
+  assert.equal(await updatedAt(), claimedAt);
   crawl.edge.onProgress({ pageCount: 3, discovered: 12 });
+  assert.ok((await updatedAt()) >= claimedAt + 5000);
+  service.moveClock(-5000);
   const running = await client.readJob(started.jobId, never);
   assert.deepEqual([running.outcome, running.progress, running.pageCount], ['unfinished', 24, 3]);
   assert.match(

@@ -123,27 +123,35 @@ test('as many jobs run at once as allowed', async () => {
   await runner.stop();
 });
 
-test('progress is live, never falls, and stays below 100 until the job is completed', async () => {
-  const runner = createRunner();
+test('progress is live, never falls, says when it moved, and stays below 100 until the job is completed', async () => {
+  let now = 1000;
+  const runner = createRunner({ clock: { ...systemClock, now: () => now } });
   queue('a');
   await runner.start();
   await until(() => crawls.length === 1);
-  assert.deepEqual(runner.progressOf('a'), { percent: 0, pageCount: 0 });
+  assert.deepEqual(runner.progressOf('a'), { percent: 0, pageCount: 0, updatedAt: 1000 });
   const seen = [
     [1, 2],
+    [2, 10],
     [2, 10],
     [9, 10],
     [10, 10],
   ].map(([pageCount = 0, discovered = 0]) => {
+    now += 1000;
     crawls[0]?.edge.onProgress({ pageCount, discovered });
     return runner.progressOf('a');
   });
   assert.deepEqual(seen, [
-    { percent: 49, pageCount: 1 },
-    { percent: 49, pageCount: 2 },
-    { percent: 89, pageCount: 9 },
-    { percent: 99, pageCount: 10 },
+    { percent: 49, pageCount: 1, updatedAt: 2000 },
+    { percent: 49, pageCount: 2, updatedAt: 3000 },
+    { percent: 49, pageCount: 2, updatedAt: 3000 },
+    { percent: 89, pageCount: 9, updatedAt: 5000 },
+    { percent: 99, pageCount: 10, updatedAt: 6000 },
   ]);
+  now = 500;
+  crawls[0]?.edge.onProgress({ pageCount: 11, discovered: 11 });
+  assert.equal(runner.progressOf('a')?.updatedAt, 6000);
+  assert.equal(store.find('a')?.updatedAt, 1000, 'progress is not written');
   crawls[0]?.end(site);
   await until(() => finished.length === 1);
   await runner.stop();

@@ -20,29 +20,87 @@ const page = (...paths: readonly string[]): Outcome => ({
   links: { ...noLinks, links: paths.map((path) => link(path)) },
 });
 
-test('each answer moves one page from open to arrived, and what it links to is counted once, ahead', () => {
+const sitemap = (...links: readonly ReturnType<typeof link>[]): Outcome => ({
+  kind: 'stored',
+  body: { sha256: '', sizeBytes: 1 },
+  isDocument: false,
+  links: { ...noLinks, links },
+});
+const absent: Outcome = { kind: 'absent', reason: 'NotFound' };
+const numbered = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `/p${String(index).padStart(2, '0')}`);
+
+/** Crawls the answers, wave after wave. @returns the reports of each wave */
+function reportsOf(answers: Readonly<Record<string, Outcome>>, seeds: readonly ReturnType<typeof link>[]) {
   const frontier = createFrontier(defaultCrawlLimits, { isAllowed: () => true, sitemaps: [] });
-  for (const path of ['/a', '/b', '/dead']) frontier.add(link(path), 0);
-  frontier.add(link('/x.png', 'asset'), 0);
-  const seen: CrawlProgress[] = [];
-  const arrivals = createArrivals(defaultCrawlLimits, frontier, (progress) => seen.push(progress));
-  const wave = frontier.nextWave();
-  arrivals.startWave(wave);
-  const outcomes: Readonly<Record<string, Outcome>> = {
-    '/a': page('/b', '/c', '/d'),
-    '/b': page('/d', '/e'),
-    '/dead': { kind: 'absent', reason: 'NotFound' },
-    '/x.png': { kind: 'absent', reason: 'NotFound' },
-  };
-  for (const visit of wave) {
-    const outcome = outcomes[visit.address.path];
-    if (outcome !== undefined) arrivals.finish(visit, outcome);
+  for (const seed of seeds) frontier.add(seed, 0);
+  const waves: CrawlProgress[][] = [];
+  const arrivals = createArrivals(defaultCrawlLimits, frontier, (progress) => waves.at(-1)?.push(progress));
+  for (let wave = frontier.nextWave(); wave.length > 0; wave = frontier.nextWave()) {
+    waves.push([]);
+    arrivals.startWave(wave);
+    for (const visit of wave) arrivals.finish(visit, answers[visit.address.path] ?? absent);
+    for (const visit of wave) frontier.settle(visit, answers[visit.address.path] ?? absent);
   }
-  assert.deepEqual(seen, [
-    { pageCount: 0, discovered: 3 },
-    { pageCount: 1, discovered: 5 },
-    { pageCount: 2, discovered: 6 },
-    { pageCount: 2, discovered: 5 },
+  return waves;
+}
+
+const home = [link('/'), { ...link('/sitemap.xml', 'hint'), isSitemap: true }];
+
+test('nothing is reported of the home page until the sitemap has spoken too', () => {
+  const all = numbered(64);
+  const answers = Object.fromEntries(all.map((path) => [path, page(...all)]));
+  const waves = reportsOf(
+    { ...answers, '/': page(), '/sitemap.xml': sitemap(...all.map((to) => link(to))) },
+    home,
+  );
+  assert.deepEqual(waves[0], [{ pageCount: 1, discovered: 65 }]);
+  assert.deepEqual(
+    waves[1],
+    Array.from({ length: 65 }, (_, index) => ({ pageCount: index + 1, discovered: 65 })),
+  );
+});
+
+test('a sitemap of sitemaps is waited for', () => {
+  const nested = { ...link('/more.xml', 'asset'), isSitemap: true };
+  const answers = { '/': page('/a'), '/a': page(), '/b': page(), '/sitemap.xml': sitemap(nested) };
+  const waves = reportsOf({ ...answers, '/more.xml': sitemap(link('/b')) }, home);
+  assert.deepEqual(waves, [[], [{ pageCount: 2, discovered: 3 }], [{ pageCount: 3, discovered: 3 }]]);
+});
+
+test('a few pages are reported together, with what all of them lead to', () => {
+  const answers = {
+    '/': page('/changes', '/guide'),
+    '/changes': page(),
+    '/guide': page(...numbered(20)),
+  };
+  const [first, second] = reportsOf(answers, home);
+  assert.deepEqual(first, [{ pageCount: 1, discovered: 3 }]);
+  assert.deepEqual(second, [{ pageCount: 3, discovered: 23 }]);
+});
+
+test('each answer moves one page from open to arrived, and what it links to is counted once, ahead', () => {
+  const [, second] = reportsOf(
+    {
+      '/': page(...numbered(8)),
+      '/p00': page('/p01', '/c', '/d'),
+      '/p01': page('/d', '/e'),
+      '/p03': page('/x.png'),
+      ...Object.fromEntries(['/p04', '/p05', '/p06', '/p07'].map((path) => [path, page()])),
+    },
+    home,
+  );
+  assert.deepEqual(second, [
+    { pageCount: 1, discovered: 9 },
+    // One page in eight has led to two: the other seven may lead to fourteen.
+    { pageCount: 2, discovered: 9 + 2 + 14 },
+    { pageCount: 3, discovered: 9 + 3 + 9 },
+    { pageCount: 3, discovered: 8 + 3 + 5 },
+    { pageCount: 4, discovered: 8 + 4 + 4 },
+    { pageCount: 5, discovered: 8 + 4 + 2 },
+    { pageCount: 6, discovered: 8 + 4 + 1 },
+    { pageCount: 7, discovered: 8 + 4 + 1 },
+    { pageCount: 8, discovered: 8 + 4 },
   ]);
 });
 

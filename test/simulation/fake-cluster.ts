@@ -32,6 +32,7 @@ export class FakeCluster implements Cluster {
   #version = 100;
 
   create(key: ObjectKey, spec: unknown): StaticExportObject {
+    this.#collectGarbage();
     const object = {
       metadata: { ...this.#meta(key), generation: 1 },
       spec,
@@ -65,11 +66,19 @@ export class FakeCluster implements Cluster {
 
   /** The resource goes, and the garbage collector takes what it owned. */
   remove(key: ObjectKey): void {
-    const uid = this.exports.get(idOf(key))?.metadata.uid;
     this.exports.delete(idOf(key));
+    this.past.delete(idOf(key));
+    this.#collectGarbage();
+  }
+
+  /** What an owner left behind, or a late writer made for one that is gone, does not stay. */
+  #collectGarbage(): void {
+    const living = new Set([...this.exports.values()].map(({ metadata }) => metadata.uid));
     for (const objects of [this.secrets, this.configMaps]) {
       for (const [id, { metadata }] of objects) {
-        if (metadata.ownerReferences.some((owner) => owner.uid === uid)) objects.delete(id);
+        const { ownerReferences } = metadata;
+        const isOrphan = ownerReferences.length > 0 && !ownerReferences.some(({ uid }) => living.has(uid));
+        if (isOrphan) objects.delete(id);
       }
     }
   }

@@ -63,6 +63,8 @@ export class FakeVendor implements ExportApiSource {
   /** `Retry-After` of good answers to starts and polls. */
   pollAfterMs: number | undefined;
   linkLifetimeMs = 15 * 60_000;
+  /** Each new link lives this share of the one before it, and ten minutes at least. */
+  lifetimeShrinks = 1;
   jobMs = 60_000;
   ending: Job['ending'] = 'completed';
   readMs = 1000;
@@ -195,6 +197,8 @@ export class FakeVendor implements ExportApiSource {
       : `https://storage.test/b${this.#count}.tar.gz?X-Sig=${signature}${this.#count}`;
     if (!isCached) {
       const issuedAt = this.clock.monotonic();
+      if (this.lifetimeShrinks < 1)
+        this.linkLifetimeMs = Math.max(600_000, this.linkLifetimeMs * this.lifetimeShrinks);
       const isBroken = this.deadMints > 0;
       this.deadMints = Math.max(0, this.deadMints - 1);
       this.links.set(text, { jobId, issuedAt, expiresAt: issuedAt + this.linkLifetimeMs, isBroken });

@@ -37,8 +37,9 @@ export class LinkOracles {
     if (link === undefined || fact === undefined) return;
     const isExcused = this.#isExcused(fact.jobId, now);
     if (isExcused) {
-      if (!isLive && !this.#diedOnce.has(link)) this.excused += 1;
+      if (isLive || this.#diedOnce.has(link)) return;
       this.#diedOnce.add(link);
+      this.excused += 1;
       return;
     }
     const deadMs = now - fact.expiresAt;

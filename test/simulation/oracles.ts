@@ -45,6 +45,16 @@ export class Oracles {
     this.link = new LinkOracles(world);
   }
 
+  versions(): number {
+    return this.#superseded.size + 1;
+  }
+
+  /** Another resource of the same name: nothing of the old one binds it. */
+  startAnew(): void {
+    this.#lastVersion = undefined;
+    this.#superseded.clear();
+  }
+
   /** Something happened that the operator may need time to get over. */
   disturb(): void {
     this.#disturbedAt = this.#world.clock.monotonic();

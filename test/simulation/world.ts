@@ -145,6 +145,13 @@ export class World {
     return back.reduce((sum, { ms }) => sum - ms, 0);
   }
 
+  /** Drops what a long life need not remember; the counts stay. */
+  forget(): void {
+    if (this.because.length > 1000) this.because.length = 0;
+    if (this.logs.length > 1000) this.logs.length = 0;
+    if (this.events.length > 1000) this.events.length = 0;
+  }
+
   /** Tells the driver of a change, as a watch would. */
   prompt(): void {
     this.isDirty = true;

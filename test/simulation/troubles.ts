@@ -1,0 +1,175 @@
+// What may happen to a resource in a long life: troubles of the vendor, of the key, of the cluster and of the
+// process, and what users do. Each begins, lasts, and says how it ends; `stopsLinks` where no fresh link can be had.
+
+import type { Oracles } from './oracles.ts';
+import { keySecret, outputName, resource, type World } from './world.ts';
+
+export interface Script {
+  readonly world: World;
+  readonly oracles: Oracles;
+}
+
+interface Begun {
+  readonly end?: () => void;
+  readonly stopsLinks: boolean;
+}
+
+type Trouble = (script: Script) => Begun;
+
+const harmless: Begun = { stopsLinks: false };
+const minuteMs = 60_000;
+
+function failing(
+  codes: readonly NonNullable<World['vendor']['failing']>[],
+  waitsMs: readonly (number | undefined)[],
+) {
+  return ({ world }: Script): Begun => {
+    const { vendor } = world;
+    vendor.failing = world.dice.pick(codes);
+    vendor.retryAfterMs = world.dice.pick(waitsMs);
+    const end = (): void => {
+      vendor.failing = undefined;
+      vendor.retryAfterMs = undefined;
+      // A key that was refused is tried again when its Secret is touched; a person does that.
+      world.cluster.putSecret(keySecret, { apiKey: vendor.validKey });
+    };
+    return { end, stopsLinks: true };
+  };
+}
+
+function edited(change: (world: World) => Record<string, unknown>, undone: Record<string, unknown>): Trouble {
+  return ({ world }) => {
+    world.editSpec(change(world));
+    return { end: () => world.editSpec(undone), stopsLinks: false };
+  };
+}
+
+export const troubles: Readonly<Record<string, Trouble>> = {
+  outage: failing(['ServerError', 'NetworkError', 'RequestTimeout', 'UnexpectedAnswer'], [undefined]),
+  'Retry-After storm': failing(['RateLimited', 'ServerError'], [30_000, 5 * minuteMs, 120 * minuteMs]),
+  '401 spell': failing(['Unauthorized'], [undefined]),
+  '403 spell': failing(['Forbidden'], [undefined]),
+  'the same link until expiry': ({ world: { vendor } }) => {
+    vendor.isCachingLinks = true;
+    // Who was given the same link looks again just after its end, so it stays a slow vendor until then.
+    const end = (): void => {
+      vendor.isCachingLinks = false;
+    };
+    return { end, stopsLinks: true };
+  },
+  'links that live shorter and shorter': ({ world: { vendor } }) => {
+    const before = vendor.linkLifetimeMs;
+    vendor.lifetimeShrinks = 0.8;
+    const end = (): void => {
+      vendor.lifetimeShrinks = 1;
+      vendor.linkLifetimeMs = before;
+    };
+    return { end, stopsLinks: false };
+  },
+  'links that are dead on arrival': ({ world: { vendor, dice } }) => {
+    vendor.deadMints = dice.between(1, 7);
+    const end = (): void => {
+      vendor.deadMints = 0;
+    };
+    return { end, stopsLinks: true };
+  },
+  'a wrong clock at the vendor': ({ world: { vendor, dice } }) => {
+    vendor.skewMs = dice.between(-36_000, 36_000) * 1000;
+    return harmless;
+  },
+  'a status nobody knows': ({ world }) => {
+    world.vendor.ending = 'never';
+    world.vendor.unfinishedState = 'archiving';
+    world.annotate({ 'staticexport.dev/requestedAt': `unknown-${world.dice.roll()}` });
+    const end = (): void => {
+      world.vendor.ending = 'completed';
+    };
+    return { end, stopsLinks: false };
+  },
+  'jobs that fail': ({ world }) => {
+    world.vendor.ending = 'failed';
+    world.annotate({ 'staticexport.dev/requestedAt': `failing-${world.dice.roll()}` });
+    const end = (): void => {
+      world.vendor.ending = 'completed';
+    };
+    return { end, stopsLinks: false };
+  },
+  'the published job is lost': ({ world }) => {
+    world.vendor.jobs.delete(world.status().active?.jobId ?? '');
+    return harmless;
+  },
+  'every job is lost': ({ world }) => {
+    world.vendor.jobs.clear();
+    return harmless;
+  },
+  'our clock jumps': ({ world }) => {
+    world.jump(world.dice.between(-7200, 7200) * 1000);
+    return harmless;
+  },
+  'the key is changed at the vendor first': ({ world }) => {
+    const { vendor } = world;
+    vendor.validKey = `svc_secret-${world.dice.between(100_000, 999_999)}`;
+    return { end: () => world.cluster.putSecret(keySecret, { apiKey: vendor.validKey }), stopsLinks: true };
+  },
+  'the key is gone': ({ world }) => {
+    world.cluster.secrets.delete(`${keySecret.namespace}/${keySecret.name}`);
+    const { validKey } = world.vendor;
+    return { end: () => world.cluster.putSecret(keySecret, { apiKey: validKey }), stopsLinks: true };
+  },
+  'the outputs are deleted': ({ world }) => {
+    world.cluster.secrets.delete(`${resource.namespace}/${outputName}`);
+    world.cluster.configMaps.delete(`${resource.namespace}/${outputName}`);
+    return harmless;
+  },
+  'the content changes': ({ world }) => {
+    const name = `content-${world.dice.between(1, 9)}`;
+    world.vendor.contents.set('docs.example.com', { name, pages: world.dice.between(8, 30) });
+    world.annotate({ 'staticexport.dev/requestedAt': `edit-${world.dice.roll()}` });
+    return harmless;
+  },
+  'other inputs': edited(() => ({ domain: 'www.example.com' }), { domain: 'docs.example.com' }),
+  suspension: edited(() => ({ suspend: true }), { suspend: false }),
+  'a pin': edited(
+    (world) => ({
+      pin: { version: world.dice.pick([...(world.status().history ?? []), { version: 'none' }]).version },
+    }),
+    { pin: undefined },
+  ),
+  'a pin of a job from elsewhere': edited(
+    (world) => ({ pin: { jobId: world.vendor.startElsewhere('docs.example.com') } }),
+    { pin: undefined },
+  ),
+  'manual promotion': edited(() => ({ promotion: { mode: 'Manual' } }), { promotion: { mode: 'Auto' } }),
+  'an edit to nonsense': ({ world }) => {
+    world.editSpec({ domain: 42 });
+    return { end: () => world.editSpec({ domain: 'docs.example.com' }), stopsLinks: true };
+  },
+  'a cluster that takes no output': ({ world }) => {
+    const { faults } = world;
+    world.faults = { next: (name) => (name === 'cluster.applySecret' ? 'refused' : faults.next(name)) };
+    const end = (): void => {
+      world.faults = faults;
+    };
+    return { end, stopsLinks: true };
+  },
+  'the process is killed': ({ world }) => {
+    world.restart();
+    return harmless;
+  },
+  'an edit that no event told of': ({ world }) => {
+    const { wakeAt } = world;
+    world.annotate({ 'staticexport.dev/requestedAt': `unheard-${world.dice.roll()}` });
+    world.wakeAt = wakeAt;
+    return harmless;
+  },
+  'deleted and made again': ({ world, oracles }) => {
+    const { spec } = world.object() ?? { spec: {} };
+    world.cluster.remove(resource);
+    const end = (): void => {
+      world.cluster.create(resource, spec);
+      oracles.startAnew();
+    };
+    world.prompt();
+    return { end, stopsLinks: true };
+  },
+};

@@ -241,11 +241,13 @@ test('corrected keys have been found within about a minute, without a watch on S
 
 test('an unconfirmed start is sent again once, with the same key', async () => {
   for (const name of ['html', 'empty']) {
-    const [first, ...more] = await eventually('the second try', () => {
+    const [first, second, third] = await eventually('the second try', () => {
       const starts = vendor.starts(`${name}.example.com`);
       return starts.length >= 2 ? starts : undefined;
     });
-    assert.deepEqual(more, [first]);
+    assert.equal(second, first);
+    // A slow machine may see the export after it, which is another one.
+    assert.notEqual(third, first);
   }
 });
 

@@ -46,7 +46,7 @@ export function answerErrors(logger: Logger): ErrorRequestHandler {
     const isGone = request.destroyed && !request.complete;
     if (refusal === undefined && !isGone) logger.error({ error, method: request.method }, 'a request failed');
     if (response.headersSent) {
-      response.destroy();
+      response.destroy(error instanceof Error ? error : new Error('the answer was cut off'));
       return;
     }
     response.status(refusal?.status ?? 500);

@@ -1,7 +1,7 @@
 // The whole HTTP face of the service: gate, endpoints, downloads, errors, in this order.
 // A public URL with a path works whether or not a proxy takes the path away: both are served.
 
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from '../../runtime/logger.ts';
 import type { KeyRing } from '../key-ring.ts';
 import { answerErrors, answerNotFound } from './answers.ts';
@@ -52,13 +52,20 @@ function observe({ onAnswered, logger, random, clock }: AppOptions): RequestHand
     response.set('X-Request-Id', requestId);
     response.once('close', () => {
       const endpoint = endpointOf(request.originalUrl);
-      const { statusCode: status } = response;
+      const status = outcomeOf(request, response);
       onAnswered(endpoint, status);
       const ms = Math.round(clock.monotonic() - began);
       logger.debug({ requestId, method: request.method, endpoint, status, ms }, 'answered');
     });
     next();
   };
+}
+
+/** 499 (as proxies count it): the client left before the whole answer was out. 500: we cut it off. */
+function outcomeOf(request: Request, response: Response): number {
+  if (response.errored) return 500;
+  // An answer to a client that broke off its own request "finishes" too: on a socket that is gone.
+  return response.writableFinished && !request.errored ? response.statusCode : 499;
 }
 
 function endpointOf(target: string): string {

@@ -1,0 +1,47 @@
+// `--inspect-timeout` is longer than `--pass-timeout`, and meant so: an archive is read beside the passes, whose
+// deadlines end nothing but themselves.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMemory } from '../../../src/loop/memory.ts';
+import { runPass } from '../../../src/loop/pass.ts';
+import { operatorProgram } from '../../../src/operator/flags.ts';
+import { readInvocation } from '../../../src/runtime/flags.ts';
+import { resource, World } from '../../simulation/world.ts';
+
+const minuteMs = 60_000;
+
+test('an archive that takes longer than any pass may is read once, to its end, and published', async () => {
+  const invocation = readInvocation(operatorProgram, '0', [], {});
+  assert.ok(invocation.outcome === 'run');
+  const { inspectTimeout, passTimeout } = invocation.values;
+  assert.ok(inspectTimeout > passTimeout);
+
+  let readings = 0;
+  const world = new World({
+    bend: (edge) => ({
+      ...edge,
+      bundles: {
+        ...edge.bundles,
+        inspect: (link, signal) => {
+          readings += 1;
+          return edge.bundles.inspect(link, signal);
+        },
+      },
+    }),
+  });
+  world.vendor.readMs = passTimeout + 4 * minuteMs;
+  world.vendor.linkLifetimeMs = 60 * minuteMs;
+  const edge = world.edge(createMemory(new AbortController().signal));
+  const startedAt = world.clock.monotonic();
+  for (let turn = 0; turn < 200 && world.condition('Ready') !== 'True/Published'; turn += 1) {
+    const pass = new AbortController();
+    await world.clock.finish(runPass(resource, edge, pass.signal));
+    // As its deadline does, and later than any pass lasted.
+    pass.abort(new DOMException('too late', 'TimeoutError'));
+    await world.clock.pass(15_000);
+  }
+  assert.equal(world.condition('Ready'), 'True/Published');
+  assert.ok(world.clock.monotonic() - startedAt > passTimeout);
+  assert.equal(readings, 1);
+});

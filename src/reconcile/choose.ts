@@ -1,6 +1,7 @@
 // From state to at most one action, by priority: the published link first, then what is complete, then polling,
 // then starting. Pure. Invariant: before `nextWake` on unchanged input the choice is none.
 
+import { retryTime } from './backoff.ts';
 import type { Observation } from './observation.ts';
 import type { Action, Plan, State, Subject } from './state.ts';
 
@@ -27,14 +28,18 @@ function chooseAction(state: State, observation: Observation): Action {
   if (isOpen && isLinkWanted(state, now))
     return mintRefresh(state, observation.status.active?.baseUrl ?? baseUrl);
   if (state.export.kind === 'complete') {
-    if (state.export.notBefore > now) return none;
-    // Reading an archive needs the link in hand, not the API.
-    if (candidate) return { kind: 'inspect', subject: state.export.subject };
-    if (!isOpen) return none;
-    const { subject } = state.export;
+    const { subject, notBefore } = state.export;
+    // Reading an archive needs the link in hand, not the API: only its own back-off counts.
+    if (candidate) return isBackingOff(subject, observation) ? none : { kind: 'inspect', subject };
+    if (!isOpen || notBefore > now) return none;
     return { kind: 'mint', jobId: subject.jobId, cause: 'subject', baseUrl: subject.baseUrl ?? baseUrl };
   }
   return isOpen ? chooseExport(state, now) : none;
+}
+
+function isBackingOff({ jobId }: Subject, { status, now }: Observation): boolean {
+  const failure = status.failures?.poll;
+  return failure?.about === jobId && retryTime(failure, now) !== undefined;
 }
 
 function isLinkWanted({ link }: State, now: number): boolean {

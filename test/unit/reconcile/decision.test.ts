@@ -11,8 +11,9 @@ import type { Observation } from '../../../src/reconcile/observation.ts';
 import type { Plan } from '../../../src/reconcile/state.ts';
 import { isSameStatus, mergeStatus, statusOf } from '../../../src/reconcile/status.ts';
 import { nextWake } from '../../../src/reconcile/wake.ts';
+import { formatInstant } from '../../../src/staticexport/instant.ts';
 import { statusSchema } from '../../../src/staticexport/status-schema.ts';
-import { anyObservation } from './cases/observations.ts';
+import { anyObservation, calm } from './cases/observations.ts';
 
 const runs = { numRuns: 2000 };
 
@@ -43,6 +44,35 @@ test('property: before the wake-up nothing is chosen on unchanged input', () => 
     }),
     runs,
   );
+});
+
+test('a link in hand is read although the API may not be called, or asked to wait', () => {
+  const candidate = {
+    jobId: 'se_2',
+    issuedAt: calm.now,
+    expiresAt: calm.now + 900_000,
+    reading: 'not-started',
+  } as const;
+  const waiting: Observation = {
+    ...calm,
+    isHostAllowed: false,
+    wanted: { ...calm.wanted, pin: { version: undefined, jobId: 'se_2' } },
+    status: { ...calm.status, history: [{ version: '20260105-100000-bbbbbbbb', jobId: 'se_2' }] },
+    gate: { closedUntil: calm.now + 5000, closedAt: calm.now, refused: undefined },
+    process: { ...calm.process, candidate },
+  };
+  assert.equal(decide(waiting).plan.action.kind, 'inspect');
+  const poll = {
+    count: 1,
+    at: formatInstant(calm.now),
+    retryAt: formatInstant(calm.now + 9000),
+    reason: 'x',
+    about: 'se_2',
+  };
+  const failed = { ...waiting, status: { ...waiting.status, failures: { poll } } };
+  const { seen, plan } = decide(failed);
+  assert.equal(plan.action.kind, 'none');
+  assert.equal(nextWake(seen, plan), calm.now + 9000);
 });
 
 test('property: before the wake-up the status does not change either', () => {

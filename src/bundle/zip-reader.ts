@@ -4,11 +4,12 @@
 
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32, inflateRawSync } from 'node:zlib';
-import { type Entry, openPromise, parseExtraFields, type ZipFile } from 'yauzl';
+import { type Entry, parseExtraFields, type ZipFile } from 'yauzl';
 import type { Assembly } from './assembly.ts';
 import { BundleError } from './bundle-error.ts';
 import type { BundleLimits } from './limits.ts';
 import { refusal } from './refusal.ts';
+import { openZipFile } from './zip-file.ts';
 import { checkLocalHeader } from './zip-header.ts';
 
 const endRecord = 0x06054b50;
@@ -21,9 +22,9 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** @throws {BundleError} refused, or the store's fault from the assembly's pack */
 export async function readZip(path: string, assembly: Assembly, limits: BundleLimits): Promise<void> {
-  const zip = await openZip(path);
   const spool = await open(path, 'r');
   try {
+    const zip = await openZipFile(spool);
     if (zip.entryCount > limits.maxFiles) throw refusal('TooManyFiles');
     const directoryStart = Number(zip.readEntryCursor);
     const spans: Span[] = [];
@@ -41,21 +42,12 @@ export async function readZip(path: string, assembly: Assembly, limits: BundleLi
     throw zipFault(error);
   } finally {
     await spool.close();
-    zip.close();
   }
 }
 
 interface Span {
   readonly start: number;
   readonly end: number;
-}
-
-async function openZip(path: string): Promise<ZipFile> {
-  try {
-    return await openPromise(path, { autoClose: false, decodeStrings: false, validateEntrySizes: true });
-  } catch (error) {
-    throw zipFault(error);
-  }
 }
 
 async function readEntry(zip: ZipFile, spool: FileHandle, entry: Entry, assembly: Assembly): Promise<Span> {

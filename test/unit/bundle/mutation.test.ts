@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
+import { oddAnswerCodes } from '../../../src/bundle/odd-answer.ts';
 import { type ReadResult, readBytes } from '../../support/read-archive.ts';
 import { entry, header, pax, tar } from '../../support/tar-builder.ts';
 import { zip } from '../../support/zip-builder.ts';
@@ -39,7 +40,8 @@ async function readOrRefuse(bytes: Buffer, pieceBytes: number): Promise<ReadResu
     return await readBytes(bytes, { pieceBytes });
   } catch (error) {
     assert.ok(error instanceof BundleError, String(error));
-    assert.equal(error.kind, 'refused');
+    // A first byte that is changed makes an archive something that is none: passing trouble, not a verdict.
+    if (error.kind !== 'refused') assert.ok(oddAnswerCodes.includes(error.code), error.code);
     return undefined;
   }
 }

@@ -1,6 +1,8 @@
 // Keeps the store of conversations equal to its file: read at the start, and again when a listing finds the
 // file changed. Invariant: a changed file that cannot be used leaves the old rows as they were.
 
+import { statSync } from 'node:fs';
+import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { readConversationFile } from './conversation-file.ts';
 import type { ConversationStore } from './store/conversations.ts';
@@ -12,34 +14,72 @@ export interface ConversationSource {
   readonly defaultProject: string;
 }
 
+export interface ConversationFeed {
+  /**
+   * Brings the store up to date; never rejects. A small file is waited for. A large one is loaded beside the
+   * answers, which come from the old rows until it is whole.
+   */
+  refresh(): Promise<void>;
+  /** Breaks off what is being loaded; the store may be closed then. */
+  stop(): Promise<void>;
+}
+
+export interface FeedEdge {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A file of this size is loaded within some tens of milliseconds. */
+const waitedForBytes = 256 * 1024;
+
 /**
  * @param source `undefined`: no conversations at all
- * @returns brings the store up to date; never rejects
+ * @returns once the file is loaded, whatever its size
  * @throws {ConversationFileError} from the first reading
  */
 export async function feedConversations(
   store: ConversationStore,
   source: ConversationSource | undefined,
-  logger: Logger,
-): Promise<() => Promise<void>> {
+  { clock, logger }: FeedEdge,
+): Promise<ConversationFeed> {
+  const stopping = new AbortController();
+  const pause = (): Promise<void> => clock.after(0, stopping.signal);
   if (source === undefined) {
-    store.replaceAll([]);
-    return () => Promise.resolve();
+    await store.replaceAll([], pause);
+    return { refresh: () => Promise.resolve(), stop: () => Promise.resolve() };
   }
+  const { path, defaultProject } = source;
   let seen = '';
   const load = async (): Promise<void> => {
-    const stamp = stampOf(source.path);
+    const stamp = stampOf(path);
     if (stamp === seen) return;
     seen = stamp;
-    const count = store.replaceAll(await readConversationFile(source.path, source.defaultProject));
+    const count = await store.replaceAll(readConversationFile(path, defaultProject), pause);
     logger.info({ conversations: count }, 'conversations were read');
   };
   await load();
   let loading = Promise.resolve();
-  return () => {
-    loading = loading.then(load).catch((error: unknown) => {
-      logger.warn({ error }, 'the conversations file has changed and is not usable; the old rows stay');
-    });
-    return loading;
+  return {
+    refresh: async () => {
+      if (stampOf(path) !== seen) {
+        loading = loading.then(load).catch((error: unknown) => {
+          if (stopping.signal.aborted) return;
+          logger.warn({ error }, 'the conversations file has changed and is not usable; the old rows stay');
+        });
+      }
+      if (sizeOf(path) <= waitedForBytes) await loading;
+    },
+    stop: () => {
+      stopping.abort();
+      return loading;
+    },
   };
+}
+
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch {
+    return 0;
+  }
 }

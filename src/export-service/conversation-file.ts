@@ -13,26 +13,31 @@ const lineSchema = conversationSchema.extend({ projectId: z.string().min(1).max(
 export class ConversationFileError extends PublishableError {}
 
 /**
+ * The rows as they are read; a bad line ends them with its error.
  * @param defaultProject the project of rows that name none
  * @throws {ConversationFileError}
  */
-export async function readConversationFile(
+export async function* readConversationFile(
   path: string,
   defaultProject: string,
-): Promise<readonly StoredConversation[]> {
-  const rows: StoredConversation[] = [];
+): AsyncGenerator<StoredConversation> {
+  let lineNumber = 0;
+  for await (const line of readLines(path)) {
+    lineNumber += 1;
+    if (line.trim() !== '') yield readLine(line, lineNumber, defaultProject);
+  }
+}
+
+async function* readLines(path: string): AsyncGenerator<string> {
+  const input = createReadStream(path);
   try {
-    let lineNumber = 0;
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-      lineNumber += 1;
-      if (line.trim() !== '') rows.push(readLine(line, lineNumber, defaultProject));
-    }
+    yield* createInterface({ input, crlfDelay: Infinity });
   } catch (cause) {
-    if (cause instanceof ConversationFileError) throw cause;
     const code = publishableCode(cause);
     throw new ConversationFileError(code, `cannot read the conversations file (${code})`, { cause });
+  } finally {
+    input.destroy();
   }
-  return rows;
 }
 
 /** @param lineNumber from 1. @throws {ConversationFileError} `ConversationsInvalid` */

@@ -58,7 +58,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
     const linkSecret = loadLinkSecret(directory, random);
     const store = createJobStore(database);
     const conversations = createConversationStore(database);
-    const refresh = await feedConversations(conversations, sourceOf(options), logger);
+    const feed = await feedConversations(conversations, sourceOf(options), options);
     const metrics = createMetrics(store, () => runner.runningCount());
     const runner: JobRunner = createJobRunner({
       ...options,
@@ -75,7 +75,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
       conversations,
       linkSecret,
       ring,
-      refresh,
+      refresh: feed.refresh,
       prefix: options.publicUrl === undefined ? '' : new URL(options.publicUrl).pathname.replace(/\/+$/, ''),
       publicUrl: () => options.publicUrl ?? listener.url,
       onAnswered: metrics.onAnswered,
@@ -92,7 +92,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
       adminUrl: admin?.url,
       stop: async (lingerMs) => {
         await listener.close({ lingerMs, graceMs });
-        await runner.stop();
+        await Promise.all([runner.stop(), feed.stop()]);
         await admin?.close({ lingerMs: 0, graceMs });
         database.close();
       },

@@ -1,6 +1,7 @@
 // Conversations as rows, ordered by ULID: the time of the conversation, then a hash of its content. The ULID
 // is made from the row alone, so a cursor stays valid across restarts and reloads.
-// Invariant: a page holds exactly the rows after its cursor, oldest first; equal rows are one row.
+// Rows are loaded in slices beside the current ones, which are listed until the last slice is in.
+// Invariant: a page holds exactly the rows of one load after its cursor, oldest first; equal rows are one row.
 
 import { createHash } from 'node:crypto';
 import { encodeTime, TIME_MAX, ulid } from 'ulid';
@@ -41,37 +42,81 @@ function firstCursorAt(at: number): string {
   return at <= 0 ? '' : encodeTime(at);
 }
 
+/** Rows written or removed in one go: some milliseconds, during which nobody is answered. */
+const sliceRows = 50;
+const sliceLength = 256 * 1024;
+
 export type ConversationStore = ReturnType<typeof createConversationStore>;
 
-export function createConversationStore({ connection, transact }: Database) {
-  const clear = connection.prepare('DELETE FROM conversations');
+export function createConversationStore({ connection, transactLazily }: Database) {
+  const current = connection.prepare('SELECT load FROM current_load');
+  const setCurrent = connection.prepare('UPDATE current_load SET load = ?');
   const insert = connection.prepare(
-    'INSERT OR IGNORE INTO conversations (project, cursor, document) VALUES (?, ?, ?)',
+    'INSERT OR IGNORE INTO conversations (load, project, cursor, document) VALUES (?, ?, ?, ?)',
   );
-  const anyOf = connection.prepare('SELECT 1 FROM conversations WHERE project = ? LIMIT 1');
+  // Two ranges of the key: one condition for both would look at every current row each time.
+  const removals = ['load < ?', 'load > ?'].map((condition) =>
+    connection.prepare(
+      `DELETE FROM conversations WHERE (load, project, cursor) IN
+       (SELECT load, project, cursor FROM conversations WHERE ${condition} LIMIT ?)`,
+    ),
+  );
+  const anyOf = connection.prepare('SELECT 1 FROM conversations WHERE load = ? AND project = ? LIMIT 1');
   const select = connection.prepare(
     `SELECT cursor, document FROM conversations
-     WHERE project = ? AND cursor > ? AND cursor >= ? AND cursor < ? ORDER BY cursor LIMIT ?`,
+     WHERE load = ? AND project = ? AND cursor > ? AND cursor >= ? AND cursor < ? ORDER BY cursor LIMIT ?`,
   );
-  return {
-    /** The given rows and no others, in one transaction. @returns how many are different */
-    replaceAll: (rows: Iterable<StoredConversation>): number =>
-      transact(() => {
-        clear.run();
-        let count = 0;
-        for (const row of rows) {
-          count += Number(insert.run(row.project, cursorOf(row), JSON.stringify(row.document)).changes);
-        }
-        return count;
-      }),
+  const currentLoad = (): number => Number(current.get()?.['load']);
 
-    hasProject: (project: string): boolean => anyOf.get(project) !== undefined,
+  function insertSlice(load: number, rows: Iterable<StoredConversation>): number {
+    return transactLazily(() => {
+      let count = 0;
+      for (const row of rows) {
+        const result = insert.run(load, row.project, cursorOf(row), JSON.stringify(row.document));
+        count += Number(result.changes);
+      }
+      return count;
+    });
+  }
+
+  async function removeOtherLoads(pause: () => Promise<void>): Promise<void> {
+    const load = currentLoad();
+    for (const removal of removals) {
+      while (Number(transactLazily(() => removal.run(load, sliceRows)).changes) > 0) await pause();
+    }
+  }
+
+  return {
+    /**
+     * The given rows and no others, visible all at once when the last is in; until then, and when `rows` ends in
+     * an error, the earlier ones are listed. One at a time.
+     * @param pause lets others have their turn; what it throws ends the loading
+     * @returns how many are different
+     */
+    async replaceAll(
+      rows: AsyncIterable<StoredConversation> | Iterable<StoredConversation>,
+      pause: () => Promise<void>,
+    ): Promise<number> {
+      // What a loading that was broken off has left behind.
+      await removeOtherLoads(pause);
+      const load = currentLoad() + 1;
+      let count = 0;
+      for await (const slice of slicesOf(rows)) {
+        count += insertSlice(load, slice);
+        await pause();
+      }
+      transactLazily(() => setCurrent.run(load));
+      await removeOtherLoads(pause);
+      return count;
+    },
+
+    hasProject: (project: string): boolean => anyOf.get(currentLoad(), project) !== undefined,
 
     /** One page; one row more than asked for tells exactly whether there is a next one. */
     page(project: string, { dateFrom, dateTo, limit, cursor }: ListingQuery): StoredPage {
       const from = dateFrom === undefined ? '' : firstCursorAt(dateFrom);
       const to = dateTo === undefined ? lastOfAll : firstCursorAt(dateTo);
-      const found = select.all(project, cursor ?? '', from, to, limit + 1);
+      const found = select.all(currentLoad(), project, cursor ?? '', from, to, limit + 1);
       const rows = found.slice(0, limit);
       return {
         documents: rows.map((row): unknown => JSON.parse(String(row['document']))),
@@ -79,4 +124,20 @@ export function createConversationStore({ connection, transact }: Database) {
       };
     },
   };
+}
+
+async function* slicesOf(
+  rows: AsyncIterable<StoredConversation> | Iterable<StoredConversation>,
+): AsyncGenerator<readonly StoredConversation[]> {
+  let slice: StoredConversation[] = [];
+  let length = 0;
+  for await (const row of rows) {
+    slice.push(row);
+    length += row.document.query.length + row.document.response.length;
+    if (slice.length < sliceRows && length < sliceLength) continue;
+    yield slice;
+    slice = [];
+    length = 0;
+  }
+  if (slice.length > 0) yield slice;
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PublishableError } from '../../wire/publishable-error.ts';
 
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 const schema = `
 CREATE TABLE jobs (
@@ -42,12 +42,19 @@ CREATE TABLE mint_keys (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX mint_keys_by_job ON mint_keys (job_id);
 CREATE INDEX mint_keys_by_expiry ON mint_keys (expires_at);
+`;
+
+/** What is read from a file at every start, so another version may drop it. */
+const conversationSchema = `
 CREATE TABLE conversations (
+  load INTEGER NOT NULL,
   project TEXT NOT NULL,
   cursor TEXT NOT NULL,
   document TEXT NOT NULL,
-  PRIMARY KEY (project, cursor)
+  PRIMARY KEY (load, project, cursor)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE current_load (load INTEGER NOT NULL) STRICT;
+INSERT INTO current_load (load) VALUES (0);
 `;
 
 export class StoreError extends PublishableError {}
@@ -56,6 +63,8 @@ export interface Database {
   readonly connection: DatabaseSync;
   /** All of `work` or nothing of it. Not reentrant. */
   transact<T>(work: () => T): T;
+  /** The same for what a file holds as well: a power cut may lose the last of it, and nothing written before. */
+  transactLazily<T>(work: () => T): T;
   close(): void;
 }
 
@@ -75,17 +84,26 @@ export function openDatabase(directory: string): Database {
     connection.close();
     throw cause instanceof StoreError ? cause : storeError(cause);
   }
+  const transact = <T>(work: () => T): T => {
+    connection.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      connection.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (connection.isTransaction) connection.exec('ROLLBACK');
+      throw error;
+    }
+  };
   return {
     connection,
-    transact: (work) => {
-      connection.exec('BEGIN IMMEDIATE');
+    transact,
+    transactLazily: (work) => {
+      connection.exec('PRAGMA synchronous = NORMAL');
       try {
-        const result = work();
-        connection.exec('COMMIT');
-        return result;
-      } catch (error) {
-        if (connection.isTransaction) connection.exec('ROLLBACK');
-        throw error;
+        return transact(work);
+      } finally {
+        connection.exec('PRAGMA synchronous = FULL');
       }
     },
     close: () => connection.close(),
@@ -109,9 +127,11 @@ function migrate(connection: DatabaseSync): void {
       'the data folder was written by a newer export-service: use that one',
     );
   }
-  if (version === 0) {
-    connection.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT;`);
-  }
+  if (version === schemaVersion) return;
+  const changes = version === 0 ? schema : 'DROP TABLE conversations;';
+  connection.exec(
+    `BEGIN IMMEDIATE; ${changes} ${conversationSchema} PRAGMA user_version = ${schemaVersion}; COMMIT;`,
+  );
 }
 
 function storeError(cause: unknown): StoreError {

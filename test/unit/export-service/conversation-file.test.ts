@@ -14,6 +14,7 @@ import {
 } from '../../../src/export-service/conversation-file.ts';
 import { createConversationStore } from '../../../src/export-service/store/conversations.ts';
 import { openDatabase } from '../../../src/export-service/store/database.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversation-file-'));
@@ -69,13 +70,13 @@ test('a file may have a byte order mark, blank lines and any line end; an absent
   const path = join(folder, 'mixed.ndjson');
   const line = (id: string): string => JSON.stringify({ ...good, id });
   writeFileSync(path, `\uFEFF${line('a')}\r\n\n${line('b')}\n  \n${line('c')}`);
-  const rows = await readConversationFile(path, 'default');
+  const rows = await Array.fromAsync(readConversationFile(path, 'default'));
   assert.deepEqual(
     rows.map((row) => row.document.id),
     ['a', 'b', 'c'],
   );
   await assert.rejects(
-    () => readConversationFile(join(folder, 'absent'), 'default'),
+    () => Array.fromAsync(readConversationFile(join(folder, 'absent'), 'default')),
     (error) => error instanceof ConversationFileError && error.code === 'ENOENT',
   );
 });
@@ -90,7 +91,8 @@ test('the store follows its file, and keeps the old rows when an edit is not usa
   const warnings: string[] = [];
   const logger = { ...silentLogger, warn: (_fields: object, message: string) => warnings.push(message) };
   writeFileSync(path, JSON.stringify(good));
-  const refresh = await feedConversations(store, { path, defaultProject: 'default' }, logger);
+  const edge = { clock: systemClock, logger };
+  const { refresh } = await feedConversations(store, { path, defaultProject: 'default' }, edge);
   assert.equal(count(), 1);
   writeFileSync(path, `${JSON.stringify(good)}\n${JSON.stringify({ ...good, id: 'c2' })}\n`);
   await Promise.all([refresh(), refresh()]);
@@ -100,8 +102,55 @@ test('the store follows its file, and keeps the old rows when an edit is not usa
   await refresh();
   assert.equal(count(), 2);
   assert.equal(warnings.length, 1);
-  await assert.rejects(() => feedConversations(store, { path, defaultProject: 'default' }, logger));
-  await feedConversations(store, undefined, logger);
+  await assert.rejects(() => feedConversations(store, { path, defaultProject: 'default' }, edge));
+  await feedConversations(store, undefined, edge);
   assert.equal(count(), 0);
+  database.close();
+});
+
+test('a large file is loaded beside the answers, which come from the old rows until it is whole', async () => {
+  const path = join(folder, 'large.ndjson');
+  const database = openDatabase(join(folder, 'large'));
+  const store = createConversationStore(database);
+  const ids = (limit: number): readonly unknown[] =>
+    store.page('default', { dateFrom: undefined, dateTo: undefined, limit, cursor: undefined }).documents;
+  let turns = 0;
+  let whole = (): void => {};
+  const loaded = new Promise<void>((resolve) => {
+    whole = resolve;
+  });
+  const clock = {
+    ...systemClock,
+    after: (ms: number, signal?: AbortSignal) => {
+      turns += 1;
+      return systemClock.after(ms, signal);
+    },
+  };
+  writeFileSync(path, JSON.stringify(good));
+  const logger = {
+    ...silentLogger,
+    info: (fields: object) => {
+      if ('conversations' in fields && fields.conversations === 2000) whole();
+    },
+  };
+  const feed = await feedConversations(store, { path, defaultProject: 'default' }, { clock, logger });
+  const rows = Array.from({ length: 2000 }, (_, index) => JSON.stringify({ ...good, id: `n${index}` }));
+  writeFileSync(path, rows.join('\n'));
+  turns = 0;
+  await feed.refresh();
+  assert.deepEqual(ids(9), [good]);
+  await loaded;
+  assert.equal(ids(5000).length, 2000);
+  assert.ok(turns >= 20, `others had ${turns} turns`);
+
+  writeFileSync(path, rows.slice(1).join('\n'));
+  await feed.refresh();
+  await feed.stop();
+  assert.equal(ids(5000).length, 2000, 'a loading that was broken off has changed nothing');
+  const again = await feedConversations(store, { path, defaultProject: 'default' }, { clock, logger });
+  assert.equal(ids(5000).length, 1999);
+  const kept = database.connection.prepare('SELECT count(*) AS n FROM conversations').get()?.['n'];
+  assert.equal(kept, 1999, 'and has left nothing behind');
+  await again.stop();
   database.close();
 });

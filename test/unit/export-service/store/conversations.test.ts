@@ -24,6 +24,7 @@ after(() => {
 });
 
 const day = 86_400_000;
+const pause = (): Promise<void> => Promise.resolve();
 
 function conversation(id: string, at: number, project = 'p'): StoredConversation {
   const document: ConversationDocument = {
@@ -43,7 +44,11 @@ interface Filters {
   readonly dateTo: number | undefined;
 }
 
-function collect(filters: Filters, limit: number, between: () => void = () => {}): readonly unknown[] {
+async function collect(
+  filters: Filters,
+  limit: number,
+  between: () => Promise<void> = pause,
+): Promise<readonly unknown[]> {
   const rows: unknown[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < 200; pages += 1) {
@@ -54,7 +59,7 @@ function collect(filters: Filters, limit: number, between: () => void = () => {}
     assert.equal(page.documents.length, limit, 'only the last page may be short');
     assert.match(page.nextCursor, ulidPattern);
     cursor = page.nextCursor;
-    between();
+    await between();
   }
   assert.fail('paging does not end');
 }
@@ -63,37 +68,43 @@ function collect(filters: Filters, limit: number, between: () => void = () => {}
 const rows = fc.array(fc.tuple(fc.nat(20), fc.nat(6), fc.constantFrom('p', 'other')), { maxLength: 60 });
 const bound = fc.option(fc.nat(7), { nil: undefined });
 
-test('paging gives every matching row exactly once, oldest first', () => {
-  fc.assert(
-    fc.property(rows, bound, bound, fc.integer({ min: 1, max: 15 }), (entries, from, to, limit) => {
-      const all = entries.map(([id, days, project]) => conversation(String(id), days * day, project));
-      const distinct = new Map(all.map((one) => [cursorOf(one), one]));
-      assert.equal(store.replaceAll(all), distinct.size);
-      const dateFrom = from === undefined ? undefined : from * day;
-      const dateTo = to === undefined ? undefined : to * day;
-      const expected = [...distinct]
-        .filter(([, one]) => one.project === 'p')
-        .filter(([, one]) => dateFrom === undefined || one.at >= dateFrom)
-        .filter(([, one]) => dateTo === undefined || one.at < dateTo)
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([, one]) => one.document);
-      const seen = collect({ dateFrom, dateTo }, limit);
-      assert.deepEqual(seen, expected);
-      const times = expected.map((one) => one.timestamp);
-      assert.deepEqual(times, times.toSorted());
-    }),
+test('paging gives every matching row exactly once, oldest first', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      rows,
+      bound,
+      bound,
+      fc.integer({ min: 1, max: 15 }),
+      async (entries, from, to, limit) => {
+        const all = entries.map(([id, days, project]) => conversation(String(id), days * day, project));
+        const distinct = new Map(all.map((one) => [cursorOf(one), one]));
+        assert.equal(await store.replaceAll(all, pause), distinct.size);
+        const dateFrom = from === undefined ? undefined : from * day;
+        const dateTo = to === undefined ? undefined : to * day;
+        const expected = [...distinct]
+          .filter(([, one]) => one.project === 'p')
+          .filter(([, one]) => dateFrom === undefined || one.at >= dateFrom)
+          .filter(([, one]) => dateTo === undefined || one.at < dateTo)
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([, one]) => one.document);
+        const seen = await collect({ dateFrom, dateTo }, limit);
+        assert.deepEqual(seen, expected);
+        const times = expected.map((one) => one.timestamp);
+        assert.deepEqual(times, times.toSorted());
+      },
+    ),
     { numRuns: 200 },
   );
 });
 
-test('rows added between pages disturb no row that was there before', () => {
+test('rows added between pages disturb no row that was there before', async () => {
   const first = Array.from({ length: 30 }, (_, index) => conversation(`a${index}`, index * 1000));
-  store.replaceAll(first);
+  await store.replaceAll(first, pause);
   let added = 0;
-  const seen = collect({ dateFrom: undefined, dateTo: undefined }, 4, () => {
+  const seen = await collect({ dateFrom: undefined, dateTo: undefined }, 4, async () => {
     added += 1;
     const more = Array.from({ length: added }, (_, index) => conversation(`b${index}`, index * 7000));
-    store.replaceAll([...first, ...more]);
+    await store.replaceAll([...first, ...more], pause);
   });
   const ids = seen.map((one) => JSON.stringify(one));
   for (const one of first) assert.equal(ids.filter((id) => id === JSON.stringify(one.document)).length, 1);
@@ -110,10 +121,10 @@ test('a cursor is a ULID of the row alone: its time first, and the same after ev
   assert.ok(cursorOf(conversation('z', 0)).startsWith('0000000000'));
 });
 
-test('date bounds are exact at the edges of what a ULID and a Date can say', () => {
-  store.replaceAll([conversation('a', 0), conversation('b', 1), conversation('c', 2)]);
-  const ids = (dateFrom: number | undefined, dateTo: number | undefined): number =>
-    collect({ dateFrom, dateTo }, 10).length;
+test('date bounds are exact at the edges of what a ULID and a Date can say', async () => {
+  await store.replaceAll([conversation('a', 0), conversation('b', 1), conversation('c', 2)], pause);
+  const count = async (dateFrom: number | undefined, dateTo: number | undefined): Promise<number> =>
+    (await collect({ dateFrom, dateTo }, 10)).length;
   const rows: readonly (readonly [number | undefined, number | undefined, number])[] = [
     [undefined, undefined, 3],
     [0, 3, 3],
@@ -125,19 +136,22 @@ test('date bounds are exact at the edges of what a ULID and a Date can say', () 
     [-8.64e15, 8.64e15, 3],
     [8.64e15, undefined, 0],
   ];
-  for (const [from, to, count] of rows) assert.equal(ids(from, to), count, `${from} ${to}`);
+  for (const [from, to, expected] of rows) assert.equal(await count(from, to), expected, `${from} ${to}`);
 });
 
-test('a page that ends exactly at the last row says that there is no more', () => {
-  store.replaceAll([conversation('a', 1), conversation('b', 2)]);
+test('a page that ends exactly at the last row says that there is no more', async () => {
+  await store.replaceAll([conversation('a', 1), conversation('b', 2)], pause);
   const page = store.page('p', { dateFrom: undefined, dateTo: undefined, limit: 2, cursor: undefined });
   assert.equal(page.documents.length, 2);
   assert.equal(page.nextCursor, null);
 });
 
-test('fields that the contract does not name survive storing', () => {
+test('fields that the contract does not name survive storing', async () => {
   const one = conversation('a', 5);
-  store.replaceAll([{ ...one, document: { ...one.document, conversationId: 'c', nested: { a: [1] } } }]);
+  await store.replaceAll(
+    [{ ...one, document: { ...one.document, conversationId: 'c', nested: { a: [1] } } }],
+    pause,
+  );
   const { documents } = store.page('p', {
     dateFrom: undefined,
     dateTo: undefined,
@@ -147,7 +161,7 @@ test('fields that the contract does not name survive storing', () => {
   assert.deepEqual(documents, [{ ...one.document, conversationId: 'c', nested: { a: [1] } }]);
 });
 
-test('a project is known while it has a row', () => {
-  store.replaceAll([conversation('a', 1, 'one')]);
+test('a project is known while it has a row', async () => {
+  await store.replaceAll([conversation('a', 1, 'one')], pause);
   assert.deepEqual([store.hasProject('one'), store.hasProject('two')], [true, false]);
 });

@@ -1,0 +1,192 @@
+// The operator's alerts, dashboard and table of metrics: on metrics and reasons that the programs really have, each
+// alert with words for the person on call and a runbook in the README.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { createMetrics } from '../../../src/operator/metrics.ts';
+import { createReports } from '../../../src/operator/reports.ts';
+import {
+  conditionTypes,
+  exportedReasons,
+  linkReasons,
+  readyReasons,
+  reconcilingReasons,
+  stalledReasons,
+  targetReasons,
+} from '../../../src/staticexport/reasons.ts';
+import { chart, pick, render } from './operator-chart.ts';
+
+const alertShape = z.object({
+  alert: z.string(),
+  expr: z.string(),
+  for: z.string().optional(),
+  labels: z.record(z.string(), z.string()),
+  annotations: z.record(z.string(), z.string()),
+});
+
+async function readAlerts(name = 'everything', values: object = {}) {
+  const apiVersions = ['monitoring.coreos.com/v1/PrometheusRule'];
+  const objects = await render(name, { apiVersions, values });
+  const rule = pick(
+    objects,
+    `PrometheusRule/${name === 'everything' ? 'exporter' : 'ops-static-export-operator'}`,
+  );
+  return z.array(alertShape).parse(rule.at('spec.groups.0.rules'));
+}
+
+/** Name → labels, of every metric of a fresh operator. */
+async function exposedMetrics(): Promise<ReadonlyMap<string, { readonly type: string }>> {
+  const metrics = createMetrics({
+    workers: 4,
+    host: '10.0.0.1',
+    queueFigures: () => ({ waiting: 0, active: 0, delayed: 0, longestActiveMs: 0, unfinishedMs: 0 }),
+    reports: createReports({ get: () => undefined }).list,
+    watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 0 }),
+  });
+  const text = await metrics.registry.metrics();
+  const types = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)];
+  return new Map(types.map(([, name = '', type = '']) => [name, { type }]));
+}
+
+/** Metrics that an expression names: words with an underscore that are no function and no label. */
+const metricsIn = (expr: string): readonly string[] =>
+  [...expr.replaceAll(/\{[^}]*\}|by \([^)]*\)|on \([^)]*\)|"[^"]*"/g, '').matchAll(/\b[a-z]+_[a-z_]+\b/g)]
+    .map(([name]) => name)
+    .filter((name) => !name.startsWith('label_') && !name.startsWith('__'));
+
+const ofServers = 'bundle_server_active_bundle_info';
+
+function assertKnown(metrics: ReadonlyMap<string, unknown>, names: readonly string[], where: string): void {
+  for (const name of names.filter((one) => one !== ofServers)) {
+    assert.ok(
+      metrics.has(name.replace(/_(bucket|sum|count)$/, '')) || metrics.has(name),
+      `${where}: ${name}`,
+    );
+  }
+}
+
+test('every metric that an alert looks at is one of the programs’', async () => {
+  const metrics = await exposedMetrics();
+  const site = await readFile(join(chart, '../../src/site/site-metrics.ts'), 'utf8');
+  assert.match(site, /'bundle_server_'[\s\S]*active_bundle_info/);
+  const alerts = await readAlerts();
+  assert.ok(alerts.length >= 12);
+  for (const { alert, expr } of alerts) {
+    const names = metricsIn(expr);
+    assert.ok(names.length > 0 || expr.startsWith('absent(up{'), alert);
+    assertKnown(metrics, names, alert);
+  }
+});
+
+test('every reason, condition and lane that an alert looks for exists', async () => {
+  const groups = [
+    readyReasons,
+    reconcilingReasons,
+    stalledReasons,
+    exportedReasons,
+    linkReasons,
+    targetReasons,
+  ];
+  const reasons = new Set(groups.flatMap((group) => Object.keys(group)));
+  const known: Readonly<Record<string, (value: string) => boolean>> = {
+    type: (value) => conditionTypes.some((type) => type === value),
+    reason: (value) => [...reasons].some((reason) => new RegExp(`^${value}$`).test(reason)),
+    lane: (value) => ['export', 'poll', 'link', 'key'].includes(value),
+    status: (value) => ['True', 'False', 'Unknown'].includes(value),
+  };
+  let looked = 0;
+  for (const { alert, expr } of await readAlerts()) {
+    for (const [, label = '', values = ''] of expr.matchAll(
+      /\b(type|reason|lane|status)(?:=~|!~|=)"([^"]+)"/g,
+    )) {
+      for (const value of values.split('|')) {
+        looked += 1;
+        assert.ok(known[label]?.(value), `${alert}: ${label}=${value}`);
+      }
+    }
+  }
+  assert.ok(looked >= 12);
+});
+
+test('every alert looks at this operator alone, and says what it means and what to do', async () => {
+  for (const { alert, expr, labels, annotations } of await readAlerts()) {
+    const selectors = [...expr.matchAll(/\{([^}]*)\}/g)].map(([, inner]) => inner ?? '');
+    for (const inner of selectors) assert.match(inner, /job="exporter-admin"/, alert);
+    if (selectors.length === 0) assert.ok(expr.includes(ofServers), alert);
+    assert.match(labels['severity'] ?? '', /^(critical|warning)$/, alert);
+    assert.equal(labels['team'], 'docs', alert);
+    for (const [name, length] of [
+      ['summary', 30],
+      ['description', 50],
+      ['runbook', 100],
+    ] as const) {
+      assert.ok((annotations[name] ?? '').length > length, `${alert}: ${name}`);
+    }
+    const anchor = `https://runbooks.example.com/static-export#${alert.toLowerCase()}`;
+    assert.equal(annotations['runbook_url'], anchor);
+  }
+});
+
+test('the README has a runbook for each alert, and for no other', async () => {
+  const readme = await readFile(join(chart, 'README.md'), 'utf8');
+  const titles = [...readme.matchAll(/^#### (StaticExport\w+)$/gm)].map(([, title]) => title);
+  const names = (await readAlerts('vendor')).map(({ alert }) => alert);
+  assert.deepEqual([...titles].sort(), [...names].sort());
+});
+
+test('alerts that are left out are, and thresholds follow the values', async () => {
+  const names = (await readAlerts()).map(({ alert }) => alert);
+  assert.ok(!names.includes('StaticExportClockSkew'));
+  const prometheusRule = { linkLifeLeftPercent: 25, exportFailingFor: '90m' };
+  const alerts = await readAlerts('vendor', { monitoring: { prometheusRule } });
+  const find = (name: string) => alerts.find(({ alert }) => alert === name);
+  assert.match(find('StaticExportLinkExpiring')?.expr ?? '', /< 0\.25 > 0$/);
+  assert.equal(find('StaticExportFailing')?.for, '90m');
+  assert.ok(find('StaticExportClockSkew') !== undefined);
+  assert.equal(find('StaticExportClockSkew')?.annotations['runbook_url'], undefined);
+});
+
+const dashboardShape = z.object({
+  uid: z.string(),
+  panels: z.array(
+    z.object({
+      id: z.number(),
+      title: z.string(),
+      targets: z.array(z.object({ expr: z.string() })).min(1),
+      gridPos: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }),
+    }),
+  ),
+});
+
+test('the dashboard shows metrics that exist, and no panel lies over another', async () => {
+  const data = pick(await render('everything'), 'ConfigMap/exporter-dashboard').at(
+    'data.static-export-operator~json',
+  );
+  const { panels } = dashboardShape.parse(JSON.parse(String(data)));
+  const metrics = await exposedMetrics();
+  const cells = new Set<string>();
+  for (const { title, targets, gridPos } of panels) {
+    for (const { expr } of targets) assertKnown(metrics, metricsIn(expr), title);
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+        assert.ok(!cells.has(`${x},${y}`) && x < 24, title);
+        cells.add(`${x},${y}`);
+      }
+    }
+  }
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+});
+
+test('the README’s table has every metric of the operator with its type, and no other', async () => {
+  const readme = await readFile(join(chart, 'README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| `([a-z_]+)` \| (counter|gauge|histogram|summary) \| .{10,} \|$/gm)];
+  const told = new Map(rows.map(([, name = '', type = '']) => [name, type]));
+  const own = [...(await exposedMetrics())].filter(([name]) => !/^(process|nodejs)_/.test(name));
+  assert.deepEqual(
+    [...told].sort(),
+    own.map(([name, { type }]) => [name, type]).sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+  );
+});

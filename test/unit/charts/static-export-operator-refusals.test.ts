@@ -1,0 +1,128 @@
+// What the operator's chart refuses at install time, in which words, and what it says afterwards. No key is in them.
+
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { chart } from './operator-chart.ts';
+import { notesOf, refusalOf, renderChart } from './rendered-chart.ts';
+
+const refused: readonly (readonly [string, object, RegExp])[] = [
+  ['a mistyped value', { watchNamespace: ['docs'] }, /additional properties 'watchNamespace' not allowed/],
+  ['a mistyped value below', { crds: { kepp: true } }, /'\/crds': additional properties 'kepp'/],
+  ['an API of another kind', { apiBaseUrl: 'ftp://a.example' }, /'\/apiBaseUrl'/],
+  ['an API with a query', { apiBaseUrl: 'https://a.example/?key=1' }, /'\/apiBaseUrl'/],
+  ['a host with a scheme', { allowedApiHosts: ['https://a.example'] }, /'\/allowedApiHosts\/0'/],
+  ['a namespace that is none', { watchNamespaces: ['Docs'] }, /'\/watchNamespaces\/0'/],
+  ['too short a grace period', { terminationGracePeriodSeconds: 5 }, /minimum: got 5, want 30/],
+  ['a duration without unit', { requestTimeout: '30' }, /'\/requestTimeout'/],
+  ['a flag that is none', { extraArgs: ['pass-timeout=2m'] }, /'\/extraArgs\/0'/],
+  [
+    'an export service without keys',
+    { exportService: { enabled: true } },
+    /exportService\.keys\.existingSecret .*kubectl create secret generic/,
+  ],
+  [
+    'an export service with two kinds of keys',
+    { exportService: { enabled: true, keys: { existingSecret: 'k', inline: ['svc_5ec2e7'] } } },
+    /existingSecret and exportService\.keys\.inline exclude each other/,
+  ],
+  [
+    'two places of authorities',
+    { extraCa: { configMap: 'a', secret: 'b' } },
+    /extraCa\.configMap and extraCa\.secret exclude each other/,
+  ],
+  [
+    'rights for a target where they are there already',
+    { watchNamespaces: ['docs'], targets: { values: [{ namespace: 'docs', configMaps: ['v'] }] } },
+    /namespace docs, which the operator looks after/,
+  ],
+  [
+    'rights for targets with the whole cluster watched',
+    { targets: { values: [{ namespace: 'apps', configMaps: ['v'] }] } },
+    /namespace apps, which the operator looks after/,
+  ],
+  [
+    'rights for targets on nothing',
+    { watchNamespaces: ['docs'], targets: { values: [{ namespace: 'apps' }] } },
+    /names no object: list configMaps or secrets/,
+  ],
+  ['no account', { serviceAccount: { create: false } }, /serviceAccount\.name is required/],
+];
+
+for (const [words, values, message] of refused) {
+  test(`refused at install time: ${words}`, async () => {
+    const refusal = await refusalOf(chart, { values });
+    assert.match(refusal, message);
+    assert.doesNotMatch(refusal, /svc_5ec2e7/);
+  });
+}
+
+test('a key with a space is refused without being repeated as a rule', async () => {
+  const values = { exportService: { enabled: true, keys: { inline: ['a b'] } } };
+  assert.match(await refusalOf(chart, { values }), /'\/exportService\/keys\/inline\/0'/);
+});
+
+const service = { exportService: { enabled: true, keys: { existingSecret: 'k' } } };
+const api = { apiBaseUrl: 'https://a.example' };
+
+for (const [words, values, expected] of [
+  ['no API at all', {}, /WARNING: neither apiBaseUrl nor allowedApiHosts is set/],
+  [
+    'an API that no key may be sent to',
+    { ...api, allowedApiHosts: ['b.example'] },
+    /does not name a\.example/,
+  ],
+  ['the whole cluster', api, /StaticExports in all namespaces/],
+  ['some namespaces', { ...api, watchNamespaces: ['a', 'b'] }, /StaticExports in a, b/],
+  ['an instance', { ...api, instance: 'blue' }, /staticexport\.dev\/instance=blue/],
+  ['one replica', { ...api, replicas: 1 }, /NOTE: one replica/],
+  ['a CRD that goes', { ...api, crds: { keep: false } }, /deletes the CRD, and with it every StaticExport/],
+  ['the export service', service, /server\.allowPrivateLinks=true/],
+  [
+    'an export service that forgets',
+    { exportService: { ...service.exportService, persistence: { enabled: false } } },
+    /WARNING: jobs, archives and the secret that signs links are in an emptyDir/,
+  ],
+  [
+    'keys in values',
+    { exportService: { enabled: true, keys: { inline: ['svc_5ec2e7'] } } },
+    /WARNING: exportService\.keys\.inline stays in the release's values/,
+  ],
+] as const) {
+  test(`the notes speak of ${words}`, async () => {
+    const notes = await notesOf(chart, { values });
+    assert.match(notes, expected);
+    assert.doesNotMatch(notes, /svc_5ec2e7/);
+  });
+}
+
+test('with an API, two replicas and a volume there is nothing to warn of', async () => {
+  assert.doesNotMatch(await notesOf(chart, { values: api }), /WARNING|NOTE:/);
+  assert.doesNotMatch(await notesOf(chart, { values: service }), /WARNING|NOTE:/);
+});
+
+test('as a sub-chart it takes a condition, globals and an alias', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'parent-chart-'));
+  try {
+    await cp(chart, join(parent, 'charts/static-export-operator'), { recursive: true });
+    const dependency = {
+      name: 'static-export-operator',
+      version: '>=0.1.0',
+      alias: 'exporter',
+      condition: 'exporter.enabled',
+    };
+    const manifest = { apiVersion: 'v2', name: 'parent', version: '1.0.0', dependencies: [dependency] };
+    await writeFile(join(parent, 'Chart.yaml'), JSON.stringify(manifest));
+    const values = (enabled: boolean): object => ({ global: { a: 1 }, exporter: { enabled, ...api } });
+    const objects = await renderChart(parent, { values: values(true) });
+    assert.ok(
+      objects.some(({ id }) => id === 'Deployment/docs-exporter'),
+      objects.map(({ id }) => id).join(),
+    );
+    assert.deepEqual(await renderChart(parent, { values: values(false) }), []);
+  } finally {
+    await rm(parent, { recursive: true });
+  }
+});

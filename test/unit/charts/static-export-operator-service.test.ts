@@ -1,0 +1,84 @@
+// The export service of the operator's chart: what the operator is told of it, where keys may go, what it keeps.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { argsOf, chart, full, pick, render } from './operator-chart.ts';
+import { type RenderedObject, renderChart } from './rendered-chart.ts';
+
+const service = `${full}-export-service`;
+
+test('with the export service the operator speaks to it, and its links may lead into the cluster', async () => {
+  const objects = await render('self-contained');
+  const args = argsOf(objects, full);
+  const url = `http://${service}.ops.svc`;
+  assert.ok(args.includes(`--api-base-url=${url}`), args.join(' '));
+  assert.ok(args.includes('--allow-private-links'));
+  assert.ok(args.every((flag) => !flag.startsWith('--allowed-api-hosts')));
+  const own = argsOf(objects, service);
+  assert.ok(own.includes(`--public-url=${url}`));
+  assert.ok(own.includes('--origin=docs.example.com=http://origin.docs.svc'));
+  assert.equal(pick(objects, `Service/${service}`).at('spec.ports.0.targetPort'), 'http');
+});
+
+const apiFlags = async (values: object): Promise<readonly string[]> => {
+  const objects = await renderChart(chart, { release: 'ops', namespace: 'ops', values });
+  return argsOf(objects, full).filter((flag) => /^--(api|allow)/.test(flag));
+};
+const withService = { exportService: { enabled: true, keys: { existingSecret: 'k' } } };
+
+for (const [words, values, flags] of [
+  ['nothing is said', {}, []],
+  ['an API is named', { apiBaseUrl: 'https://a.example/x' }, ['--api-base-url=https://a.example/x']],
+  [
+    'hosts are named, those alone',
+    { apiBaseUrl: 'https://a.example', allowedApiHosts: ['a.example', 'b.example'] },
+    ['--api-base-url=https://a.example', '--allowed-api-hosts=a.example,b.example'],
+  ],
+  [
+    'an API is named beside the export service, both',
+    { ...withService, apiBaseUrl: 'https://a.example:8443' },
+    [
+      '--api-base-url=https://a.example:8443',
+      `--allowed-api-hosts=a.example,${service}.ops.svc`,
+      '--allow-private-links',
+    ],
+  ],
+  [
+    'private links are forbidden all the same',
+    { ...withService, allowPrivateLinks: false },
+    [`--api-base-url=http://${service}.ops.svc`],
+  ],
+] as const) {
+  test(`hosts that a key may be sent to: ${words}`, async () => {
+    assert.deepEqual(await apiFlags(values), flags);
+  });
+}
+
+test('keys of the export service are a Secret of the user’s, or lines of the chart’s', async () => {
+  const volume = (objects: readonly RenderedObject[], name: string): unknown =>
+    pick(objects, `Deployment/${name}`).at('spec.template.spec.volumes.0.secret.secretName');
+  assert.equal(volume(await render('self-contained'), service), 'export-service-keys');
+  const everything = await render('everything');
+  const secret = pick(everything, 'Secret/exporter-export-service-keys');
+  assert.equal(Buffer.from(String(secret.at('data.keys~txt')), 'base64').toString(), 'svc_first\nsvc_second');
+  assert.equal(volume(everything, 'exporter-export-service'), 'exporter-export-service-keys');
+  const others = everything.filter((object) => object !== secret).map(({ json }) => JSON.stringify(json));
+  assert.doesNotMatch(others.join(), /svc_first/);
+});
+
+test('the export service keeps its volume, and has one process at a time', async () => {
+  const objects = await render('everything');
+  const claim = pick(objects, 'PersistentVolumeClaim/exporter-export-service');
+  assert.deepEqual(claim.at('metadata.annotations'), { backup: 'daily', 'helm.sh/resource-policy': 'keep' });
+  assert.equal(claim.at('spec.resources.requests.storage'), '20Gi');
+  const workload = pick(objects, 'Deployment/exporter-export-service');
+  assert.equal(workload.at('spec.replicas'), 1);
+  assert.equal(workload.at('spec.strategy.type'), 'Recreate');
+  assert.equal(workload.at('spec.template.spec.securityContext.fsGroup'), 65532);
+  const openShift = await render('everything', { apiVersions: ['security.openshift.io/v1'] });
+  const there = pick(openShift, 'Deployment/exporter-export-service');
+  assert.equal(there.at('spec.template.spec.securityContext.fsGroup'), undefined);
+  const own = { exportService: { persistence: { existingClaim: 'mine' } } };
+  const claimed = await render('everything', { values: own });
+  assert.ok(claimed.every(({ id }) => !id.startsWith('PersistentVolumeClaim/')));
+});

@@ -1,5 +1,5 @@
 // Composition root of the thread that codes a bundle's files. Started by site/variant-keeper.ts with an order as
-// `workerData`; answers once over its port. Runs at the lowest priority, so that serving always comes first.
+// `workerData`; answers once over its port. Runs at a low priority, so that serving comes first.
 
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -7,9 +7,10 @@ import { systemClock } from '../runtime/clock.ts';
 import { runVariantMaking } from '../site/variant-making.ts';
 import { parseVariantOrder } from '../site/variant-message.ts';
 
-// On Linux this is the calling thread alone; a system that will not have it codes at the usual priority.
+// On Linux this is the calling thread alone: a tenth of the weight of the others, which still moves on where a node is
+// busy. A system that will not have it codes at the usual priority.
 try {
-  setPriority(19);
+  setPriority(10);
 } catch {}
 
 await runVariantMaking(parseVariantOrder(workerData), {

@@ -37,17 +37,24 @@ export interface ConformanceSite {
   readonly tags: { readonly identity: string; readonly br: string; readonly gzip: string };
 }
 
+/** The thread that codes gives way to everything else, a busy test machine included. */
+const codingPatience = { timeoutMs: 120_000 };
+
 export async function serveConformanceSite(...flags: readonly string[]): Promise<ConformanceSite> {
   const pagePath = flags.includes('/docs') ? '/docs/page' : '/page';
   const served = await prepareSite();
   const archive = join(served.folder, 'export.tar.gz');
   await writeFile(archive, await makeArchive(siteContent));
   await served.start('--bundle-url', `file://${archive}`, '--version', 'v1', ...flags);
-  await eventually('the coded forms are served', async () => {
-    const answer = await fetch(`${served.site}${pagePath}`, { headers: { 'Accept-Encoding': 'br' } });
-    await answer.arrayBuffer();
-    return answer.headers.get('content-encoding') === 'br' ? true : undefined;
-  });
+  await eventually(
+    'the coded forms are served',
+    async () => {
+      const answer = await fetch(`${served.site}${pagePath}`, { headers: { 'Accept-Encoding': 'br' } });
+      await answer.arrayBuffer();
+      return answer.headers.get('content-encoding') === 'br' ? true : undefined;
+    },
+    codingPatience,
+  );
   const { headers } = await exchange(served.port, [
     `GET ${pagePath} HTTP/1.1`,
     'Host: a',

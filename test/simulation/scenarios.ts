@@ -1,0 +1,187 @@
+// Short stories without chance, one for each rule that a mutation breaks: they pass as the product is, and fail in
+// the rule's words when it is not. Owns what happens; the oracles and one assertion each judge it.
+
+import assert from 'node:assert/strict';
+import { createMemory } from '../../src/loop/memory.ts';
+import { runPass } from '../../src/loop/pass.ts';
+import { recordVersion } from '../../src/reconcile/history.ts';
+import type { FaultPlan } from './faults.ts';
+import { Oracles } from './oracles.ts';
+import { hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
+import { resource, World, type WorldOptions } from './world.ts';
+
+async function watched(world: World, ms: number): Promise<void> {
+  const oracles = new Oracles(world);
+  await world.run(ms, (turn) => oracles.check(turn));
+}
+
+async function wholeDay(options: WorldOptions = {}): Promise<void> {
+  const world = new World({ spec: { schedule: '0 3 * * *' }, ...options });
+  const oracles = new Oracles(world);
+  await world.run(24 * hourMs, (turn) => oracles.check(turn));
+  oracles.checkSettled();
+}
+
+function losing(name: string, times: number): FaultPlan {
+  let left = times;
+  return {
+    next: (call) => {
+      if (call !== name || left === 0) return 'none';
+      left -= 1;
+      return 'lost';
+    },
+  };
+}
+
+function exportAnew(world: World, name: string, pages = 20): void {
+  world.vendor.contents.set('docs.example.com', { name, pages });
+  request(world, name);
+}
+
+export const scenarios = {
+  day: () => wholeDay(),
+  lostStart: () => wholeDay({ faults: losing('api.startJob', 1) }),
+  prompt: async () => {
+    const world = new World();
+    await world.until(() => world.condition('Ready') === 'True/Published', 10 * minuteMs);
+  },
+  sameLink: async () => {
+    const world = await publishedWorld();
+    world.vendor.isCachingLinks = true;
+    await world.run(20 * minuteMs);
+    const before = world.cluster.writes.filter(({ kind }) => kind === 'Secret').length;
+    const known = world.vendor.links.size;
+    await watched(world, 3 * hourMs);
+    const writes = world.cluster.writes.filter(({ kind }) => kind === 'Secret').length - before;
+    assert.ok(writes <= world.vendor.links.size - known, 'a link was written that was handed out again');
+  },
+  silentStart: async () => {
+    const world = new World({ faults: losing('api.startJob', 100) });
+    await world.run(hourMs);
+    const keys = world.vendor.calls.filter(({ kind }) => kind === 'start').map((one) => one.idempotencyKey);
+    for (const key of keys) {
+      const sent = keys.filter((other) => other === key).length;
+      assert.ok(sent <= 3, `one start was sent ${sent} times`);
+    }
+  },
+  sleepingLeader: async () => {
+    const world = await publishedWorld();
+    const asleep = Promise.withResolvers<void>();
+    const awake = Promise.withResolvers<void>();
+    const { signal } = new AbortController();
+    const edge = world.edge(createMemory(signal));
+    const probe: typeof edge.bundles.probe = async (link, passing) => {
+      asleep.resolve();
+      await awake.promise;
+      return edge.bundles.probe(link, passing);
+    };
+    await world.clock.pass(11 * minuteMs);
+    const sleeping = { ...edge, bundles: { ...edge.bundles, probe } };
+    const late = runPass(resource, sleeping, signal).catch(() => undefined);
+    await asleep.promise;
+    exportAnew(world, 'second');
+    await nextVerdict(world);
+    const version = world.output()?.['version'];
+    awake.resolve();
+    await late;
+    assert.equal(world.output()?.['version'], version, 'rolled back by a leader that slept');
+  },
+  shrunk: async () => {
+    const world = await publishedWorld();
+    const version = world.output()?.['version'];
+    exportAnew(world, 'shrunk', 9);
+    await nextVerdict(world);
+    assert.equal(world.output()?.['version'], version, 'published past its gate');
+  },
+  empty: async () => {
+    const world = new World();
+    world.vendor.contents.set('docs.example.com', { name: 'empty', pages: 0 });
+    await world.run(hourMs);
+    assert.equal(world.output(), undefined, 'published past its gate');
+  },
+  twoExports: async () => {
+    const world = await publishedWorld();
+    const version = world.output()?.['version'];
+    request(world, 'again');
+    await nextVerdict(world);
+    assert.equal(world.output()?.['version'], version, 'the same content was promoted');
+    exportAnew(world, 'second');
+    await nextVerdict(world);
+    assert.notEqual(world.output()?.['version'], version, 'new content was not promoted');
+  },
+  failingStarts: async () => {
+    const world = new World();
+    world.vendor.failing = 'BadRequest';
+    await world.run(6 * hourMs);
+    assert.ok(world.callsOf('start') < 20, `${world.callsOf('start')} starts in six hours of refusals`);
+  },
+  refusedKey: async () => {
+    const world = new World();
+    world.vendor.validKey = 'svc_secret-two';
+    await world.run(2 * hourMs);
+    assert.equal(world.vendor.calls.length, 1, 'calls with a refused key');
+  },
+  retryAfter: async () => {
+    const world = new World();
+    world.vendor.failing = 'RateLimited';
+    world.vendor.retryAfterMs = 10 * minuteMs;
+    const other = { namespace: 'docs', name: 'other' };
+    world.cluster.create(other, {
+      domain: 'docs.example.com',
+      api: { keySecretRef: { name: 'export-api' } },
+    });
+    const { signal } = new AbortController();
+    const edge = world.edge(createMemory(signal));
+    await world.clock.finish(runPass(resource, edge, signal));
+    await world.clock.finish(runPass(other, edge, signal));
+    assert.equal(world.vendor.calls.length, 1, 'called before Retry-After was over');
+  },
+  deadOnArrival: async () => {
+    const world = await publishedWorld();
+    world.vendor.deadMints = 1;
+    await world.run(12 * minuteMs);
+    assert.ok(world.isLinkLive(), 'a dead link is published although the API answers');
+  },
+  lostJob: async () => {
+    const world = await publishedWorld();
+    world.vendor.jobs.delete(world.status().active?.jobId ?? '');
+    await world.run(2 * hourMs);
+    assert.ok(world.isLinkLive(), 'no live link after the published job was lost');
+  },
+  lostOutput: async () => {
+    const world = await publishedWorld();
+    world.cluster.secrets.delete('docs/site-bundle');
+    world.prompt();
+    await world.until(() => world.output() !== undefined, 10 * minuteMs);
+  },
+  pinnedHistory: async () => {
+    const entry = (version: string) => ({ version, jobId: `job of ${version}` });
+    const pin = { version: 'a', jobId: undefined };
+    const kept = recordVersion([entry('b'), entry('a')], entry('c'), 1, pin);
+    assert.ok(
+      kept.some(({ version }) => version === 'a'),
+      'the pinned version is gone from the history',
+    );
+  },
+  suspended: async () => {
+    const world = await publishedWorld();
+    const version = world.output()?.['version'];
+    exportAnew(world, 'second');
+    await world.turn();
+    world.vendor.readMs = 600_000;
+    await world.until(
+      () => world.status().job?.finishedAt !== undefined && world.status().job?.verdict === undefined,
+    );
+    world.editSpec({ suspend: true });
+    world.restart();
+    world.vendor.readMs = 1000;
+    await world.run(2 * hourMs);
+    assert.equal(world.output()?.['version'], version, 'promoted while suspended');
+  },
+  forbiddenInputs: async () => {
+    const world = await publishedWorld();
+    world.vendor.forbidden.add('www.example.com');
+    world.editSpec({ domain: 'www.example.com' });
+    await watched(world, 3 * hourMs);
+  },
+} satisfies Readonly<Record<string, () => Promise<void>>>;

@@ -16,6 +16,9 @@ import type { Exported, JobRow, JobStore } from './store/jobs.ts';
 /** A job that is interrupted this often is failed: something about it may be what ends the process. */
 export const maxAttempts = 3;
 
+/** Finished jobs kept of all domains together: failed ones have no archive, but where any domain may be asked for, no end. */
+const maxFinishedJobs = 10_000;
+
 /** How long to wait before the store is tried again when it could not be written (a full disk). */
 const storeRetryMs = 5000;
 
@@ -42,6 +45,8 @@ export interface JobRunnerOptions {
   /** Finished jobs kept per domain; one used within `keepUsedMs` is kept in any case. */
   readonly keepJobs: number;
   readonly keepUsedMs: number;
+  /** All archives together; the least recently used go first, whichever domain's they are. */
+  readonly keepBytes: number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onFinished: (outcome: 'completed' | 'failed', seconds: number) => void;
@@ -177,9 +182,14 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   }
 
   function removeEvicted(domain: string): void {
-    for (const id of store.evict(domain, options.keepJobs, clock.now() - options.keepUsedMs)) {
+    const usedSince = clock.now() - options.keepUsedMs;
+    const gone = [
+      ...store.evict(domain, options.keepJobs, usedSince),
+      ...store.evictBeyond(options.keepBytes, maxFinishedJobs, usedSince),
+    ];
+    for (const id of gone) {
       rmSync(archiveFile(directory, id), { force: true });
-      logger.info({ job: id, domain }, 'job removed: newer ones take its place');
+      logger.info({ job: id }, 'job removed: newer ones take its place');
     }
   }
 

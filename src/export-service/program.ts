@@ -31,6 +31,10 @@ const flags = {
   concurrency: kind.positiveCount.withDefault('1', 'Jobs that run at once'),
   maxQueued: kind.positiveCount.withDefault('100', 'Queued jobs above which a start is answered with 429'),
   keepJobs: kind.positiveCount.withDefault('20', 'Finished jobs kept per domain, most recently used first'),
+  keepBytes: kind.bytes.withDefault(
+    '20GiB',
+    'Size of all archives together above which the least recently used go, of any domain',
+  ),
   maxPages: kind.positiveCount.withDefault(
     String(defaultCrawlLimits.maxPages),
     'Pages above which a crawl fails (a site without end has no last page)',
@@ -79,6 +83,7 @@ export async function runExportService(values: FlagValues<typeof flags>, edge: P
     concurrency: values.concurrency,
     maxQueued: values.maxQueued,
     keepJobs: values.keepJobs,
+    keepBytes: values.keepBytes,
     limits: {
       ...defaultCrawlLimits,
       maxPages: values.maxPages,

@@ -19,7 +19,10 @@ import { createJobStore, type JobStore } from './store/jobs.ts';
 import { watchFile } from './watched-file.ts';
 
 export interface ExportServiceOptions
-  extends Pick<JobRunnerOptions, 'crawl' | 'pack' | 'limits' | 'concurrency' | 'keepJobs' | 'directory'> {
+  extends Pick<
+    JobRunnerOptions,
+    'crawl' | 'pack' | 'limits' | 'concurrency' | 'keepJobs' | 'keepBytes' | 'directory'
+  > {
   /** Each `domain=URL`. */
   readonly originMappings: readonly string[];
   readonly keysFile: string;

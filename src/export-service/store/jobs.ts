@@ -115,6 +115,13 @@ export function createJobStore({ connection, transact }: Database) {
     `SELECT id FROM jobs WHERE domain = ? AND status IN ('completed', 'failed') AND used_at < ? AND id NOT IN
      (SELECT id FROM jobs WHERE domain = ? AND status IN ('completed', 'failed') ORDER BY used_at DESC, sequence DESC LIMIT ?)`,
   );
+  const beyond = ids(
+    `SELECT id FROM (
+       SELECT id, used_at, row_number() OVER lately AS place, sum(coalesce(archive_bytes, 0)) OVER lately AS bytes
+       FROM jobs WHERE status IN ('completed', 'failed')
+       WINDOW lately AS (ORDER BY used_at DESC, sequence DESC ROWS UNBOUNDED PRECEDING)
+     ) WHERE used_at < ? AND (bytes > ? OR place > ?)`,
+  );
   const remove = change('DELETE FROM jobs WHERE id = ?');
   const completedIds = ids("SELECT id FROM jobs WHERE status = 'completed'");
 
@@ -186,6 +193,18 @@ export function createJobStore({ connection, transact }: Database) {
     evict: (domain: string, keep: number, usedSince: number): readonly string[] =>
       transact(() => {
         const gone = evictable(domain, usedSince, domain, keep);
+        for (const id of gone) remove(id);
+        return gone;
+      }),
+
+    /**
+     * Removes the least recently used finished jobs of all domains beyond the bounds, but none used since
+     * `usedSince`. A domain that nobody asks for again has no next job that would make room.
+     * @returns their ids, whose archives are now nobody's
+     */
+    evictBeyond: (maxBytes: number, maxJobs: number, usedSince: number): readonly string[] =>
+      transact(() => {
+        const gone = beyond(usedSince, maxBytes, maxJobs);
         for (const id of gone) remove(id);
         return gone;
       }),

@@ -95,6 +95,7 @@ async function startIn(folder: string, options: Partial<ExportServiceOptions>): 
     limits: defaultCrawlLimits,
     concurrency: 1,
     keepJobs: 20,
+    keepBytes: 1024 ** 3,
     directory: join(folder, 'data'),
     originMappings: [`${domain}=http://127.0.0.1:9`, 'other.example.com=http://127.0.0.1:9'],
     keysFile: join(folder, 'keys'),

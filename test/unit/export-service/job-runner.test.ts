@@ -69,6 +69,7 @@ function createRunner(options: Partial<JobRunnerOptions> = {}): JobRunner {
     directory,
     concurrency: 1,
     keepJobs: 10,
+    keepBytes: 1000,
     keepUsedMs: 0,
     clock: systemClock,
     logger: silentLogger,
@@ -303,6 +304,28 @@ test('jobs beyond those to keep go away with their archives', async () => {
   await runner.stop();
   assert.equal(store.find('a'), undefined);
   assert.deepEqual(readdirSync(join(directory, 'archives')), ['b.tar.gz']);
+});
+
+test('archives of domains that nobody asks for again make room for new ones', async () => {
+  const origins = readOrigins(
+    ['a.example.com', 'b.example.com', 'c.example.com'].map((d) => `${d}=http://x`),
+  );
+  let now = 1000;
+  const clock = { ...systemClock, now: () => now };
+  // Two archives of 7 bytes.
+  const runner = createRunner({ origins, clock, keepBytes: 15, keepUsedMs: 500 });
+  await runner.start();
+  for (const [index, id] of ['a', 'b', 'c'].entries()) {
+    now += 1000;
+    store.start({ id, domain: `${id}.example.com`, now, maxQueued: 100 });
+    runner.wake();
+    await until(() => crawls.length === index + 1);
+    crawls[index]?.end(site);
+    await until(() => finished.length === index + 1);
+  }
+  await runner.stop();
+  assert.equal(store.find('a'), undefined);
+  assert.deepEqual(readdirSync(join(directory, 'archives')).toSorted(), ['b.tar.gz', 'c.tar.gz']);
 });
 
 test('an outcome that cannot be written is written later, and the job is never forgotten', async () => {

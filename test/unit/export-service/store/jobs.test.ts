@@ -176,3 +176,16 @@ test('a folder written by a newer version, and one that is no folder, are refuse
   rmSync(join(folder, 'state.sqlite'));
   reopen();
 });
+
+test('beyond the bounds of all domains the least recently used finished jobs go, but none that is in use', () => {
+  for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) finish(id, 1000 + index);
+  start('waiting');
+  store.mint({ jobId: 'a', freshUntil: 9000, now: 5000 });
+  assert.deepEqual(store.evictBeyond(40, 4, 6000), []);
+  assert.deepEqual(store.evictBeyond(30, 4, 1001), [], 'b has been used since');
+  assert.deepEqual(store.evictBeyond(30, 4, 6000), ['b']);
+  assert.deepEqual(store.evictBeyond(1000, 2, 6000), ['c']);
+  assert.deepEqual(store.evictBeyond(0, 0, 1500), ['d']);
+  assert.equal(store.find('a')?.status, 'completed');
+  assert.equal(store.find('waiting')?.status, 'queued');
+});

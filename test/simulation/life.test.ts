@@ -18,7 +18,8 @@ for (const [seed, { days, bug }] of Object.entries(regressions)) {
 test('lives with troubles of hours and days break no rule, and their idle days cost nothing', async () => {
   let idleTurns = 0;
   let crashes = 0;
-  for (const seed of [1, 2, 3]) {
+  // Seeds whose troubles end the process more than once.
+  for (const seed of [10, 15, 20]) {
     const facts = await playLife(seed, 6);
     idleTurns += facts.idleTurns;
     crashes += facts.crashes;

@@ -1,11 +1,9 @@
 // From the bytes of a download to the files of an assembly: tell the type, unpack, read.
-// A zip is read from its end, so it is spooled to a file of our own naming first; everything else streams.
+// A zip is read from its end, so it is spooled first; everything else streams.
+// Invariant: the spool loses its name before its first byte is written, so that no death of ours leaves it behind.
 
-import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type DownloadType, detectType, headBytes } from './archive-type.ts';
 import type { Assembly } from './assembly.ts';
 import type { BundleError } from './bundle-error.ts';
@@ -18,7 +16,7 @@ import { readTar } from './tar-reader.ts';
 import { readZip } from './zip-reader.ts';
 
 /**
- * @param spoolPath where a zip may be put; made only if one comes, with its folder, and left to the caller
+ * @param spoolPath where a zip may be put; made only if one comes, and gone again; its folder is left to the caller
  * @throws {BundleError} refused; transient for what is no archive; `StoreFull`; or what the source threw
  */
 export async function readArchive(
@@ -32,8 +30,7 @@ export async function readArchive(
     const type = detectType(download.head);
     switch (type) {
       case 'zip':
-        await spool(download.bytes, spoolPath);
-        return await readZip(spoolPath, assembly, limits);
+        return await readSpooled(download.bytes, spoolPath, (file) => readZip(file, assembly, limits));
       case 'tar':
       case 'gzip':
       case 'zstd':
@@ -63,20 +60,34 @@ function notAnArchive(type: DownloadType): BundleError {
   return oddAnswer(type === 'empty' ? 'EmptyArchive' : 'UnknownArchiveType');
 }
 
-async function spool(bytes: Bytes, path: string): Promise<void> {
-  let fromSource: { readonly error: unknown } | undefined;
-  async function* source(): AsyncGenerator<Buffer> {
-    try {
-      yield* bytes;
-    } catch (error) {
-      fromSource = { error };
-      throw error;
-    }
-  }
+async function readSpooled(
+  bytes: Bytes,
+  path: string,
+  read: (file: FileHandle) => Promise<void>,
+): Promise<void> {
+  const file = await openNameless(path).catch((error: unknown) => {
+    throw storeFault(error);
+  });
   try {
-    await mkdir(dirname(path), { recursive: true });
-    await pipeline(Readable.from(source(), { highWaterMark: 1 }), createWriteStream(path, { flags: 'wx' }));
-  } catch (error) {
-    throw fromSource === undefined ? storeFault(error) : fromSource.error;
+    await spool(bytes, file);
+    await read(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Room that the system takes back when the file is closed, by us or by our end. */
+async function openNameless(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true });
+  const file = await open(path, 'wx+');
+  await unlink(path);
+  return file;
+}
+
+async function spool(bytes: Bytes, file: FileHandle): Promise<void> {
+  for await (const chunk of bytes) {
+    await file.appendFile(chunk).catch((error: unknown) => {
+      throw storeFault(error);
+    });
   }
 }

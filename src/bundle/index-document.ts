@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { readJson } from '../wire/json-text.ts';
 import type { BundleIndex } from './bundle-index.ts';
 import { countPages, digestOf, sizeOf, sortFiles } from './digest.ts';
 
@@ -54,14 +55,6 @@ export function parseIndex(text: string): IndexDocument | undefined {
     countPages(files) === facts.pages &&
     sizeOf(files) === facts.sizeBytes;
   return isSorted && isInside && isTrue ? { index: { ...facts, files }, packBytes } : undefined;
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function sha256(text: string): string {

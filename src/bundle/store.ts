@@ -5,6 +5,7 @@
 
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readJson } from '../wire/json-text.ts';
 import { BundleError } from './bundle-error.ts';
 import type { CheckCopy } from './checking.ts';
 import { checkBundle } from './store-check.ts';
@@ -180,14 +181,6 @@ async function readFacts(folder: string, disk: StoreDisk): Promise<BundleFacts |
 function parsePointer(text: string | undefined): string | undefined {
   const parsed = pointer.safeParse(readJson(text));
   return parsed.success ? parsed.data.digest : undefined;
-}
-
-function readJson(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Gives the disk's errors a name of ours. */

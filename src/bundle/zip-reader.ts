@@ -2,7 +2,7 @@
 // here every entry's local header must say the same, its checksum must hold, and no two may share bytes.
 // Refuses: encryption, links, other compression than deflate, data before the first entry, hidden entries.
 
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { type Entry, parseExtraFields, type ZipFile } from 'yauzl';
 import type { Assembly } from './assembly.ts';
@@ -20,11 +20,13 @@ const smallBytes = 1024 * 1024;
 const ratioFromBytes = 16 * 1024 * 1024;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws {BundleError} refused, or the store's fault from the assembly's pack */
-export async function readZip(path: string, assembly: Assembly, limits: BundleLimits): Promise<void> {
-  const spool = await open(path, 'r');
+/**
+ * @param spool holds all of the zip and nothing else; closing it stays the caller's business
+ * @throws {BundleError} refused, or the store's fault from the assembly's pack
+ */
+export async function readZip(spool: FileHandle, assembly: Assembly, limits: BundleLimits): Promise<void> {
+  const zip = await openZip(spool);
   try {
-    const zip = await openZipFile(spool);
     if (zip.entryCount > limits.maxFiles) throw refusal('TooManyFiles');
     const directoryStart = Number(zip.readEntryCursor);
     const spans: Span[] = [];
@@ -40,14 +42,20 @@ export async function readZip(path: string, assembly: Assembly, limits: BundleLi
     await checkEnd(spool, zip);
   } catch (error) {
     throw zipFault(error);
-  } finally {
-    await spool.close();
   }
 }
 
 interface Span {
   readonly start: number;
   readonly end: number;
+}
+
+async function openZip(spool: FileHandle): Promise<ZipFile> {
+  try {
+    return await openZipFile(spool);
+  } catch (error) {
+    throw zipFault(error);
+  }
 }
 
 async function readEntry(zip: ZipFile, spool: FileHandle, entry: Entry, assembly: Assembly): Promise<Span> {

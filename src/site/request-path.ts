@@ -50,8 +50,11 @@ export function readRequestPath(target: string, basePath: string): RequestPath {
 
 function originForm(target: string): string | undefined {
   if (target.startsWith('/')) return target;
-  const absolute = /^https?:\/\/[^/?#\s]+(\/[^\s]*)?$/i.exec(target);
-  return absolute === null ? undefined : (absolute[1] ?? '/');
+  const absolute = /^https?:\/\/[^/?#\s]+([/?][^\s]*)?$/i.exec(target);
+  if (absolute === null) return undefined;
+  const rest = absolute[1] ?? '';
+  // An absolute form may have an empty path, with a query or without (RFC 9112 §3.2.2, RFC 9110 §4.2.3).
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 function decodePath(raw: string): string | undefined {

@@ -12,6 +12,7 @@ import {
   list,
   oneOf,
   path,
+  positiveCount,
   text,
   toggle,
 } from '../runtime/flag-kinds.ts';
@@ -44,15 +45,6 @@ const basePath: Flag<string> = {
     const read = readBasePath(texts.at(-1) ?? '/');
     if (read === undefined) throw new FlagValueError('must be a plain path such as /docs');
     return read;
-  },
-};
-
-const keep: Flag<number> = {
-  ...count.withDefault('2', 'Versions kept on disk, the active one included'),
-  parse: (texts) => {
-    const kept = count.withDefault('2', '').parse(texts);
-    if (kept < 1) throw new FlagValueError('must be 1 or more');
-    return kept;
   },
 };
 
@@ -93,7 +85,7 @@ export const bundleServerFlags = {
   peers,
   version: text.optional('Version that --bundle-url leads to; without a value prints this program’s own'),
   store: path.required('Folder for verified bundles; the site starts from it when nothing else answers'),
-  keep,
+  keep: positiveCount.withDefault('2', 'Versions kept on disk, the active one included'),
   listen: hostPort.withDefault('0.0.0.0:8080', 'Address of the site'),
   adminListen: hostPort.withDefault('0.0.0.0:9090', 'Address of health, metrics and status'),
   readiness: oneOf(['bundle', 'always']).withDefault(

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { readJson } from '../wire/json-text.ts';
 import { contentCodings } from './content-coding.ts';
 
 /** Changes with the levels of compression, so that older forms are made again. */
@@ -40,14 +41,6 @@ export function parseVariants(text: string, digest: string, files: number): Vari
     ([ordinal, , offset, size]) => ordinal < files && size > 0 && offset + size <= packBytes,
   );
   return isInside ? parsed.data : undefined;
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function sha256(text: string): string {

@@ -22,6 +22,7 @@ const accepted: readonly (readonly [string, string, string])[] = [
   ['/::$DATA', '/::$DATA', ''],
   ['http://docs.example.com/a?b', '/a', '?b'],
   ['http://docs.example.com', '/', ''],
+  ['http://docs.example.com?b=/c', '/', '?b=/c'],
 ];
 
 test('a target is decoded once, its query kept apart, and nothing is collapsed', () => {

@@ -57,7 +57,7 @@ const refused: readonly (readonly [readonly string[], RegExp])[] = [
   ],
   [['--store', '/s', '--bundle-url', 'ftp://x/feedc0de'], /must be an absolute/],
   [['--store', '/s', '--bundel-file', 'f'], /unknown flag --bundel-file; did you mean --bundle-file\?/],
-  [['--store', '/s', '--bundle-file', 'f', '--keep', '0'], /--keep must be 1 or more/],
+  [['--store', '/s', '--bundle-file', 'f', '--keep', '0'], /--keep must be a whole number of at least 1/],
   [['--store', '/s', '--bundle-file', 'f', '--base-path', '/a/../b'], /--base-path must be a plain path/],
   [
     ['--store', '/s', '--bundle-file', 'f', '--deployment-type', 'airgapped'],

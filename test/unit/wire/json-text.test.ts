@@ -1,0 +1,21 @@
+// Text that may be JSON: a value, or nothing.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readJson } from '../../../src/wire/json-text.ts';
+
+test('what is JSON is its value', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = JSON.stringify(value);
+      assert.deepEqual(readJson(text), JSON.parse(text));
+    }),
+  );
+});
+
+test('what is none is undefined, and so is no text', () => {
+  for (const text of [undefined, '', '{', 'nul', '\u0000', "{'a':1}"]) {
+    assert.equal(readJson(text), undefined, String(text));
+  }
+});

@@ -2,7 +2,15 @@
 // Small, so that a mutation hits structure more often than content.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
@@ -19,6 +27,9 @@ export interface Sample {
   readonly contents: Readonly<Record<string, string>>;
 }
 
+const paxOption = '--pax-option=delete=atime,delete=ctime,exthdr.name=%d/PaxHeaders/%f';
+/** Epoch seconds. */
+const madeAt = 1_750_000_000;
 const longName = `${'part/'.repeat(22)}${'n'.repeat(40)}.html`;
 
 /** `x.html` for `/x`. */
@@ -60,19 +71,33 @@ function packAll(root: string, layout: string, files: Readonly<Record<string, st
     mkdirSync(dirname(join(site, name)), { recursive: true });
     writeFileSync(join(site, name), text);
   }
+  // The same times in every run, so that a seed gives the same bytes.
+  for (const name of readdirSync(site, { recursive: true, encoding: 'utf8' }).concat('.')) {
+    utimesSync(join(site, name), madeAt, madeAt);
+  }
   const contents = Object.fromEntries(
     Object.entries(files).map(([name, text]) => [name, Buffer.from(text).toString('latin1')]),
   );
   const out = join(root, 'archive');
   const run = (file: string, ...args: readonly string[]): Buffer =>
-    execFileSync(file, args, { cwd: site, stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 26 });
+    execFileSync(file, args, {
+      cwd: site,
+      env: {
+        ...process.env,
+        TZ: 'UTC',
+        GIT_AUTHOR_DATE: `@${madeAt} +0000`,
+        GIT_COMMITTER_DATE: `@${madeAt} +0000`,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: 1 << 26,
+    });
   const sample = (tool: string, kind: ArchiveKind, bytes: Buffer): Sample => {
     const plain =
       kind === 'tar.gz' ? gunzipSync(bytes) : kind === 'tar.zst' ? zstdDecompressSync(bytes) : bytes;
     return { name: `${layout}, ${tool}`, kind, bytes, plain, contents };
   };
   const tarred = (kind: ArchiveKind, ...args: readonly string[]): Sample => {
-    run('tar', '-cf', out, ...args);
+    run('tar', '-cf', out, '--sort=name', '--owner=0', '--group=0', '--mode=a+rX', ...args);
     return sample(`tar ${args.join(' ')}`, kind, readFileSync(out));
   };
   const zipped = (...args: readonly string[]): Sample => {
@@ -86,14 +111,14 @@ function packAll(root: string, layout: string, files: Readonly<Record<string, st
     run('git', '-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args);
   const samples = [
     tarred('tar', '--format=gnu', '.'),
-    tarred('tar', '--format=pax', '.'),
+    tarred('tar', '--format=pax', paxOption, '.'),
     tarred('tar', '-b', '1', '--format=ustar', '.'),
     tarred('tar.gz', '--format=gnu', '-z', '.'),
-    tarred('tar.gz', '--format=pax', '-z', '.'),
+    tarred('tar.gz', '--format=pax', paxOption, '-z', '.'),
     tarred('tar.zst', '--format=gnu', '--zstd', '.'),
-    zipped('-r'),
-    zipped('-r', '-0'),
-    zipped('-r', '-fz'),
+    zipped('-rX'),
+    zipped('-rX', '-0'),
+    zipped('-rX', '-fz'),
   ];
   git('init', '-q');
   git('add', '.');

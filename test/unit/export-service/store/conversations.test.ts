@@ -14,6 +14,7 @@ import {
   type StoredConversation,
 } from '../../../../src/export-service/store/conversations.ts';
 import { openDatabase } from '../../../../src/export-service/store/database.ts';
+import { createJobStore } from '../../../../src/export-service/store/jobs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversations-'));
 const database = openDatabase(folder);
@@ -164,4 +165,25 @@ test('fields that the contract does not name survive storing', async () => {
 test('a project is known while it has a row', async () => {
   await store.replaceAll([conversation('a', 1, 'one')], pause);
   assert.deepEqual([store.hasProject('one'), store.hasProject('two')], [true, false]);
+});
+
+test('a data folder of the version before keeps its jobs, and reads its conversations anew', async () => {
+  const older = mkdtempSync(join(tmpdir(), 'conversations-older-'));
+  const first = openDatabase(older);
+  createJobStore(first).start({ id: 'a', domain: 'docs.example.com', now: 1, maxQueued: 1 });
+  first.connection.exec(`
+    DROP TABLE conversations; DROP TABLE current_load;
+    CREATE TABLE conversations (project TEXT NOT NULL, cursor TEXT NOT NULL, document TEXT NOT NULL,
+      PRIMARY KEY (project, cursor)) STRICT, WITHOUT ROWID;
+    INSERT INTO conversations VALUES ('p', '0', '{}');
+    PRAGMA user_version = 1;`);
+  first.close();
+  const second = openDatabase(older);
+  assert.equal(createJobStore(second).find('a')?.status, 'queued');
+  const conversations = createConversationStore(second);
+  assert.equal(conversations.hasProject('p'), false);
+  assert.equal(await conversations.replaceAll([conversation('a', 1)], pause), 1);
+  assert.equal(conversations.hasProject('p'), true);
+  second.close();
+  rmSync(older, { recursive: true });
 });

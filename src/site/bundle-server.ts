@@ -150,7 +150,7 @@ async function preparationOf(flags: BundleServerFlags, workerUrl: URL): Promise<
         limits,
         allowPrivateLinks: flags.allowPrivateLinks,
         // A link on the command line is its user's own; one in a document is somebody else's text.
-        allowFileLinks: flags.allowPrivateLinks || flags.bundleUrl !== undefined,
+        allowFileLinks: flags.allowFileLinks || flags.bundleUrl !== undefined,
         extraCaPem,
         userAgent,
       },

@@ -64,7 +64,7 @@ export function servers(image: string, replicas: number): object {
     '--store=/store',
     '--listen=0.0.0.0:8080',
     '--admin-listen=0.0.0.0:9090',
-    '--allow-private-links',
+    '--allow-file-links',
     '--poll-interval=1s',
   ];
   const container = {

@@ -101,6 +101,7 @@ spec:
 - --log-level={{ $server.logLevel }}
 {{- if $server.allowPrivateLinks }}
 - --allow-private-links
+- --allow-file-links
 {{- end }}
 {{- if or $server.extraCa.configMap $server.extraCa.secret }}
 - --extra-ca-file=/etc/static-export-ca/{{ $server.extraCa.key }}

@@ -216,6 +216,18 @@ test('a link into the cluster is not asked unless the flag allows it', async () 
   assert.equal(links.requests(), 0);
 });
 
+test('a file in a document is read with leave for files, not with leave for private addresses', async () => {
+  const archive = join(served.folder, 'carried.tar.gz');
+  await writeFile(archive, await makeArchive(makeSite('v1')));
+  await served.mount(bundleDocument({ version: 'v1', link: `file://${archive}` }));
+  await served.start();
+  const { source } = await served.until('the refusal', (status) => status.source.state === 'refused');
+  assert.equal(source.lastError?.code, 'FileLink');
+  await served.child().stop('SIGKILL');
+  await served.start('--allow-file-links');
+  await serves('v1');
+});
+
 test('killed, and started again with the link dead and nobody to ask: the same bytes from disk', async () => {
   await publish('v1');
   await served.start();

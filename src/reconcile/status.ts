@@ -5,9 +5,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import { exportedReasons, linkReasons, stalledReasons } from '../staticexport/reasons.ts';
-import { type Status, statusSchema, type TargetStatus } from '../staticexport/status-schema.ts';
+import type { Status, TargetStatus } from '../staticexport/status-schema.ts';
 import { dateConditions } from './condition-dates.ts';
 import { type Claim, claimConditions } from './conditions.ts';
+import { keepForeign } from './foreign-fields.ts';
 import type { Observation } from './observation.ts';
 import type { State } from './state.ts';
 
@@ -86,9 +87,7 @@ const deadLink: Claim = { type: 'LinkFresh', status: 'False', reason: 'Dead', me
 
 /** The whole object to store: ours over what was there, what we do not know kept. */
 export function mergeStatus(raw: unknown, next: Status): object {
-  const stored = isRecord(raw) ? raw : {};
-  const foreign = Object.entries(stored).filter(([name]) => !Object.hasOwn(statusSchema.shape, name));
-  return toPlain({ ...Object.fromEntries(foreign), ...next });
+  return toPlain(keepForeign(raw, next));
 }
 
 /** True when storing `next` would change nothing. */

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { keepForeign } from '../../../src/reconcile/foreign-fields.ts';
+import { isSameStatus, mergeStatus } from '../../../src/reconcile/status.ts';
+import { parseStatus } from '../../../src/staticexport/parse.ts';
+import { statusSchema } from '../../../src/staticexport/status-schema.ts';
+import { at } from './cases/observations.ts';
+
+const failure = { count: 1, at: at(0), retryAt: at(60), reason: 'ServerError', theirs: 1 };
+/** As a newer version may have left it: a field that we do not know in every group, and whole groups. */
+const newer = {
+  observedGeneration: 3,
+  shards: { a: 1 },
+  conditions: [
+    {
+      type: 'Ready',
+      status: 'True',
+      reason: 'Published',
+      message: '',
+      lastTransitionTime: at(0),
+      severity: 2,
+    },
+    { type: 'Mirrored', status: 'True', reason: 'Done', message: '', lastTransitionTime: at(0), extra: [1] },
+  ],
+  job: { id: 'se_1', theirs: 1 },
+  start: { key: 'k', at: at(0), inputHash: 'h', cause: 'First', sends: 1, theirs: 1 },
+  candidate: { version: 'v2', jobId: 'se_2', reason: 'AwaitingPromotion', theirs: 1 },
+  active: { version: 'v1', jobId: 'se_1', theirs: { deep: true } },
+  history: [
+    { version: 'v1', jobId: 'se_1', theirs: 1 },
+    { version: 'v0', jobId: 'se_0', theirs: 0 },
+  ],
+  failures: { link: failure, mirror: { count: 2 } },
+  refusedKey: { secretVersion: 'u/1', reason: 'Forbidden', at: at(0), theirs: 1 },
+  targets: [{ target: 'values/a', synced: true, reason: 'Synced', theirs: 1 }],
+};
+
+test('what this version does not know survives at every depth', () => {
+  const next = mergeStatus(newer, parseStatus(newer));
+  assert.deepEqual(next, newer);
+  assert.ok(isSameStatus(newer, next), 'and costs no write');
+});
+
+const changes: Readonly<Record<string, readonly [next: object, kept: object]>> = {
+  'another job': [{ job: { id: 'se_9' } }, { job: { id: 'se_9' } }],
+  'the same job, further on': [
+    { job: { id: 'se_1', progress: 5 } },
+    { job: { id: 'se_1', progress: 5, theirs: 1 } },
+  ],
+  'another version': [{ active: { version: 'v9', jobId: 'x' } }, { active: { version: 'v9', jobId: 'x' } }],
+  'an entry that left the history': [
+    { history: [{ version: 'v0', jobId: 'se_0' }] },
+    { history: [{ version: 'v0', jobId: 'se_0', theirs: 0 }] },
+  ],
+  'a new failure of the lane': [
+    { failures: { link: { ...failure, at: at(9), theirs: undefined } } },
+    { failures: { mirror: { count: 2 }, link: { ...failure, at: at(9), theirs: undefined } } },
+  ],
+  'no failure any more': [{ failures: undefined }, { failures: { mirror: { count: 2 } } }],
+  'a job that is gone': [{ job: undefined }, { job: undefined }],
+};
+
+for (const [name, [next, kept]] of Object.entries(changes)) {
+  test(`a foreign field goes with what it was said of: ${name}`, () => {
+    assert.deepEqual(keepForeign(newer, { ...next }), { shards: { a: 1 }, ...kept });
+  });
+}
+
+for (const stored of [undefined, null, 7, 'text', [], { job: 'text', failures: 3, history: {} }]) {
+  test(`nonsense is no foreign field: ${JSON.stringify(stored)}`, () => {
+    const next = { job: { id: 'se_1' }, failures: { link: failure }, history: [] };
+    assert.deepEqual(keepForeign(stored, next), next);
+  });
+}
+
+const folder = new URL('../../fixtures/status/', import.meta.url);
+for (const file of readdirSync(folder)) {
+  test(`a status that an earlier version stored is read whole and stored as it was: ${file}`, () => {
+    const stored: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
+    assert.equal(statusSchema.safeParse(stored).success, true);
+    assert.deepEqual(mergeStatus(stored, parseStatus(stored)), stored);
+  });
+}

@@ -18,6 +18,7 @@ import {
   targetReasons,
 } from '../staticexport/reasons.ts';
 import type { Condition, TargetStatus } from '../staticexport/status-schema.ts';
+import { describeFailure, factsOf } from './facts.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from './link-timing.ts';
 import { isOutputTaken, type Observation, pendingRequest } from './observation.ts';
 import type { AccessReason, State } from './state.ts';
@@ -131,17 +132,19 @@ function claimReady(
 /** The reason's sentence with the facts that belong to it. */
 function describe(observation: Observation, reason: ReadyReason): string {
   const { status, wanted, specProblems } = observation;
-  const parts: string[] = [readyTexts[reason]];
+  const facts = factsOf(reason, observation);
+  const parts: string[] = [readyTexts[reason], ...(facts === undefined ? [] : [facts])];
   if (reason === 'InvalidSpec') parts.push(specProblems.join(', '));
   const failure = status.failures?.export ?? status.failures?.poll;
-  if (reason === 'Published') parts.push(`Version ${status.active?.version ?? ''}.`);
-  if (reason === 'BackingOff' && failure !== undefined)
-    parts.push(`${failure.reason}; next try at ${failure.retryAt}.`);
-  if (reason === 'LinkDead' && status.failures?.link !== undefined)
-    parts.push(`${status.failures.link.reason}.`);
-  if (reason === 'AwaitingPromotion' || reason === 'TooFewPages' || reason === 'PageCountDropped') {
-    parts.push(`Candidate ${status.candidate?.version ?? ''}.`);
+  if (reason === 'Published') {
+    parts.push(`Version ${status.active?.version ?? ''}${wanted.pin === undefined ? '' : ', pinned'}.`);
   }
+  if (reason === 'BackingOff' && failure !== undefined)
+    parts.push(`${describeFailure(failure, observation)} Next try at ${failure.retryAt}.`);
+  if (reason === 'StartUnconfirmed' && failure !== undefined)
+    parts.push(describeFailure(failure, observation));
+  if (reason === 'LinkDead' && status.failures?.link !== undefined)
+    parts.push(describeFailure(status.failures.link, observation));
   const isOnHold = wanted.isSuspended || wanted.pin !== undefined;
   if (isOnHold && pendingRequest(observation) !== undefined) {
     parts.push(
@@ -180,13 +183,13 @@ function exportObstacle({ wanted, process }: Observation, state: State): AccessR
 }
 
 function claimExported(observation: Observation, state: State): Claim {
-  const { job, failures, candidate, conditions } = observation.status;
+  const { job, failures, conditions } = observation.status;
   const exported = (value: Condition['status'], reason: ExportedReason, detail?: string): Claim =>
     claim(
       'Exported',
       value,
       reason,
-      [exportedReasons[reason], ...(detail === undefined ? [] : [detail])].join(' '),
+      [exportedReasons[reason], factsOf(reason, observation) ?? detail].filter(isText).join(' '),
     );
   const obstacle = exportObstacle(observation, state);
   if (obstacle !== undefined) return exported('False', obstacle);
@@ -194,10 +197,11 @@ function claimExported(observation: Observation, state: State): Claim {
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
   if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
     const isLost = starting.reason === 'StartUnconfirmed';
-    return exported('False', isLost ? 'StartUnconfirmed' : 'StartRefused', `${starting.reason}.`);
+    const why = describeFailure(starting, observation);
+    return exported('False', isLost ? 'StartUnconfirmed' : 'StartRefused', why);
   }
   if (state.export.kind === 'complete' && failures?.poll !== undefined) {
-    return exported('False', 'InspectionFailed', `${failures.poll.reason}.`);
+    return exported('False', 'InspectionFailed', describeFailure(failures.poll, observation));
   }
   const verdict = job?.cause === 'Pin' ? undefined : job?.verdict;
   switch (verdict) {
@@ -210,16 +214,16 @@ function claimExported(observation: Observation, state: State): Claim {
     case 'BundleRejected':
       return exported('False', verdict, job?.why);
     case 'Held':
-      return exported(
-        'False',
-        heldReason(job?.why) ?? 'AwaitingPromotion',
-        `Candidate ${candidate?.version ?? ''}.`,
-      );
+      return exported('False', heldReason(job?.why) ?? 'AwaitingPromotion');
     case undefined:
       return keepExported(conditions) ?? exported('Unknown', 'Pending');
     default:
       return verdict satisfies never;
   }
+}
+
+function isText(text: string | undefined): text is string {
+  return text !== undefined && text !== '';
 }
 
 /** While a job runs, the outcome of the one before it is still the last one. */
@@ -245,7 +249,8 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
   const published = output.kind === 'ours' ? output.published : undefined;
   if (state.link.kind === 'none') return fresh('Unknown', 'NotPublished');
   if (state.link.kind === 'unmintable') return fresh('False', 'JobGone');
-  const failed = status.failures?.link === undefined ? undefined : `${status.failures.link.reason}.`;
+  const failed =
+    status.failures?.link === undefined ? undefined : describeFailure(status.failures.link, observation);
   if (isLinkDead(state) || published === undefined) return fresh('False', 'Dead', failed);
   if (isLifetimeTooShort(published, wanted)) return fresh('False', 'LifetimeTooShort');
   if (now > refreshTime(uid, published, wanted) + graceMs(published)) return fresh('False', 'Due', failed);

@@ -4,8 +4,10 @@
 /** Condition `Ready`. */
 export const readyReasons = {
   Published: 'The wanted version is published behind a live link.',
-  Suspended: 'The resource is suspended; what is published stays published and its link is refreshed.',
-  LinkDead: 'The published link is past its life and no fresh one could be had yet.',
+  Suspended:
+    'The resource is suspended: nothing new is exported or published, and a published link is still refreshed.',
+  LinkDead:
+    'There is no live link at the moment: the published one is past its life or gone, and no fresh one could be had yet.',
 } as const;
 
 /** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): on the way, nobody has to act. */
@@ -17,7 +19,7 @@ export const reconcilingReasons = {
   Inspecting: 'The export is complete; its archive is being checked.',
   BackingOff: 'The last try failed; the next one waits.',
   PinPending: 'The pinned version is being published.',
-  KeyMissing: 'The Secret or key named in api.keySecretRef does not exist yet.',
+  KeyMissing: 'The Secret named in api.keySecretRef does not exist yet, or does not hold the key.',
 } as const;
 
 /** Conditions `Stalled` (and `Ready`): only a person can help. */
@@ -38,8 +40,7 @@ export const stalledReasons = {
   PinnedJobFailed: 'The pinned job did not complete.',
   PinnedContentChanged:
     'The archive of the pinned version no longer has the content that was published under it.',
-  AwaitingPromotion:
-    'promotion.mode is Manual: annotate the resource with the candidate version to publish it.',
+  AwaitingPromotion: 'promotion.mode is Manual: the candidate waits to be released.',
   TooFewPages: 'The export has fewer pages than promotion.minPages.',
   PageCountDropped: 'The export lost a larger share of its pages than promotion.maxShrinkPercent.',
 } as const;
@@ -66,7 +67,7 @@ export const exportedReasons = {
   JobLost: 'The API no longer knows the job.',
   BundleRejected: 'The archive cannot be published.',
   InspectionFailed: 'The archive could not be fetched; it is tried again.',
-  StartRefused: 'The API refused to start an export.',
+  StartRefused: 'The API did not start an export.',
   StartUnconfirmed: 'The API never confirmed a start.',
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,

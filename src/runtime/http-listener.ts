@@ -4,6 +4,7 @@
 
 import {
   createServer,
+  type IncomingMessage,
   type RequestListener,
   type Server,
   type ServerOptions,
@@ -53,6 +54,7 @@ export async function listenHttp(
     const connection = connections.get(request.socket);
     if (connection !== undefined) {
       connection.answers += 1;
+      connection.last = request;
       response.once('close', () => {
         connection.answers -= 1;
         // What was busy when the door was shut would stay for its whole keep-alive time.
@@ -62,7 +64,7 @@ export async function listenHttp(
     handler(request, response);
   });
   server.on('connection', (socket) => {
-    connections.set(socket, { answers: 0, isBroken: false, socket });
+    connections.set(socket, { answers: 0, isBroken: false, last: undefined, socket });
     socket.once('close', () => connections.delete(socket));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -112,6 +114,7 @@ interface Connection {
   answers: number;
   /** Something that is no request came; the answers under way are its last. */
   isBroken: boolean;
+  last: IncomingMessage | undefined;
 }
 
 const refusals: Readonly<Record<string, string>> = {
@@ -126,7 +129,10 @@ function refuse(
   connection: Connection | undefined,
   nowMs: number,
 ): void {
-  if (!socket.writable) {
+  // A request that broke off within its body is never whole: whoever waits for the rest must be let go.
+  const isBrokenOff =
+    connection !== undefined && connection.answers > 0 && connection.last?.complete === false;
+  if (!socket.writable || isBrokenOff) {
     socket.destroy();
   } else if (connection !== undefined && connection.answers > 0) {
     // A refusal now would land inside the answer that is being sent, as if it were its body.

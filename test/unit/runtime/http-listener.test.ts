@@ -112,6 +112,23 @@ test('garbage behind a request never lands in the answer that is being sent', as
   await listener.close(now);
 });
 
+test('a request that breaks off within its body lets go of whoever waits for the rest', async () => {
+  const closed = Promise.withResolvers<void>();
+  const listener = await listenHttp(
+    local,
+    (request, response) => {
+      request.resume().on('error', () => {});
+      response.once('close', closed.resolve);
+    },
+    systemClock,
+  );
+  const socket = connect(listener.port, '127.0.0.1');
+  socket.on('error', () => {}).resume();
+  socket.end('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf');
+  await closed.promise;
+  await listener.close(now);
+});
+
 test('a connection opened ahead of need does not hold up the end', async () => {
   const listener = await listenHttp(local, () => {}, endlessGrace);
   const unused = connect(listener.port, '127.0.0.1');

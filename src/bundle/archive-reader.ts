@@ -2,8 +2,9 @@
 // A zip is read from its end, so it is spooled first; everything else streams.
 // Invariant: the spool loses its name before its first byte is written, so that no death of ours leaves it behind.
 
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from '../runtime/folder.ts';
 import { type DownloadType, detectType, headBytes } from './archive-type.ts';
 import type { Assembly } from './assembly.ts';
 import type { BundleError } from './bundle-error.ts';
@@ -78,7 +79,7 @@ async function readSpooled(
 
 /** Room that the system takes back when the file is closed, by us or by our end. */
 async function openNameless(path: string): Promise<FileHandle> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const file = await open(path, 'wx+');
   await unlink(path);
   return file;

@@ -4,10 +4,11 @@
 // Refuses: more bytes, files or names than the limits allow. Invariant: a copy that fails leaves nothing.
 
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { makeFolder } from '../runtime/folder.ts';
 import { BundleError } from './bundle-error.ts';
 import { type Bytes, watch } from './byte-stream.ts';
 import { commitBundle } from './commit.ts';
@@ -97,7 +98,7 @@ export async function receiveCopy(
   const workDir = join(storeDir, `${incomingPrefix}${copyName}`);
   const staged = join(workDir, 'bundle');
   try {
-    await ofDisk(mkdir(staged, { recursive: true }));
+    await ofDisk(makeFolder(staged));
     await writePack(join(staged, packName), document.packBytes, pack);
     await ofDisk(disk.writeText(join(staged, indexName), formatIndex(document)));
     const checked = await checkBundle(staged, document.index.digest, disk);

@@ -2,9 +2,9 @@
 // Owns: fresh starts after a broken download, and the removal of its work folder when it ends by itself.
 // Invariant: it reports exactly one `done` or `failed`, last; before `done` the bundle is committed.
 
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
+import { makeFolder } from '../runtime/folder.ts';
 import { Link } from '../wire/link.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { readArchive } from './archive-reader.ts';
@@ -62,7 +62,7 @@ async function attempt(order: PreparationOrder, edge: PreparationEdge): Promise<
   const { storeDir } = order;
   if (storeDir === undefined) return read(order, edge, createCountingSink(), progress);
   const staged = join(order.workDir, 'bundle');
-  await mkdir(staged, { recursive: true }).catch((error: unknown) => {
+  await makeFolder(staged).catch((error: unknown) => {
     throw storeFault(error);
   });
   const pack = createPackWriter(join(staged, 'pack'));

@@ -1,7 +1,8 @@
 // The file operations that the store's promises stand on, as a value: a test may stop the world between any
 // two of them. Invariant of every write here: synced before it is named, and its folder synced after.
 
-import { mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
+import { makeFolder } from '../runtime/folder.ts';
 
 export interface StoreDisk {
   /** With its parents; fine if it exists. */
@@ -20,9 +21,7 @@ export interface StoreDisk {
 }
 
 export const systemDisk: StoreDisk = {
-  makeFolder: async (path) => {
-    await mkdir(path, { recursive: true });
-  },
+  makeFolder: (path) => makeFolder(path),
   list: async (path) => (await unlessMissing(readdir(path))) ?? [],
   readText: (path) => unlessMissing(readFile(path, 'utf8')),
   writeText: async (path, text) => {

@@ -3,9 +3,10 @@
 // Invariant: a claimed job ends as completed, failed, or back in the queue, whatever crawl and pack do.
 
 import { readdirSync, rmSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
+import { makeFolder } from '../runtime/folder.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { CrawlEdge, CrawlLimits, CrawlProgress, CrawlRequest, CrawlResult } from './crawler/contract.ts';
@@ -159,7 +160,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       throw new PublishableError('NoSuchDomain', 'the domain is no longer exported here');
     // The crawl has limits of its own; this is the backstop that keeps a job from hanging whatever it does.
     const signal = clock.deadline(options.limits.timeoutMs + packingAllowanceMs, stopping.signal);
-    await mkdir(spoolDirectory, { recursive: true, mode: 0o700 });
+    await makeFolder(spoolDirectory, 0o700);
     const onProgress = (progress: CrawlProgress): void =>
       note(job.id, percentOf(progress, live.get(job.id)?.percent ?? 0), progress.pageCount);
     const request: CrawlRequest = {
@@ -195,7 +196,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
 
   return {
     start: async () => {
-      await mkdir(join(directory, 'archives'), { recursive: true, mode: 0o700 });
+      await makeFolder(join(directory, 'archives'), 0o700);
       await rm(join(directory, 'spool'), { recursive: true, force: true });
       const { failed, requeued } = store.recover(maxAttempts, clock.now());
       if (failed + requeued > 0) logger.warn({ failed, requeued }, 'jobs were interrupted by an earlier end');

@@ -54,7 +54,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
   const { clock, random, logger, directory } = options;
   const origins = readOrigins(options.originMappings);
   const ring = watchFile(options.keysFile, 'keys file', readKeyRing, logger);
-  const database = openDatabase(directory);
+  const database = await openDatabase(directory);
   const listeners: HttpListener[] = [];
   let started: JobRunner | undefined;
   try {

@@ -2,8 +2,9 @@
 // and no more. Owns: the directory's files. Refuses: giving back bytes that are not the ones put in.
 
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CrawlError } from './crawl-error.ts';
 
@@ -25,7 +26,7 @@ export function createSpool(directory: string): Spool {
   /** Two answers with the same bytes write the file once, and both wait for it. */
   const writes = new Map<string, Promise<void>>();
   const write = async (sha256: string, bytes: Uint8Array): Promise<void> => {
-    await mkdir(directory, { recursive: true });
+    await makeFolder(directory);
     await writeFile(join(directory, sha256), bytes, { mode: 0o600 });
   };
   return {

@@ -2,9 +2,9 @@
 // and the rule that one process at a time has the folder.
 // Invariant: after any kill the file holds exactly the transitions that were committed.
 
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from '../../runtime/folder.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 
 const schemaVersion = 2;
@@ -72,8 +72,8 @@ export interface Database {
  * @param directory created if absent
  * @throws {StoreError} `StoreBusy` (another process has it), `StoreTooNew`, `StoreUnusable`
  */
-export function openDatabase(directory: string): Database {
-  const connection = openFile(directory);
+export async function openDatabase(directory: string): Promise<Database> {
+  const connection = await openFile(directory);
   try {
     // Exclusive from the first statement on: a second process fails at its start, not in the middle of a job.
     connection.exec(
@@ -110,9 +110,9 @@ export function openDatabase(directory: string): Database {
   };
 }
 
-function openFile(directory: string): DatabaseSync {
+async function openFile(directory: string): Promise<DatabaseSync> {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    await makeFolder(directory, 0o700);
     return new DatabaseSync(join(directory, 'state.sqlite'), { timeout: 0 });
   } catch (cause) {
     throw storeError(cause);

@@ -49,18 +49,18 @@ test('a start is refused with code and words, and the data folder is free again'
 test('a start that finds its port taken puts the job it has begun back, uncounted', async () => {
   const taken = await startService();
   const directory = join(folder, 'interrupted');
-  const withStore = <T>(use: (store: ReturnType<typeof createJobStore>) => T): T => {
-    const database = openDatabase(directory);
+  const withStore = async <T>(use: (store: ReturnType<typeof createJobStore>) => T): Promise<T> => {
+    const database = await openDatabase(directory);
     try {
       return use(createJobStore(database));
     } finally {
       database.close();
     }
   };
-  withStore((store) => store.start({ id: 'a', domain, now: 1, maxQueued: 1 }));
+  await withStore((store) => store.start({ id: 'a', domain, now: 1, maxQueued: 1 }));
   const listen = { host: '127.0.0.1', port: Number(new URL(taken.url).port) };
   await assert.rejects(() => startService({ directory, listen }), { code: 'EADDRINUSE' });
-  const job = withStore((store) => store.find('a'));
+  const job = await withStore((store) => store.find('a'));
   assert.deepEqual([job?.status, job?.attempts], ['queued', 0]);
   await taken.close();
 });

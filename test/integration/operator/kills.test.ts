@@ -113,6 +113,10 @@ function watchLinks(stop: AbortSignal): Promise<readonly string[]> {
 test(`${kills} leaders killed: each is replaced, no job is started twice, no link dies`, async (context: TestContext) => {
   const stop = new AbortController();
   const links = watchLinks(stop.signal);
+  context.after(async () => {
+    stop.abort();
+    await links.catch(() => undefined);
+  });
   const tokens = new Map<string, string[]>(names.map((name) => [name, []]));
   const takeovers: number[] = [];
   for (let kill = 0; kill < kills; kill += 1) {
@@ -133,11 +137,15 @@ test(`${kills} leaders killed: each is replaced, no job is started twice, no lin
   }
   for (const name of names) {
     const last = tokens.get(name)?.at(-1);
-    await eventually(`the last request of ${name} handled`, async () => {
+    const lookAtStatus = async () => {
       const { status } = await reader.read('sx', name);
       const isDone = last === undefined || status.lastHandledRequest === last;
-      return isDone && status.start === undefined && status.job?.verdict !== undefined ? true : undefined;
-    });
+      const isSettled = isDone && status.start === undefined && status.job?.verdict !== undefined;
+      assert.ok(isSettled, JSON.stringify(status));
+      return true;
+    };
+    // A leader killed between the mark and its request leaves it to be sent again after the timeout and 30 s.
+    await eventually(`the last request of ${name} handled`, lookAtStatus, { timeoutMs: 90_000 });
     await reader.awaitCondition(name, 'Ready', 'True', 'Published');
     const jobs = vendor.jobs(domainOf(name)).length;
     const wanted = 1 + (tokens.get(name)?.length ?? 0);

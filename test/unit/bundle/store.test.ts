@@ -236,3 +236,14 @@ test('a store that cannot be made says so, as transient', async () => {
     return true;
   });
 });
+
+test('a store that cannot be made is refused at once, wherever it was asked for', async () => {
+  // Where the system denies the name and not its parent, a recursive mkdir of Node tries for ever.
+  for (const impossible of ['/proc/no-such-store', '/dev/null/store']) {
+    await assert.rejects(openBundleStore(impossible, { keep: 2 }), (error) => {
+      assert.ok(error instanceof BundleError);
+      assert.equal(error.code, 'StoreUnavailable');
+      return true;
+    });
+  }
+});

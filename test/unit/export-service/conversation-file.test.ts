@@ -83,7 +83,7 @@ test('a file may have a byte order mark, blank lines and any line end; an absent
 
 test('the store follows its file, and keeps the old rows when an edit is not usable', async () => {
   const path = join(folder, 'fed.ndjson');
-  const database = openDatabase(join(folder, 'data'));
+  const database = await openDatabase(join(folder, 'data'));
   const store = createConversationStore(database);
   const count = (): number =>
     store.page('default', { dateFrom: undefined, dateTo: undefined, limit: 9, cursor: undefined }).documents
@@ -110,7 +110,7 @@ test('the store follows its file, and keeps the old rows when an edit is not usa
 
 test('a large file is loaded beside the answers, which come from the old rows until it is whole', async () => {
   const path = join(folder, 'large.ndjson');
-  const database = openDatabase(join(folder, 'large'));
+  const database = await openDatabase(join(folder, 'large'));
   const store = createConversationStore(database);
   const ids = (limit: number): readonly unknown[] =>
     store.page('default', { dateFrom: undefined, dateTo: undefined, limit, cursor: undefined }).documents;

@@ -38,9 +38,9 @@ let crawls: Crawl[];
 let finished: string[];
 let awaited: (() => void) | undefined;
 
-beforeEach(() => {
+beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'runner-'));
-  database = openDatabase(directory);
+  database = await openDatabase(directory);
   store = createJobStore(database);
   crawls = [];
   finished = [];

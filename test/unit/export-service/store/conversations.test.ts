@@ -17,7 +17,7 @@ import { openDatabase } from '../../../../src/export-service/store/database.ts';
 import { createJobStore } from '../../../../src/export-service/store/jobs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversations-'));
-const database = openDatabase(folder);
+const database = await openDatabase(folder);
 const store = createConversationStore(database);
 after(() => {
   database.close();
@@ -169,7 +169,7 @@ test('a project is known while it has a row', async () => {
 
 test('a data folder of the version before keeps its jobs, and reads its conversations anew', async () => {
   const older = mkdtempSync(join(tmpdir(), 'conversations-older-'));
-  const first = openDatabase(older);
+  const first = await openDatabase(older);
   createJobStore(first).start({ id: 'a', domain: 'docs.example.com', now: 1, maxQueued: 1 });
   first.connection.exec(`
     DROP TABLE conversations; DROP TABLE current_load;
@@ -178,7 +178,7 @@ test('a data folder of the version before keeps its jobs, and reads its conversa
     INSERT INTO conversations VALUES ('p', '0', '{}');
     PRAGMA user_version = 1;`);
   first.close();
-  const second = openDatabase(older);
+  const second = await openDatabase(older);
   assert.equal(createJobStore(second).find('a')?.status, 'queued');
   const conversations = createConversationStore(second);
   assert.equal(conversations.hasProject('p'), false);

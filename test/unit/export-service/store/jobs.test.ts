@@ -12,17 +12,17 @@ let folder: string;
 let database: Database;
 let store: JobStore;
 
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'store-'));
-  reopen();
+  await reopen();
 });
 afterEach(() => {
   database.close();
   rmSync(folder, { recursive: true });
 });
 
-function reopen(): void {
-  database = openDatabase(folder);
+async function reopen(): Promise<void> {
+  database = await openDatabase(folder);
   store = createJobStore(database);
 }
 
@@ -93,11 +93,11 @@ test('a replay is answered even while the queue is full; a new job is not', () =
   assert.equal(start('b', { maxQueued: 2 }).kind, 'started');
 });
 
-test('everything committed is there after the file is opened again', () => {
+test('everything committed is there after the file is opened again', async () => {
   start('a', { once });
   store.claimNext(1);
   database.close();
-  reopen();
+  await reopen();
   assert.equal(store.find('a')?.status, 'running');
   assert.equal(start('b', { once }).kind, 'replayed');
 });
@@ -155,26 +155,30 @@ test('a key whose job was removed starts a new job', () => {
   assert.equal(start('c', { once }).kind, 'started');
 });
 
-test('a second process on the same folder is refused in plain words', () => {
-  assert.throws(
+test('a second process on the same folder is refused in plain words', async () => {
+  await assert.rejects(
     () => openDatabase(folder),
     (error) => error instanceof StoreError && error.code === 'StoreBusy' && /another/.test(error.message),
   );
 });
 
-test('a folder written by a newer version, and one that is no folder, are refused', () => {
+test('a folder written by a newer version, and one that is no folder, are refused', async () => {
   database.connection.exec('PRAGMA user_version = 99');
   database.close();
-  assert.throws(
+  await assert.rejects(
     () => openDatabase(folder),
     (error) => error instanceof StoreError && error.code === 'StoreTooNew',
   );
-  assert.throws(
+  await assert.rejects(
     () => openDatabase('/dev/null/data'),
     (error) => error instanceof StoreError && error.code === 'StoreUnusable',
   );
+  await assert.rejects(
+    () => openDatabase('/proc/data'),
+    (error) => error instanceof StoreError && error.code === 'StoreUnusable',
+  );
   rmSync(join(folder, 'state.sqlite'));
-  reopen();
+  await reopen();
 });
 
 test('beyond the bounds of all domains the least recently used finished jobs go, but none that is in use', () => {

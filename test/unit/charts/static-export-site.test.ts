@@ -15,6 +15,7 @@ const always = [
   `PodDisruptionBudget/${full}`,
   `Service/${full}`,
   `Service/${full}-admin`,
+  `Service/${full}-peers`,
   `ServiceAccount/${full}`,
 ];
 
@@ -22,8 +23,8 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
   'plain-link': [...always, `Deployment/${full}`, `Secret/${full}-link`],
   'existing-secret': [...always, `Deployment/${full}`],
   export: [...always, `Deployment/${full}`, 'StaticExport/docs'],
-  persistent: [...always, `StatefulSet/${full}`, `Service/${full}-peers`],
-  'shared-claim': [...always, `StatefulSet/${full}`, `Service/${full}-peers`],
+  persistent: [...always, `StatefulSet/${full}`],
+  'shared-claim': [...always, `StatefulSet/${full}`],
   'air-gapped': [...always, `Deployment/${full}`, `Secret/${full}-link`],
   everything: [
     'ConfigMap/docs-extra',
@@ -37,6 +38,7 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
     'PrometheusRule/site',
     'Service/site',
     'Service/site-admin',
+    'Service/site-peers',
     'ServiceAccount/docs-site',
     'ServiceMonitor/site',
   ],
@@ -197,7 +199,7 @@ test('Ingress and HTTPRoute lead the base path to the site', async () => {
   assert.deepEqual(route.at('spec.rules.0.backendRefs.0'), { name: 'site', port: 8080 });
 });
 
-test('servers ask each other only when peers are switched on', async () => {
+test('servers ask each other unless peers are switched off', async () => {
   const flags = async (enabled: boolean): Promise<readonly string[]> =>
     workload(await render('existing-secret', { values: { peers: { enabled } } })).textsAt(
       'spec.template.spec.containers.0.args',

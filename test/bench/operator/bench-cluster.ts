@@ -13,7 +13,10 @@ import { startControlPlane, type TestCluster } from '../../support/cluster.ts';
 
 export interface BenchCluster {
   readonly kubeconfig: string;
-  fill(count: number): Promise<void>;
+  /** Makes them, and tells how many there are as it goes on. */
+  fill(count: number, onProgress: (made: number) => void): Promise<void>;
+  /** Begins to look at what the operator writes back; only then can edits be waited for. */
+  observe(): void;
   /** Changes a spec and resolves with the ms until the operator has observed it. */
   editAndWait(name: string): Promise<number>;
   stop(): Promise<void>;
@@ -55,14 +58,17 @@ export async function startBenchCluster(): Promise<BenchCluster> {
     },
     never,
   );
-  const observed = watchObserved(transport);
-  return benchCluster(cluster, transport, observed);
+  return benchCluster(cluster, transport);
 }
 
-function benchCluster(cluster: TestCluster, transport: Transport, observed: Observed): BenchCluster {
+function benchCluster(cluster: TestCluster, transport: Transport): BenchCluster {
+  let observed: Observed | undefined;
   return {
     kubeconfig: cluster.kubeconfig,
-    fill: async (count) => {
+    observe: () => {
+      observed ??= watchObserved(transport);
+    },
+    fill: async (count, onProgress) => {
       let next = 0;
       const make = async (): Promise<void> => {
         for (let index = next++; index < count; index = next++) {
@@ -84,11 +90,13 @@ function benchCluster(cluster: TestCluster, transport: Transport, observed: Obse
             },
             never,
           );
+          onProgress(index + 1);
         }
       };
       await Promise.all(Array.from({ length: makersAtOnce }, make));
     },
     editAndWait: async (name) => {
+      if (observed === undefined) throw new Error('observe() comes first');
       const sentAt = performance.now();
       const stored = await transport.call(
         {
@@ -104,7 +112,7 @@ function benchCluster(cluster: TestCluster, transport: Transport, observed: Obse
       return (await observed.when(name, generation)) - sentAt;
     },
     stop: async () => {
-      observed.stop();
+      observed?.stop();
       await transport.close();
       await cluster.stop();
     },

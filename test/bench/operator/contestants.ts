@@ -20,19 +20,36 @@ export interface Running {
   readonly child: ChildProgram;
   /** Sum of a metric over all its lines that hold every one of the labels. */
   sum(metric: string, ...labels: readonly string[]): Promise<number>;
+  /** All of its metrics, as a monitoring system asks for them. */
+  scrape(): Promise<void>;
   rssMegabytes(): Promise<number>;
+  /** The most it ever was. */
+  peakRssMegabytes(): Promise<number>;
+  /** Seconds of the processor so far, all threads. */
+  processorSeconds(): Promise<number>;
 }
 
 export const leaseNamespace = 'default';
 const root = join(import.meta.dirname, '../../..');
-const workers = 4;
+
+export interface ContestantOptions {
+  /** Passes at the same time, of either. */
+  readonly workers: number;
+  /** What Node is started with beside the program, to profile it. */
+  readonly nodeFlags: readonly string[];
+}
 
 /** Builds what has to be built. */
-export async function findContestants(): Promise<readonly Contestant[]> {
+export async function findContestants({
+  workers,
+  nodeFlags,
+}: ContestantOptions): Promise<readonly Contestant[]> {
   await promisify(execFile)('npm', ['run', 'build'], { cwd: root });
   const peer = await findGoProgram(
     { folder: join(import.meta.dirname, 'peer'), standardPackages: 200 },
-    () => {},
+    (built, all) => {
+      if (built % 100 === 0) process.stderr.write(`building the peer: ${built} of about ${all} packages\n`);
+    },
   );
   return [
     {
@@ -40,6 +57,7 @@ export async function findContestants(): Promise<readonly Contestant[]> {
       start: async (kubeconfig, apiBaseUrl) => {
         const port = await findFreePort();
         return watchProgram(port, process.execPath, [
+          ...nodeFlags,
           join(root, 'dist/operator.mjs'),
           `--kubeconfig=${kubeconfig}`,
           `--api-base-url=${apiBaseUrl}`,
@@ -69,21 +87,32 @@ export async function findContestants(): Promise<readonly Contestant[]> {
 
 async function watchProgram(port: number, file: string, args: readonly string[]): Promise<Running> {
   const child = startProgram(file, { args, env: { NODE_ENV: 'production' } });
-  const scrape = async (): Promise<string> => {
+  const scrape = async (query = ''): Promise<string> => {
     assert.equal(child.hasExited(), false, child.tail());
-    return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return (await fetch(`http://127.0.0.1:${port}/metrics${query}`)).text();
   };
-  await eventually('metrics', scrape, { timeoutMs: 60_000, everyMs: 20 });
+  const statusField = async (name: string): Promise<number> => {
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+    return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
+  };
+  await eventually('metrics', () => scrape(), { timeoutMs: 60_000, everyMs: 20 });
   return {
     child,
     sum: async (metric, ...labels) =>
-      (await scrape())
+      (await scrape(`?name[]=${metric}`))
         .split('\n')
         .filter((line) => line.startsWith(`${metric}{`) && labels.every((label) => line.includes(label)))
         .reduce((total, line) => total + Number(line.split(' ').at(-1)), 0),
-    rssMegabytes: async () => {
-      const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
-      return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
+    scrape: async () => {
+      await scrape();
+    },
+    rssMegabytes: () => statusField('VmRSS'),
+    peakRssMegabytes: () => statusField('VmHWM'),
+    processorSeconds: async () => {
+      const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8');
+      // proc(5): utime and stime, in 10 ms.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11]) + Number(fields[12])) / 100;
     },
   };
 }

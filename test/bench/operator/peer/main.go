@@ -24,7 +24,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -65,6 +64,8 @@ func run(kubeconfig, api, namespace, metrics, probes string, workers int) error 
 		LeaderElection:          true,
 		LeaderElectionID:        "bench-peer",
 		LeaderElectionNamespace: namespace,
+		// Handed back at the end, as ours, so that the next start does not wait for it.
+		LeaderElectionReleaseOnCancel: true,
 		// Secrets are read by name, never watched.
 		Client: client.Options{Cache: &client.CacheOptions{
 			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
@@ -121,7 +122,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			return ctrl.Result{RequeueAfter: time.Hour}, nil
 		}
 		job, _, _ := unstructured.NestedMap(object.Object, "status", "job")
-		return ctrl.Result{RequeueAfter: time.Hour}, r.status(ctx, object, job)
+		return ctrl.Result{RequeueAfter: time.Hour}, r.status(ctx, object, "job", job)
 	}
 	return r.advance(ctx, object, string(secret.Data["apiKey"]))
 }
@@ -134,13 +135,21 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 	jobs := r.api + "/v1/static-export/jobs"
 	switch {
 	case job == "":
+		// The mark that makes a lost answer harmless is written before the job is asked for.
+		mark := map[string]any{
+			"key": string(object.GetUID()), "at": time.Now().UTC().Format(time.RFC3339),
+			"inputHash": domain, "cause": "First", "sends": int64(1),
+		}
+		if err := r.status(ctx, object, "start", mark); err != nil {
+			return ctrl.Result{}, err
+		}
 		var started struct {
 			JobID string `json:"jobId"`
 		}
 		if err := call(ctx, http.MethodPost, jobs, key, map[string]string{"domain": domain}, &started); err != nil {
 			return ctrl.Result{}, err
 		}
-		return ctrl.Result{RequeueAfter: time.Second}, r.status(ctx, object, map[string]any{"id": started.JobID})
+		return ctrl.Result{RequeueAfter: time.Second}, r.status(ctx, object, "job", map[string]any{"id": started.JobID})
 	case state != "completed":
 		var polled struct {
 			Status string `json:"status"`
@@ -148,7 +157,7 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 		if err := call(ctx, http.MethodGet, jobs+"/"+job, key, nil, &polled); err != nil {
 			return ctrl.Result{}, err
 		}
-		return ctrl.Result{RequeueAfter: time.Second}, r.status(ctx, object, map[string]any{"id": job, "state": polled.Status})
+		return ctrl.Result{RequeueAfter: time.Second}, r.status(ctx, object, "job", map[string]any{"id": job, "state": polled.Status})
 	default:
 		var minted struct {
 			BundleURL string `json:"bundleUrl"`
@@ -163,23 +172,32 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 		if err := r.publish(ctx, object, minted.BundleURL, minted.ExpiresAt); err != nil {
 			return ctrl.Result{}, err
 		}
-		log.FromContext(ctx).Info("published", "job", job)
-		return ctrl.Result{RequeueAfter: time.Hour}, r.status(ctx, object, map[string]any{"id": job, "state": state})
+		return ctrl.Result{RequeueAfter: time.Hour}, r.status(ctx, object, "job", map[string]any{"id": job, "state": state})
 	}
 }
 
 func (r *reconciler) publish(ctx context.Context, object *unstructured.Unstructured, link, expires string) error {
-	apply := func(kind string, data map[string]any) error {
-		target := &unstructured.Unstructured{Object: map[string]any{
+	output := client.ObjectKey{Namespace: object.GetNamespace(), Name: object.GetName() + "-bundle"}
+	bare := func(kind string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "v1", "kind": kind,
 			"metadata": map[string]any{
-				"namespace": object.GetNamespace(), "name": object.GetName() + "-bundle",
+				"namespace": output.Namespace, "name": output.Name,
 				"ownerReferences": []any{map[string]any{
 					"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(),
 					"name": object.GetName(), "uid": string(object.GetUID()), "controller": true,
 				}},
 			},
 		}}
+	}
+	// Created bare, then applied to exactly that: nobody else's object is ever taken over.
+	apply := func(kind string, data map[string]any) error {
+		created := bare(kind)
+		if err := r.Create(ctx, created, client.FieldOwner("bench-peer")); err != nil {
+			return err
+		}
+		target := bare(kind)
+		target.SetResourceVersion(created.GetResourceVersion())
 		for field, value := range data {
 			target.Object[field] = value
 		}
@@ -188,10 +206,15 @@ func (r *reconciler) publish(ctx context.Context, object *unstructured.Unstructu
 	if err := apply("Secret", map[string]any{"stringData": map[string]any{"bundleUrl": link, "expiresAt": expires}}); err != nil {
 		return err
 	}
-	return apply("ConfigMap", map[string]any{"data": map[string]any{"version": expires}})
+	if err := apply("ConfigMap", map[string]any{"data": map[string]any{"version": expires}}); err != nil {
+		return err
+	}
+	// What follows the Secret follows what it holds, not what was meant.
+	return r.Get(ctx, output, &corev1.Secret{})
 }
 
-func (r *reconciler) status(ctx context.Context, object *unstructured.Unstructured, job map[string]any) error {
+// A job takes the place of the mark of its start.
+func (r *reconciler) status(ctx context.Context, object *unstructured.Unstructured, field string, value map[string]any) error {
 	before := object.DeepCopy()
 	condition := map[string]any{
 		"type": "Ready", "status": "True", "reason": "Published", "message": "",
@@ -200,7 +223,8 @@ func (r *reconciler) status(ctx context.Context, object *unstructured.Unstructur
 	if err := unstructured.SetNestedField(object.Object, object.GetGeneration(), "status", "observedGeneration"); err != nil {
 		return err
 	}
-	if err := unstructured.SetNestedField(object.Object, job, "status", "job"); err != nil {
+	unstructured.RemoveNestedField(object.Object, "status", "start")
+	if err := unstructured.SetNestedMap(object.Object, value, "status", field); err != nil {
 		return err
 	}
 	if err := unstructured.SetNestedSlice(object.Object, []any{condition}, "status", "conditions"); err != nil {

@@ -16,35 +16,38 @@ import {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A group, and the field that says which one it is. */
+/** What is known of a group, and the field that says which one it is. */
 interface Group {
-  readonly schema: { readonly shape: object };
+  readonly known: ReadonlySet<string>;
   readonly identity: string;
 }
 
+function groupOf({ shape }: { readonly shape: object }, identity: string): Group {
+  return { known: new Set(Object.keys(shape)), identity };
+}
+
 const groups: Readonly<Record<string, Group>> = {
-  job: { schema: jobSchema, identity: 'id' },
-  start: { schema: startSchema, identity: 'key' },
-  candidate: { schema: candidateSchema, identity: 'version' },
-  active: { schema: activeSchema, identity: 'version' },
-  refusedKey: { schema: refusedKeySchema, identity: 'secretVersion' },
+  job: groupOf(jobSchema, 'id'),
+  start: groupOf(startSchema, 'key'),
+  candidate: groupOf(candidateSchema, 'version'),
+  active: groupOf(activeSchema, 'version'),
+  refusedKey: groupOf(refusedKeySchema, 'secretVersion'),
 };
 const lists: Readonly<Record<string, Group>> = {
-  conditions: { schema: conditionSchema, identity: 'type' },
-  history: { schema: versionSchema, identity: 'version' },
-  targets: { schema: targetStatusSchema, identity: 'target' },
+  conditions: groupOf(conditionSchema, 'type'),
+  history: groupOf(versionSchema, 'version'),
+  targets: groupOf(targetStatusSchema, 'target'),
 };
-const failure: Group = { schema: failureSchema, identity: 'at' };
-const lanes = Object.keys(statusSchema.shape.failures.unwrap().shape);
+const failure: Group = groupOf(failureSchema, 'at');
+const lanes = new Set(Object.keys(statusSchema.shape.failures.unwrap().shape));
+const fields = new Set(Object.keys(statusSchema.shape));
 
 /** @param stored the whole status as read; `next` what shall be stored of the fields that are known */
 export function keepForeign(stored: unknown, next: Fields): Fields {
   if (!isRecord(stored)) return next;
-  const kept = Object.entries(next).map(([name, value]): [string, unknown] => [
-    name,
-    keepIn(name, stored[name], value),
-  ]);
-  return { ...foreignOf(stored, Object.keys(statusSchema.shape)), ...Object.fromEntries(kept) };
+  const kept: Record<string, unknown> = { ...foreignOf(stored, fields) };
+  for (const [name, value] of Object.entries(next)) kept[name] = keepIn(name, stored[name], value);
+  return kept;
 }
 
 function keepIn(name: string, stored: unknown, next: unknown): unknown {
@@ -55,9 +58,10 @@ function keepIn(name: string, stored: unknown, next: unknown): unknown {
   return name === 'failures' ? keepInFailures(stored, next) : next;
 }
 
-function keepInGroup({ schema, identity }: Group, stored: unknown, next: unknown): unknown {
+function keepInGroup({ known, identity }: Group, stored: unknown, next: unknown): unknown {
   if (!isRecord(stored) || !isRecord(next) || stored[identity] !== next[identity]) return next;
-  return { ...foreignOf(stored, Object.keys(schema.shape)), ...next };
+  const foreign = foreignOf(stored, known);
+  return foreign === undefined ? next : { ...foreign, ...next };
 }
 
 function keepInList(group: Group, stored: unknown, next: unknown): unknown {
@@ -81,8 +85,10 @@ function keepInFailures(stored: unknown, next: unknown): unknown {
   return Object.keys(all).length === 0 ? undefined : all;
 }
 
-function foreignOf(stored: Fields, known: readonly string[]): Fields {
-  return Object.fromEntries(Object.entries(stored).filter(([name]) => !known.includes(name)));
+/** `undefined` for none, which is nearly always. */
+function foreignOf(stored: Fields, known: ReadonlySet<string>): Fields | undefined {
+  const foreign = Object.entries(stored).filter(([name]) => !known.has(name));
+  return foreign.length === 0 ? undefined : Object.fromEntries(foreign);
 }
 
 function isRecord(value: unknown): value is Fields {

@@ -23,7 +23,8 @@ export function pollTime(observation: Observation, job: JobStatus): number {
   const { now, status } = observation;
   const { polledAt, pollAfterMs = 0 } = observation.process;
   const failure = status.failures?.poll?.about === job.id ? status.failures.poll : undefined;
-  const elapsedMs = Math.max(0, now - (readInstant(job.startedAt) ?? now));
+  // Paced by how old the job was when it was asked about: an interval that grew meanwhile would wake for nothing.
+  const elapsedMs = Math.max(0, (polledAt ?? now) - (readInstant(job.startedAt) ?? now));
   const ownMs = job.verdict === 'TimedOut' ? lateMs : pollIntervalMs(elapsedMs);
   const intervalMs = Math.max(ownMs, Math.ceil(Math.min(pollAfterMs, longestAskedMs) / 1000) * 1000);
   const next = polledAt === undefined || polledAt > now ? 0 : polledAt + intervalMs;

@@ -221,10 +221,12 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Minte
   const isComparable = published !== undefined && !isFromTheFuture(published, now);
   const isStale = isComparable && (isPublished || !isFresher(clock, published, now));
   if (isStale && published.expiresAt > now) {
+    // Set back while the link lived, our clock sees its end later than the API has just said.
+    const expiresAt = isPublished ? Math.min(published.expiresAt, clock.expiresAt) : published.expiresAt;
     const stale = {
       count: (status.failures?.link?.count ?? 0) + 1,
       at: formatInstant(now),
-      retryAt: formatInstant(retryAfterStale(published, now, wanted.minIntervalMs)),
+      retryAt: formatInstant(retryAfterStale({ ...published, expiresAt }, now, wanted.minIntervalMs)),
       reason: 'NotFresher',
     };
     return answered({ ...status, failures: { ...status.failures, link: stale } });

@@ -2,7 +2,6 @@
 // Invariant: the same facts give the same status, so that an idle resource is never written; fields and
 // conditions that this version does not know are kept.
 
-import { isDeepStrictEqual } from 'node:util';
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import { exportedReasons, linkReasons, stalledReasons } from '../staticexport/reasons.ts';
 import type { Status, TargetStatus } from '../staticexport/status-schema.ts';
@@ -87,20 +86,42 @@ const deadLink: Claim = { type: 'LinkFresh', status: 'False', reason: 'Dead', me
 
 /** The whole object to store: ours over what was there, what we do not know kept. */
 export function mergeStatus(raw: unknown, next: Status): object {
-  return toPlain(keepForeign(raw, next));
+  return plainFields(keepForeign(raw, next));
 }
 
 /** True when storing `next` would change nothing. */
 export function isSameStatus(raw: unknown, next: object): boolean {
-  return isDeepStrictEqual(toPlain(raw ?? {}), next);
+  return isSameJson(raw ?? {}, next);
 }
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** As JSON carries it: absent instead of undefined. */
-function toPlain(value: unknown): object {
-  const plain: unknown = JSON.parse(JSON.stringify(value));
-  return isRecord(plain) ? plain : {};
+function plainFields(fields: object): Fields {
+  const plain: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) plain[name] = toPlain(value);
+  return plain;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+function toPlain(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value) ? value.map(toPlain) : plainFields(value);
+}
+
+/** Every resource is compared in every pass: no copies are made, and absent and undefined are one. */
+function isSameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) || Array.isArray(other)) {
+    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+    return one.every((item, index) => isSameJson(item, other[index]));
+  }
+  if (!isRecord(one) || !isRecord(other)) return false;
+  const isHere = Object.keys(one).every((name) =>
+    isSameJson(one[name], Object.hasOwn(other, name) ? other[name] : undefined),
+  );
+  return isHere && Object.keys(other).every((name) => Object.hasOwn(one, name) || other[name] === undefined);
+}
+
+function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

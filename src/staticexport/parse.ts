@@ -63,9 +63,14 @@ function describeProblems(error: z.ZodError): readonly string[] {
   return [...new Set(problems)].slice(0, 8);
 }
 
-/** Reads each field alone; what does not fit its schema is left out. */
+/** Reads each field alone if it must; what does not fit its schema is left out. */
 export function parseStatus(raw: unknown): Status {
   if (!isRecord(raw)) return {};
+  const read = statusSchema.safeParse(raw);
+  return read.success ? read.data : readFields(raw);
+}
+
+function readFields(raw: Readonly<Record<string, unknown>>): Status {
   const fields = Object.entries(statusSchema.shape).flatMap(
     ([name, schema]): readonly [string, unknown][] => {
       if (name === 'conditions') return [[name, parseConditions(raw[name])]];

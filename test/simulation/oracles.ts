@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
 import { gather } from '../../src/loop/gather.ts';
-import { createMemory } from '../../src/loop/memory.ts';
+import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
 import { adopt } from '../../src/reconcile/adopt.ts';
 import { choose } from '../../src/reconcile/choose.ts';
 import { classify } from '../../src/reconcile/classify.ts';
 import { nextWake } from '../../src/reconcile/wake.ts';
 import { parseStaticExport } from '../../src/staticexport/parse.ts';
-import { statusSchema } from '../../src/staticexport/status-schema.ts';
+import { type Status, statusSchema } from '../../src/staticexport/status-schema.ts';
 import { brokenRules } from '../support/kstatus-rules.ts';
 import { signature } from './fake-vendor.ts';
 import { noFaults } from './faults.ts';
@@ -200,12 +200,25 @@ export class Oracles {
     // An archive being read is work that a new process does not have.
     if (resource.spec === undefined || this.#world.edge().memory.candidates.size > 0) return;
     const signal = new AbortController().signal;
-    const edge = this.#world.edge(createMemory(signal), noFaults);
+    const edge = this.#world.edge(this.#forgetful(resource.status, signal), noFaults);
     const { observation } = await gather(object, resource, resource.spec, edge, signal);
     const seen = adopt(observation);
     const wakeAt = nextWake(seen, choose(classify(seen), seen));
     const before = this.#world.clock.now() + outcome.wakeAfterMs;
     assert.ok(wakeAt <= before + 1000, `a restart would wake ${wakeAt - before} ms later`);
+  }
+
+  /**
+   * The memory of a new process. A refusal that no status holds is kept: it was told to another resource, or its
+   * status write was overtaken, and without it nobody looks for a new key but waits for the lane's own time.
+   */
+  #forgetful({ refusedKey }: Status, signal: AbortSignal): ProcessMemory {
+    const memory = createMemory(signal);
+    for (const [id, { refused }] of this.#world.edge().memory.gates) {
+      if (refused === undefined || refused.secretVersion === refusedKey?.secretVersion) continue;
+      memory.gates.set(id, { closedUntil: undefined, closedAt: undefined, refused });
+    }
+    return memory;
   }
 
   /** At the end of a story, after calm: everything is as it should be. */

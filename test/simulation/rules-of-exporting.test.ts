@@ -245,3 +245,14 @@ test('a job is asked about no sooner than its API asked for', async () => {
   const gaps = polls.slice(1).map((at, index) => at - (polls[index] ?? 0));
   assert.ok(gaps.length > 3 && gaps.every((gap) => gap === 45_000), String(gaps));
 });
+
+test('while a job runs, a pass asks about it each time it wakes: no look is in vain', async () => {
+  const world = new World();
+  world.vendor.jobMs = 20 * minuteMs;
+  await world.until(() => world.status().job?.id !== undefined);
+  let vain = 0;
+  await world.run(15 * minuteMs, ({ callsMade }) => {
+    if (callsMade === 0) vain += 1;
+  });
+  assert.equal(vain, 0);
+});

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runPass } from '../../src/loop/pass.ts';
+import { Oracles } from './oracles.ts';
 import { configMapId, hourMs, minuteMs, publishedWorld, request } from './published-world.ts';
 import { outputName, resource, World } from './world.ts';
 
@@ -166,4 +167,14 @@ test('an archive that takes an hour to read delays no refresh', async () => {
   await world.run(12 * minuteMs);
   request(world, 'large');
   await world.run(11 * minuteMs, () => assert.ok(world.isLinkLive()));
+});
+
+test('a clock set back under a link that is handed out again: its end is known from the answer', async () => {
+  const world = await publishedWorld();
+  world.vendor.isCachingLinks = true;
+  await world.run(3 * minuteMs);
+  world.jump(-5 * minuteMs);
+  world.prompt();
+  const oracles = new Oracles(world);
+  await world.run(60 * minuteMs, (turn) => oracles.check(turn));
 });

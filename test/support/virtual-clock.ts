@@ -2,6 +2,7 @@
 // order of their instants; between two of them everything that can run without time passing has run.
 // Owns: virtual wall time (which may jump) and monotonic time (which may not).
 
+import { nextTick } from 'node:process';
 import type { Clock } from '../../src/runtime/clock.ts';
 
 interface Timer {
@@ -99,9 +100,9 @@ export function virtualClock(startsAt = Date.UTC(2026, 0, 5, 12)): VirtualClock 
   };
 }
 
-/** Every microtask, and what they schedule, has run after a turn of the event loop. */
+/** Every microtask, and what they schedule, has run before the next tick; the event loop need not turn for it. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => {
-    setImmediate(resolve);
+    nextTick(resolve);
   });
 }

@@ -26,16 +26,25 @@ const files = [`./${name}`, `../charts/static-export-operator/files/${name}`].ma
 );
 const banner = '# Generated from src/staticexport/schema.ts by "npm run generate"; change it there.\n';
 
-/** Printed by `kubectl get`. A `date` column prints <invalid> for a time to come, so the expiry is a string. */
+/**
+ * Printed by `kubectl get`, and those of priority 1 with `-o wide` only. A `date` column prints <invalid> for a time
+ * to come, so times are strings. The default ones fit into a terminal of 120 columns.
+ */
 const columns = [
-  ['Ready', 'string', '.status.conditions[?(@.type=="Ready")].status'],
-  ['Reason', 'string', '.status.conditions[?(@.type=="Ready")].reason'],
-  ['Version', 'string', '.status.active.version'],
-  ['Job', 'string', '.status.job.state'],
-  ['Progress', 'integer', '.status.job.progress'],
-  ['Pages', 'integer', '.status.active.pages'],
-  ['Link-Expires', 'string', '.status.active.linkExpiresAt'],
-  ['Age', 'date', '.metadata.creationTimestamp'],
+  ['Ready', 'string', '.status.conditions[?(@.type=="Ready")].status', 0],
+  ['Reason', 'string', '.status.conditions[?(@.type=="Ready")].reason', 0],
+  ['Version', 'string', '.status.active.version', 0],
+  ['Job', 'string', '.status.job.state', 0],
+  ['Progress%', 'integer', '.status.job.progress', 0],
+  ['Pages', 'integer', '.status.pages', 0],
+  ['Link-Expires', 'string', '.status.active.linkExpiresAt', 0],
+  ['Age', 'date', '.metadata.creationTimestamp', 0],
+  ['Exported', 'string', '.status.conditions[?(@.type=="Exported")].reason', 1],
+  ['Candidate', 'string', '.status.candidate.version', 1],
+  ['Job-Id', 'string', '.status.job.id', 1],
+  ['Next-Refresh', 'string', '.status.nextRefreshTime', 1],
+  ['Next-Export', 'string', '.status.nextExportTime', 1],
+  ['Digest', 'string', '.status.active.digest', 1],
 ] as const;
 
 /** The JSON schema of zod in the form that the API server calls structural. */
@@ -132,7 +141,12 @@ export function customResourceDefinition(): Json {
           served: true,
           storage: true,
           subresources: { status: {} },
-          additionalPrinterColumns: columns.map(([name, type, jsonPath]) => ({ name, type, jsonPath })),
+          additionalPrinterColumns: columns.map(([name, type, jsonPath, priority]) => ({
+            name,
+            type,
+            jsonPath,
+            ...(priority > 0 && { priority }),
+          })),
           schema: {
             openAPIV3Schema: {
               type: 'object',

@@ -217,6 +217,7 @@ async function call<T, F>(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ExportApiError)) throw error;
-    return failed({ code: error.code, retryAfterMs: error.retryAfterMs });
+    const { code, retryAfterMs, requestId } = error;
+    return failed({ code, retryAfterMs, requestId });
   }
 }

@@ -6,22 +6,9 @@ import type { EventNote } from './ports.ts';
 
 /** @param before as read at the start of the pass; `after` as stored at its end */
 export function notesOf(before: Status, after: Status): readonly EventNote[] {
-  const notes: EventNote[] = [];
-  if (after.job !== undefined && after.job.id !== before.job?.id && after.job.cause !== 'Pin') {
-    notes.push({
-      type: 'Normal',
-      reason: 'ExportStarted',
-      message: `Export started: ${after.job.cause ?? ''}.`,
-    });
-  }
-  if (after.active !== undefined && after.active.version !== before.active?.version) {
-    const pages = after.active.pages === undefined ? '' : `, ${after.active.pages} pages`;
-    notes.push({
-      type: 'Normal',
-      reason: 'Promoted',
-      message: `Version ${after.active.version} is published${pages}.`,
-    });
-  }
+  const notes = [noteOfStart(before, after), noteOfVersion(before, after)].filter(
+    (note) => note !== undefined,
+  );
   for (const type of ['Stalled', 'Exported', 'LinkFresh', 'TargetsSynced']) {
     const note = noteOfCondition(conditionOf(before, type), conditionOf(after, type));
     // One cause may turn two conditions; it is told once.
@@ -29,6 +16,39 @@ export function notesOf(before: Status, after: Status): readonly EventNote[] {
     if (note !== undefined && !isTold) notes.push(note);
   }
   return notes;
+}
+
+function noteOfStart(before: Status, { job }: Status): EventNote | undefined {
+  if (job === undefined || job.id === before.job?.id || job.cause === 'Pin') return undefined;
+  const message = `Export started: ${job.cause ?? ''}. Job ${job.id.slice(0, 128)}.`;
+  return { type: 'Normal', reason: 'ExportStarted', message };
+}
+
+/** Another version, or the same one that a pin holds from now on or no longer. */
+function noteOfVersion(before: Status, after: Status): EventNote | undefined {
+  const { active } = after;
+  if (active === undefined) return undefined;
+  const [earlier, now] = [conditionOf(before, 'Ready')?.reason, conditionOf(after, 'Ready')?.reason];
+  const normal = (reason: string, message: string): EventNote => ({ type: 'Normal', reason, message });
+  const was = before.active?.version;
+  if (was !== active.version) {
+    const pages = active.pages === undefined ? '' : `, ${active.pages} pages`;
+    const instead = was === undefined ? '' : ` It was ${was} before.`;
+    return now === 'Pinned'
+      ? normal('Pinned', `Version ${active.version} is published because it is pinned${pages}.${instead}`)
+      : normal('Promoted', `Version ${active.version} is published${pages}.${instead}`);
+  }
+  if (earlier === 'Published' && now === 'Pinned') {
+    return normal(
+      'Pinned',
+      `Version ${active.version} is pinned: nothing is exported until spec.pin is removed.`,
+    );
+  }
+  const isFreed =
+    earlier === 'Pinned' && (now === 'Published' || now === 'StartPending' || now === 'Exporting');
+  return isFreed
+    ? normal('Unpinned', `Version ${active.version} is no longer pinned; the next export may replace it.`)
+    : undefined;
 }
 
 function conditionOf({ conditions }: Status, type: string): Condition | undefined {

@@ -79,7 +79,8 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const outputs = await writeOutputs(object, before.wanted.outputName, found, publish, edge, signal);
   const { refusal } = outputs;
   const isWithheld = publish !== undefined && !outputs.isPublished;
-  const next = isWithheld ? adopt({ ...settling, status: outputRefused(settling, plan), gate }) : wanted;
+  const why = refusal?.message ?? '';
+  const next = isWithheld ? adopt({ ...settling, status: outputRefused(settling, plan, why), gate }) : wanted;
   if (done.result.kind === 'inspected' && !isWithheld) edge.memory.candidates.delete(resourceId(key));
 
   const after = adopt({
@@ -107,10 +108,12 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const state = classify(after);
   const status = statusOf(after, state, targets);
   const saved = await saveStatus(stored, status, edge, signal);
-  for (const note of notesOf(resource.status, status)) edge.events.record(saved, note);
+  const notes = notesOf(resource.status, status);
+  for (const note of notes) edge.events.record(saved, note);
   if (refusal !== undefined) {
-    const { message } = refusal;
-    edge.events.record(saved, { type: 'Warning', reason: 'OutputWriteFailed', message });
+    const reason = 'OutputWriteFailed';
+    const isTold = notes.some((note) => note.reason === reason);
+    if (!isTold) edge.events.record(saved, { type: 'Warning', reason, message: why });
     // What is withheld waits in its lane; anything else has no lane but the caller's.
     if (!isWithheld) throw refusal;
   }

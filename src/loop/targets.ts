@@ -59,7 +59,7 @@ async function writeTarget(
 ): Promise<TargetStatus> {
   const { published, now } = input;
   if (published === undefined)
-    return { ...pick(before), target: target.id, synced: false, reason: 'Pending' };
+    return { ...pick(before), target: target.id, synced: false, reason: 'NotPublished' };
   if (input.isSuspended) return before ?? { target: target.id, synced: false, reason: 'Suspended' };
   if (before !== undefined && isLeftAlone(before, input, published)) return before;
   try {
@@ -67,7 +67,9 @@ async function writeTarget(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ClusterError)) throw error;
-    return failed(target, before, isHidden(error) ? 'NotGranted' : 'WriteFailed', error.code, now);
+    // It consented, and was gone before it was written.
+    const reason = error.code === 'NotFound' ? 'NotGranted' : 'WriteFailed';
+    return failed(target, before, reason, error.message, now);
   }
 }
 

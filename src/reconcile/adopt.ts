@@ -36,6 +36,7 @@ export function nextExportFailure(
     readonly reason: string;
     readonly request?: string | undefined;
     readonly retryAfterMs?: number | undefined;
+    readonly requestId?: string | undefined;
   },
 ): Failure {
   const count = (status.failures?.export?.count ?? 0) + 1;
@@ -44,6 +45,7 @@ export function nextExportFailure(
     at: formatInstant(now),
     retryAt: formatInstant(now + waitMs('export', count, failed.retryAfterMs)),
     reason: failed.reason,
+    requestId: failed.requestId,
     about: inputHash,
     request: failed.request ?? status.failures?.export?.request,
   };

@@ -10,17 +10,16 @@ import {
   linkReasons,
   type ReadyReason,
   type ReconcilingReason,
-  readyReasons,
-  reconcilingReasons,
   type StalledReason,
-  stalledReasons,
   type TargetReason,
   targetReasons,
 } from '../staticexport/reasons.ts';
 import type { Condition, TargetStatus } from '../staticexport/status-schema.ts';
-import { describeFailure, factsOf } from './facts.ts';
+import { factsOf } from './facts.ts';
+import { describeFailure, describeJob } from './failure-words.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from './link-timing.ts';
-import { isOutputTaken, type Observation, pendingRequest } from './observation.ts';
+import { isOutputTaken, type Observation } from './observation.ts';
+import { describeReady } from './ready-words.ts';
 import type { AccessReason, State } from './state.ts';
 
 /** A condition before it is dated. */
@@ -30,8 +29,6 @@ export interface Claim {
   readonly reason: ReadyReason | ExportedReason | LinkReason | TargetReason;
   readonly message: string;
 }
-
-const readyTexts = { ...readyReasons, ...reconcilingReasons, ...stalledReasons };
 
 export function isLinkDead({ link }: State): boolean {
   return link.kind === 'dead' || ((link.kind === 'waiting' || link.kind === 'unmintable') && link.isDead);
@@ -49,8 +46,10 @@ export function claimConditions(
     claimReady(observation, state, stalled, reconciling),
     ...(reconciling === undefined
       ? []
-      : [claim('Reconciling', 'True', reconciling, describe(observation, reconciling))]),
-    ...(stalled === undefined ? [] : [claim('Stalled', 'True', stalled, describe(observation, stalled))]),
+      : [claim('Reconciling', 'True', reconciling, describeReady(observation, state, reconciling))]),
+    ...(stalled === undefined
+      ? []
+      : [claim('Stalled', 'True', stalled, describeReady(observation, state, stalled))]),
     claimExported(observation, state),
     claimLinkFresh(observation, state),
     ...(targets.length === 0 ? [] : [claimTargets(targets)]),
@@ -120,38 +119,14 @@ function claimReady(
   reconciling: ReconcilingReason | undefined,
 ): Claim {
   const ready = (status: 'True' | 'False', reason: ReadyReason): Claim =>
-    claim('Ready', status, reason, describe(observation, reason));
+    claim('Ready', status, reason, describeReady(observation, state, reason));
   if (stalled !== undefined) return ready('False', stalled);
   if (reconciling !== undefined) return ready('False', reconciling);
   if (isLinkDead(state)) return ready('False', 'LinkDead');
   // Unsatisfied, and neither stalled nor on the way: suspended.
   if (state.want.kind !== 'satisfied') return ready('False', 'Suspended');
-  return ready('True', observation.wanted.isSuspended ? 'Suspended' : 'Published');
-}
-
-/** The reason's sentence with the facts that belong to it. */
-function describe(observation: Observation, reason: ReadyReason): string {
-  const { status, wanted, specProblems } = observation;
-  const facts = factsOf(reason, observation);
-  const parts: string[] = [readyTexts[reason], ...(facts === undefined ? [] : [facts])];
-  if (reason === 'InvalidSpec') parts.push(specProblems.join(', '));
-  const failure = status.failures?.export ?? status.failures?.poll;
-  if (reason === 'Published') {
-    parts.push(`Version ${status.active?.version ?? ''}${wanted.pin === undefined ? '' : ', pinned'}.`);
-  }
-  if (reason === 'BackingOff' && failure !== undefined)
-    parts.push(`${describeFailure(failure, observation)} Next try at ${failure.retryAt}.`);
-  if (reason === 'StartUnconfirmed' && failure !== undefined)
-    parts.push(describeFailure(failure, observation));
-  if (reason === 'LinkDead' && status.failures?.link !== undefined)
-    parts.push(describeFailure(status.failures.link, observation));
-  const isOnHold = wanted.isSuspended || wanted.pin !== undefined;
-  if (isOnHold && pendingRequest(observation) !== undefined) {
-    parts.push(
-      `A requested export waits until the resource is no longer ${wanted.isSuspended ? 'suspended' : 'pinned'}.`,
-    );
-  }
-  return parts.join(' ');
+  if (observation.wanted.isSuspended) return ready('True', 'Suspended');
+  return ready('True', observation.wanted.pin === undefined ? 'Published' : 'Pinned');
 }
 
 const startVerdicts = ['JobFailed', 'TimedOut', 'JobLost', 'BundleRejected'];
@@ -197,11 +172,15 @@ function claimExported(observation: Observation, state: State): Claim {
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
   if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
     const isLost = starting.reason === 'StartUnconfirmed';
-    const why = describeFailure(starting, observation);
+    const why = `${describeFailure(starting, observation)} Next try at ${starting.retryAt}.`;
     return exported('False', isLost ? 'StartUnconfirmed' : 'StartRefused', why);
   }
   if (state.export.kind === 'complete' && failures?.poll !== undefined) {
-    return exported('False', 'InspectionFailed', describeFailure(failures.poll, observation));
+    const isUnwritten = failures.poll.reason === 'OutputWriteFailed';
+    const why = describeFailure(failures.poll, observation);
+    const { jobId, baseUrl } = state.export.subject;
+    const about = describeJob({ id: jobId, baseUrl }, observation);
+    return exported('False', isUnwritten ? 'OutputWriteFailed' : 'InspectionFailed', `${why} ${about}`);
   }
   const verdict = job?.cause === 'Pin' ? undefined : job?.verdict;
   switch (verdict) {
@@ -212,7 +191,7 @@ function claimExported(observation: Observation, state: State): Claim {
     case 'TimedOut':
     case 'JobLost':
     case 'BundleRejected':
-      return exported('False', verdict, job?.why);
+      return exported('False', verdict);
     case 'Held':
       return exported('False', heldReason(job?.why) ?? 'AwaitingPromotion');
     case undefined:
@@ -251,17 +230,25 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
   if (state.link.kind === 'unmintable') return fresh('False', 'JobGone');
   const failed =
     status.failures?.link === undefined ? undefined : describeFailure(status.failures.link, observation);
-  if (isLinkDead(state) || published === undefined) return fresh('False', 'Dead', failed);
+  if (isLinkDead(state) || published === undefined) {
+    const facts = factsOf('Dead', observation);
+    return fresh('False', 'Dead', [facts, failed].filter(isText).join(' '));
+  }
   if (isLifetimeTooShort(published, wanted)) return fresh('False', 'LifetimeTooShort');
   if (now > refreshTime(uid, published, wanted) + graceMs(published)) return fresh('False', 'Due', failed);
   return fresh('True', 'Fresh');
 }
 
+/** Waiting for a first version, or suspended by whoever wished it: nothing is wrong with these. */
+const restingReasons: readonly string[] = ['NotPublished', 'Suspended'] satisfies readonly TargetReason[];
+
 function claimTargets(targets: readonly TargetStatus[]): Claim {
-  const wrong = targets.filter(({ synced }) => !synced);
-  const [first] = wrong;
+  const unsynced = targets.filter(({ synced }) => !synced);
+  const wrong = unsynced.filter(({ reason }) => !restingReasons.includes(reason));
+  const [first] = wrong.length > 0 ? wrong : unsynced;
   if (first === undefined) return claim('TargetsSynced', 'True', 'Synced', targetReasons.Synced);
   const reason = isTargetReason(first.reason) ? first.reason : 'WriteFailed';
+  if (wrong.length === 0) return claim('TargetsSynced', 'Unknown', reason, targetReasons[reason]);
   const names = wrong.map(({ target, message }) =>
     message === undefined ? target : `${target} (${message})`,
   );

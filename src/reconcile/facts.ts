@@ -1,35 +1,14 @@
 // The names and numbers that belong to a reason: which Secret, which host, which page counts, and what to type.
 // Facts that do not tick, and nothing secret: a host, a name, a code, never a key, a link or an answer's body.
 
-import { annotations } from '../staticexport/names.ts';
-import type { Failure } from '../staticexport/status-schema.ts';
+import { formatInstant } from '../staticexport/instant.ts';
+import { annotations, outputKeys } from '../staticexport/names.ts';
+import { describeJob, describeRequest } from './failure-words.ts';
 import type { Observation } from './observation.ts';
-
-/** What failed, in words, by the code of the failure. Any other code speaks for itself. */
-const failureWords: Readonly<Record<string, (api: string) => string>> = {
-  NetworkError: (api) => `${api} could not be reached.`,
-  RequestTimeout: (api) => `${api} did not answer in time.`,
-  ServerError: (api) => `${api} answered with a server error.`,
-  RateLimited: (api) => `${api} asked for fewer calls.`,
-  UnexpectedAnswer: (api) =>
-    `${api} answered with something else than the export API does; is the base URL right?`,
-  BadRequest: (api) => `${api} does not accept the request; is the domain one that it exports?`,
-  NotFound: (api) => `${api} has no such endpoint; is the base URL right?`,
-};
-
-/** A failed call in words: who was called, what came of it, and the code to search logs for. */
-export function describeFailure(failure: Failure, { wanted }: Pick<Observation, 'wanted'>): string {
-  const words = failureWords[failure.reason]?.(apiName(wanted.baseUrl));
-  return words === undefined ? `${failure.reason}.` : `${words} (${failure.reason})`;
-}
-
-function apiName(baseUrl: string | undefined): string {
-  return baseUrl !== undefined && URL.canParse(baseUrl) ? `The API at ${new URL(baseUrl).host}` : 'The API';
-}
 
 /** @returns a sentence, or `undefined` where the reason's own says all */
 export function factsOf(reason: string, observation: Observation): string | undefined {
-  const { wanted } = observation;
+  const { wanted, status } = observation;
   const secret = `Secret ${wanted.keySecret.name}, key ${wanted.keySecret.key}.`;
   switch (reason) {
     case 'KeyMissing':
@@ -37,9 +16,12 @@ export function factsOf(reason: string, observation: Observation): string | unde
     case 'KeyUnreadable':
     case 'KeyEmpty':
     case 'KeyInvalid':
-    case 'KeyRefused':
-    case 'KeyForbidden':
       return secret;
+    case 'KeyRefused':
+    case 'KeyForbidden': {
+      const requestId = status.refusedKey?.requestId;
+      return requestId === undefined ? secret : `${secret} ${describeRequest(requestId)}`;
+    }
     case 'HostNotAllowed':
       return wanted.baseUrl !== undefined && URL.canParse(wanted.baseUrl)
         ? `Host ${new URL(wanted.baseUrl).hostname}.`
@@ -50,6 +32,19 @@ export function factsOf(reason: string, observation: Observation): string | unde
       return outputFacts(observation);
     case 'PinnedVersionUnknown':
       return pinFacts(observation);
+    case 'PinnedJobGone':
+    case 'PinnedContentChanged':
+      return `Pinned: ${wanted.pin?.version ?? `job ${wanted.pin?.jobId ?? ''}`}.`;
+    case 'LinkDead':
+    case 'Dead':
+      return deadLinkFacts(observation);
+    case 'Exporting':
+    case 'JobFailed':
+    case 'PinnedJobFailed':
+    case 'TimedOut':
+    case 'JobLost':
+    case 'BundleRejected':
+      return jobFacts(reason, observation);
     case 'AwaitingPromotion':
     case 'TooFewPages':
     case 'PageCountDropped':
@@ -57,6 +52,34 @@ export function factsOf(reason: string, observation: Observation): string | unde
     default:
       return undefined;
   }
+}
+
+/** Which job it was: by its id the API's owner finds what went wrong. */
+function jobFacts(reason: string, observation: Observation): string | undefined {
+  const { job } = observation.status;
+  if (job === undefined) return undefined;
+  const named = describeJob(job, observation);
+  switch (reason) {
+    case 'TimedOut':
+      return job.state === undefined ? named : `${named} Its last status was "${job.state}".`;
+    case 'JobLost':
+      return job.cause === 'JobLost'
+        ? `${named} It stood in for a lost one already.`
+        : `${named} One new job is started in its place.`;
+    case 'BundleRejected':
+      return job.why === undefined ? named : `${job.why}. ${named}`;
+    default:
+      return named;
+  }
+}
+
+function deadLinkFacts({ output, wanted, status }: Observation): string {
+  const published = output.kind === 'ours' ? output.published : undefined;
+  if (published !== undefined) {
+    return `The link of version ${published.version} died at ${formatInstant(published.expiresAt)}.`;
+  }
+  const lost = output.kind === 'ours' ? `no longer holds ${outputKeys.bundle}` : 'was deleted';
+  return `Secret ${wanted.outputName} ${lost}; it is written again, under the version ${status.active?.version ?? ''}, as soon as a link can be had.`;
 }
 
 function outputFacts({ output, wanted }: Observation): string {
@@ -85,5 +108,5 @@ function candidateFacts(
     promote !== undefined && promote !== candidate.version
       ? ` The annotation names ${promote}, which is not the candidate.`
       : '';
-  return `Candidate ${candidate.version}${counts[reason]}. To publish it: ${annotations.promote}=${candidate.version}${other === '' ? '' : `.${other}`}`;
+  return `Candidate ${candidate.version}${counts[reason]}. To publish it, annotate: ${annotations.promote}=${candidate.version}${other === '' ? '' : `.${other}`}`;
 }

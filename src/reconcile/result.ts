@@ -30,6 +30,10 @@ export type CallCode =
 export interface CallFailure {
   readonly code: CallCode;
   readonly retryAfterMs: number | undefined;
+  /** What failed, in words safe to publish, where the code alone does not say. */
+  readonly why?: string | undefined;
+  /** By which the API knows its answer. */
+  readonly requestId?: string | undefined;
 }
 
 export interface InspectedContent {

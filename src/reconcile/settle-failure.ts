@@ -12,6 +12,9 @@ import type { CallFailure, GateChange } from './result.ts';
 /** A job that is gone is asked about again this much later, in case the API was wrong. */
 export const goneRetryMs = 3_600_000;
 
+/** What the status schema takes. */
+const maxWhyLength = 256;
+
 /** Adds to a lane's own bookkeeping what concerns everybody with this key. */
 export function callFailed(
   observation: Observation,
@@ -25,6 +28,7 @@ export function callFailed(
       reason: failure.code === 'Unauthorized' ? ('Unauthorized' as const) : ('Forbidden' as const),
       at: formatInstant(now),
       request: pendingRequest(observation),
+      requestId: failure.requestId,
     };
     const { secretVersion, reason } = refusedKey;
     // The key waits for its Secret; the lanes do not wait on top of that. A clear no ends the mark all the same.
@@ -60,7 +64,7 @@ export function noteFailure(
   { status, now }: Observation,
   lane: Extract<Lane, 'poll'>,
   about: string,
-  failure: { readonly code: string; readonly retryAfterMs: number | undefined },
+  failure: Omit<CallFailure, 'code'> & { readonly code: string },
 ): Failure {
   const before = status.failures?.[lane];
   const same = before?.about === about ? before : undefined;
@@ -70,6 +74,8 @@ export function noteFailure(
     at: formatInstant(now),
     retryAt: formatInstant(now + waitMs(lane, count, failure.retryAfterMs)),
     reason: failure.code,
+    why: failure.why?.slice(0, maxWhyLength),
+    requestId: failure.requestId,
     about,
     reads: same?.reads,
   };
@@ -94,6 +100,7 @@ export function startFailed(observation: Observation, mark: StartMark, failure: 
       reason: failure.code,
       request: mark.request,
       retryAfterMs: failure.retryAfterMs,
+      requestId: failure.requestId,
     });
     return { ...status, start: undefined, failures: { ...status.failures, export: refused } };
   }
@@ -106,6 +113,7 @@ export function startFailed(observation: Observation, mark: StartMark, failure: 
     at: formatInstant(now),
     retryAt: formatInstant(resendAt),
     reason: failure.code,
+    requestId: failure.requestId,
     about: observation.inputHash,
     request: status.failures?.export?.request,
   };
@@ -133,6 +141,8 @@ export function mintRefreshFailed(
     at: formatInstant(now),
     retryAt: formatInstant(now + wait),
     reason: isGone ? 'JobGone' : failure.code,
+    why: failure.why?.slice(0, maxWhyLength),
+    requestId: failure.requestId,
   };
   return { ...status, failures: { ...status.failures, link } };
 }

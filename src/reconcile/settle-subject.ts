@@ -227,6 +227,7 @@ export function inspectFailed(
   const noted = noteFailure(observation, 'poll', subject.jobId, {
     code: failure.code,
     retryAfterMs: undefined,
+    why: failure.message,
   });
   const poll = { ...noted, reads };
   if (failure.kind !== 'refused' && reads < maxInspections) {

@@ -93,9 +93,13 @@ function laneFailed(
   }
 }
 
-/** What was about to be published could not be written: nothing of it is remembered but the failure and its wait. */
-export function outputRefused(observation: Observation, plan: Plan): Status {
-  const failure: CallFailure = { code: 'OutputWriteFailed', retryAfterMs: undefined };
+/**
+ * What was about to be published could not be written: nothing of it is remembered but the failure and its wait.
+ *
+ * @param why what the cluster said, in words safe to publish
+ */
+export function outputRefused(observation: Observation, plan: Plan, why: string): Status {
+  const failure: CallFailure = { code: 'OutputWriteFailed', retryAfterMs: undefined, why };
   const { status } = observation;
   if (plan.action.kind === 'mint' && plan.action.cause === 'refresh')
     return mintRefreshFailed(observation, failure);

@@ -9,6 +9,7 @@ import { dateConditions } from './condition-dates.ts';
 import { type Claim, claimConditions } from './conditions.ts';
 import { keepForeign } from './foreign-fields.ts';
 import type { Observation } from './observation.ts';
+import { shownPages } from './shown-pages.ts';
 import type { State } from './state.ts';
 
 /** @param observation adopted again after settling and after the outputs were written */
@@ -21,6 +22,7 @@ export function statusOf(observation: Observation, state: State, targets: readon
   return {
     ...status,
     observedGeneration: generation,
+    pages: shownPages(status),
     conditions: [...dateConditions(claims, status.conditions ?? [], generation, now)],
     nextRefreshTime: nextRefresh === undefined ? undefined : formatInstant(nextRefresh),
     failures: hasFailures ? failures : undefined,

@@ -57,9 +57,11 @@ function readRemains(raw: unknown): Spec | undefined {
 }
 
 function describeProblems(error: z.ZodError): readonly string[] {
-  const problems = error.issues.map(
-    ({ path, code }) => `spec${path.map((part) => `.${String(part)}`).join('')} (${code})`,
-  );
+  const problems = error.issues.map(({ path, code, message }) => {
+    // A rule of ours has a sentence of ours; zod's own might quote what was found.
+    const words = code === 'custom' ? message : code;
+    return `spec${path.map((part) => `.${String(part)}`).join('')} (${words})`;
+  });
   return [...new Set(problems)].slice(0, 8);
 }
 

@@ -4,10 +4,12 @@
 /** Condition `Ready`. */
 export const readyReasons = {
   Published: 'The wanted version is published behind a live link.',
+  Pinned:
+    'The pinned version is published behind a live link; nothing is exported until spec.pin is removed.',
   Suspended:
     'The resource is suspended: nothing new is exported or published, and a published link is still refreshed.',
   LinkDead:
-    'There is no live link at the moment: the published one is past its life or gone, and no fresh one could be had yet.',
+    'There is no live link at the moment, and no fresh one could be had yet: servers keep what they serve, new ones cannot download it.',
 } as const;
 
 /** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): on the way, nobody has to act. */
@@ -19,27 +21,30 @@ export const reconcilingReasons = {
   Inspecting: 'The export is complete; its archive is being checked.',
   BackingOff: 'The last try failed; the next one waits.',
   PinPending: 'The pinned version is being published.',
-  KeyMissing: 'The Secret named in api.keySecretRef does not exist yet, or does not hold the key.',
+  KeyMissing: 'The Secret named in api.keySecretRef does not exist yet, or does not hold the key; create it.',
 } as const;
 
 /** Conditions `Stalled` (and `Ready`): only a person can help. */
 export const stalledReasons = {
-  InvalidSpec: 'The stored spec cannot be read; the message names the fields.',
-  InvalidSchedule: 'schedule or timeZone cannot be understood, or names no instant.',
-  BaseUrlMissing: 'Neither api.baseUrl nor the operator names an export API.',
+  InvalidSpec: 'The stored spec cannot be read; correct its fields.',
+  InvalidSchedule: 'schedule or timeZone cannot be understood, or names no instant; correct it.',
+  BaseUrlMissing:
+    'Neither api.baseUrl nor the operator names an export API; set the one, or --api-base-url of the other.',
   HostNotAllowed:
-    "The host of api.baseUrl is not on the operator's --allowed-api-hosts; the key was not sent.",
-  KeyUnreadable: 'The operator may not read the Secret named in api.keySecretRef.',
-  KeyEmpty: 'The API key is empty.',
-  KeyInvalid: 'The API key holds characters that no bearer key can hold.',
-  KeyRefused: 'The API answered 401; no call is made with this key until its Secret changes.',
-  KeyForbidden: 'The API answered 403; it is tried again every 15 minutes.',
+    "The host of api.baseUrl is not on the operator's --allowed-api-hosts, and the key was not sent; add it there, or correct the URL.",
+  KeyUnreadable: 'The operator may not read the Secret named in api.keySecretRef; allow it "get".',
+  KeyEmpty: 'The API key is empty; put it into its Secret.',
+  KeyInvalid: 'The API key holds characters that no bearer key can hold; put the key alone into its Secret.',
+  KeyRefused:
+    'The API does not accept the key (401); put a valid one into its Secret. Until that changes no call is made.',
+  KeyForbidden:
+    'The API forbids this to the key (403); check its scopes, the plan and the domain. It is tried again every 15 minutes.',
   OutputNotOwned: 'The output Secret or ConfigMap exists and belongs to somebody else; it is left alone.',
-  PinnedVersionUnknown: 'The pinned version is not in status.history.',
-  PinnedJobGone: 'The pinned job no longer exists at the API.',
-  PinnedJobFailed: 'The pinned job did not complete.',
+  PinnedVersionUnknown: 'The pinned version is not in status.history; pin one that is, or remove spec.pin.',
+  PinnedJobGone: 'The pinned job no longer exists at the API; pin another version, or remove spec.pin.',
+  PinnedJobFailed: 'The pinned job did not complete; pin another, or remove spec.pin.',
   PinnedContentChanged:
-    'The archive of the pinned version no longer has the content that was published under it.',
+    'The archive of the pinned version no longer has the content that was published under it; pin another, or remove spec.pin.',
   AwaitingPromotion: 'promotion.mode is Manual: the candidate waits to be released.',
   TooFewPages: 'The export has fewer pages than promotion.minPages.',
   PageCountDropped: 'The export lost a larger share of its pages than promotion.maxShrinkPercent.',
@@ -62,13 +67,14 @@ export const exportedReasons = {
   Promoted: 'The last export was published.',
   Unchanged: 'The last export has the content that is published already.',
   Pending: 'No export has finished yet.',
-  JobFailed: 'The API reports the job as failed.',
+  JobFailed: 'The API reports the job as failed; look it up there.',
   TimedOut: 'The job did not finish within jobTimeout; a late completion is still adopted.',
   JobLost: 'The API no longer knows the job.',
-  BundleRejected: 'The archive cannot be published.',
+  BundleRejected: 'The archive cannot be published, and is not fetched again.',
   InspectionFailed: 'The archive could not be fetched; it is tried again.',
-  StartRefused: 'The API did not start an export.',
-  StartUnconfirmed: 'The API never confirmed a start.',
+  OutputWriteFailed: 'The output Secret or ConfigMap could not be written; it is tried again.',
+  StartRefused: 'The API did not start an export; it is tried again.',
+  StartUnconfirmed: 'The API never confirmed a start; it is tried again.',
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,
   PageCountDropped: stalledReasons.PageCountDropped,
@@ -79,22 +85,25 @@ export const exportedReasons = {
 export const linkReasons = {
   Fresh: 'The link is younger than its refresh time.',
   Due: 'The link lives, but it should have been replaced by now.',
-  Dead: 'The link is past its life.',
-  JobGone: 'The API no longer knows the published job: its link cannot be renewed.',
-  LifetimeTooShort: 'Links live too short to be replaced in time at linkRefresh.minInterval.',
+  Dead: 'The published link is past its life, or no longer in the output Secret.',
+  JobGone:
+    'The API no longer knows the published job: its link cannot be renewed, and only a new export brings one.',
+  LifetimeTooShort:
+    'Links live too short to be replaced in time; lower linkRefresh.minInterval, or have the API make longer ones.',
   NotPublished: 'There is no link yet.',
 } as const;
 
 /** Condition `TargetsSynced`, and `reason` of each of status.targets. */
 export const targetReasons = {
   Synced: 'The target holds what it should.',
-  Pending: 'Nothing is published yet that could be written.',
+  NotPublished: 'Nothing is published yet that could be written.',
   Suspended: 'The resource is suspended; targets are left alone.',
-  NotGranted: 'The object does not exist or does not consent by annotation.',
+  NotGranted:
+    'The object does not exist, does not consent by annotation, or may not be read by the operator.',
   Refused: 'The document cannot be edited safely; the message says why.',
-  WriteFailed: 'The API server refused the write, or could not be reached.',
+  WriteFailed: 'The API server refused the write, or could not be reached; it is tried again.',
   Contested:
-    'Somebody undid the write three times within ten minutes; left alone until a new version or spec.',
+    'Somebody undid the write three times within ten minutes: find out who else writes these fields. Left alone until a new version or spec.',
 } as const;
 
 export type ReadyReason = keyof typeof readyReasons | ReconcilingReason | StalledReason;

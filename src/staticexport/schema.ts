@@ -16,17 +16,43 @@ export interface CelRule {
 export const celKey = 'x-kubernetes-validations';
 const cel = (...rules: readonly CelRule[]) => ({ [celKey]: rules });
 
-export const hostNamePattern =
-  '^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)*[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$';
+/** Counted repetition and `[.]` mean the same to the API server (RE2) and to us, and need no escapes in CEL. */
+const hostNamePattern =
+  '^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?[.])*[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$';
 /** The most that `historyLimit` may ask for. */
 export const longestHistory = 50;
-const objectNamePattern = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
-const namespacePattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
-const dataKeyPattern = '^[-._a-zA-Z0-9]+$';
 
-const objectName = z.string().min(1).max(253).regex(new RegExp(objectNamePattern));
-const dataKey = z.string().min(1).max(253).regex(new RegExp(dataKeyPattern));
-const duration = z.string().max(40).regex(new RegExp(durationPattern));
+/** Text of a form. Said in a sentence of ours: the API server would answer a bare pattern with the pattern. */
+function formed(maxLength: number, pattern: string, message: string) {
+  const form = new RegExp(pattern);
+  return z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .refine((text) => form.test(text), { error: message })
+    .meta(cel({ rule: `self.matches('${pattern}')`, message }));
+}
+
+const objectName = formed(
+  253,
+  '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
+  'must be the name of an object: lower-case letters, digits, "-" and ".", beginning and ending with a letter or digit',
+);
+const namespaceName = formed(
+  63,
+  '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+  'must be the name of a namespace: lower-case letters, digits and "-", beginning and ending with a letter or digit',
+);
+const dataKey = formed(
+  253,
+  '^[-._a-zA-Z0-9]+$',
+  'must be a key of a Secret or ConfigMap: letters, digits, "-", "_" and "."',
+);
+const duration = formed(
+  40,
+  durationPattern,
+  'must be a duration such as 30s, 15m, 1h30m or 7d: whole numbers with the units ms, s, m, h, d, without blanks',
+);
 
 const api = z
   .object({
@@ -97,17 +123,18 @@ const promotion = z
     }),
   );
 
+const pinRule = 'pin needs exactly one of version and jobId; to end a pin, remove spec.pin';
 const pin = z
   .object({
     version: z.string().min(1).max(63).describe('A version of status.history.').optional(),
     jobId: z.string().min(1).max(512).describe('A completed job of the export API.').optional(),
   })
-  .refine((value) => (value.version === undefined) !== (value.jobId === undefined))
+  .refine((value) => (value.version === undefined) !== (value.jobId === undefined), { error: pinRule })
   .describe('Publish exactly this; keep its link alive; start no exports.')
   .meta(
     cel({
       rule: 'has(self.version) != has(self.jobId)',
-      message: 'pin needs exactly one of version and jobId',
+      message: pinRule,
     }),
   );
 
@@ -118,40 +145,38 @@ const output = z
 const valuesTarget = z
   .object({
     kind: z.enum(['ConfigMap', 'Secret']).describe('Kind of the object that holds the document.'),
-    namespace: z
-      .string()
-      .min(1)
-      .max(63)
-      .regex(new RegExp(namespacePattern))
-      .describe('Default: the namespace of this resource.')
-      .optional(),
+    namespace: namespaceName.describe('Default: the namespace of this resource.').optional(),
     name: objectName.describe('Name of the object.'),
     key: dataKey.describe('Key that holds the YAML document. Default: values.yaml.').optional(),
   })
   .describe('A YAML document in a key of a ConfigMap or Secret, whose staticExport leaves are edited.');
 
+const placeRule = 'kind values needs the field values, and only that kind may have it';
+const linkRule = 'the link may be written into a Secret only; write version alone or name a Secret';
 const target = z
   .object({
     kind: z.enum(['values']).describe('What is written; the field of the same name says where.'),
     write: z
-      .array(z.enum(['version', 'bundleUrl']))
+      .array(z.enum(['version', 'bundleUrl']).describe('A leaf of the staticExport group.'))
       .min(1)
       .max(2)
       .describe('Which leaves are written. Default: [version]. The link may go into a Secret only.')
       .optional(),
     values: valuesTarget.optional(),
   })
-  .refine((value) => value.values !== undefined)
-  .refine((value) => !(value.write?.includes('bundleUrl') && value.values?.kind === 'ConfigMap'))
+  .refine((value) => value.values !== undefined, { error: placeRule })
+  .refine((value) => !(value.write?.includes('bundleUrl') && value.values?.kind === 'ConfigMap'), {
+    error: linkRule,
+  })
   .meta(
     cel(
       {
         rule: "self.kind == 'values' ? has(self.values) : !has(self.values)",
-        message: 'kind values needs the field values, and only that kind may have it',
+        message: placeRule,
       },
       {
         rule: "!has(self.write) || !self.write.exists(leaf, leaf == 'bundleUrl') || !has(self.values) || self.values.kind == 'Secret'",
-        message: 'the link may be written into a Secret only; write version alone or name a Secret',
+        message: linkRule,
       },
       {
         rule: '!has(self.write) || self.write.all(leaf, self.write.exists_one(other, other == leaf))',
@@ -162,12 +187,11 @@ const target = z
 
 export const specSchema = z
   .object({
-    domain: z
-      .string()
-      .min(1)
-      .max(253)
-      .regex(new RegExp(hostNamePattern))
-      .describe('The domain to export: a bare host name, without scheme, port or path.'),
+    domain: formed(
+      253,
+      hostNamePattern,
+      'must be a bare host name such as docs.example.com: no scheme, no port, no path, no dot at the end',
+    ).describe('The domain to export: a bare host name, without scheme, port or path.'),
     api,
     schedule: z
       .string()
@@ -183,11 +207,7 @@ export const specSchema = z
         }),
       )
       .optional(),
-    timeZone: z
-      .string()
-      .min(1)
-      .max(64)
-      .regex(/^[A-Za-z0-9_+/-]+$/)
+    timeZone: formed(64, '^[A-Za-z0-9_+/-]+$', 'must be an IANA time zone such as Europe/Berlin or UTC')
       .describe('IANA time zone of the schedule, for example Europe/Berlin. Default: UTC.')
       .optional(),
     jobTimeout: duration.describe('After this a job counts as failed. Default: 1h.').optional(),
@@ -206,7 +226,7 @@ export const specSchema = z
       .optional(),
     output: output.optional(),
     targets: z
-      .array(target)
+      .array(target.describe('One place, and what is written there.'))
       .max(16)
       .describe('Further places where the version, and when asked the link, are written.')
       .optional(),
@@ -215,7 +235,7 @@ export const specSchema = z
     cel(
       {
         rule: 'has(self.timeZone) ? has(self.schedule) : true',
-        message: 'timeZone has no meaning without schedule',
+        message: 'timeZone has no meaning without schedule; add a schedule or remove it',
       },
       {
         rule: 'has(self.output) == has(oldSelf.output) && (!has(self.output) || self.output.name == oldSelf.output.name)',

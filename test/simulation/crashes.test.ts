@@ -18,7 +18,7 @@ interface Moment {
   readonly jobs: number;
 }
 
-const isReady = (world: World): boolean => world.condition('Ready') === 'True/Published';
+const isReady = (world: World): boolean => world.condition('Ready').startsWith('True/');
 
 const moments: Readonly<Record<string, Moment>> = {
   'a new version': {

@@ -50,7 +50,7 @@ test('pin: an older version is published again, kept alive, and nothing is expor
   const starts = world.callsOf('start');
   world.editSpec({ pin: { version: first } });
   await world.turn();
-  await world.until(() => world.condition('Ready') === 'True/Published', minuteMs);
+  await world.until(() => world.condition('Ready') === 'True/Pinned', minuteMs);
   assert.equal(world.output()?.['version'], first);
   request(world, 'while pinned');
   await world.run(5 * hourMs, () => assert.ok(world.isLinkLive()));
@@ -64,13 +64,38 @@ test('pin: an older version is published again, kept alive, and nothing is expor
   assert.equal(world.status().lastHandledRequest, 'while pinned');
 });
 
+test('pin: taking it away says which newer version was left, and an export names its content anew', async () => {
+  const world = await publishedWorld();
+  const first = world.output()?.['version'];
+  world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+  request(world, 'second');
+  assert.equal(await nextVerdict(world), 'Promoted');
+  const second = world.output()?.['version'] ?? '';
+  world.editSpec({ pin: { version: first } });
+  await world.until(() => world.condition('Ready') === 'True/Pinned', minuteMs);
+  world.editSpec({ pin: undefined });
+  await world.until(() => world.condition('Ready') === 'True/Published', minuteMs);
+  const ready = world.status().conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
+  assert.ok(ready.includes(`${second} was newer`), ready);
+  request(world, 'third');
+  assert.equal(await nextVerdict(world), 'Promoted');
+  const third = world.status().active?.version ?? '';
+  assert.ok(third > second, 'versions sort by the time of their export');
+  const digests = world.status().history?.map(({ digest }) => digest);
+  assert.equal(new Set(digests).size, 2, 'the content of the second and the third is one');
+  assert.deepEqual(
+    world.events.map(({ reason }) => reason).filter((reason) => reason !== 'ExportStarted'),
+    ['Promoted', 'Promoted', 'Pinned', 'Unpinned', 'Promoted'],
+  );
+});
+
 test('pin: a job started elsewhere is followed and published, past any gate', async () => {
   const world = await publishedWorld({ spec: { promotion: { mode: 'Auto' } } });
   world.vendor.contents.set('docs.example.com', { name: 'elsewhere', pages: 1 });
   const jobId = world.vendor.startElsewhere('docs.example.com');
   world.editSpec({ pin: { jobId } });
   await world.until(() => world.status().active?.jobId === jobId);
-  assert.equal(world.condition('Ready'), 'True/Published');
+  assert.equal(world.condition('Ready'), 'True/Pinned');
   assert.equal(world.callsOf('start'), 1);
 });
 
@@ -83,7 +108,7 @@ test('pin: a job that outlasts its timeout is published when it completes after 
   await world.run(15 * minuteMs);
   assert.equal(world.condition('Stalled'), 'True/PinnedJobFailed');
   await world.until(() => world.status().active?.jobId === jobId);
-  assert.equal(world.condition('Ready'), 'True/Published');
+  assert.equal(world.condition('Ready'), 'True/Pinned');
 });
 
 test('pin: a job that ran when the pin came does not time out unasked, and is followed again after it', async () => {
@@ -97,7 +122,10 @@ test('pin: a job that ran when the pin came does not time out unasked, and is fo
   world.editSpec({ pin: { version: first } });
   await world.run(2 * hourMs);
   assert.equal(world.condition('Exported'), 'True/Promoted');
-  assert.deepEqual(world.events.slice(told), []);
+  assert.deepEqual(
+    world.events.slice(told).map(({ reason }) => reason),
+    ['Pinned'],
+  );
   world.editSpec({ pin: undefined });
   await world.until(() => world.output()?.['version'] !== first, 10 * minuteMs);
   assert.equal(world.callsOf('start'), 2);

@@ -160,6 +160,12 @@ for (const when of ['refresh', 'promotion'] as const) {
       world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
       request(world, 'now');
     }
+    if (when === 'promotion') {
+      await world.until(() => world.condition('Exported') === 'False/OutputWriteFailed', 5 * minuteMs);
+      const { failures, job } = world.status();
+      assert.equal(failures?.poll?.reason, 'OutputWriteFailed');
+      assert.equal(failures?.poll?.about, job?.id);
+    }
     await world.run(3 * hourMs);
     assert.ok(world.callsOf('mint') < 60, `${world.callsOf('mint')} mints`);
     assert.equal(world.condition('Ready'), 'False/LinkDead');

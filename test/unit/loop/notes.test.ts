@@ -14,6 +14,7 @@ const condition = (type: string, status: Condition['status'], reason: string): C
 });
 const active = { version: 'v1', jobId: 'se_1', pages: 20, linkIssuedAt: '2026-01-05T12:00:00Z' };
 const ready = condition('Ready', 'True', 'Published');
+const pinned = condition('Ready', 'True', 'Pinned');
 const steady: Status = {
   active,
   job: { id: 'se_1' },
@@ -41,6 +42,37 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
       conditions: [ready, condition('Exported', 'True', 'Promoted')],
     },
     ['Normal Promoted'],
+  ],
+  'a pin that publishes another version is news, as a pin': [
+    steady,
+    { ...steady, active: { ...active, version: 'v0' }, conditions: [pinned] },
+    ['Normal Pinned'],
+  ],
+  'a pin of what is published is news': [steady, { ...steady, conditions: [pinned] }, ['Normal Pinned']],
+  'the end of a pin is news': [{ ...steady, conditions: [pinned] }, steady, ['Normal Unpinned']],
+  'the end of a pin under other inputs is news, beside the export': [
+    { ...steady, conditions: [pinned] },
+    {
+      ...steady,
+      job: { id: 'se_2', cause: 'Inputs' },
+      conditions: [condition('Ready', 'False', 'Exporting')],
+    },
+    ['Normal ExportStarted', 'Normal Unpinned'],
+  ],
+  'a pinned link that was dead for a while is no new pin': [
+    { ...steady, conditions: [condition('Ready', 'False', 'LinkDead')] },
+    { ...steady, conditions: [pinned] },
+    [],
+  ],
+  'suspending what is pinned ends no pin': [
+    { ...steady, conditions: [pinned] },
+    { ...steady, conditions: [condition('Ready', 'True', 'Suspended')] },
+    [],
+  ],
+  'targets that wait for a first version are no news': [
+    {},
+    { conditions: [condition('TargetsSynced', 'Unknown', 'NotPublished')] },
+    [],
   ],
   'a failed export is a warning': [
     steady,
@@ -90,3 +122,20 @@ for (const [name, [before, after, expected]] of Object.entries(rows)) {
     );
   });
 }
+
+test('an event names what it is about: the job, the version, and the one before it', () => {
+  const words = (after: Status): string =>
+    notesOf(steady, after)
+      .map(({ message }) => message)
+      .join();
+  assert.equal(
+    words({ ...steady, job: { id: 'se_2', cause: 'Schedule' } }),
+    'Export started: Schedule. Job se_2.',
+  );
+  const next = { ...steady, active: { ...active, version: 'v2' } };
+  assert.equal(words(next), 'Version v2 is published, 20 pages. It was v1 before.');
+  assert.equal(
+    words({ ...next, conditions: [pinned] }),
+    'Version v2 is published because it is pinned, 20 pages. It was v1 before.',
+  );
+});

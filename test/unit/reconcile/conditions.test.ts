@@ -142,6 +142,7 @@ for (const [reason, observation] of Object.entries(reconciling)) {
 
 const ready = [
   ['Published', calm, 'True'],
+  ['Pinned', withWanted(calm, { pin: { version: active.version, jobId: undefined } }), 'True'],
   ['Suspended', withWanted(calm, { isSuspended: true }), 'True'],
   ['LinkDead', dead, 'False'],
 ] as const;
@@ -188,6 +189,13 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
   ],
   InspectionFailed: [
     withStatus(calm, { job: complete, failures: { poll: { ...failure, about: 'se_2' } } }),
+    'False',
+  ],
+  OutputWriteFailed: [
+    withStatus(calm, {
+      job: complete,
+      failures: { poll: { ...failure, reason: 'OutputWriteFailed', about: 'se_2' } },
+    }),
     'False',
   ],
   StartRefused: [withStatus(fresh, { failures: { export: { ...failure, reason: 'BadRequest' } } }), 'False'],
@@ -262,10 +270,17 @@ for (const reason of Object.keys(reasons.targetReasons)) {
   test(`TargetsSynced names ${reason} of the first target that is not in step`, () => {
     const good: TargetStatus = { target: 'values/ConfigMap/a/b/c', synced: true, reason: 'Synced' };
     const other: TargetStatus = { target: 'values/ConfigMap/a/d/c', synced: reason === 'Synced', reason };
-    const expected = reason === 'Synced' ? 'True/Synced' : `False/${reason}`;
+    const resting = ['NotPublished', 'Suspended'].includes(reason) ? 'Unknown' : 'False';
+    const expected = reason === 'Synced' ? 'True/Synced' : `${resting}/${reason}`;
     assert.equal(conditionsOf(calm, [good, other]).get('TargetsSynced'), expected);
   });
 }
+
+test('a target that only waits hides none that is wrong', () => {
+  const waiting: TargetStatus = { target: 'values/ConfigMap/a/b/c', synced: false, reason: 'Suspended' };
+  const wrong: TargetStatus = { target: 'values/ConfigMap/a/d/c', synced: false, reason: 'Refused' };
+  assert.equal(conditionsOf(calm, [waiting, wrong]).get('TargetsSynced'), 'False/Refused');
+});
 
 test('without targets there is no TargetsSynced', () => {
   assert.ok(!conditionsOf(calm).has('TargetsSynced'));

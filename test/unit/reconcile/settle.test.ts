@@ -55,10 +55,11 @@ for (const code of refused) {
 
 {
   const code = 'Unauthorized';
+  const requestId = 'req-7';
   const calls: Readonly<Record<string, readonly [Observation, ActionResult]>> = {
-    start: [fresh, { kind: 'start-failed', mark, failure: failed(code) }],
-    poll: [running, { kind: 'poll-failed', failure: failed(code) }],
-    mint: [due, { kind: 'mint-failed', failure: failed(code) }],
+    start: [fresh, { kind: 'start-failed', mark, failure: { ...failed(code), requestId } }],
+    poll: [running, { kind: 'poll-failed', failure: { ...failed(code), requestId } }],
+    mint: [due, { kind: 'mint-failed', failure: { ...failed(code), requestId } }],
   };
   for (const [call, [observation, result]] of Object.entries(calls)) {
     test(`${call}, ${code}: the key is held back for all, and no lane waits on top of that`, () => {
@@ -68,6 +69,7 @@ for (const code of refused) {
         reason: code,
         at: at((observation.now - t0) / 1000),
         request: undefined,
+        requestId,
       });
       assert.deepEqual(gate, { kind: 'refuse', secretVersion: 'u/1', reason: code });
       assert.equal(status.failures, undefined);
@@ -75,6 +77,22 @@ for (const code of refused) {
     });
   }
 }
+
+test('the id by which the API knows its answer is kept in whichever lane it failed', () => {
+  const failure = { ...failed('ServerError'), requestId: 'req-7' };
+  const results: readonly (readonly [Observation, ActionResult, 'export' | 'poll' | 'link'])[] = [
+    [fresh, { kind: 'start-failed', mark, failure }, 'export'],
+    [fresh, { kind: 'start-failed', mark, failure: { ...failure, code: 'BadRequest' } }, 'export'],
+    [running, { kind: 'poll-failed', failure }, 'poll'],
+    [due, { kind: 'mint-failed', failure }, 'link'],
+  ];
+  for (const [observation, result, lane] of results) {
+    const { status } = settled(observation, result);
+    assert.equal(status.failures?.[lane]?.requestId, 'req-7', result.kind);
+  }
+  const next = settled(running, { kind: 'poll-failed', failure: failed('ServerError') });
+  assert.equal(next.status.failures?.poll?.requestId, undefined, 'of the last answer only');
+});
 
 test('Forbidden with nothing published: this resource waits a quarter of an hour, the others with its key do not', () => {
   const { status, gate } = settled(fresh, { kind: 'start-failed', mark, failure: failed('Forbidden') });

@@ -134,6 +134,13 @@ for (const [name, spec, field] of [
   });
 }
 
+test('a problem of ours says what is right, in the words of the API server’s answer', () => {
+  const spec = { ...smallest, domain: 'https://docs.example.com', jobTimeout: '30' };
+  const { problems } = parseStaticExport({ spec, status: undefined });
+  assert.match(problems.join(), /spec\.domain \(must be a bare host name such as docs\.example\.com/);
+  assert.match(problems.join(), /spec\.jobTimeout \(must be a duration such as 30s/);
+});
+
 test('fields that a newer version added to the spec are no reason to stop', () => {
   assert.ok(parseStaticExport({ spec: { ...smallest, future: true }, status: undefined }).spec);
 });

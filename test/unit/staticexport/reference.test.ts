@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { structuralSchema } from '../../../crds/generate.ts';
 import * as reasons from '../../../src/staticexport/reasons.ts';
 import { specSchema } from '../../../src/staticexport/schema.ts';
 import { exportCauses, statusSchema, verdicts } from '../../../src/staticexport/status-schema.ts';
@@ -30,6 +31,29 @@ function jsonOf(schema: z.ZodType): Schema {
   );
   return shape.parse(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input' }));
 }
+
+/** Paths of the fields that `kubectl explain` would have nothing to say of. */
+function unexplained(schema: unknown, path: string): readonly string[] {
+  const { description, properties = {}, items } = explainable.parse(schema);
+  return [
+    ...(description === undefined || description === '' ? [path] : []),
+    ...Object.entries(properties).flatMap(([name, one]) => unexplained(one, `${path}.${name}`)),
+    ...(items === undefined ? [] : unexplained(items, `${path}[]`)),
+  ];
+}
+
+const explainable = z.object({
+  description: z.string().optional(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+  items: z.unknown().optional(),
+});
+
+test('kubectl explain has a text for every field of spec and status', () => {
+  assert.deepEqual(unexplained(structuralSchema(specSchema), '.spec'), []);
+  assert.deepEqual(unexplained(structuralSchema(statusSchema), '.status'), []);
+  const bare = structuralSchema(z.object({ list: z.array(z.object({ one: z.string() })) }));
+  assert.deepEqual(unexplained(bare, ''), ['', '.list', '.list[]', '.list[].one']);
+});
 
 test('every field of the spec is named with its path', () => {
   const missing = fieldsOf(jsonOf(specSchema), '.spec').filter((field) => !page.includes(`\`${field}`));

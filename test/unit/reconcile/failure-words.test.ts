@@ -1,0 +1,50 @@
+// A failure in words: who was asked, what came of it, the code to search for, and what to quote to the API's support.
+// Of a base URL only the host is ever said.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeFailure } from '../../../src/reconcile/failure-words.ts';
+import { at, calm, inputHash } from './cases/observations.ts';
+
+const baseUrl = 'https://user:s3cret@api.example.com:8443/prefix?sig=s3cret';
+const wanted = { ...calm.wanted, baseUrl };
+const failure = { count: 1, at: at(-1), retryAt: at(60), about: inputHash };
+
+const failures: readonly (readonly [string, RegExp])[] = [
+  ['NetworkError', /^The API at api\.example\.com:8443 could not be reached\. \(NetworkError\)$/],
+  ['RequestTimeout', /did not answer in time/],
+  ['BadRequest', /is docs\.example\.com a domain that it exports\?/],
+  ['Forbidden', /may it export docs\.example\.com\?/],
+  ['UnexpectedAnswer', /is the base URL right\?/],
+  ['NotFound', /is the base URL right, and docs\.example\.com a domain that it exports\?/],
+  ['DeadOnArrival', /^Every link that the API at .* gave was dead when it was tried\. \(DeadOnArrival\)$/],
+  ['LifetimeTooShort', /die before an archive can be read/],
+  ['OddAndNew', /^OddAndNew\.$/],
+];
+for (const [reason, words] of failures) {
+  test(`a failed call in words: ${reason}`, () => {
+    const text = describeFailure({ ...failure, reason }, { wanted });
+    assert.match(text, words);
+    assert.doesNotMatch(text, /s3cret|prefix/);
+  });
+}
+
+test('where the code alone does not say, what was said of it does, as a sentence', () => {
+  const why = 'the operator\'s role does not allow "patch" on secrets "x"; add the verb';
+  assert.equal(
+    describeFailure({ ...failure, reason: 'OutputWriteFailed', why }, { wanted }),
+    'The operator\'s role does not allow "patch" on secrets "x"; add the verb. (OutputWriteFailed)',
+  );
+});
+
+test('the id by which the API knows its answer comes last', () => {
+  assert.match(
+    describeFailure({ ...failure, reason: 'ServerError', requestId: 'req-7' }, { wanted }),
+    /\(ServerError\) Request id of the API: req-7\.$/,
+  );
+});
+
+test('without a base URL it is just the API', () => {
+  const nowhere = { wanted: { ...wanted, baseUrl: undefined } };
+  assert.match(describeFailure({ ...failure, reason: 'ServerError' }, nowhere), /^The API answered/);
+});

@@ -1,0 +1,100 @@
+// What Ready says beside its reason: read as whoever is woken by it reads it, with what to do next.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adopt } from '../../../src/reconcile/adopt.ts';
+import { classify } from '../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../src/reconcile/observation.ts';
+import { statusOf } from '../../../src/reconcile/status.ts';
+import type { Status } from '../../../src/staticexport/status-schema.ts';
+import { active, at, calm, fresh, inputHash } from './cases/observations.ts';
+
+const withStatus = (base: Observation, status: Status): Observation => ({
+  ...base,
+  status: { ...base.status, ...status },
+});
+const pinnedTo = (version: string): Observation => ({
+  ...calm,
+  wanted: { ...calm.wanted, pin: { version, jobId: undefined } },
+});
+const failure = { count: 1, at: at(-1), retryAt: at(60), about: inputHash };
+const newer = { version: '20260105-114500-bbbbbbbb', jobId: 'se_2' };
+const older = { version: '20260105-100000-cccccccc', jobId: 'se_0' };
+const failed = {
+  id: 'se_2',
+  inputHash,
+  startedAt: at(-9),
+  finishedAt: at(-1),
+  verdict: 'JobFailed' as const,
+};
+
+const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
+  'what is published is named': [calm, /link\. Version 20260105-113000-aaaaaaaa\.$/],
+  'after a pin the newer version is named, and how to get on': [
+    withStatus(calm, { history: [newer, { ...active }] }),
+    /by an earlier pin; 20260105-114500-bbbbbbbb was newer\..* annotate: staticexport\.dev\/requestedAt=/,
+  ],
+  'once an export has found the old content again, it is the newest': [
+    withStatus(calm, { history: [newer, { ...active }], active: { ...active, checkedAt: at(-5) } }),
+    /Version 20260105-113000-aaaaaaaa\.$/,
+  ],
+  'an older version of the history is nothing to go to': [
+    withStatus(calm, { history: [{ ...active }, older] }),
+    /Version 20260105-113000-aaaaaaaa\.$/,
+  ],
+  'a pin says what it holds, and how it ends': [
+    pinnedTo(active.version),
+    /until spec\.pin is removed\. Version 20260105-113000-aaaaaaaa\.$/,
+  ],
+  'a pin that cannot be had yet says what failed and when it is tried again': [
+    withStatus(pinnedTo(older.version), {
+      history: [older],
+      failures: { poll: { ...failure, reason: 'ServerError', about: 'se_0', requestId: 'req-7' } },
+    }),
+    /answered with a server error\. \(ServerError\) Request id of the API: req-7\. Next try at 2026-01-05T12:01:00Z\.$/,
+  ],
+  'a suspended resource says what it keeps alive': [
+    { ...calm, wanted: { ...calm.wanted, isSuspended: true } },
+    /still refreshed\. Version 20260105-113000-aaaaaaaa\.$/,
+  ],
+  'a first export that failed names its job and the next try': [
+    withStatus(fresh, { job: failed, failures: { export: { ...failure, reason: 'JobFailed' } } }),
+    /The last job failed\. \(JobFailed\) Job se_2 at api\.example\.com\. Next try at 2026-01-05T12:01:00Z\.$/,
+  ],
+  'an export that could not be written says what the cluster said': [
+    withStatus(fresh, {
+      job: { ...failed, verdict: undefined },
+      failures: {
+        poll: { ...failure, reason: 'OutputWriteFailed', about: 'se_2', why: 'a quota refused it' },
+      },
+    }),
+    /A quota refused it\. \(OutputWriteFailed\) Next try at/,
+  ],
+  'a job that runs is named': [
+    withStatus(fresh, { job: { id: 'se_2', inputHash, startedAt: at(-10) } }),
+    /^The export job runs\. Job se_2 at api\.example\.com\.$/,
+  ],
+  'a Secret that somebody deleted is called that': [
+    withStatus(
+      { ...calm, output: { kind: 'absent' } },
+      {
+        failures: { link: { ...failure, reason: 'NetworkError' } },
+      },
+    ),
+    /Secret site-bundle was deleted; it is written again, .* could not be reached\. \(NetworkError\)$/,
+  ],
+};
+
+function readyOf(observation: Observation): string {
+  const seen = adopt(observation);
+  const { conditions = [] } = statusOf(seen, classify(seen), []);
+  return conditions.find(({ type }) => type === 'Ready')?.message ?? '';
+}
+
+for (const [name, [observation, words]] of Object.entries(rows)) {
+  test(name, () => assert.match(readyOf(observation), words));
+  test(`${name}, and nothing in it ticks`, () => {
+    const later = { ...observation, now: observation.now + 5000 };
+    assert.equal(readyOf(later), readyOf(observation));
+  });
+}

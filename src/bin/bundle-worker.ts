@@ -1,26 +1,42 @@
-// Composition root of the thread that prepares bundles, or checks one that is stored. Started by
-// bundle/preparation.ts or bundle/checking.ts with an order as `workerData`; answers over its port. Reads nothing of the environment but the usual proxy variables.
+// Composition root of the thread that prepares bundles, checks one that is stored, or copies one from a peer. Started
+// by src/bundle (preparation.ts, checking.ts, copying.ts) with an order as `workerData`; answers over its port. Each
+// task loads only what it needs: a check must not wait for a client of HTTP. Reads nothing of the environment but
+// the usual proxy variables.
 
 import process from 'node:process';
-import { parentPort, workerData } from 'node:worker_threads';
-import { readCheckOrder } from '../bundle/check-message.ts';
-import { runCheck } from '../bundle/check-run.ts';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { readCheckOrder } from '../bundle/check-order.ts';
+import { readCopyOrder } from '../bundle/copy-order.ts';
+import type { ProxySettings } from '../bundle/link-agent.ts';
 import { parseOrder } from '../bundle/preparation-message.ts';
-import { runPreparation } from '../bundle/preparation-run.ts';
+import { answerSlices } from '../bundle/thread-answer.ts';
+import type { ThreadReport } from '../bundle/thread-message.ts';
 import { systemClock } from '../runtime/clock.ts';
 
-const { env } = process;
-const check = readCheckOrder(workerData);
+if (parentPort !== null) await work(parentPort);
 
-if (check !== undefined && parentPort !== null) await runCheck(check, parentPort);
-else {
-  await runPreparation(parseOrder(workerData), {
-    clock: systemClock,
-    proxy: {
-      httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
-      httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],
-      noProxy: env['no_proxy'] ?? env['NO_PROXY'],
-    },
-    report: (report) => parentPort?.postMessage(report),
-  });
+async function work(port: MessagePort): Promise<void> {
+  const edge = { clock: systemClock, report: (report: ThreadReport): void => port.postMessage(report) };
+  const check = readCheckOrder(workerData);
+  const copy = readCopyOrder(workerData);
+  if (check !== undefined) {
+    const { runCheck } = await import('../bundle/check-run.ts');
+    await runCheck(check, port);
+  } else if (copy !== undefined) {
+    const { runCopy } = await import('../bundle/copy-run.ts');
+    const index = await runCopy(copy, edge);
+    if (index !== undefined) answerSlices(index.files, port);
+  } else {
+    const { runPreparation } = await import('../bundle/preparation-run.ts');
+    const index = await runPreparation(parseOrder(workerData), { ...edge, proxy: proxyOf(process.env) });
+    if (index !== undefined) answerSlices(index.files, port);
+  }
+}
+
+function proxyOf(env: NodeJS.ProcessEnv): ProxySettings {
+  return {
+    httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
+    httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],
+    noProxy: env['no_proxy'] ?? env['NO_PROXY'],
+  };
 }

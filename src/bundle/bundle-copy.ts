@@ -10,6 +10,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { makeFolder } from '../runtime/folder.ts';
 import { BundleError } from './bundle-error.ts';
+import type { BundleIndex } from './bundle-index.ts';
 import { type Bytes, watch } from './byte-stream.ts';
 import { commitBundle } from './commit.ts';
 import { formatIndex, type IndexDocument, parseIndex } from './index-document.ts';
@@ -17,7 +18,7 @@ import type { BundleLimits } from './limits.ts';
 import { checkBundle } from './store-check.ts';
 import { removeQuietly, type StoreDisk, systemDisk } from './store-disk.ts';
 import { storeFault } from './store-fault.ts';
-import { bundleFolder, digestPattern, incomingPrefix, indexName, packName } from './store-layout.ts';
+import { bundleFolder, digestPattern, indexName, packName } from './store-layout.ts';
 
 /** One file of a stored bundle, opened for sending: it stays whole even if the bundle is removed meanwhile. */
 export interface OfferedFile {
@@ -84,18 +85,18 @@ export function readCopyIndex(text: string, digest: string, limits: BundleLimits
 /**
  * Puts a bundle into the store from another server's index and the bytes of its pack.
  *
- * @param copyName tells this copy's folder from others; unique
+ * @param workDir a folder of the store for this copy alone; gone again in the end
+ * @returns the index of what lies there now, see commit.ts
  * @throws {BundleError} refused `CopyRefused` for bytes that are not the bundle, `StoreFull` or
  *   `StoreUnavailable` for the disk; what `pack` itself throws
  */
 export async function receiveCopy(
   storeDir: string,
-  copyName: string,
+  workDir: string,
   document: IndexDocument,
   pack: Bytes,
   disk: StoreDisk = systemDisk,
-): Promise<void> {
-  const workDir = join(storeDir, `${incomingPrefix}${copyName}`);
+): Promise<BundleIndex> {
   const staged = join(workDir, 'bundle');
   try {
     await ofDisk(makeFolder(staged));
@@ -103,7 +104,7 @@ export async function receiveCopy(
     await ofDisk(disk.writeText(join(staged, indexName), formatIndex(document)));
     const checked = await checkBundle(staged, document.index.digest, disk);
     if (checked === undefined) throw copyRefused();
-    await ofDisk(commitBundle(storeDir, staged, document.index, document.packBytes, disk));
+    return await ofDisk(commitBundle(storeDir, staged, document.index, document.packBytes, disk));
   } finally {
     await removeQuietly(workDir);
   }

@@ -1,11 +1,12 @@
-// Checks a stored bundle in a thread of its own and takes its index over in slices, so that neither the hashing nor
-// the index of a large site keeps a request waiting. Owns the thread's life.
+// Checks a stored bundle in a thread of its own, so that the hashing keeps no request waiting; and knows which
+// copies were written and hashed by a thread of this run a moment ago, so that they are not read once more.
 // Invariant: an answer is the whole index or that the copy is bad; a thread that is lost is neither.
 
-import { Worker } from 'node:worker_threads';
 import { BundleError } from './bundle-error.ts';
-import type { BundleFile, BundleIndex } from './bundle-index.ts';
-import { type CheckOrder, nextSlice, parseCheckReport } from './check-message.ts';
+import type { BundleIndex } from './bundle-index.ts';
+import type { CheckOrder } from './check-order.ts';
+import { bundleFolder } from './store-layout.ts';
+import { runThread } from './thread-work.ts';
 
 /**
  * Whether the bundle in a folder still is what its digest says.
@@ -22,53 +23,30 @@ export type CheckCopy = (folder: string, digest: string) => Promise<BundleIndex 
 export function checkInWorker(workerUrl: URL, pause: () => Promise<void>): CheckCopy {
   return async (folder, digest) => {
     const order: CheckOrder = { task: 'check', folder, digest };
-    const worker = new Worker(workerUrl, { workerData: order });
-    try {
-      return await takeIndex(worker, digest, pause);
-    } finally {
-      await worker.terminate();
-    }
+    return (await runThread({ program: workerUrl, order, lost: checkLost, pause }))?.index;
   };
 }
 
-function takeIndex(
-  worker: Worker,
-  digest: string,
-  pause: () => Promise<void>,
-): Promise<BundleIndex | undefined> {
-  const files: BundleFile[] = [];
-  let facts: Pick<BundleIndex, 'pages' | 'sizeBytes' | 'notes'> | undefined;
-  let wanted = 0;
-  return new Promise((resolve, reject) => {
-    const hear = async (message: unknown): Promise<void> => {
-      const report = parseCheckReport(message);
-      switch (report.type) {
-        case 'bad':
-          return resolve(undefined);
-        case 'failed':
-          throw new BundleError('transient', report.code, report.message);
-        case 'whole':
-          facts = { pages: report.pages, sizeBytes: report.sizeBytes, notes: report.notes };
-          wanted = report.files;
-          break;
-        case 'rows':
-          for (const row of report.rows) files.push(row);
-          break;
-        default:
-          return report satisfies never;
-      }
-      if (files.length >= wanted && facts !== undefined) return resolve({ digest, files, ...facts });
-      await pause();
-      worker.postMessage(nextSlice);
-    };
-    worker.on('message', (message: unknown) => {
-      hear(message).catch((error: unknown) =>
-        reject(error instanceof BundleError ? error : checkLost(error)),
-      );
-    });
-    worker.on('error', (error) => reject(checkLost(error)));
-    worker.on('exit', () => reject(checkLost(undefined)));
-  });
+/** The word of the threads that write to a store, in place of a second look. */
+export interface WrittenCopies {
+  /** A copy that was hashed on its way in, or read back, and then committed. */
+  readonly note: (storeDir: string, index: BundleIndex) => void;
+  /** Believes the copy noted last, at the check that follows it; looks at all else. */
+  readonly check: CheckCopy;
+}
+
+export function rememberWritten(check: CheckCopy): WrittenCopies {
+  let last: { readonly folder: string; readonly index: BundleIndex } | undefined;
+  return {
+    note: (storeDir, index) => {
+      last = { folder: bundleFolder(storeDir, index.digest), index };
+    },
+    check: async (folder, digest) => {
+      const noted = last;
+      last = undefined;
+      return noted?.folder === folder ? noted.index : check(folder, digest);
+    },
+  };
 }
 
 function checkLost(cause: unknown): BundleError {

@@ -10,6 +10,7 @@ import { bundleFolder, bundlesFolder, indexName, outgoingPrefix } from './store-
 
 /**
  * @param staged a folder in the store that holds the synced pack and nothing else
+ * @returns the index of what lies there now: an earlier copy may hold its files in another order
  * @throws what the disk throws
  */
 export async function commitBundle(
@@ -18,13 +19,14 @@ export async function commitBundle(
   index: BundleIndex,
   packBytes: number,
   disk: StoreDisk,
-): Promise<void> {
+): Promise<BundleIndex> {
   await disk.writeText(join(staged, indexName), formatIndex({ index, packBytes }));
   await disk.syncFolder(staged);
   const target = bundleFolder(storeDir, index.digest);
   await disk.makeFolder(bundlesFolder(storeDir));
   if ((await disk.list(target)).length > 0) {
-    if ((await checkBundle(target, index.digest, disk)) !== undefined) return;
+    const earlier = await checkBundle(target, index.digest, disk);
+    if (earlier !== undefined) return earlier.index;
     const outgoing = join(storeDir, `${outgoingPrefix}${index.digest}`);
     await disk.remove(outgoing);
     await disk.rename(target, outgoing);
@@ -33,4 +35,5 @@ export async function commitBundle(
   await disk.rename(staged, target);
   await disk.syncFolder(dirname(target));
   await disk.syncFolder(dirname(staged));
+  return index;
 }

@@ -2,15 +2,15 @@
 // Invariant: what is parsed is exactly what was formatted; one changed byte anywhere answers `undefined`.
 
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { readJson } from '../wire/json-text.ts';
 import type { BundleIndex } from './bundle-index.ts';
 import { countPages, digestOf, sizeOf, sortFiles } from './digest.ts';
 
 const format = 'static-export-index/1';
 
-const count = z.int().nonnegative();
-const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const count = z.int().check(z.nonnegative());
+const hash = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const document = z.object({
   digest: hash,
   pages: count,

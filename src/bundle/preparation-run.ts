@@ -17,15 +17,17 @@ import { download } from './download.ts';
 import { createLinkAgent, type ProxySettings } from './link-agent.ts';
 import { oddAnswer } from './odd-answer.ts';
 import { createCountingSink, createPackWriter, type PackSink } from './pack.ts';
-import { type PreparationOrder, type PreparationReport, summaryOf } from './preparation-message.ts';
+import type { PreparationOrder } from './preparation-message.ts';
 import { refusal } from './refusal.ts';
 import { freeBytesOf, removeQuietly, type StoreDisk, systemDisk } from './store-disk.ts';
 import { storeFault, storeFull } from './store-fault.ts';
+import { reportOf } from './thread-answer.ts';
+import { summaryOf, type ThreadReport } from './thread-message.ts';
 
 export interface PreparationEdge {
   readonly clock: Clock;
   readonly proxy: ProxySettings;
-  readonly report: (report: PreparationReport) => void;
+  readonly report: (report: ThreadReport) => void;
   readonly disk?: StoreDisk;
   /** Of the store's file system, see `freeBytesOf`. */
   readonly freeBytes?: (folder: string) => Promise<number | undefined>;
@@ -34,13 +36,22 @@ export interface PreparationEdge {
 const maxStarts = 3;
 const reportEveryMs = 200;
 
-/** Does the order and reports how it went. Never rejects. */
-export async function runPreparation(order: PreparationOrder, edge: PreparationEdge): Promise<void> {
+/**
+ * Does the order and reports how it went. Never rejects.
+ *
+ * @returns the index of what was prepared, for whoever asks for it; `undefined` when it failed
+ */
+export async function runPreparation(
+  order: PreparationOrder,
+  edge: PreparationEdge,
+): Promise<BundleIndex | undefined> {
   try {
     const index = await prepare(order, edge);
     edge.report({ type: 'done', summary: summaryOf(index) });
+    return index;
   } catch (error) {
-    edge.report({ type: 'failed', ...describe(error) });
+    edge.report(reportOf(error instanceof BundleError ? error : unforeseen(error)));
+    return undefined;
   }
 }
 
@@ -68,11 +79,10 @@ async function attempt(order: PreparationOrder, edge: PreparationEdge): Promise<
   const pack = createPackWriter(join(staged, 'pack'));
   try {
     const index = await read(order, edge, pack, progress);
-    await whileBeating(progress, edge, order.limits.idleTimeoutMs, async () => {
+    return await whileBeating(progress, edge, order.limits.idleTimeoutMs, async () => {
       await pack.commit();
-      await commitBundle(storeDir, staged, index, pack.position, edge.disk ?? systemDisk);
+      return commitBundle(storeDir, staged, index, pack.position, edge.disk ?? systemDisk);
     });
-    return index;
   } catch (error) {
     throw error instanceof BundleError ? error : storeFault(error);
   } finally {
@@ -165,12 +175,12 @@ function tell(progress: Progress, edge: PreparationEdge): void {
 }
 
 /** Syncing gigabytes to a slow disk is silence, not a standstill: says so at every half of the idle limit. */
-async function whileBeating(
+async function whileBeating<T>(
   progress: Progress,
   edge: PreparationEdge,
   idleMs: number,
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<T>,
+): Promise<T> {
   const done = new AbortController();
   const beat = async (): Promise<void> => {
     for (;;) {
@@ -180,19 +190,14 @@ async function whileBeating(
   };
   const beating = beat().catch(() => {}); // ends by the abort below
   try {
-    await work();
+    return await work();
   } finally {
     done.abort();
     await beating;
   }
 }
 
-function describe(error: unknown): { kind: BundleError['kind']; code: string; message: string } {
-  if (error instanceof BundleError) return { kind: error.kind, code: error.code, message: error.message };
-  const code = publishableCode(error);
-  return {
-    kind: 'transient',
-    code: 'PreparationFailed',
-    message: `preparing the bundle failed unexpectedly (${code}); it will be tried again`,
-  };
+function unforeseen(cause: unknown): BundleError {
+  const words = `preparing the bundle failed unexpectedly (${publishableCode(cause)}); it will be tried again`;
+  return new BundleError('transient', 'PreparationFailed', words, { cause });
 }

@@ -1,17 +1,19 @@
 // Starts the worker thread that downloads, verifies and packs a bundle, and waits for its word.
-// Owns: the thread's life, the watch over its standstill, and the removal of what it leaves behind.
+// Owns: how long it may stand still, and the removal of what it leaves behind.
 // Invariant: whatever happens (done, refused, aborted, crashed, stuck), no work folder stays.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Link } from '../wire/link.ts';
 import { BundleError } from './bundle-error.ts';
+import type { BundleIndex } from './bundle-index.ts';
 import type { BundleLimits } from './limits.ts';
-import { type BundleSummary, type PreparationOrder, parseReport } from './preparation-message.ts';
+import type { PreparationOrder } from './preparation-message.ts';
 import { removeQuietly } from './store-disk.ts';
+import type { BundleSummary } from './thread-message.ts';
+import { runThread } from './thread-work.ts';
 
 export interface PrepareRequest {
   readonly link: Link;
@@ -37,6 +39,12 @@ export interface PrepareProgress {
 export interface PrepareOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: PrepareProgress) => void;
+  /** For a caller that goes on with the bundle: its index, in slices, with a pause before each for others. */
+  readonly handOver?: {
+    readonly pause: () => Promise<void>;
+    /** What lies in the store now under that digest, verified. Called before the promise resolves. */
+    readonly take: (index: BundleIndex) => void;
+  };
   readonly clock?: Clock;
   readonly random?: Random;
 }
@@ -57,17 +65,26 @@ export async function prepareInWorker(
   request: PrepareRequest,
   options: PrepareOptions,
 ): Promise<BundleSummary> {
-  const { signal, clock = systemClock, random = systemRandom } = options;
+  const { signal, clock = systemClock, random = systemRandom, onProgress, handOver } = options;
   if (signal.aborted) throw abortFault(signal.reason);
   const parent = request.storeDir ?? tmpdir();
   const workDir = join(parent, `.incoming-${random.uuid()}`);
-  const worker = new Worker(workerUrl, { workerData: writeOrder(request, workDir) });
-  const watch = new AbortController();
   try {
-    return await awaitIndex(worker, request.limits, clock, options, watch.signal);
+    const result = await runThread({
+      program: workerUrl,
+      order: writeOrder(request, workDir),
+      lost: workerLost,
+      standstill: { limitMs: request.limits.idleTimeoutMs + graceMs, clock, fault: stalled },
+      signal,
+      onProgress,
+      pause: handOver?.pause,
+    });
+    if (result === undefined) throw workerLost(undefined);
+    if (result.index !== undefined) handOver?.take(result.index);
+    return result.summary;
+  } catch (error) {
+    throw signal.aborted ? abortFault(signal.reason) : error;
   } finally {
-    watch.abort();
-    await worker.terminate();
     await removeQuietly(workDir);
   }
 }
@@ -86,52 +103,12 @@ function writeOrder(request: PrepareRequest, workDir: string): PreparationOrder 
   };
 }
 
-function awaitIndex(
-  worker: Worker,
-  limits: BundleLimits,
-  clock: Clock,
-  options: PrepareOptions,
-  settled: AbortSignal,
-): Promise<BundleSummary> {
-  return new Promise((resolve, reject) => {
-    let lastWord = clock.monotonic();
-    const abort = (): void => reject(abortFault(options.signal.reason));
-    options.signal.addEventListener('abort', abort, { once: true, signal: settled });
-    worker.on('message', (message: unknown) => {
-      lastWord = clock.monotonic();
-      try {
-        const report = parseReport(message);
-        if (report.type === 'done') resolve(report.summary);
-        else if (report.type === 'failed') reject(new BundleError(report.kind, report.code, report.message));
-        else options.onProgress?.({ receivedBytes: report.receivedBytes, files: report.files });
-      } catch (error) {
-        reject(workerLost(error));
-      }
-    });
-    worker.on('error', (error) => reject(workerLost(error)));
-    worker.on('exit', () => reject(workerLost(undefined)));
-    watchStandstill(limits.idleTimeoutMs + graceMs, clock, () => lastWord, settled).then(reject, () => {});
-  });
-}
-
-/** Resolves with the error of a worker that has been silent for too long; rejects once the watch is off. */
-async function watchStandstill(
-  limitMs: number,
-  clock: Clock,
-  lastWord: () => number,
-  settled: AbortSignal,
-): Promise<BundleError> {
-  for (;;) {
-    const leftMs = lastWord() + limitMs - clock.monotonic();
-    if (leftMs <= 0) {
-      return new BundleError(
-        'transient',
-        'PreparationStalled',
-        'reading the archive stood still; it will be tried again',
-      );
-    }
-    await clock.after(leftMs, settled);
-  }
+function stalled(): BundleError {
+  return new BundleError(
+    'transient',
+    'PreparationStalled',
+    'reading the archive stood still; it will be tried again',
+  );
 }
 
 /** A deadline is the storage's or the machine's slowness, not the caller's wish. */

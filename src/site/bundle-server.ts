@@ -4,7 +4,7 @@
 
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { checkInWorker } from '../bundle/checking.ts';
+import { checkInWorker, rememberWritten, type WrittenCopies } from '../bundle/checking.ts';
 import { defaultLimits } from '../bundle/limits.ts';
 import { prepareInWorker } from '../bundle/preparation.ts';
 import { openBundleStore } from '../bundle/store.ts';
@@ -53,7 +53,9 @@ export async function runBundleServer(
 ): Promise<void> {
   const { clock, random, logger, shutdown } = edge;
   const source = sourceOf(flags);
-  const prepare = await preparationOf(flags, workers.bundle);
+  const pause = (): Promise<void> => clock.after(0);
+  const written = rememberWritten(checkInWorker(workers.bundle, pause));
+  const prepare = await preparationOf(flags, workers.bundle, written, pause);
   const variants = createVariantKeeper(variantSettings(flags), {
     make: makeInWorker(workers.variant),
     clock,
@@ -85,14 +87,14 @@ export async function runBundleServer(
       '/status': () => statusDocument(site.view(), progress(), source.kind, site.swaps(), variants.state()),
     },
   });
-  const membership = joinPeers(flags, edge, metrics.registry);
+  const membership = joinPeers(flags, edge, metrics.registry, {
+    worker: workers.bundle,
+    note: written.note,
+  });
   const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
   logger.info({ site: sitePort.url, admin: adminPort.url, store: flags.store }, 'listening');
 
-  const store = await openBundleStore(flags.store, {
-    keep: flags.keep,
-    check: checkInWorker(workers.bundle, () => clock.after(0)),
-  });
+  const store = await openBundleStore(flags.store, { keep: flags.keep, check: written.check });
   const { countDownload } = metrics;
   const { peers } = membership;
   const times = { pollMs: flags.pollInterval, patienceMs: flags.patience };
@@ -129,7 +131,12 @@ function sourceOf({ bundleFile, bundleUrl, version }: BundleServerFlags): Bundle
   return bundleUrl === undefined ? bundleFileSource(bundleFile ?? '') : bundleUrlSource(bundleUrl, version);
 }
 
-async function preparationOf(flags: BundleServerFlags, workerUrl: URL): Promise<PrepareBundle> {
+async function preparationOf(
+  flags: BundleServerFlags,
+  workerUrl: URL,
+  written: WrittenCopies,
+  pause: () => Promise<void>,
+): Promise<PrepareBundle> {
   const extraCaPem = flags.extraCaFile === undefined ? undefined : await readCa(flags.extraCaFile);
   const limits = {
     ...defaultLimits,
@@ -154,7 +161,7 @@ async function preparationOf(flags: BundleServerFlags, workerUrl: URL): Promise<
         extraCaPem,
         userAgent,
       },
-      { signal, onProgress },
+      { signal, onProgress, handOver: { pause, take: (index) => written.note(flags.store, index) } },
     );
 }
 

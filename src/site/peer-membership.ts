@@ -3,6 +3,8 @@
 
 import type { RequestListener } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
+import type { WrittenCopies } from '../bundle/checking.ts';
+import { copyInWorker } from '../bundle/copying.ts';
 import { defaultLimits } from '../bundle/limits.ts';
 import { createPeerClient } from '../bundle/peer-request.ts';
 import type { HostPort } from '../runtime/http-listener.ts';
@@ -29,8 +31,20 @@ export interface PeerMembership {
   close(): Promise<void>;
 }
 
+/** Where copies are made, and who is told of each. */
+export interface CopyingPorts {
+  /** Program of the thread, see copying.ts. */
+  readonly worker: URL;
+  readonly note: WrittenCopies['note'];
+}
+
 /** @param registry where copies are counted */
-export function joinPeers(flags: MembershipFlags, edge: ProgramEdge, registry: Registry): PeerMembership {
+export function joinPeers(
+  flags: MembershipFlags,
+  edge: ProgramEdge,
+  registry: Registry,
+  { worker, note }: CopyingPorts,
+): PeerMembership {
   if (flags.peers.length === 0) {
     return { peers: undefined, answer: (others) => others, close: async () => {} };
   }
@@ -50,7 +64,9 @@ export function joinPeers(flags: MembershipFlags, edge: ProgramEdge, registry: R
     maxFileBytes: flags.maxFileSize,
     maxFiles: flags.maxFiles,
   };
-  const client = createPeerClient({ clock, limits, storeDir: flags.store, userAgent });
+  const pause = (): Promise<void> => clock.after(0);
+  const take = copyInWorker(worker, { storeDir: flags.store, limits, userAgent, pause, note });
+  const client = createPeerClient({ clock, userAgent, take });
   const peers = createPeers({
     id,
     client,

@@ -49,6 +49,9 @@ const stallMs = 10_000;
 const longestWaitMs = 5 * 60_000;
 const dropMs = 5 * 60_000;
 
+/** For which the next peer, or the link, is the way on; anything else is this machine's own trouble. */
+const peerFaults: ReadonlySet<string> = new Set(['CopyRefused', 'CopyFailed', 'PeerLost']);
+
 interface Heard {
   readonly origin: string;
   readonly word: PeerWord;
@@ -105,7 +108,7 @@ export function createPeers(ports: PeersPorts): Peers {
         const code = publishableCode(error);
         if (code === 'PeerBusy') continue;
         ports.countCopy(code === 'CopyRefused' ? 'refused' : 'transient');
-        if (code !== 'CopyRefused' && code !== 'PeerLost') throw error;
+        if (!peerFaults.has(code)) throw error;
         drop(origin, error);
       }
     }

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
-import { sliceRows } from '../../../src/bundle/check-message.ts';
-import { checkInWorker } from '../../../src/bundle/checking.ts';
+import { checkInWorker, rememberWritten } from '../../../src/bundle/checking.ts';
 import { openBundleStore } from '../../../src/bundle/store.ts';
 import { bundleFolder } from '../../../src/bundle/store-layout.ts';
+import { sliceRows } from '../../../src/bundle/thread-message.ts';
 import { putBundle } from '../../support/store-builder.ts';
 
 const worker = new URL('../../../src/bin/bundle-worker.ts', import.meta.url);
@@ -83,5 +83,28 @@ test('where one former bundle cannot be opened, those opened before it are close
   assert.deepEqual(
     open.filter((path) => path.startsWith(dir)),
     [],
+  );
+});
+
+test('a copy that was just written is believed once, and no other', async () => {
+  const [first, second] = [await putBundle(dir, manyFiles(1)), await putBundle(dir, manyFiles(2))];
+  const looked: string[] = [];
+  const { note, check } = rememberWritten(async (_folder, digest) => {
+    looked.push(digest);
+    return undefined;
+  });
+  const ask = (digest: string) => check(bundleFolder(dir, digest), digest);
+  note(dir, first);
+  assert.equal(await ask(first.digest), first);
+  assert.deepEqual(looked, []);
+  await ask(first.digest);
+  note(dir, first);
+  await ask(second.digest);
+  await ask(first.digest);
+  note(join(dir, 'another'), first);
+  await ask(first.digest);
+  assert.deepEqual(
+    looked,
+    [first, second, first, first].map(({ digest }) => digest),
   );
 });

@@ -1,27 +1,12 @@
-// Copies between stores over real sockets, with deadlines that the test ends: what a slow, silent or lying peer
-// leaves behind is nothing.
+// Asking a peer over a real socket, with deadlines that the test ends.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { readCopyIndex } from '../../../src/bundle/bundle-copy.ts';
-import { BundleError } from '../../../src/bundle/bundle-error.ts';
-import { formatIndex, parseIndex } from '../../../src/bundle/index-document.ts';
-import { defaultLimits } from '../../../src/bundle/limits.ts';
 import { createPeerClient, type PeerClient } from '../../../src/bundle/peer-request.ts';
-import { openBundleStore } from '../../../src/bundle/store.ts';
-import { bundleFolder } from '../../../src/bundle/store-layout.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../support/storage-server.ts';
-import { putBundle } from '../../support/store-builder.ts';
 
-let folder: string;
-let storeDir: string;
-let digest: string;
-let index: string;
-let pack: Buffer;
+const digest = 'd'.repeat(64);
 let client: PeerClient;
 let peer: Storage;
 let answer: StorageAnswer;
@@ -29,14 +14,6 @@ let answer: StorageAnswer;
 let passDeadlines: () => void;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'peer-request-'));
-  const theirs = join(folder, 'theirs');
-  await openBundleStore(theirs, { keep: 1 });
-  ({ digest } = await putBundle(theirs, { 'index.html': 'home', 'a/b.css': 'b'.repeat(5000) }));
-  index = await readFile(join(bundleFolder(theirs, digest), 'index'), 'utf8');
-  pack = await readFile(join(bundleFolder(theirs, digest), 'pack'));
-  storeDir = join(folder, 'ours');
-  await openBundleStore(storeDir, { keep: 1 });
   peer = await startStorage((request, response, count) => answer(request, response, count));
   const deadlines: AbortController[] = [];
   passDeadlines = () => {
@@ -50,69 +27,11 @@ beforeEach(async () => {
       return parent === undefined ? one.signal : AbortSignal.any([one.signal, parent]);
     },
   };
-  client = createPeerClient({ clock, limits: defaultLimits, storeDir, userAgent: 'test' });
+  client = createPeerClient({ clock, userAgent: 'test', take: async () => {} });
 });
 afterEach(async () => {
   await client.close();
   await peer.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-const take = (signal = new AbortController().signal): Promise<void> =>
-  client.take(peer.origin, digest, 'one', { signal, onProgress: () => {} });
-const withCode = (code: string) => (error: unknown) => error instanceof BundleError && error.code === code;
-const isLeft = (): Promise<string[]> => readdir(storeDir);
-
-test('a whole copy is verified, committed and opened like any other', async () => {
-  answer = (request, response) => response.end(request.url?.endsWith('/index') ? index : pack);
-  await take();
-  const stored = await (await openBundleStore(storeDir, { keep: 1 })).open(digest);
-  assert.deepEqual(
-    stored?.index.files.map(({ path }) => path),
-    ['a/b.css', 'index.html'],
-  );
-  await stored?.close();
-  assert.deepEqual(await isLeft(), ['bundles']);
-});
-
-test('a copy that drips past its deadline is given up', async () => {
-  answer = (request, response) => {
-    if (request.url?.endsWith('/index')) return response.end(index);
-    response.writeHead(200);
-    response.write(pack.subarray(0, 10), () => passDeadlines());
-    return response;
-  };
-  await assert.rejects(take(), withCode('PeerLost'));
-  assert.deepEqual(await isLeft(), ['bundles']);
-});
-
-test('what is not asked for, too large or not whole is refused, and nothing of it stays', async () => {
-  const wrong = Buffer.from(pack);
-  wrong.writeUInt8(wrong.readUInt8(3) ^ 1, 3);
-  for (const [theirIndex, theirPack] of [
-    [index, wrong],
-    [index, pack.subarray(1)],
-    [index, Buffer.concat([pack, Buffer.alloc(1)])],
-    [index.replace('a/b.css', 'a/c.css'), pack],
-    ['', pack],
-  ] as const) {
-    answer = (request, response) => response.end(request.url?.endsWith('/index') ? theirIndex : theirPack);
-    await assert.rejects(take(), withCode('CopyRefused'));
-    assert.deepEqual(await isLeft(), ['bundles']);
-    assert.deepEqual(await readdir(join(storeDir, 'bundles')), []);
-  }
-});
-
-test('503 is busy, another status and a redirect are no copy', async () => {
-  const target = 'http://169.254.169.254/latest/meta-data';
-  for (const [status, code] of [
-    [503, 'PeerBusy'],
-    [404, 'PeerLost'],
-    [302, 'PeerLost'],
-  ] as const) {
-    answer = (_request, response) => response.writeHead(status, { location: target }).end();
-    await assert.rejects(take(), withCode(code));
-  }
 });
 
 test('a word that is late, too long or none of ours counts as silence; a stop is a stop', async () => {
@@ -128,17 +47,4 @@ test('a word that is late, too long or none of ours counts as silence; a stop is
   assert.equal(await ask(), undefined);
   const reason = new Error('stopped');
   await assert.rejects(client.ask(peer.origin, digest, AbortSignal.abort(reason)), reason);
-});
-
-test('an index is held to the limits, and its notes are left behind', () => {
-  const document = parseIndex(index) ?? assert.fail();
-  const noted = formatIndex({
-    ...document,
-    index: { ...document.index, notes: [{ code: 'Lie', count: 1, example: 'x' }] },
-  });
-  assert.deepEqual(readCopyIndex(noted, digest, defaultLimits)?.index.notes, []);
-  for (const limits of [{ maxFiles: 1 }, { maxFileBytes: 4999 }, { maxTotalBytes: 5003 }]) {
-    assert.equal(readCopyIndex(index, digest, { ...defaultLimits, ...limits }), undefined);
-  }
-  assert.equal(readCopyIndex(index, 'f'.repeat(64), defaultLimits), undefined);
 });

@@ -8,10 +8,11 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
 import { createCountingSink, createPackWriter } from '../../../src/bundle/pack.ts';
-import type { PreparationOrder, PreparationReport } from '../../../src/bundle/preparation-message.ts';
+import type { PreparationOrder } from '../../../src/bundle/preparation-message.ts';
 import { type PreparationEdge, runPreparation } from '../../../src/bundle/preparation-run.ts';
 import { type StoreDisk, systemDisk } from '../../../src/bundle/store-disk.ts';
 import { storeFault } from '../../../src/bundle/store-fault.ts';
+import type { ThreadReport } from '../../../src/bundle/thread-message.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { tarOf } from '../../support/tar-builder.ts';
 
@@ -23,7 +24,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const noSpace = Object.assign(new Error('no space left on device, write'), { code: 'ENOSPC' });
 
-async function run(edge: Partial<PreparationEdge> = {}): Promise<readonly PreparationReport[]> {
+async function run(edge: Partial<PreparationEdge> = {}): Promise<readonly ThreadReport[]> {
   const archive = join(dir, 'site.tar');
   await writeFile(archive, tarOf({ 'index.html': 'home' }));
   const order: PreparationOrder = {
@@ -37,7 +38,7 @@ async function run(edge: Partial<PreparationEdge> = {}): Promise<readonly Prepar
     extraCaPem: undefined,
     userAgent: 'test',
   };
-  const reports: PreparationReport[] = [];
+  const reports: ThreadReport[] = [];
   const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
   await runPreparation(order, { clock: systemClock, proxy, report: (one) => reports.push(one), ...edge });
   return reports;

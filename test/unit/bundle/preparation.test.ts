@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
+import type { BundleIndex } from '../../../src/bundle/bundle-index.ts';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
 import {
   type PrepareOptions,
@@ -59,6 +60,28 @@ const fault = (kind: string, code: string) => (error: unknown) => {
   assert.deepEqual([error.kind, error.code], [kind, code], error.message);
   return true;
 };
+
+test('whoever goes on with the bundle is given its index, of what lies in the store', async () => {
+  const taken: BundleIndex[] = [];
+  let pauses = 0;
+  const handOver = {
+    pause: async () => {
+      pauses += 1;
+    },
+    take: (index: BundleIndex) => taken.push(index),
+  };
+  const request = await requestOf((_request, response) => response.end(archive));
+  const { digest } = await prepare(request, { handOver });
+  const stored = await (await openBundleStore(dir, { keep: 2 })).open(digest);
+  assert.deepEqual(taken, [stored?.index]);
+  assert.equal(pauses, 1);
+  await stored?.close();
+  // Prepared once more, the first copy stays, with its files where they lie in it.
+  const other = gzipSync(tarOf(Object.fromEntries(Object.entries(files).reverse())));
+  const again = await requestOf((_request, response) => response.end(other));
+  assert.equal((await prepare(again, { handOver })).digest, digest);
+  assert.deepEqual(taken[1], taken[0]);
+});
 
 test('a bundle is in the store, verified, when the promise resolves', async () => {
   const seen: number[] = [];

@@ -20,7 +20,12 @@ export interface ProgramDescription<F extends Flags> {
 
 /** What to do with a command line: run, print and leave with 0, or refuse with 2. */
 export type Invocation<F extends Flags> =
-  | { readonly outcome: 'run'; readonly values: FlagValues<F> }
+  | {
+      readonly outcome: 'run';
+      readonly values: FlagValues<F>;
+      /** Puts the variable in place of each `--flag` of a sentence that was given by its variable. */
+      readonly nameSources: (sentence: string) => string;
+    }
   | { readonly outcome: 'print'; readonly text: string }
   | { readonly outcome: 'refuse'; readonly text: string };
 
@@ -101,7 +106,24 @@ function readValues<F extends Flags>(
     }
   }
   const wrong = program.check?.(values as FlagValues<F>);
-  return wrong === undefined ? { outcome: 'run', values: values as FlagValues<F> } : refuse(program, wrong);
+  const nameSources = sourceNames(program, given, env);
+  return wrong === undefined
+    ? { outcome: 'run', values: values as FlagValues<F>, nameSources }
+    : refuse(program, nameSources(wrong));
+}
+
+/** Whoever set a variable looks for the variable, not for a flag that was never given. */
+function sourceNames<F extends Flags>(
+  program: ProgramDescription<F>,
+  given: ReadonlyMap<string, readonly string[]>,
+  env: Readonly<Record<string, string | undefined>>,
+): (sentence: string) => string {
+  const variables = new Map<string, string>();
+  for (const key of Object.keys(program.flags)) {
+    const variable = variableName(program.name, key);
+    if (!given.has(key) && (env[variable] ?? '') !== '') variables.set(`--${flagName(key)}`, variable);
+  }
+  return (sentence) => sentence.replace(/--[a-z][a-z-]*[a-z]/g, (flag) => variables.get(flag) ?? flag);
 }
 
 function refuse<F extends Flags>(program: ProgramDescription<F>, reason: string): Invocation<F> {

@@ -39,7 +39,8 @@ export async function runProgram<F extends Flags>(
   const level = logLevels.find((one) => one === all['logLevel']) ?? 'info';
   const logger = createLogger(level, (line) => process.stdout.write(line));
   const fail = (error: unknown): void => {
-    logger.error({ error }, `${program.name} ends: ${publishableMessage(error)}`);
+    const words = invocation.nameSources(publishableMessage(error));
+    logger.error({ error }, `${program.name} ends: ${words}`);
     process.exit(1);
   };
   process.on('unhandledRejection', fail);

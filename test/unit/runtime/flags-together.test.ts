@@ -38,5 +38,23 @@ test('--version without a value prints, whether the program has such a flag or n
 test('flags that do not go together are refused in the words of the program', () => {
   const invocation = readInvocation(program, '1.2.3', ['--version', 'v7'], { DEMO_FILE: 'x' });
   assert.equal(invocation.outcome, 'refuse');
-  assert.match(invocation.outcome === 'refuse' ? invocation.text : '', /^demo: --version and --file exclude/);
+  assert.match(
+    invocation.outcome === 'refuse' ? invocation.text : '',
+    /^demo: --version and DEMO_FILE exclude/,
+  );
+});
+
+test('what was given by its variable is named by it, at the start and later; what was given as a flag is not', () => {
+  const env = { DEMO_FILE: 'x', DEMO_VERSION: 'v7' };
+  const both = readInvocation(program, '1.2.3', [], env);
+  assert.match(both.outcome === 'refuse' ? both.text : '', /^demo: DEMO_VERSION and DEMO_FILE exclude/);
+  const flagsWin = readInvocation(program, '1.2.3', ['--version=v7', '--file=y'], env);
+  assert.match(flagsWin.outcome === 'refuse' ? flagsWin.text : '', /^demo: --version and --file exclude/);
+  const run = readInvocation(program, '1.2.3', [], { DEMO_FILE: 'x' });
+  const say = (sentence: string) => (run.outcome === 'run' ? run.nameSources(sentence) : assert.fail());
+  assert.equal(
+    say('--file cannot be read; see --file-mode, --version and --help'),
+    'DEMO_FILE cannot be read; see --file-mode, --version and --help',
+  );
+  assert.equal(say('an empty variable counts as none'), 'an empty variable counts as none');
 });

@@ -1,14 +1,13 @@
 // The servers that are compared, each over the same files and each held to the first core: ours as it is shipped,
-// nginx and Caddy as the differential tests set them up, and express.static.
+// nginx and Caddy as the differential tests set them up, express.static and sirv as their own documentation does.
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { codeBeforehand, startCaddy, startNginx } from '../../integration/bundle-server/other-servers.ts';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
-import { buildServer } from '../bundle/built-server.ts';
+import { type OwnBuild, startOurs } from './own-server.ts';
 
 export interface Contestant {
   readonly name: string;
@@ -16,52 +15,37 @@ export interface Contestant {
   readonly program: ChildProgram;
 }
 
-/** @param archive the site packed; @param root the same site as files, which get coded forms beside them */
-export async function startAll(work: string, root: string, archive: string): Promise<readonly Contestant[]> {
-  const ours = await startOurs(work, archive);
+/** @param root the site as files, which get coded forms beside them; its own copy is in the store of `own` */
+export async function startAll(
+  work: string,
+  root: string,
+  own: OwnBuild,
+  source: readonly string[],
+): Promise<readonly Contestant[]> {
   codeBeforehand(root);
+  const ours = await startOurs(own, [...source, '--memory-budget', '32MiB']);
+  await ours.untilCoded();
   const nginx = await startNginx(root, work);
   const caddy = await startCaddy(root, work);
-  const expressPort = await findFreePort();
-  const express = await answering({
-    name: 'express.static',
-    port: expressPort,
-    program: startProgram(process.execPath, {
-      args: [join(import.meta.dirname, 'express-static.ts'), root, `${expressPort}`],
-      env: { NODE_ENV: 'production' },
-    }),
-  });
-  const all = [nginx, ours, caddy, express];
-  for (const { program } of all) execFileSync('taskset', ['-a', '-p', '-c', '0', `${program.pid}`]);
+  const all = [nginx, ours, caddy, await overFolder('express.static', root), await overFolder('sirv', root)];
+  for (const { program } of all) holdToFirstCore(program);
   return all;
 }
 
-async function startOurs(work: string, archive: string): Promise<Contestant> {
-  const program = await buildServer(join(work, 'dist'));
-  const [port, adminPort] = [await findFreePort(), await findFreePort()];
-  const admin = `http://127.0.0.1:${adminPort}`;
-  const source = ['--bundle-url', pathToFileURL(archive).href, '--version', 'v1'];
-  const ports = ['--listen', `127.0.0.1:${port}`, '--admin-listen', `127.0.0.1:${adminPort}`];
-  const budget = ['--memory-budget', '32MiB', '--encoding-cpu', '100'];
-  const child = startProgram(process.execPath, {
-    args: [program, '--store', join(work, 'store'), ...source, ...ports, ...budget],
-  });
-  await eventually(
-    'the coded forms are served',
-    async () => {
-      if (child.hasExited()) throw new Error(child.tail());
-      return (await (await fetch(`${admin}/status`)).text()).includes('"state":"ready"') ? true : undefined;
-    },
-    { timeoutMs: 300_000 },
-  );
-  return { name: 'ours', port, program: child };
+export function holdToFirstCore({ pid }: ChildProgram): void {
+  execFileSync('taskset', ['-a', '-p', '-c', '0', `${pid}`]);
 }
 
-async function answering(contestant: Contestant): Promise<Contestant> {
-  await eventually(`${contestant.name} answers`, async () => {
-    const answer = await fetch(`http://127.0.0.1:${contestant.port}/`);
+async function overFolder(name: 'express.static' | 'sirv', root: string): Promise<Contestant> {
+  const port = await findFreePort();
+  const program = startProgram(process.execPath, {
+    args: [join(import.meta.dirname, 'folder-server.ts'), name, root, `${port}`],
+    env: { NODE_ENV: 'production' },
+  });
+  await eventually(`${name} answers`, async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
     await answer.arrayBuffer();
     return answer.ok ? true : undefined;
   });
-  return contestant;
+  return { name, port, program };
 }

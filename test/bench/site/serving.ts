@@ -1,78 +1,33 @@
-// Requests a second over keep-alive, one core for the server and one for wrk: ours, nginx, Caddy and express.static in
-// turn, medians over rounds, nginx = 1.00. `node test/bench/site/serving.ts [--rounds 3] [--seconds 3] [--site FOLDER]`
+// The bundle server against nginx, Caddy, express.static and sirv on the same files, one core for the server and one for
+// the client, in turn in each round: requests a second, latency at 80 % load; and of ours alone the slowest request
+// during a swap and while files are coded, memory, and the start from disk.
+// `node test/bench/site/serving.ts [--rounds 3] [--seconds 2] [--site FOLDER] [--only start,memory,saturation,steady,changes]`
 // Needs nginx, caddy and wrk (test/integration/install-packages.sh bench) and a machine with two idle cores.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { packFolder, packMadeSite } from '../bundle/made-site.ts';
 import { type Contestant, startAll } from './contestants.ts';
+import { printMemory, printStart } from './footprint.ts';
+import { buildOurs } from './own-server.ts';
+import { compareSaturated, scenariosOf } from './saturation.ts';
+import { compareAtFourFifths, watchChanges } from './steady.ts';
 
+const parts = ['start', 'memory', 'saturation', 'steady', 'changes'];
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '2' },
     site: { type: 'string' },
+    only: { type: 'string', default: parts.join() },
   },
 });
-
-interface Scenario {
-  readonly name: string;
-  readonly paths: readonly string[];
-  readonly headers: readonly string[];
-}
-
-interface Measured {
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
-const browser = [
-  'User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
-  'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
-  'Accept-Language: en-US,en;q=0.9',
-  'Accept-Encoding: gzip, deflate, br, zstd',
-  'Referer: http://docs.example.com/',
-  'Sec-Fetch-Dest: document',
-  'Sec-Fetch-Mode: navigate',
-  'Sec-Fetch-Site: same-origin',
-  'Upgrade-Insecure-Requests: 1',
-];
-
-function measure(server: Contestant, scenario: Scenario, work: string): Measured {
-  const list = join(work, 'paths');
-  writeFileSync(list, `${scenario.paths.join('\n')}\n`);
-  const headers = scenario.headers.flatMap((header) => ['-H', header]);
-  const wrk = ['wrk', '-t', '1', '-c', '64', '-d', `${values.seconds}s`, '--latency', ...headers];
-  const script = ['-s', join(import.meta.dirname, 'requests.lua'), `http://127.0.0.1:${server.port}`];
-  const env = { ...process.env, BENCH_PATHS: list };
-  const text = execFileSync('taskset', ['-c', '1', ...wrk, ...script], { encoding: 'utf8', env });
-  if (/Non-2xx|Socket errors/.test(text)) throw new Error(`${server.name}, ${scenario.name}: ${text}`);
-  return {
-    perSecond: Number(/Requests\/sec: +([\d.]+)/.exec(text)?.[1]),
-    p50Ms: percentile(text, 50),
-    p99Ms: percentile(text, 99),
-  };
-}
-
-function percentile(text: string, percent: number): number {
-  const [, value = '', unit = ''] = new RegExp(` ${percent}% +([\\d.]+)(us|ms|s)`).exec(text) ?? [];
-  return Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit] ?? Number.NaN);
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
-}
-
-function memoryMb(pid: number): string {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const read = (name: string): number =>
-    Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
-  return `${read('VmRSS')} MB now, ${read('VmHWM')} MB at most`;
-}
+const rounds = Number(values.rounds);
+const isWanted = (part: string): boolean => values.only.split(',').includes(part);
 
 /** A fixed order that no server's cache of open files likes. */
 function shuffled(paths: readonly string[]): readonly string[] {
@@ -98,39 +53,28 @@ try {
     return path.endsWith('.html') && size > 15_000 && size < 25_000;
   };
   const page = paths.find(isTypical) ?? '/';
-  servers = await startAll(work, root, archive);
-  const scenarios: readonly Scenario[] = [
-    { name: 'one page', paths: [page], headers: [] },
-    { name: 'mixed, all files', paths, headers: [] },
-    { name: 'one page, gzip', paths: [page], headers: ['Accept-Encoding: gzip'] },
-    { name: 'mixed, a browser', paths, headers: browser },
-  ];
-  console.log(
-    `${files.length} files; page ${page}; ${values.rounds} rounds of ${values.seconds} s, 64 connections`,
-  );
-  for (const scenario of scenarios) {
-    const all = new Map(servers.map(({ name }): [string, Measured[]] => [name, []]));
-    for (let round = 0; round < Number(values.rounds); round += 1) {
-      for (const server of servers) all.get(server.name)?.push(measure(server, scenario, work));
-    }
-    const rate = (name: string): number => median((all.get(name) ?? []).map(({ perSecond }) => perSecond));
-    console.log(
-      `\n${scenario.name.padEnd(20)}${'req/s'.padStart(10)}${'ratio'.padStart(8)}${'p50 ms'.padStart(9)}${'p99 ms'.padStart(9)}`,
+  console.log(`${files.length} files; page ${page}; ${rounds} rounds of ${values.seconds} s, 64 connections`);
+  const source = ['--bundle-url', pathToFileURL(archive).href, '--version', 'v1'];
+  const own = await buildOurs(work, source);
+
+  if (isWanted('start')) await printStart(own, source, rounds);
+  if (isWanted('memory')) await printMemory(own, source, paths, work);
+  if (isWanted('saturation') || isWanted('steady')) {
+    servers = await startAll(work, root, own, source);
+    const scenarios = scenariosOf(page, paths).slice(0, isWanted('saturation') ? undefined : 1);
+    const rates = scenarios.map((one) =>
+      compareSaturated(servers, one, rounds, Number(values.seconds), work),
     );
-    for (const [name, measured] of all) {
-      const ratio = rate(name) / rate('nginx');
-      const [p50, p99] = [
-        median(measured.map(({ p50Ms }) => p50Ms)),
-        median(measured.map(({ p99Ms }) => p99Ms)),
-      ];
-      console.log(
-        `${name.padEnd(20)}${rate(name).toFixed(0).padStart(10)}${ratio.toFixed(2).padStart(8)}${p50.toFixed(2).padStart(9)}${p99.toFixed(2).padStart(9)}`,
-      );
-    }
+    const [first] = rates;
+    if (isWanted('steady') && first !== undefined) compareAtFourFifths(servers, first, [page], rounds, work);
+    for (const { program } of servers) await program.stop('SIGKILL');
+    execFileSync('find', [root, '-name', '*.gz', '-delete']);
   }
-  const ours = servers.find(({ name }) => name === 'ours');
-  if (ours !== undefined)
-    console.log(`\nours, resident with --memory-budget 32MiB: ${memoryMb(ours.program.pid)}`);
+  if (isWanted('changes')) {
+    appendFileSync(join(root, 'index.html'), '<!-- the next version -->');
+    const next = packFolder(root, join(work, 'next.tar.gz'));
+    await watchChanges(own, [archive, next], paths, work);
+  }
 } finally {
   for (const { program } of servers) await program.stop('SIGKILL');
   rmSync(work, { recursive: true, force: true });

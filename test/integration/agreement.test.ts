@@ -1,0 +1,156 @@
+// That the operator and the servers judge an archive alike: nothing is promoted that a server would refuse. Each
+// kind of verdict is tried at both entries as they are, the operator's port and a running server; and
+// both entries are shown to be the same module with the same limits.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { z } from 'zod';
+import { BundleError } from '../../src/bundle/bundle-error.ts';
+import { defaultLimits } from '../../src/bundle/limits.ts';
+import { operatorProgram } from '../../src/operator/flags.ts';
+import { type Outside, openOutside } from '../../src/operator/outside.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { readInvocation } from '../../src/runtime/flags.ts';
+import { silentLogger } from '../../src/runtime/logger.ts';
+import { systemRandom } from '../../src/runtime/random.ts';
+import { bundleServer } from '../../src/site/server-flags.ts';
+import { Link } from '../../src/wire/link.ts';
+import { eventually } from '../support/eventually.ts';
+import type { ArchiveCases } from '../unit/bundle/cases/archive-case.ts';
+import { nameCases } from '../unit/bundle/cases/name-cases.ts';
+import { streamCases } from '../unit/bundle/cases/stream-cases.ts';
+import { tarCases } from '../unit/bundle/cases/tar-cases.ts';
+import { zipCases } from '../unit/bundle/cases/zip-cases.ts';
+import { bundleDocument } from './bundle-server/archive.ts';
+import { type LinkServer, startLinkServer } from './bundle-server/link-server.ts';
+import { prepareSite, type ServedSite } from './bundle-server/served-site.ts';
+
+const sources = join(import.meta.dirname, '../../src');
+const workerUrl = new URL('../../src/bin/bundle-worker.ts', import.meta.url);
+
+const readme = readFileSync(join(sources, 'bundle/README.md'), 'utf8');
+const cases: ArchiveCases = { ...nameCases, ...tarCases, ...zipCases, ...streamCases };
+
+/**
+ * Of each verdict of the table (src/bundle/README.md), by its code, the first archive that needs no other limits than
+ * the programs' own. AGREEMENT=all: every archive.
+ */
+const archives: ReadonlyMap<string, Buffer> = chooseArchives();
+
+function chooseArchives(): ReadonlyMap<string, Buffer> {
+  const chosen = new Map<string, Buffer>();
+  const seen = new Set<string>();
+  const rows = readme.matchAll(
+    /^\| `([\w-]+)`\s*\|[^|]*\|\s*((?:taken|normalised|refused|retried)(?: `\w+`)?)\s*\|$/gm,
+  );
+  for (const [, name = '', verdict = ''] of rows) {
+    const made = cases[name]?.();
+    if (made === undefined || made.limits !== undefined) continue;
+    if (seen.has(verdict) && process.env['AGREEMENT'] !== 'all') continue;
+    seen.add(verdict);
+    chosen.set(name, made.bytes);
+  }
+  return chosen;
+}
+
+const failureShape = z.object({
+  version: z.string(),
+  tries: z.number(),
+  error: z.object({ code: z.string() }),
+});
+
+/** The code with which the server's log says that it could not use the archive of a version. */
+function refusalIn(log: string, version: string): string | undefined {
+  const lines = log.split('\n').filter((line) => line.includes(`"version":"${version}"`));
+  const failures = lines.map((line) => failureShape.safeParse(JSON.parse(line)));
+  return failures.find(({ success }) => success)?.data?.error.code;
+}
+
+suite('the operator and a server, asked about the same archive', () => {
+  let links: LinkServer;
+  let site: ServedSite;
+  let outside: Outside;
+  const shutdown = new AbortController();
+
+  before(async () => {
+    links = await startLinkServer();
+    site = await prepareSite();
+    await site.start();
+    const invocation = readInvocation(operatorProgram, '0', ['--allow-private-links'], {});
+    assert.ok(invocation.outcome === 'run');
+    const edge = {
+      clock: systemClock,
+      random: systemRandom,
+      logger: silentLogger,
+      shutdown: shutdown.signal,
+    };
+    const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
+    outside = await openOutside(invocation.values, edge, { workerUrl, proxy });
+  });
+  after(async () => {
+    shutdown.abort();
+    await outside?.close();
+    await site?.remove();
+    await links?.close();
+  });
+
+  const askOperator = async (link: string): Promise<string> => {
+    const parsed = Link.parse(link);
+    assert.ok(parsed !== undefined);
+    try {
+      return (await outside.bundles.inspect(parsed, AbortSignal.timeout(60_000))).digest;
+    } catch (error) {
+      assert.ok(error instanceof BundleError, String(error));
+      return error.code;
+    }
+  };
+  /** The document names no digest: the server judges the archive by itself, and logs why it refused it. */
+  const askServer = async (name: string, link: string): Promise<string> => {
+    await site.mount(bundleDocument({ version: name, link }));
+    return eventually(`a verdict on ${name}`, async () => {
+      const { active } = await site.status();
+      return active?.version === name ? active.digest : refusalIn(site.output(), name);
+    });
+  };
+
+  test('an archive of each verdict is judged alike, and gets the same digest', async (t) => {
+    const verdicts = { taken: 0, refused: 0 };
+    for (const [name, bytes] of archives) {
+      links.put(name, bytes);
+      const [ours, theirs] = [await askOperator(links.link(name)), await askServer(name, links.link(name))];
+      assert.equal(theirs, ours, name);
+      verdicts[/^[0-9a-f]{64}$/.test(ours) ? 'taken' : 'refused'] += 1;
+    }
+    t.diagnostic(`${verdicts.taken} taken and ${verdicts.refused} refused, by both`);
+    assert.ok(verdicts.taken >= 5 && verdicts.refused >= 35, JSON.stringify(verdicts));
+  });
+});
+
+test('both have their archives read by the same module in the same worker, and by nothing else', async () => {
+  const read = (path: string): Promise<string> => readFile(join(sources, path), 'utf8');
+  for (const path of ['operator/outside.ts', 'site/bundle-server.ts']) {
+    assert.match(
+      await read(path),
+      /import \{ prepareInWorker \} from '\.\.\/bundle\/preparation\.ts';/,
+      path,
+    );
+  }
+  for (const path of ['bin/operator.ts', 'bin/bundle-server.ts']) {
+    assert.match(await read(path), /new URL\(`\.\/bundle-worker\./, path);
+  }
+  assert.match(await read('bundle/preparation-run.ts'), /import \{ readArchive \} from/);
+});
+
+test('as the programs come, no server refuses for its size or count what the operator reads', () => {
+  const operator = readInvocation(operatorProgram, '0', [], {});
+  const folder = ['--bundle-file=/published/bundle.json', '--store=/store'];
+  const server = readInvocation(bundleServer, '0', folder, {});
+  assert.ok(operator.outcome === 'run' && server.outcome === 'run');
+  assert.ok(server.values.maxArchiveSize >= operator.values.maxArchiveSize);
+  assert.ok(server.values.maxBundleSize >= operator.values.maxBundleSize);
+  assert.ok(server.values.maxFiles >= defaultLimits.maxFiles);
+  assert.ok(server.values.maxFileSize >= defaultLimits.maxFileBytes);
+});

@@ -1,10 +1,7 @@
-// The archive's bytes, from an `http(s):` or `file:` link, as they come. Bounded in size, time, silence and
+// The archive's bytes, from an `http(s):` link, as they come. Bounded in size, time, silence and
 // redirects. A broken connection is resumed only where a strong ETag proves it is the same archive; otherwise
 // `DownloadInterrupted` asks for a fresh start. Invariant: no error holds a URL, a header or a body.
 
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import type { Link } from '../wire/link.ts';
@@ -12,7 +9,6 @@ import { BundleError } from './bundle-error.ts';
 import type { BundleLimits } from './limits.ts';
 import { judgeAnswer, readBodyStart } from './link-answer.ts';
 import { type LinkAnswer, networkFault, requestLink } from './link-request.ts';
-import { oddAnswer } from './odd-answer.ts';
 import { refusal } from './refusal.ts';
 
 export interface DownloadOptions {
@@ -20,12 +16,11 @@ export interface DownloadOptions {
   readonly clock: Clock;
   readonly limits: BundleLimits;
   readonly allowPrivateLinks: boolean;
-  readonly allowFileLinks: boolean;
   readonly userAgent: string;
   /** Told of the archive's size as announced, before any of it is read; throws where that is too much. */
-  readonly admit?: (archiveBytes: number) => Promise<void>;
+  readonly admit?: ((archiveBytes: number) => Promise<void>) | undefined;
   /** Called before each request: a resume after a long silence is no standstill. */
-  readonly onRequest?: () => void;
+  readonly onRequest?: (() => void) | undefined;
 }
 
 const maxResumes = 4;
@@ -46,35 +41,11 @@ export async function* download(
   options: DownloadOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const source = link.protocol === 'file:' ? readLocal(link, options) : readRemote(link, options, signal);
   let received = 0;
-  for await (const chunk of source) {
+  for await (const chunk of readRemote(link, options, signal)) {
     received += chunk.length;
     if (received > options.limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
     yield chunk;
-  }
-}
-
-async function* readLocal(link: Link, options: DownloadOptions): AsyncGenerator<Buffer> {
-  if (!options.allowFileLinks) throw refusal('FileLink');
-  try {
-    const path = fileURLToPath(link.reveal());
-    const found = await stat(path);
-    if (!found.isFile()) throw oddAnswer('UnknownArchiveType');
-    await options.admit?.(found.size);
-    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
-      if (chunk instanceof Buffer) yield chunk;
-    }
-  } catch (error) {
-    if (error instanceof BundleError) throw error;
-    throw new BundleError(
-      'dead-link',
-      'LinkDead',
-      'the file that the link names is not there or not readable',
-      {
-        cause: error,
-      },
-    );
   }
 }
 

@@ -13,8 +13,8 @@ import { BundleError } from './bundle-error.ts';
 import type { BundleIndex } from './bundle-index.ts';
 import { watch } from './byte-stream.ts';
 import { commitBundle } from './commit.ts';
-import { download } from './download.ts';
-import { createLinkAgent, type ProxySettings } from './link-agent.ts';
+import { fetchArchive } from './fetching.ts';
+import type { ProxySettings } from './link-agent.ts';
 import { oddAnswer } from './odd-answer.ts';
 import { createCountingSink, createPackWriter, type PackSink } from './pack.ts';
 import type { PreparationOrder } from './preparation-message.ts';
@@ -96,16 +96,10 @@ async function read(
   pack: PackSink,
   progress: Progress,
 ): Promise<BundleIndex> {
-  const { limits, allowPrivateLinks, allowFileLinks, userAgent } = order;
-  const { clock } = edge;
+  const { limits } = order;
+  const { clock, proxy } = edge;
   const link = Link.parse(order.link);
   if (link === undefined) throw oddAnswer('InvalidRedirect');
-  const dispatcher = createLinkAgent({
-    allowPrivateLinks,
-    extraCaPem: order.extraCaPem,
-    proxy: edge.proxy,
-    idleTimeoutMs: limits.idleTimeoutMs,
-  });
   const onRequest = (): void => {
     if (progress.receivedBytes === 0) return;
     progress.lastReport = Number.NEGATIVE_INFINITY;
@@ -115,11 +109,7 @@ async function read(
   const giveUp = new AbortController();
   const assembly = createAssembly(limits, pack);
   try {
-    const bytes = download(
-      link,
-      { dispatcher, clock, limits, allowPrivateLinks, allowFileLinks, userAgent, admit, onRequest },
-      giveUp.signal,
-    );
+    const bytes = fetchArchive(link, { ...order, clock, proxy, admit, onRequest }, giveUp.signal);
     const counted = watch(bytes, (chunk) => {
       progress.receivedBytes += chunk.length;
       tell(progress, edge);
@@ -138,7 +128,6 @@ async function read(
     await readArchive(counted, telling, limits, join(order.workDir, 'spool'));
   } finally {
     giveUp.abort();
-    await dispatcher.destroy();
   }
   const index = assembly.finish();
   if (order.expectedDigest !== undefined && index.digest !== order.expectedDigest) {

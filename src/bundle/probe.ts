@@ -1,8 +1,7 @@
 // Asks a freshly minted link for one byte, because a signature can be dead while its date says otherwise.
+// Refuses: touching a file; a `file:` link is nothing that a storage signs, and its life is not known here.
 // Invariant: one ranged GET; only a storage's clear word makes a link dead, a network error decides nothing.
 
-import { access } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import type { Link } from '../wire/link.ts';
@@ -28,7 +27,7 @@ export interface ProbeOptions {
  */
 export async function probeLink(link: Link, options: ProbeOptions, signal: AbortSignal): Promise<LinkLife> {
   signal.throwIfAborted();
-  if (link.protocol === 'file:') return options.allowPrivateLinks ? probeFile(link) : 'unknown';
+  if (link.protocol === 'file:') return 'unknown';
   const { allowPrivateLinks, timeoutMs, userAgent } = options;
   const dispatcher = options.dispatcher ?? createLinkAgent({ allowPrivateLinks, idleTimeoutMs: timeoutMs });
   const deadline = options.clock.deadline(timeoutMs, signal);
@@ -53,14 +52,5 @@ export async function probeLink(link: Link, options: ProbeOptions, signal: Abort
     return 'unknown';
   } finally {
     if (options.dispatcher === undefined) await dispatcher.destroy();
-  }
-}
-
-async function probeFile(link: Link): Promise<LinkLife> {
-  try {
-    await access(fileURLToPath(link.reveal()));
-    return 'alive';
-  } catch {
-    return 'dead';
   }
 }

@@ -3,13 +3,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { createConnection } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, afterEach, describe, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import type { Dispatcher } from 'undici';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
 import { download } from '../../../src/bundle/download.ts';
@@ -48,7 +44,6 @@ interface Attempt {
   readonly limits?: Partial<BundleLimits>;
   readonly agent?: Partial<LinkAgentOptions>;
   readonly allowPrivateLinks?: boolean;
-  readonly allowFileLinks?: boolean;
   readonly admit?: (archiveBytes: number) => Promise<void>;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
@@ -66,7 +61,6 @@ function bytesOf(link: Link, attempt: Attempt = {}): AsyncGenerator<Buffer> {
       clock: attempt.clock ?? hastyClock,
       limits,
       allowPrivateLinks,
-      allowFileLinks: attempt.allowFileLinks ?? false,
       userAgent: 'static-export-operator/test',
       ...(attempt.admit && { admit: attempt.admit }),
     },
@@ -357,25 +351,6 @@ describe('an internal address', () => {
       assert.equal(requests.length, 0);
     });
   }
-});
-
-describe('a file link', () => {
-  test('is read where that is allowed, refused where not, dead where nothing is', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'download-'));
-    try {
-      const path = join(folder, 'a b.tar.gz');
-      await writeFile(path, archive);
-      const link = requireLink(pathToFileURL(path).href);
-      assert.deepEqual(await fetchAll(link, { allowFileLinks: true }), archive);
-      assert.equal((await faultOf(link)).code, 'FileLink');
-      const missing = await faultOf(requireLink(pathToFileURL(`${path}x`).href), { allowFileLinks: true });
-      assert.deepEqual([missing.kind, missing.code], ['dead-link', 'LinkDead']);
-      const wrong = await faultOf(requireLink(pathToFileURL(folder).href), { allowFileLinks: true });
-      assert.deepEqual([wrong.kind, wrong.code], ['transient', 'UnknownArchiveType']);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
 });
 
 describe('TLS', () => {

@@ -35,7 +35,7 @@ const columns = [
   ['Reason', 'string', '.status.conditions[?(@.type=="Ready")].reason', 0],
   ['Version', 'string', '.status.active.version', 0],
   ['Job', 'string', '.status.job.state', 0],
-  ['Progress%', 'integer', '.status.job.progress', 0],
+  ['%', 'integer', '.status.job.progress', 0],
   ['Pages', 'integer', '.status.pages', 0],
   ['Link-Expires', 'string', '.status.active.linkExpiresAt', 0],
   ['Age', 'date', '.metadata.creationTimestamp', 0],

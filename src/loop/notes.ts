@@ -32,7 +32,8 @@ function noteOfVersion(before: Status, after: Status): EventNote | undefined {
   const normal = (reason: string, message: string): EventNote => ({ type: 'Normal', reason, message });
   const was = before.active?.version;
   if (was !== active.version) {
-    const pages = active.pages === undefined ? '' : `, ${active.pages} pages`;
+    const pages =
+      active.pages === undefined ? '' : `, ${active.pages} ${active.pages === 1 ? 'page' : 'pages'}`;
     const instead = was === undefined ? '' : ` It was ${was} before.`;
     return now === 'Pinned'
       ? normal('Pinned', `Version ${active.version} is published because it is pinned${pages}.${instead}`)

@@ -95,13 +95,19 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
   'no API key': [{ domain: 'docs.example.com' }, /spec\.api: Required value/],
   'a domain with a scheme': [
     { ...smallest, domain: 'https://docs.example.com' },
-    /spec\.domain: Invalid value/,
+    /spec\.domain: Invalid value: .*must be a bare host name such as docs\.example\.com: no scheme, no port, no path/,
   ],
-  'a domain with a path': [{ ...smallest, domain: 'docs.example.com/guide' }, /spec\.domain: Invalid value/],
-  'a domain with a port': [{ ...smallest, domain: 'docs.example.com:443' }, /spec\.domain: Invalid value/],
+  'a domain with a path': [
+    { ...smallest, domain: 'docs.example.com/guide' },
+    /spec\.domain: Invalid value: .*must be a bare host name such as docs\.example\.com: no scheme, no port, no path/,
+  ],
+  'a domain with a port': [
+    { ...smallest, domain: 'docs.example.com:443' },
+    /spec\.domain: Invalid value: .*must be a bare host name such as docs\.example\.com: no scheme, no port, no path/,
+  ],
   'a domain that ends in a dash': [
     { ...smallest, domain: 'docs-.example.com' },
-    /spec\.domain: Invalid value/,
+    /spec\.domain: Invalid value: .*must be a bare host name such as docs\.example\.com: no scheme, no port, no path/,
   ],
   'a domain that is too long': [
     { ...smallest, domain: `${'a'.repeat(60)}.`.repeat(5) },
@@ -128,13 +134,40 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
     /schedule must be a cron expression of five fields/,
   ],
   '@reboot': [{ ...smallest, schedule: '@reboot' }, /schedule must be a cron expression of five fields/],
-  'a zone without a schedule': [{ ...smallest, timeZone: 'UTC' }, /timeZone has no meaning without schedule/],
+  'a zone without a schedule': [
+    { ...smallest, timeZone: 'UTC' },
+    /timeZone has no meaning without schedule; add a schedule/,
+  ],
   'a zone with spaces': [
     { ...smallest, schedule: '@daily', timeZone: 'New York' },
-    /spec\.timeZone: Invalid value/,
+    /spec\.timeZone: Invalid value: .*must be an IANA time zone such as Europe\/Berlin/,
   ],
-  'a duration without a unit': [{ ...smallest, jobTimeout: '30' }, /spec\.jobTimeout: Invalid value/],
-  'a negative duration': [{ ...smallest, jobTimeout: '-1h' }, /spec\.jobTimeout: Invalid value/],
+  'a duration without a unit': [
+    { ...smallest, jobTimeout: '30' },
+    /spec\.jobTimeout: Invalid value: .*must be a duration such as 30s, 15m, 1h30m or 7d/,
+  ],
+  'a duration with blanks': [
+    { ...smallest, linkRefresh: { minInterval: '1h 30m' } },
+    /spec\.linkRefresh\.minInterval: Invalid value: .*must be a duration such as 30s/,
+  ],
+  'a duration with a fraction': [
+    { ...smallest, jobTimeout: '1.5h' },
+    /whole numbers with the units ms, s, m, h, d/,
+  ],
+  'an empty duration': [{ ...smallest, jobTimeout: '' }, /spec\.jobTimeout.*should be at least 1 chars long/],
+  'a domain with a dot at the end': [{ ...smallest, domain: 'docs.example.com.' }, /no dot at the end/],
+  'a key that no Secret can have': [
+    { ...smallest, api: { keySecretRef: { name: 'export-api', key: 'api key' } } },
+    /keySecretRef\.key: Invalid value: .*must be a key of a Secret or ConfigMap/,
+  ],
+  'a namespace that is none': [
+    { ...smallest, targets: [{ kind: 'values', values: { ...values, namespace: 'Apps' } }] },
+    /values\.namespace: Invalid value: .*must be the name of a namespace/,
+  ],
+  'a negative duration': [
+    { ...smallest, jobTimeout: '-1h' },
+    /spec\.jobTimeout: Invalid value: .*must be a duration such as 30s, 15m, 1h30m or 7d/,
+  ],
   'a refresh too early': [
     { ...smallest, linkRefresh: { atPercent: 9 } },
     /spec\.linkRefresh\.atPercent: Invalid value.*greater than or equal to 10/,
@@ -153,13 +186,13 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
   'an empty pin': [{ ...smallest, pin: {} }, /pin needs exactly one of version and jobId/],
   'a pin of both': [
     { ...smallest, pin: { version: 'v', jobId: 'j' } },
-    /pin needs exactly one of version and jobId/,
+    /pin needs exactly one of version and jobId; to end a pin, remove spec\.pin/,
   ],
   'no history': [{ ...smallest, historyLimit: 0 }, /spec\.historyLimit: Invalid value/],
   'a history without bound': [{ ...smallest, historyLimit: 51 }, /spec\.historyLimit: Invalid value/],
   'an output name that is none': [
     { ...smallest, output: { name: 'Published_Docs' } },
-    /spec\.output\.name: Invalid value/,
+    /spec\.output\.name: Invalid value: .*must be the name of an object: lower-case letters/,
   ],
   'a target kind that does not exist': [
     { ...smallest, targets: [{ kind: 'helmRelease' }] },
@@ -191,6 +224,7 @@ for (const [name, [spec, message]] of Object.entries(refused)) {
     });
     assert.notEqual(result.code, 0, 'it was accepted');
     assert.match(result.stderr, message);
+    assert.doesNotMatch(result.stderr, /should match/, 'a pattern says nothing to whoever reads it');
   });
 }
 
@@ -257,9 +291,22 @@ test('the table a user sees has the columns that answer "is it up, which version
     'default',
     '--field-selector=metadata.name=shown',
   ]);
-  assert.match(stdout, /NAME\s+READY\s+REASON\s+VERSION\s+JOB\s+PROGRESS%\s+PAGES\s+LINK-EXPIRES\s+AGE/);
+  assert.match(stdout, /NAME\s+READY\s+REASON\s+VERSION\s+JOB\s+%\s+PAGES\s+LINK-EXPIRES\s+AGE/);
   assert.match(
     stdout,
     /shown\s+True\s+Published\s+20260105-120000-0123abcd\s+completed\s+100\s+20\s+2126-01-05T12:15:00Z/,
   );
+});
+
+test('kubectl explain says what a field means, down to the last one', async () => {
+  for (const [field, words] of [
+    ['status.failures.link.retryAt', /Not tried again before this/],
+    ['status.active.linkExpiresAt', /When its link dies/],
+    ['status.conditions.reason', /what to alert on/],
+    ['spec.targets.values.key', /Default: values\.yaml/],
+  ] as const) {
+    const { code, stdout, stderr } = await cluster.kubectl(['explain', `staticexport.${field}`]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, words);
+  }
 });

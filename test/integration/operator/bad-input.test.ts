@@ -147,6 +147,13 @@ test('a right that is missing is named with its verb and resource', async () => 
       note,
       /does not allow "patch" on secrets "rightless-bundle" in namespace team-a; add the verb/,
     );
+    const { message } = await reader.awaitCondition('rightless', 'Exported', 'False', 'OutputWriteFailed');
+    assert.match(
+      message,
+      /could not be written.* does not allow "patch" on secrets "rightless-bundle".*Job job\/\d+ at/,
+    );
+    const ready = await reader.condition('rightless', 'Ready');
+    assert.match(ready?.message ?? '', /does not allow "patch" on secrets .*Next try at /);
   } finally {
     await setRules(rules);
   }

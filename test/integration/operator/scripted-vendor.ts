@@ -14,6 +14,8 @@ export interface RawAnswer {
   readonly status: number;
   readonly type?: string;
   readonly body: string;
+  /** By which it says that it knows this answer. */
+  readonly requestId?: string;
 }
 
 export interface Script {
@@ -21,6 +23,8 @@ export interface Script {
   status?: (poll: number) => string;
   /** Instead of starting a job. */
   start?: RawAnswer;
+  /** Instead of a link. */
+  mint?: RawAnswer | undefined;
   content: SiteContent;
   /** Instead of an archive of the content. */
   archive?: Buffer;
@@ -99,6 +103,10 @@ export async function startVendor(port = 0): Promise<ScriptedVendor> {
       sendJson(response, 200, { jobId: job.id, status, progress, pageCount: 7 });
       return;
     }
+    if (script.mint !== undefined) {
+      send(response, script.mint);
+      return;
+    }
     job.mints += 1;
     const expiresAt = Date.now() + script.lifetimeMs;
     const target = `/files/${jobs.indexOf(job)}.tgz?mint=${job.mints}&signature=${signature}`;
@@ -151,8 +159,10 @@ async function readText(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-function send(response: ServerResponse, { status, type = 'text/html', body }: RawAnswer): void {
-  response.writeHead(status, { 'content-type': type }).end(body);
+function send(response: ServerResponse, answer: RawAnswer): void {
+  const { status, type = 'text/html', body, requestId } = answer;
+  const known = requestId === undefined ? {} : { 'x-request-id': requestId };
+  response.writeHead(status, { 'content-type': type, ...known }).end(body);
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {

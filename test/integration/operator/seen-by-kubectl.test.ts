@@ -1,0 +1,254 @@
+// What kubectl shows of a resource at each stage of its life, on a real API server with the real operator: the table,
+// its wide form, conditions in words, and events. Whoever reads it must see what is going on and where to look.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+
+const namespace = 'team-a';
+const widestTerminal = 120;
+let world: ChartedCluster;
+let vendor: ScriptedVendor;
+let operator: OperatorProcess;
+let reader: ReturnType<typeof createReader>;
+
+const staticExport = (name: string, spec: object = {}) => ({
+  apiVersion: 'staticexport.dev/v1alpha1',
+  kind: 'StaticExport',
+  metadata: { name, namespace },
+  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
+});
+
+before(async () => {
+  vendor = await startVendor();
+  vendor.script('running.example.com', { status: () => 'running' });
+  vendor.script('failing.example.com', { status: () => 'failed' });
+  vendor.script('refused.example.com', {
+    start: { status: 422, body: '{"error":"no such domain"}', requestId: 'req-4711' },
+  });
+  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  await world.apply(
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey: goodKey },
+    },
+    staticExport('running', {
+      targets: [{ kind: 'values', values: { kind: 'ConfigMap', name: 'nowhere' } }],
+    }),
+    staticExport('published', { schedule: '0 3 * * *' }),
+    staticExport('held', { promotion: { mode: 'Manual' } }),
+    staticExport('pinned'),
+    staticExport('suspended'),
+    staticExport('failing'),
+    staticExport('refused'),
+    staticExport('lost'),
+  );
+  reader = createReader(world.kubectl, namespace);
+  operator = await startOperator(world, [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--watch-namespaces=${namespace}`,
+    '--lease-duration=6s',
+    '--request-timeout=5s',
+  ]);
+});
+
+after(async () => {
+  await operator?.child.stop();
+  await vendor?.close();
+  await world?.stop();
+});
+
+const patch = (name: string, spec: object) =>
+  world.kubectl(['patch', 'sx', name, '-n', namespace, '--type=merge', '-p', JSON.stringify({ spec })]);
+
+/** The cells of one row by column, as kubectl prints them: found by where the columns begin. */
+async function rowOf(name: string, ...flags: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const { stdout } = await world.kubectl(['get', 'sx', '-n', namespace, ...flags]);
+  const [head = '', ...lines] = stdout.split('\n');
+  if (flags.length === 0) {
+    const widest = Math.max(...stdout.split('\n').map((line) => line.trimEnd().length));
+    assert.ok(widest <= widestTerminal, `${widest} columns:\n${stdout}`);
+  }
+  const columns = [...head.matchAll(/\S+/g)].map(([title], at, all) => ({
+    title,
+    from: all[at]?.index ?? 0,
+    to: all[at + 1]?.index,
+  }));
+  const line = lines.find((one) => one.startsWith(`${name} `)) ?? assert.fail(stdout);
+  return new Map(columns.map(({ title, from, to }) => [title, line.slice(from, to).trim()]));
+}
+
+const cells = (row: ReadonlyMap<string, string>, ...titles: readonly string[]) =>
+  titles.map((title) => row.get(title));
+
+async function eventsOf(name: string): Promise<readonly { type: string; reason: string; note: string }[]> {
+  const { stdout } = await world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
+  const items: readonly { regarding: { name: string }; type: string; reason: string; note: string }[] =
+    JSON.parse(stdout).items;
+  return items.filter(({ regarding }) => regarding.name === name);
+}
+
+const eventOf = (name: string, reason: string) =>
+  eventually(`an event ${reason} of ${name}`, async () =>
+    (await eventsOf(name)).find((event) => event.reason === reason),
+  );
+
+test('a first job that runs shows its state, percent and pages, and its id for whoever looks it up', async () => {
+  await eventually('a poll in the table', async () =>
+    (await rowOf('running')).get('JOB') === 'running' ? true : undefined,
+  );
+  const row = await rowOf('running', '-o', 'wide');
+  assert.deepEqual(cells(row, 'READY', 'REASON', 'VERSION', 'JOB', '%', 'PAGES', 'LINK-EXPIRES'), [
+    'False',
+    'Exporting',
+    '',
+    'running',
+    '40',
+    '7',
+    '',
+  ]);
+  const [job = ''] = vendor.jobs('running.example.com');
+  assert.equal(row.get('JOB-ID'), job);
+  const { message } = (await reader.condition('running', 'Ready')) ?? assert.fail();
+  assert.ok(message.includes(`Job ${job} at 127.0.0.1:${vendor.port}.`), message);
+});
+
+test('targets of a first export wait, and nobody is warned of them', async () => {
+  assert.equal((await reader.condition('running', 'TargetsSynced'))?.status, 'Unknown');
+  await eventOf('running', 'ExportStarted');
+  assert.deepEqual(
+    (await eventsOf('running')).filter(({ type }) => type === 'Warning'),
+    [],
+  );
+});
+
+test('what is published shows its version, pages and link; wide also what comes next', async () => {
+  await reader.awaitCondition('published', 'Ready', 'True', 'Published');
+  const { status } = await reader.read('sx', 'published');
+  const row = await rowOf('published', '-o', 'wide');
+  assert.deepEqual(cells(row, 'READY', 'REASON', 'VERSION', 'JOB', '%', 'PAGES', 'LINK-EXPIRES'), [
+    'True',
+    'Published',
+    status.active.version,
+    'completed',
+    '100',
+    '1',
+    status.active.linkExpiresAt,
+  ]);
+  assert.deepEqual(cells(row, 'EXPORTED', 'CANDIDATE', 'NEXT-REFRESH', 'NEXT-EXPORT', 'DIGEST'), [
+    'Promoted',
+    '',
+    status.nextRefreshTime,
+    status.nextExportTime,
+    status.active.digest,
+  ]);
+});
+
+test('what a gate holds shows its own pages, and what to type to publish it', async () => {
+  const { message } = await reader.awaitCondition('held', 'Stalled', 'True', 'AwaitingPromotion');
+  const row = await rowOf('held', '-o', 'wide');
+  assert.deepEqual(cells(row, 'READY', 'REASON', 'VERSION', 'JOB', 'PAGES'), [
+    'False',
+    'AwaitingPromotion',
+    '',
+    'completed',
+    '1',
+  ]);
+  const candidate = row.get('CANDIDATE') ?? '';
+  assert.ok(message.includes(`annotate: staticexport.dev/promote=${candidate}`), message);
+});
+
+test('a pin shows as one, with an event when it begins and when it ends, and then the way to the newest', async () => {
+  await reader.awaitCondition('pinned', 'Ready', 'True', 'Published');
+  const first: string = (await reader.read('sx', 'pinned')).status.active.version;
+  vendor.script('pinned.example.com', { content: { 'index.html': '<h1>new</h1>', 'b.html': 'b' } });
+  await reader.request('pinned', 'newer');
+  await eventually('the newer version', async () => {
+    const { version } = (await reader.read('sx', 'pinned')).status.active;
+    return version === first ? undefined : true;
+  });
+  const newer: string = (await reader.read('sx', 'pinned')).status.active.version;
+  await patch('pinned', { pin: { version: first } });
+  await reader.awaitCondition('pinned', 'Ready', 'True', 'Pinned');
+  assert.deepEqual(cells(await rowOf('pinned'), 'READY', 'REASON', 'VERSION', 'PAGES'), [
+    'True',
+    'Pinned',
+    first,
+    '1',
+  ]);
+  const pinned = await eventOf('pinned', 'Pinned');
+  assert.deepEqual(
+    [pinned.type, pinned.note],
+    ['Normal', `Version ${first} is published because it is pinned, 1 page. It was ${newer} before.`],
+  );
+  await patch('pinned', { pin: null });
+  const { message } = await reader.awaitCondition('pinned', 'Ready', 'True', 'Published');
+  assert.match(message, new RegExp(`${newer} was newer.*annotate: staticexport\\.dev/requestedAt=`));
+  assert.equal((await eventOf('pinned', 'Unpinned')).type, 'Normal');
+});
+
+test('a suspended resource shows as one', async () => {
+  await reader.awaitCondition('suspended', 'Ready', 'True', 'Published');
+  await patch('suspended', { suspend: true });
+  await reader.awaitCondition('suspended', 'Ready', 'True', 'Suspended');
+  assert.deepEqual(cells(await rowOf('suspended'), 'READY', 'REASON', 'JOB'), [
+    'True',
+    'Suspended',
+    'completed',
+  ]);
+});
+
+test('a failed job is named in the table, the condition and the event', async () => {
+  const [job = ''] = vendor.jobs('failing.example.com');
+  const { message } = await reader.awaitCondition('failing', 'Exported', 'False', 'JobFailed');
+  const where = `Job ${job} at 127.0.0.1:${vendor.port}.`;
+  assert.ok(message.includes(where), message);
+  const row = await rowOf('failing', '-o', 'wide');
+  assert.deepEqual(cells(row, 'READY', 'REASON', 'JOB', 'EXPORTED'), [
+    'False',
+    'BackingOff',
+    'failed',
+    'JobFailed',
+  ]);
+  const ready = await reader.condition('failing', 'Ready');
+  assert.match(ready?.message ?? '', /Next try at \d{4}-/);
+  assert.ok((await eventOf('failing', 'JobFailed')).note.includes(where));
+});
+
+test('a refused start gives the id by which the API knows its answer, and none of its words', async () => {
+  const { message } = await reader.awaitCondition('refused', 'Exported', 'False', 'StartRefused');
+  assert.match(
+    message,
+    /is refused\.example\.com a domain that it exports\? \(BadRequest\) Request id of the API: req-4711\. Next try at /,
+  );
+  assert.doesNotMatch(message, /no such domain/);
+  assert.equal((await reader.read('sx', 'refused')).status.failures.export.requestId, 'req-4711');
+});
+
+test('when somebody deletes the output Secret and no link can be had, that is what is said', async () => {
+  await reader.awaitCondition('lost', 'Ready', 'True', 'Published');
+  const { version } = (await reader.read('sx', 'lost')).status.active;
+  vendor.script('lost.example.com', { mint: { status: 503, body: '', requestId: 'req-4712' } });
+  await world.kubectl(['delete', 'secret', 'lost-bundle', '-n', namespace]);
+  await patch('lost', { historyLimit: 6 });
+  const { message } = await reader.awaitCondition('lost', 'Ready', 'False', 'LinkDead');
+  assert.match(message, /Secret lost-bundle was deleted; it is written again, under the version \d{8}-/);
+  assert.match(message, /answered with a server error\. \(ServerError\) Request id of the API: req-4712\.$/);
+  const link = await reader.condition('lost', 'LinkFresh');
+  assert.match(link?.message ?? '', /Secret lost-bundle was deleted/);
+  vendor.script('lost.example.com', { mint: undefined });
+  await reader.awaitCondition('lost', 'Ready', 'True', 'Published', 90_000);
+  assert.equal((await reader.readOutput('lost')).published.version, version);
+});
+
+test('all of it fits a terminal, and broke no rule that other programs rely on', async () => {
+  await rowOf('published');
+  reader.assertRulesKept();
+});

@@ -1,6 +1,7 @@
 // Writing status: only when it would change something, and the id of a job that was just started at all costs
 // short of overwriting somebody else's mark. Every write carries the resourceVersion it is based on.
 
+import { keepForeign } from '../reconcile/foreign-fields.ts';
 import { isSameStatus, mergeStatus } from '../reconcile/status.ts';
 import { parseStatus } from '../staticexport/parse.ts';
 import type { Status } from '../staticexport/status-schema.ts';
@@ -18,8 +19,10 @@ export async function saveStatus(
   { cluster }: PassEdge,
   signal: AbortSignal,
 ): Promise<StaticExportObject> {
-  const next = mergeStatus(object.status, status);
-  return isSameStatus(object.status, next) ? object : cluster.writeStatus(object, next, signal);
+  const next = keepForeign(object.status, status);
+  // Nearly every pass ends here: what is not written is not copied either.
+  if (isSameStatus(object.status, next)) return object;
+  return cluster.writeStatus(object, mergeStatus(object.status, status), signal);
 }
 
 /**

@@ -1,6 +1,7 @@
 // A cluster of a few objects with what matters of a real one: resourceVersions with conflicts, generations that
 // move with the spec only, status apart from spec, server-side apply that creates. Keeps every write for oracles.
 
+import { isDeepStrictEqual } from 'node:util';
 import type {
   AppliedObject,
   Cluster,
@@ -114,7 +115,7 @@ export class FakeCluster implements Cluster {
     const before = this.secrets.get(id);
     refuseMoved(object, before);
     const data = encode(object.data);
-    const isChange = before === undefined || !isSame(decode(before.data), object.data);
+    const isChange = before === undefined || !isDeepStrictEqual(decode(before.data), object.data);
     this.writes.push({ kind: 'Secret', name: object.metadata.name, isChange });
     this.secrets.set(id, { metadata: this.#applied(object, before?.metadata), data });
   }
@@ -123,7 +124,7 @@ export class FakeCluster implements Cluster {
     const id = idOf(object.metadata);
     const before = this.configMaps.get(id);
     refuseMoved(object, before);
-    const isChange = before === undefined || !isSame(before.data, object.data);
+    const isChange = before === undefined || !isDeepStrictEqual(before.data, object.data);
     this.writes.push({ kind: 'ConfigMap', name: object.metadata.name, isChange });
     this.configMaps.set(id, { metadata: this.#applied(object, before?.metadata), data: object.data });
   }
@@ -149,10 +150,13 @@ export class FakeCluster implements Cluster {
     if (stored.metadata.resourceVersion !== object.metadata.resourceVersion) {
       throw new ClusterError('Conflict', 'it moved');
     }
-    const isChange = JSON.stringify(sorted(stored.status)) !== JSON.stringify(sorted(next));
+    const isChange = !isDeepStrictEqual(stored.status, next);
     this.writes.push({ kind: 'Status', name: object.metadata.name, isChange });
-    const status: unknown = JSON.parse(JSON.stringify(next));
-    return this.#put({ ...stored, status, metadata: { ...stored.metadata, resourceVersion: this.#next() } });
+    return this.#put({
+      ...stored,
+      status: frozen(next),
+      metadata: { ...stored.metadata, resourceVersion: this.#next() },
+    });
   }
 
   #put(object: StaticExportObject): StaticExportObject {
@@ -209,23 +213,22 @@ export function encode(data: Readonly<Record<string, string>>): Readonly<Record<
   return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, new TextEncoder().encode(text)]));
 }
 
+/** Kept as given: nobody may change what is stored. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const one of Object.values(value)) frozen(one);
+  return value;
+}
+
+const decoder = new TextDecoder();
+const decoded = new WeakMap<object, Readonly<Record<string, string>>>();
+
+/** What is stored never changes in place: it is decoded once. */
 export function decode(data: Readonly<Record<string, Uint8Array>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(data).map(([key, bytes]) => [key, new TextDecoder().decode(bytes)]),
-  );
-}
-
-function isSame(one: object, other: object): boolean {
-  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, one]) => one !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, one]) => [key, sorted(one)]),
-  );
+  const known = decoded.get(data);
+  if (known !== undefined) return known;
+  const texts = Object.fromEntries(Object.entries(data).map(([key, bytes]) => [key, decoder.decode(bytes)]));
+  decoded.set(data, texts);
+  return texts;
 }

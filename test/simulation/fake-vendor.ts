@@ -2,7 +2,7 @@
 // vanish; links that expire; answers that may be refused. Content is a name per domain, and its digest follows.
 // Invariant: a link gives the content of the job it was minted for, until it expires, and not a second longer.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { type ExportApi, ExportApiError, type ExportApiErrorCode } from '../../src/export-api/answers.ts';
 import type { Bundles, ExportApiSource, Inspection } from '../../src/loop/ports.ts';
@@ -45,6 +45,8 @@ export class FakeVendor implements ExportApiSource {
   readonly jobs = new Map<string, Job>();
   /** What every job ever exported, the lost ones too. */
   readonly exported = new Map<string, Content>();
+  /** Jobs that somebody else started. */
+  readonly elsewhere = new Set<string>();
   readonly links = new Map<string, MintedFact>();
   readonly calls: Call[] = [];
   readonly contents = new Map<string, Content>();
@@ -144,7 +146,9 @@ export class FakeVendor implements ExportApiSource {
 
   /** A job that somebody else started by hand. */
   startElsewhere(domain: string): string {
-    return this.#start(domain, `elsewhere-${this.#count}`);
+    const jobId = this.#start(domain, `elsewhere-${this.#count}`);
+    this.elsewhere.add(jobId);
+    return jobId;
   }
 
   isLive(link: string): boolean {
@@ -216,6 +220,10 @@ export class FakeVendor implements ExportApiSource {
   }
 }
 
+const digests = new Map<string, string>();
+
 export function digestOf({ name }: Content): string {
-  return createHash('sha256').update(name).digest('hex');
+  const digest = digests.get(name) ?? hash('sha256', name);
+  digests.set(name, digest);
+  return digest;
 }

@@ -19,10 +19,10 @@ test('lives with troubles of hours and days break no rule, and their idle days c
   let idleTurns = 0;
   let crashes = 0;
   // Seeds whose troubles end the process more than once.
-  for (const seed of [10, 15, 20]) {
+  for (const seed of [3, 28, 43]) {
     const facts = await playLife(seed, 6);
-    idleTurns += facts.idleTurns;
-    crashes += facts.crashes;
+    idleTurns += facts['idle passes'] ?? 0;
+    crashes += facts['crashes'] ?? 0;
   }
   assert.ok(idleTurns > 60 && crashes > 0, `${idleTurns} idle turns, ${crashes} crashes`);
 });

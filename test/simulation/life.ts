@@ -2,27 +2,40 @@
 // all made of one seed and checked by the oracles at every turn. Quiet days must cost nothing between timers.
 
 import { Crash, type FaultLog, randomFaults } from './faults.ts';
-import { Oracles } from './oracles.ts';
+import { Oracles, quietTime } from './oracles.ts';
 import { type Script, troubles } from './troubles.ts';
 import { keySecret, type Turn, World } from './world.ts';
 
 export const dayMs = 24 * 3_600_000;
 const hourMs = 3_600_000;
+const troublesPerDay = 0.125;
+const nightly = '0 3 * * *';
+const schedules = [
+  undefined,
+  undefined,
+  undefined,
+  nightly,
+  nightly,
+  nightly,
+  nightly,
+  '0 3 * * 1',
+  '30 */6 * * *',
+];
+/** README.md says why these; a hundredth of all lives has links of 15 minutes besides. */
+const lifetimesInHours = [
+  1, 6, 12, 12, 12, 24, 24, 24, 24, 24, 72, 72, 168, 168, 168, 168, 168, 168, 168, 168,
+];
+/** A wake-up later than this is the hourly look, or as good as one. */
+const shortestLookMs = 50 * 60_000;
+/** Of so many hourly looks on calm days one is played. */
+const looksPerPlayed = 8;
 
-export interface LifeFacts {
-  days: number;
-  turns: number;
-  faults: number;
-  crashes: number;
-  starts: number;
-  mints: number;
-  versions: number;
-  /** Days on which nothing was due or changed, and turns on which nothing was due. */
-  idleDays: number;
-  idleTurns: number;
-  /** Links that died while nobody could be asked for another. */
-  excusedDeaths: number;
-}
+/**
+ * Counts by name: `days`, `passes`, `crashes`, `jobs`, `spare jobs`, `links`, `versions`; `idle passes` on which
+ * nothing was due and `idle days` of nothing else; `looks left out` of calm days; `excused deaths` of links while
+ * nobody could be asked for another; `fault: …` and `trouble: …` by kind.
+ */
+export type LifeFacts = Readonly<Record<string, number>>;
 
 /** Plays the life of a seed. Throws the breach, with the seed and the day in its message. */
 export async function playLife(seed: number, days: number): Promise<LifeFacts> {
@@ -45,26 +58,31 @@ class Life {
   #faultsSeen = 0;
   #edits = 0;
   #idleDays = 0;
+  #skipped = 0;
+  readonly #troubles: string[] = [];
   day = 0;
   trouble = 'none';
 
   constructor(seed: number) {
     const world = new World({ seed, spec: {} });
     const { dice } = world;
-    const schedule = dice.pick([undefined, '0 3 * * *', '0 3 * * *', '0 3 * * 1', '30 */6 * * *']);
+    const schedule = dice.pick(schedules);
     const historyLimit = dice.between(1, 6);
     world.editSpec({ ...(schedule && { schedule }), historyLimit, jobTimeout: '30m' });
     world.faults = randomFaults(dice, () => this.#rate, this.#log);
-    world.vendor.linkLifetimeMs = dice.pick([1, 12, 24, 24, 72, 168]) * hourMs;
+    world.vendor.linkLifetimeMs = dice.isBelow(0.01) ? 15 * 60_000 : dice.pick(lifetimesInHours) * hourMs;
     world.vendor.isIdempotent = dice.isBelow(0.7);
-    world.vendor.jobMs = dice.between(5, 1200) * 1000;
+    // From seconds to twenty minutes, short ones as often as long ones.
+    // Most APIs say how long to wait between two questions.
+    world.vendor.pollAfterMs = dice.pick([undefined, 10_000, 30_000, 60_000]);
+    world.vendor.jobMs = Math.round(5000 * 240 ** dice.roll());
     this.#script = { world, oracles: new Oracles(world) };
   }
 
   async liveDay(): Promise<void> {
     const { world, oracles } = this.#script;
     this.day += 1;
-    if (world.dice.isBelow(0.8)) {
+    if (!world.dice.isBelow(troublesPerDay)) {
       const turns = this.#turns;
       const idle = oracles.idleTurns;
       await this.#run(dayMs);
@@ -83,6 +101,7 @@ class Life {
     const { dice } = world;
     const [name, begin] = dice.pick(Object.entries(troubles));
     this.trouble = name;
+    this.#troubles.push(name);
     this.#edits += 1;
     this.#rate = dice.pick([0, 0, 0.02, 0.1]);
     oracles.disturb();
@@ -114,10 +133,10 @@ class Life {
   }
 
   #run(ms: number): Promise<void> {
-    return this.#script.world.run(ms, (turn) => this.#watch(turn));
+    return this.#script.world.run(ms, (turn, end) => this.#watch(turn, end));
   }
 
-  async #watch(turn: Turn): Promise<void> {
+  async #watch(turn: Turn, end: number): Promise<void> {
     const { world, oracles } = this.#script;
     this.#turns += 1;
     // Where keys are not honoured, a start sent again is another job: one for each fault, as without.
@@ -126,21 +145,51 @@ class Life {
     this.#faultsSeen = this.#log.length;
     await oracles.check(turn, hadFaults, world.dice.isBelow(0.25));
     world.forget();
+    if (this.trouble === 'none' && !hadFaults) this.#skipLooks(turn, end);
+  }
+
+  /**
+   * On a calm day most of the hourly looks are left out. They would see the same objects and name the same times,
+   * and without them nothing makes good what a timer forgot. The last one before a named time is always played,
+   * and of the others some.
+   */
+  #skipLooks({ outcome, startedAt, callsMade, writesMade, before }: Turn, end: number): void {
+    const { world } = this.#script;
+    const { clock, dice } = world;
+    const object = world.object();
+    const lookMs = world.wakeAt - startedAt;
+    const wasIdle = outcome !== undefined && callsMade + writesMade === 0 && before === object;
+    if (!wasIdle || world.isDirty || lookMs < shortestLookMs) return;
+    const quietUntil = quietTime(object) - clock.now() + clock.monotonic();
+    const spare = Math.floor((Math.min(end, quietUntil) - world.wakeAt - 1) / lookMs);
+    const skipped = Math.min(spare, dice.between(0, 2 * looksPerPlayed));
+    if (skipped <= 0) return;
+    world.wakeAt += skipped * lookMs;
+    this.#skipped += skipped;
   }
 
   facts(days: number): LifeFacts {
     const { world, oracles } = this.#script;
     return {
       days,
-      turns: this.#turns,
-      faults: this.#log.length,
+      passes: this.#turns,
       crashes: world.crashes,
-      starts: world.vendor.exported.size,
-      mints: world.vendor.links.size,
+      jobs: world.vendor.exported.size,
+      'spare jobs': oracles.spareJobs(),
+      links: world.vendor.links.size,
       versions: oracles.versions(),
-      idleDays: this.#idleDays,
-      idleTurns: oracles.idleTurns,
-      excusedDeaths: oracles.link.excused,
+      'idle days': this.#idleDays,
+      'idle passes': oracles.idleTurns,
+      'looks left out': this.#skipped,
+      'excused deaths': oracles.link.excused,
+      ...countsOf(this.#log.map(({ fault }) => `fault: ${fault}`)),
+      ...countsOf(this.#troubles.map((name) => `trouble: ${name}`)),
     };
   }
+}
+
+function countsOf(names: readonly string[]): LifeFacts {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
 }

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
+import { parseStatus } from '../../src/staticexport/parse.ts';
 import { requestTimeoutMs, type Turn, type World } from './world.ts';
 
 /** Who hands out the same link until it is dead leaves no way to be in time, only to be quick. */
@@ -63,9 +64,8 @@ export class LinkOracles {
 
   /** A try failed before the calm, and its wait is not over. */
   #isWaiting({ before }: Turn): boolean {
-    const failed = this.#world.status().failures?.link;
-    const status: unknown = before?.status;
-    return failed !== undefined || JSON.stringify(status ?? {}).includes('"link":{"count"');
+    const failed = this.#world.status().failures?.link ?? parseStatus(before?.status).failures?.link;
+    return failed !== undefined;
   }
 }
 

@@ -5,11 +5,13 @@ import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
 import { gather } from '../../src/loop/gather.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
+import type { StaticExportObject } from '../../src/loop/ports.ts';
 import { adopt } from '../../src/reconcile/adopt.ts';
 import { choose } from '../../src/reconcile/choose.ts';
 import { classify } from '../../src/reconcile/classify.ts';
 import { nextWake } from '../../src/reconcile/wake.ts';
-import { parseStaticExport } from '../../src/staticexport/parse.ts';
+import { readInstant } from '../../src/staticexport/instant.ts';
+import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
 import { type Status, statusSchema } from '../../src/staticexport/status-schema.ts';
 import { brokenRules } from '../support/kstatus-rules.ts';
 import { signature } from './fake-vendor.ts';
@@ -31,6 +33,10 @@ export class Oracles {
   #wasClean = false;
   idleTurns = 0;
   #shown = '';
+  /** What was searched already, and for which key. */
+  readonly #searched = new WeakMap<object, string>();
+  #judged: unknown;
+  #outputSeen: unknown;
   #jobsChecked = '';
   readonly #superseded = new Set<string>();
   readonly link: LinkOracles;
@@ -43,6 +49,12 @@ export class Oracles {
   constructor(world: World) {
     this.#world = world;
     this.link = new LinkOracles(world);
+  }
+
+  /** Jobs that were started for nobody, in all. */
+  spareJobs(): number {
+    const { exported, elsewhere } = this.#world.vendor;
+    return [...exported.keys()].filter((id) => !this.#seenJobs.has(id) && !elsewhere.has(id)).length;
   }
 
   versions(): number {
@@ -89,15 +101,16 @@ export class Oracles {
   /** Rule 5: keys and links appear in no status, event, log, ConfigMap. */
   checkSecrets(): void {
     const { cluster, events, logs, vendor } = this.#world;
-    const seen = `${cluster.version()} ${events.length} ${logs.length}`;
+    const seen = `${vendor.validKey} ${cluster.version()} ${events.length} ${logs.length}`;
     if (seen === this.#shown) return;
     this.#shown = seen;
+    const objects = [...cluster.exports.values(), ...cluster.configMaps.values()];
     const shown = JSON.stringify([
-      [...cluster.exports.values()],
-      [...cluster.configMaps.values()],
+      objects.filter((one) => this.#searched.get(one) !== vendor.validKey),
       events.slice(-20),
       logs.slice(-20),
     ]);
+    for (const one of objects) this.#searched.set(one, vendor.validKey);
     assert.ok(!shown.includes(signature), 'a link is shown');
     assert.ok(!shown.includes(vendor.validKey.slice(4)), 'a key is shown');
   }
@@ -105,7 +118,9 @@ export class Oracles {
   /** kstatus, and the schema that the API server would hold the status to. */
   checkStatus(): void {
     const object = this.#world.object();
-    if (object === undefined) return;
+    // The same object was judged before.
+    if (object === undefined || object === this.#judged) return;
+    this.#judged = object;
     const read = statusSchema.safeParse(object.status);
     assert.ok(read.success, `the API server would refuse this status: ${read.error?.message ?? ''}`);
     const conditions = read.data.conditions ?? [];
@@ -127,7 +142,8 @@ export class Oracles {
   checkPublication({ before }: Turn): void {
     const output = this.#world.output();
     const text = output?.['bundle.json'];
-    if (text === undefined) return;
+    if (text === undefined || (output === this.#outputSeen && this.#lastVersion !== undefined)) return;
+    this.#outputSeen = output;
     const published = parsePublishedBundle(text);
     const truth = this.#world.vendor.inspectionOf(published.jobId);
     assert.equal(published.digest, truth.digest, 'published digest is not that of its job');
@@ -242,12 +258,20 @@ export class Oracles {
 
 /** Nothing had changed, nothing was running and no time that status names had come: nothing was to be done. */
 export function isIdle({ before, wasDirty }: Turn, now: number): boolean {
-  const status = parseStaticExport({ spec: before?.spec, status: before?.status }).status;
-  const { job, start, nextRefreshTime, nextExportTime, failures = {}, targets = [], refusedKey } = status;
-  if (wasDirty || start !== undefined || refusedKey !== undefined || nextRefreshTime === undefined)
-    return false;
-  if (job?.verdict === undefined || job.verdict === 'TimedOut' || job.verdict === 'JobLost') return false;
-  const lanes = [failures.export, failures.poll, failures.link].filter((one) => one !== undefined);
-  if (lanes.length > 0 || targets.some(({ synced }) => !synced)) return false;
-  return [nextRefreshTime, nextExportTime].every((at) => at === undefined || Date.parse(at) > now);
+  return !wasDirty && quietTime(before) > now;
+}
+
+/** Until when a resource has nothing to do as its status says, epoch ms; 0 when it does not say so. */
+export function quietTime(object: StaticExportObject | undefined): number {
+  const { job, start, nextRefreshTime, nextExportTime, failures, targets, refusedKey } = parseStatus(
+    object?.status,
+  );
+  if (start !== undefined || refusedKey !== undefined || nextRefreshTime === undefined) return 0;
+  if (job?.verdict === undefined || job.verdict === 'TimedOut' || job.verdict === 'JobLost') return 0;
+  const lanes = [failures?.export, failures?.poll, failures?.link];
+  if (lanes.some((one) => one !== undefined) || targets?.some(({ synced }) => !synced)) return 0;
+  return Math.min(
+    readInstant(nextRefreshTime) ?? 0,
+    nextExportTime === undefined ? Number.POSITIVE_INFINITY : (readInstant(nextExportTime) ?? 0),
+  );
 }

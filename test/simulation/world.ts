@@ -205,14 +205,17 @@ export class World {
       this.clock.monotonic() + (error.code === 'Conflict' ? 100 : Math.min(300_000, 500 * 2 ** this.#errors));
   }
 
-  /** Runs passes as they fall due until `ms` from now; `watch` sees each. */
-  async run(ms: number, watch: (turn: Turn) => void | Promise<void> = () => {}): Promise<void> {
+  /**
+   * Runs passes as they fall due until `ms` from now; `watch` sees each, and may put off the next one (`wakeAt`) as
+   * long as it is before `end`.
+   */
+  async run(ms: number, watch: (turn: Turn, end: number) => void | Promise<void> = () => {}): Promise<void> {
     const end = this.clock.monotonic() + ms;
     // A refused key is looked at every minute, for days if need be.
     for (let turns = 0; this.wakeAt <= end; turns += 1) {
       if (turns > 4000 + ms / 20_000) throw new Error('the driver turns without end');
       await this.#sleep();
-      await watch(await this.turn());
+      await watch(await this.turn(), end);
     }
     await this.clock.pass(end - this.clock.monotonic());
   }

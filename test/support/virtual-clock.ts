@@ -95,7 +95,6 @@ export function virtualClock(startsAt = Date.UTC(2026, 0, 5, 12)): VirtualClock 
       await settle();
       for (let [next] = timers; next !== undefined && next.at <= end; [next] = timers) await fireNext(next);
       elapsed = end;
-      await settle();
     },
   };
 }

@@ -1,0 +1,32 @@
+// Long campaigns play millions of passes over objects that have not changed. Here the product's pure functions are
+// replaced by the same functions with a memory: same argument, same answer, computed once. Nothing else differs,
+// and `memo.test.ts` holds the two against each other. Load it before anything of the product: `--import`.
+
+import { registerHooks } from 'node:module';
+
+const folder = new URL('./', import.meta.url).href;
+const source = new URL('../../../src/', import.meta.url).href;
+
+/** What is imported, and the file here that stands in for it. Who stands in imports the real one. */
+const standIns: Readonly<Record<string, string>> = {
+  [`${source}staticexport/parse.ts`]: `${folder}parse.ts`,
+  [`${source}staticexport/wanted.ts`]: `${folder}wanted.ts`,
+  [`${source}staticexport/instant.ts`]: `${folder}instant.ts`,
+  [`${source}bundle/published-bundle.ts`]: `${folder}published-bundle.ts`,
+  [`${source}loop/allowed-host.ts`]: `${folder}allowed-host.ts`,
+  [`${source}loop/outputs.ts`]: `${folder}outputs.ts`,
+  [`${source}reconcile/spread.ts`]: `${folder}spread.ts`,
+};
+const yaml = `${folder}yaml.ts`;
+
+registerHooks({
+  resolve: (specifier, context, next) => {
+    const isStandIn = context.parentURL?.startsWith(folder) ?? false;
+    if (isStandIn) return next(specifier, context);
+    const isOurs = context.parentURL?.startsWith(source) ?? false;
+    if (specifier === 'yaml' && isOurs) return next(yaml, context);
+    const found = next(specifier, context);
+    const standIn = standIns[found.url];
+    return standIn === undefined ? found : next(standIn, context);
+  },
+});

@@ -1,0 +1,13 @@
+// Stands in for `src/staticexport/instant.ts`: the same instants are written and read over and over.
+
+import { formatInstant as formatAnew, readInstant as readAnew } from '../../../src/staticexport/instant.ts';
+import { byValue } from './memory.ts';
+
+export { wholeSecond } from '../../../src/staticexport/instant.ts';
+
+export const formatInstant = byValue(formatAnew);
+const read = byValue((text: string) => readAnew(text));
+
+export function readInstant(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : read(text);
+}

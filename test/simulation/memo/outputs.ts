@@ -1,0 +1,56 @@
+// Stands in for `src/loop/outputs.ts`: outputs that were found as they should be are so again while neither they nor
+// their owner have changed. Whatever publishes, or finds something to write, goes through the real one.
+
+import { type OutputsWritten, writeOutputs as writeAnew } from '../../../src/loop/outputs.ts';
+import type { Cluster, ConfigMapObject, SecretObject } from '../../../src/loop/ports.ts';
+
+export type { OutputsWritten } from '../../../src/loop/outputs.ts';
+
+type Call = Parameters<typeof writeAnew>;
+
+interface Kept {
+  readonly uid: string;
+  readonly name: string;
+  readonly configMap: ConfigMapObject;
+}
+
+const kept = new WeakMap<SecretObject, Kept>();
+
+export async function writeOutputs(...call: Call): Promise<OutputsWritten> {
+  const [{ metadata }, name, { state, handles }, publish, edge, signal] = call;
+  const { secret, configMap, published } = handles;
+  if (publish !== undefined || secret === undefined || configMap === undefined) return writeAnew(...call);
+  const known = kept.get(secret);
+  if (known?.uid === metadata.uid && known.name === name && known.configMap === configMap) {
+    return { state, published, refusal: undefined, isPublished: true };
+  }
+  let writes = 0;
+  const count = (): void => {
+    writes += 1;
+  };
+  const result = await writeAnew(
+    call[0],
+    name,
+    { state, handles },
+    publish,
+    { ...edge, cluster: counting(edge.cluster, count) },
+    signal,
+  );
+  const isAsFound = result.state === state && result.published === published && result.isPublished;
+  if (writes === 0 && isAsFound) kept.set(secret, { uid: metadata.uid, name, configMap });
+  return result;
+}
+
+function counting(cluster: Cluster, count: () => void): Cluster {
+  return {
+    ...cluster,
+    applySecret: (object, signal) => {
+      count();
+      return cluster.applySecret(object, signal);
+    },
+    applyConfigMap: (object, signal) => {
+      count();
+      return cluster.applyConfigMap(object, signal);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// Stands in for `src/staticexport/parse.ts`: specs and statuses of the fake cluster never change in place, so each
+// is read once. What is not an object is read anew every time.
+
+import {
+  parseStatus as readStatus,
+  parseStaticExport as readWhole,
+  type StaticExport,
+} from '../../../src/staticexport/parse.ts';
+import type { Status } from '../../../src/staticexport/status-schema.ts';
+import { byIdentity, frozen } from './memory.ts';
+
+export type { StaticExport } from '../../../src/staticexport/parse.ts';
+
+const statusOf = byIdentity((raw: object) => frozen(readStatus(raw)));
+const specOf = byIdentity((spec: object) => {
+  const { status: _status, ...read } = readWhole({ spec, status: undefined });
+  return frozen(read);
+});
+/** The whole, too, is the same object as long as its halves are. */
+const wholes = byIdentity((spec: object) =>
+  byIdentity((status: object): StaticExport => frozen({ ...specOf(spec), status: statusOf(status) })),
+);
+
+export function parseStatus(raw: unknown): Status {
+  return isObject(raw) ? statusOf(raw) : readStatus(raw);
+}
+
+export function parseStaticExport(object: {
+  readonly spec: unknown;
+  readonly status: unknown;
+}): StaticExport {
+  const { spec, status } = object;
+  return isObject(spec) && isObject(status) ? wholes(spec)(status) : readWhole(object);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

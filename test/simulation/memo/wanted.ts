@@ -1,0 +1,22 @@
+// Stands in for `src/staticexport/wanted.ts`: the same spec under the same settings wants the same.
+
+import type { Spec } from '../../../src/staticexport/schema.ts';
+import { applyDefaults as applyAnew, type Wanted } from '../../../src/staticexport/wanted.ts';
+import { byIdentity, byValue, frozen } from './memory.ts';
+
+export type { Pin, Wanted, WantedTarget } from '../../../src/staticexport/wanted.ts';
+
+type Identity = Parameters<typeof applyAnew>[0];
+type Settings = Parameters<typeof applyAnew>[2];
+
+const known = byIdentity((spec: Spec) =>
+  byValue((about: string): Wanted => {
+    const [namespace = '', name = '', apiBaseUrl] = about.split('\n');
+    return frozen(applyAnew({ namespace, name }, spec, { apiBaseUrl }));
+  }),
+);
+
+export function applyDefaults({ namespace, name }: Identity, spec: Spec, { apiBaseUrl }: Settings): Wanted {
+  const about = [namespace, name, ...(apiBaseUrl === undefined ? [] : [apiBaseUrl])].join('\n');
+  return known(spec)(about);
+}

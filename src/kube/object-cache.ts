@@ -2,7 +2,12 @@
 // Invariant: a change of status alone wakes nobody, or every pass would wake the next one.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { StoredResource } from './stored-object.ts';
+import type { StoredMeta } from './stored-object.ts';
+
+/** The least that must be remembered of an object. */
+export interface Remembered {
+  readonly metadata: StoredMeta;
+}
 
 export const cacheKey = ({
   namespace,
@@ -12,11 +17,11 @@ export const cacheKey = ({
   readonly name: string;
 }): string => `${namespace}/${name}`;
 
-export class ObjectCache {
-  readonly #objects = new Map<string, StoredResource>();
+export class ObjectCache<T extends Remembered> {
+  readonly #objects = new Map<string, T>();
 
   /** Remembers the object; true if somebody has to look at it. */
-  put(object: StoredResource): boolean {
+  put(object: T): boolean {
     const key = cacheKey(object.metadata);
     const before = this.#objects.get(key);
     this.#objects.set(key, object);
@@ -28,11 +33,11 @@ export class ObjectCache {
     return this.#objects.delete(key);
   }
 
-  get(key: string): StoredResource | undefined {
+  get(key: string): T | undefined {
     return this.#objects.get(key);
   }
 
-  values(): readonly StoredResource[] {
+  values(): readonly T[] {
     return [...this.#objects.values()];
   }
 
@@ -41,7 +46,7 @@ export class ObjectCache {
   }
 
   /** Makes the cache what a complete list says. Returns the keys to wake: changed, new and gone. */
-  replace(objects: readonly StoredResource[]): readonly string[] {
+  replace(objects: readonly T[]): readonly string[] {
     const listed = new Set(objects.map(({ metadata }) => cacheKey(metadata)));
     const gone = [...this.#objects.keys()].filter((key) => !listed.has(key));
     for (const key of gone) this.#objects.delete(key);
@@ -50,7 +55,7 @@ export class ObjectCache {
   }
 
   /** Keys under which the list and the cache hold different objects or versions of them. */
-  differences(objects: readonly StoredResource[]): readonly string[] {
+  differences(objects: readonly T[]): readonly string[] {
     const listed = new Map(objects.map((object) => [cacheKey(object.metadata), object.metadata]));
     const keys = new Set([...listed.keys(), ...this.#objects.keys()]);
     return [...keys].filter((key) => {
@@ -61,7 +66,7 @@ export class ObjectCache {
   }
 }
 
-function wakes(before: StoredResource, after: StoredResource): boolean {
+function wakes(before: Remembered, after: Remembered): boolean {
   const [a, b] = [before.metadata, after.metadata];
   return (
     a.uid !== b.uid ||

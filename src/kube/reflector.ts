@@ -7,19 +7,21 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { isRecord, recordAt, textAt } from './json.ts';
-import { cacheKey, ObjectCache } from './object-cache.ts';
+import { cacheKey, ObjectCache, type Remembered } from './object-cache.ts';
 import type { Resource } from './resource-path.ts';
 import { readResource, type StoredResource } from './stored-object.ts';
 import type { Transport } from './transport.ts';
 import { readWatchEvents, type WatchEvent } from './watch-stream.ts';
 
-export interface ReflectorOptions {
+export interface ReflectorOptions<T extends Remembered> {
   readonly transport: Transport;
   readonly resource: Resource;
   /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
   /** Absent: all. What stops matching is gone, as if it had been deleted. */
   readonly labelSelector?: string;
+  /** What is remembered of an object; its metadata decides about waking. The rest of it is let go. */
+  readonly keep: (object: StoredResource) => T;
   readonly clock: Clock;
   readonly random: Random;
   /** Must not throw and must not wait: it puts the key into a queue. `listed`: found by the first list of all. */
@@ -28,10 +30,10 @@ export interface ReflectorOptions {
   readonly report: (trouble: ClusterError | undefined) => void;
 }
 
-export interface Reflector {
+export interface Reflector<T extends Remembered> {
   /** Runs until the signal aborts; never rejects. Call once. */
   run(signal: AbortSignal): Promise<void>;
-  readonly cache: ObjectCache;
+  readonly cache: ObjectCache<T>;
   isSynced(): boolean;
   /** Milliseconds since the server last said anything; Infinity before it ever did. */
   silenceMs(): number;
@@ -52,9 +54,9 @@ interface Place {
   resourceVersion: string | undefined;
 }
 
-export function createReflector(options: ReflectorOptions): Reflector {
-  const { transport, resource, namespace, clock, random } = options;
-  const cache = new ObjectCache();
+export function createReflector<T extends Remembered>(options: ReflectorOptions<T>): Reflector<T> {
+  const { transport, resource, namespace, clock, random, keep } = options;
+  const cache = new ObjectCache<T>();
   const address = { resource, namespace };
   const selected = options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector };
   const place: Place = { resourceVersion: undefined };
@@ -72,13 +74,13 @@ export function createReflector(options: ReflectorOptions): Reflector {
   };
 
   const list = async (signal: AbortSignal) => {
-    const objects: StoredResource[] = [];
+    const objects: T[] = [];
     let next: string | undefined;
     let resourceVersion: string | undefined;
     do {
       const query = { ...selected, limit: String(pageSize), ...(next !== undefined && { continue: next }) };
       const page = await transport.call({ verb: 'list', method: 'GET', address, query }, signal);
-      const read = readPage(page);
+      const read = readPage(page, keep);
       objects.push(...read.objects);
       resourceVersion = read.resourceVersion;
       next = read.next;
@@ -103,7 +105,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
       place.resourceVersion = event.resourceVersion;
       return;
     }
-    const object = readResource(event.object);
+    const object = keep(readResource(event.object));
     const key = cacheKey(object.metadata);
     touched.add(key);
     place.resourceVersion = object.metadata.resourceVersion;
@@ -219,7 +221,7 @@ function asTrouble(error: unknown): ClusterError {
     : new ClusterError('Unavailable', 'a watch failed unexpectedly', { cause: error });
 }
 
-function readPage(page: unknown) {
+function readPage<T>(page: unknown, keep: (object: StoredResource) => T) {
   const record = isRecord(page) ? page : {};
   const items = record['items'];
   if (!Array.isArray(items)) {
@@ -227,7 +229,7 @@ function readPage(page: unknown) {
   }
   const metadata = recordAt(record, 'metadata');
   return {
-    objects: items.map(readResource),
+    objects: items.map((item) => keep(readResource(item))),
     resourceVersion: textAt(metadata, 'resourceVersion'),
     next: textAt(metadata, 'continue') || undefined,
   };

@@ -10,7 +10,6 @@ import { adminApp } from '../runtime/admin-port.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
-import { apiHostOf } from './api-host.ts';
 import { watchSkew } from './clock-skew.ts';
 import { type ElectionTimes, runElection } from './election.ts';
 import type { OperatorValues } from './flags.ts';
@@ -46,7 +45,7 @@ export async function runOperator(
     watch: () => watches.figures(),
   });
   const queue = new WorkQueue(clock, metrics.queue, {
-    laneOf: (key) => apiHostOf(watches.get(key)?.spec),
+    laneOf: (key) => watches.get(key)?.apiHost ?? '',
     width: values.workers,
   });
   const transportOptions = { clock, timeoutMs: values.clusterTimeout, observe: metrics.request };

@@ -5,30 +5,14 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Observed } from '../loop/edge.ts';
 import type { ObjectKey } from '../loop/ports.ts';
+import type { StatusFacts } from './known-resource.ts';
 
 /** What the last pass saw, and what the resource's own status says of the published version. */
-export interface ResourceReport {
+export interface ResourceReport extends StatusFacts {
   readonly key: ObjectKey;
   readonly observed: Observed;
-  readonly pages: number | undefined;
-  /** Epoch ms. */
-  readonly confirmedAt: number | undefined;
-  /** Of the last job that is over. */
-  readonly exportTookMs: number | undefined;
   /** What the link before the present one had left when it was replaced; below zero: it was dead. */
   readonly lifeLeftMs: number | undefined;
-  /** Failures in a row, by what they hold up (`export`, `poll`, `link`); 1 for a refused `key`. */
-  readonly failures: readonly {
-    readonly lane: string;
-    readonly reason: string;
-    readonly count: number;
-  }[];
-  /** Of its status; reasons are few and documented. */
-  readonly conditions: readonly {
-    readonly type: string;
-    readonly status: string;
-    readonly reason: string;
-  }[];
 }
 
 const gauges: readonly (readonly [

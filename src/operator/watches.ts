@@ -3,12 +3,12 @@
 
 import { createReflector, type Reflector } from '../kube/reflector.ts';
 import { staticExports } from '../kube/resource-path.ts';
-import type { StoredResource } from '../kube/stored-object.ts';
 import type { Transport } from '../kube/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ClusterError } from '../wire/cluster-error.ts';
+import { type KnownResource, knownOf } from './known-resource.ts';
 
 export interface WatchesOptions {
   readonly transport: Transport;
@@ -28,18 +28,19 @@ export interface Watches {
   trouble(): string | undefined;
   /** Of the namespace that has been silent longest. */
   silenceMs(): number;
-  get(key: string): StoredResource | undefined;
+  get(key: string): KnownResource | undefined;
   figures(): { readonly missedChanges: number; readonly silenceSeconds: number; readonly objects: number };
 }
 
 export function createWatches(options: WatchesOptions): Watches {
   const namespaces = options.namespaces.length === 0 ? [undefined] : [...new Set(options.namespaces)];
   const troubles = new Map<string | undefined, string>();
-  const reflectors: readonly Reflector[] = namespaces.map((namespace) =>
+  const reflectors: readonly Reflector<KnownResource>[] = namespaces.map((namespace) =>
     createReflector({
       ...options,
       resource: staticExports,
       namespace,
+      keep: knownOf,
       report: (trouble) => note(troubles, options.logger, namespace, trouble),
     }),
   );
@@ -51,7 +52,13 @@ export function createWatches(options: WatchesOptions): Watches {
     isSynced: () => reflectors.every((one) => one.isSynced()),
     trouble: () => [...troubles.values()][0],
     silenceMs,
-    get: (key) => reflectors.map((one) => one.cache.get(key)).find((object) => object !== undefined),
+    get: (key) => {
+      for (const { cache } of reflectors) {
+        const found = cache.get(key);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
     figures: () => ({
       missedChanges: reflectors.reduce((sum, one) => sum + one.missedChanges(), 0),
       silenceSeconds: silenceMs() / 1000,

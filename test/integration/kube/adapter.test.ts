@@ -274,6 +274,7 @@ test('the reflector sees what is there, what comes, what changes and what goes; 
     transport,
     resource: staticExports,
     namespace,
+    keep: (object) => object,
     clock: systemClock,
     random: systemRandom,
     wake: (key) => wakes.push(key),

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Connection, openConnection } from '../../../src/kube/connection.ts';
 import { createReflector, type Reflector } from '../../../src/kube/reflector.ts';
 import { staticExports } from '../../../src/kube/resource-path.ts';
+import type { StoredResource } from '../../../src/kube/stored-object.ts';
 import { createTransport, type Transport } from '../../../src/kube/transport.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Authority, createAuthority } from '../../support/pki.ts';
@@ -23,7 +24,7 @@ export interface ScriptedCluster {
   readonly authority: Authority;
   readonly connection: Connection;
   readonly transport: Transport;
-  readonly reflector: Reflector;
+  readonly reflector: Reflector<StoredResource>;
   readonly wakes: string[];
   /** Codes of the outages that were reported; `undefined` where one was over. */
   readonly troubles: (string | undefined)[];
@@ -67,6 +68,7 @@ export async function startScriptedCluster(
   const reflector = createReflector({
     transport,
     resource: staticExports,
+    keep: (object) => object,
     clock,
     random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
     wake: (key) => wakes.push(key),

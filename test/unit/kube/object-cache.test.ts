@@ -36,7 +36,7 @@ const changes: readonly (readonly [name: string, after: StoredResource, wakes: b
 ];
 for (const [name, after, wakes] of changes) {
   test(`${name} ${wakes ? 'wakes' : 'wakes nobody'}`, () => {
-    const cache = new ObjectCache();
+    const cache = new ObjectCache<StoredResource>();
     assert.equal(cache.put(object()), true);
     assert.equal(cache.put(after), wakes);
     assert.equal(cache.get('ns/a'), after);
@@ -44,7 +44,7 @@ for (const [name, after, wakes] of changes) {
 }
 
 test('a complete list wakes what is new, changed and gone, and nothing else', () => {
-  const cache = new ObjectCache();
+  const cache = new ObjectCache<StoredResource>();
   for (const name of ['same', 'changed', 'gone']) cache.put(object({ name }));
   const woken = cache.replace([
     object({ name: 'same', resourceVersion: '9' }, { job: {} }),
@@ -56,7 +56,7 @@ test('a complete list wakes what is new, changed and gone, and nothing else', ()
 });
 
 test('differences are told by identity and version, in both directions', () => {
-  const cache = new ObjectCache();
+  const cache = new ObjectCache<StoredResource>();
   for (const name of ['same', 'changed', 'gone', 'reborn']) cache.put(object({ name }));
   const differences = cache.differences([
     object({ name: 'same' }),

@@ -97,6 +97,7 @@ function start(prepare: (server: FakeServer) => void = () => {}) {
     transport: server,
     resource: staticExports,
     namespace: 'ns',
+    keep: (object) => object,
     clock,
     random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
     wake: (key) => wakes.push(key),

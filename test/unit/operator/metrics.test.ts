@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StoredResource } from '../../../src/kube/stored-object.ts';
 import type { Observed, PassOutcome } from '../../../src/loop/edge.ts';
+import { knownOf } from '../../../src/operator/known-resource.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { createReports } from '../../../src/operator/reports.ts';
 
@@ -50,7 +51,7 @@ const stored: StoredResource = {
 };
 
 function start() {
-  const reports = createReports({ get: (key) => (key === 'ns/docs' ? stored : undefined) });
+  const reports = createReports({ get: (key) => (key === 'ns/docs' ? knownOf(stored) : undefined) });
   const metrics = createMetrics({
     workers: 4,
     host: '10.0.0.1:6443',
@@ -113,7 +114,7 @@ test('what a link had left at its refresh is kept until the next one', async () 
 
 test('an export that finds nothing new moves the time of the last success', async () => {
   const active = { exportedAt: '2026-11-21T10:00:00Z', checkedAt: '2026-11-22T10:00:00Z' };
-  const reports = createReports({ get: () => ({ ...stored, status: { active } }) });
+  const reports = createReports({ get: () => knownOf({ ...stored, status: { active } }) });
   reports.put(key, outcome());
   assert.equal(reports.list()[0]?.confirmedAt, Date.UTC(2026, 10, 22, 10));
 });

@@ -23,6 +23,10 @@ export interface StoredBundle {
   read(file: BundleFile): Promise<Buffer>;
   /** Bytes `start` to `endExclusive` of the file. @throws {RangeError} outside of it */
   readRange(file: PackedBytes, start: number, endExclusive: number): Promise<Buffer>;
+  /** Fills `into` with the whole file. @throws {RangeError} where it is not of the file's size */
+  readInto(file: PackedBytes, into: Buffer): Promise<void>;
+  /** The same at once; cheap while the pack is in the page cache. */
+  readIntoSync(file: PackedBytes, into: Buffer): void;
   /** The whole file, at once; cheap while the pack is in the page cache. */
   readSync(file: BundleFile): Buffer;
   /** Waits for reads under way. Reading afterwards throws. */
@@ -40,7 +44,7 @@ export async function openPack(
   facts: BundleFacts | undefined,
 ): Promise<StoredBundle> {
   const fd = await open(packPath, 'r');
-  const underWay = new Set<Promise<Buffer>>();
+  const underWay = new Set<Promise<void>>();
   let isClosed = false;
 
   const requireOpen = (): void => {
@@ -51,11 +55,20 @@ export async function openPack(
     if (!(start >= 0 && start <= endExclusive && endExclusive <= file.size)) {
       throw new RangeError(`bytes ${start}-${endExclusive} are outside of a file of ${file.size}`);
     }
-    const reading = readFully(fd, file.offset + start, endExclusive - start);
+    const buffer = Buffer.allocUnsafeSlow(endExclusive - start);
+    return track(readFully(fd, buffer, file.offset + start)).then(() => buffer);
+  };
+  const track = (reading: Promise<void>): Promise<void> => {
     underWay.add(reading);
     const forget = (): boolean => underWay.delete(reading);
     reading.then(forget, forget);
     return reading;
+  };
+  const requireRoom = (file: PackedBytes, into: Buffer): void => {
+    requireOpen();
+    if (into.length !== file.size) {
+      throw new RangeError(`a file of ${file.size} bytes does not go into ${into.length}`);
+    }
   };
 
   return {
@@ -63,14 +76,18 @@ export async function openPack(
     facts,
     read: async (file) => readRange(file, 0, file.size),
     readRange: async (file, start, endExclusive) => readRange(file, start, endExclusive),
+    readInto: async (file, into) => {
+      requireRoom(file, into);
+      await track(readFully(fd, into, file.offset));
+    },
+    readIntoSync: (file, into) => {
+      requireRoom(file, into);
+      readFullySync(fd, into, file.offset);
+    },
     readSync: (file) => {
       requireOpen();
       const buffer = Buffer.allocUnsafeSlow(file.size);
-      for (let at = 0; at < file.size; ) {
-        const count = readSync(fd, buffer, at, file.size - at, file.offset + at);
-        if (count === 0) throw new Error('the pack is shorter than its index says');
-        at += count;
-      }
+      readFullySync(fd, buffer, file.offset);
       return buffer;
     },
     close: async () => {
@@ -82,12 +99,18 @@ export async function openPack(
   };
 }
 
-async function readFully(fd: number, position: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafeSlow(length);
-  for (let at = 0; at < length; ) {
-    const { bytesRead } = await read(fd, buffer, at, length - at, position + at);
+async function readFully(fd: number, into: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < into.length; ) {
+    const { bytesRead } = await read(fd, into, at, into.length - at, position + at);
     if (bytesRead === 0) throw new Error('the pack is shorter than its index says');
     at += bytesRead;
   }
-  return buffer;
+}
+
+function readFullySync(fd: number, into: Buffer, position: number): void {
+  for (let at = 0; at < into.length; ) {
+    const count = readSync(fd, into, at, into.length - at, position + at);
+    if (count === 0) throw new Error('the pack is shorter than its index says');
+    at += count;
+  }
 }

@@ -1,58 +1,165 @@
-// Bodies of hot files in memory, least recently used first to go, so that a page does not read the disk for
-// every visitor. Keyed by content, so a swap keeps what did not change.
-// Invariant: the bytes held never exceed the budget; one file is read once however many ask at the same time.
+// Bodies of hot files in memory, so that a page does not read the disk for every visitor. Keyed by content, so a swap
+// keeps what did not change. The memory is a ring of blocks that are filled, emptied and filled again: nothing is left
+// for the garbage collector, which would let twice the budget pile up before it looked. The oldest block goes first,
+// and what was asked for since it came in stays.
+// Invariant: blocks never exceed the budget but for those that somebody still sends; a held body never changes; one file
+// is read once however many ask at the same time.
+
+/** Bytes in a block. While it is held nothing is written over it; every hold is followed by exactly one release. */
+export interface CachedBody {
+  readonly bytes: Buffer;
+  hold(): void;
+  release(): void;
+}
 
 export interface BodyCache {
   /** Files larger than this are never held. */
   readonly maxEntryBytes: number;
-  get(sha256: string): Buffer | undefined;
-  /** Reads through: `read` is called at most once at a time for one content. Rejects as `read` does. */
-  load(sha256: string, read: () => Promise<Buffer>): Promise<Buffer>;
+  /** Not held: of use until the caller returns to the event loop. */
+  get(key: string): CachedBody | undefined;
+  /**
+   * Reads through: `read` fills the whole buffer, and is called at most once at a time for one content. The body comes
+   * held. Rejects as `read` does.
+   */
+  load(key: string, size: number, read: (into: Buffer) => Promise<void>): Promise<CachedBody>;
+  /** As `load`, without a wait and not held. @throws as `read` does */
+  loadAtOnce(key: string, size: number, read: (into: Buffer) => void): CachedBody;
   readonly heldBytes: () => number;
 }
 
+interface Block {
+  readonly memory: Buffer;
+  filled: number;
+  holders: number;
+  /** False once it left the ring; bytes that come in later are not remembered. */
+  isInRing: boolean;
+  readonly entries: Set<Entry>;
+}
+
+interface Entry extends CachedBody {
+  readonly key: string;
+  readonly block: Block;
+  wasAsked: boolean;
+}
+
 const mostForOneFile = 1024 * 1024;
+const mostForOneBlock = 2 * 1024 * 1024;
+const leastBlocks = 16;
 
 /** @param budgetBytes 0 holds nothing */
 export function createBodyCache(budgetBytes: number): BodyCache {
   const maxEntryBytes = Math.min(mostForOneFile, Math.floor(budgetBytes / 4));
-  // A Map keeps the order of insertion: the first key is the one longest unused.
-  const held = new Map<string, Buffer>();
-  const loading = new Map<string, Promise<Buffer>>();
+  const blockBytes = Math.max(
+    maxEntryBytes,
+    Math.min(mostForOneBlock, Math.floor(budgetBytes / leastBlocks)),
+  );
+  const mostBlocks = blockBytes === 0 ? 1 : Math.floor(budgetBytes / blockBytes);
+  const held = new Map<string, Entry>();
+  const loading = new Map<string, { readonly entry: Entry; readonly done: Promise<void> }>();
+  /** The last one is being filled. */
+  const ring: Block[] = [];
   let heldBytes = 0;
 
-  const get = (sha256: string): Buffer | undefined => {
-    const body = held.get(sha256);
-    if (body !== undefined) {
-      held.delete(sha256);
-      held.set(sha256, body);
-    }
-    return body;
+  const remember = (entry: Entry): void => {
+    if (!entry.block.isInRing || held.has(entry.key)) return;
+    held.set(entry.key, entry);
+    entry.block.entries.add(entry);
+    heldBytes += entry.bytes.length;
   };
 
-  const put = (sha256: string, body: Buffer): void => {
-    if (body.length > maxEntryBytes || held.has(sha256)) return;
-    held.set(sha256, body);
-    heldBytes += body.length;
-    for (const [oldest, dropped] of held) {
-      if (heldBytes <= budgetBytes) break;
-      held.delete(oldest);
-      heldBytes -= dropped.length;
-    }
+  const append = (block: Block, key: string, size: number): Entry => {
+    const bytes = block.memory.subarray(block.filled, block.filled + size);
+    block.filled += size;
+    return entryOf(key, bytes, block);
   };
 
-  const load = (sha256: string, read: () => Promise<Buffer>): Promise<Buffer> => {
-    const underWay = loading.get(sha256);
-    if (underWay !== undefined) return underWay;
-    const started = read()
-      .then((body) => {
-        put(sha256, body);
-        return body;
-      })
-      .finally(() => loading.delete(sha256));
-    loading.set(sha256, started);
+  /** Empties the oldest block and fills it again with what was asked for, up to its half. */
+  const renewOldest = (oldest: Block): Block => {
+    oldest.isInRing = false;
+    // Somebody sends from it: then its memory goes with the last of them.
+    const memory = oldest.holders > 0 ? Buffer.allocUnsafeSlow(blockBytes) : oldest.memory;
+    const renewed = blockOf(memory);
+    const inOrder = [...oldest.entries].sort((a, b) => a.bytes.byteOffset - b.bytes.byteOffset);
+    for (const { key, bytes, wasAsked } of inOrder) {
+      held.delete(key);
+      heldBytes -= bytes.length;
+      if (!wasAsked || renewed.filled + bytes.length > blockBytes / 2) continue;
+      // Never to the right of where it lies, so that nothing is written over before it was moved.
+      memory.set(bytes, renewed.filled);
+      remember(append(renewed, key, bytes.length));
+    }
+    return renewed;
+  };
+
+  const place = (key: string, size: number): Entry => {
+    if (size > maxEntryBytes) throw new RangeError(`${size} bytes are more than one file may take`);
+    const last = ring.at(-1);
+    if (last !== undefined && last.filled + size <= blockBytes) return append(last, key, size);
+    const oldest = ring.length < mostBlocks ? undefined : ring.shift();
+    const next = oldest === undefined ? blockOf(Buffer.allocUnsafeSlow(blockBytes)) : renewOldest(oldest);
+    if (next.filled + size <= blockBytes) {
+      ring.push(next);
+      return append(next, key, size);
+    }
+    // What stayed leaves no room for this one.
+    ring.push(next);
+    return place(key, size);
+  };
+
+  const startLoading = (key: string, size: number, read: (into: Buffer) => Promise<void>) => {
+    const entry = place(key, size);
+    const done = read(entry.bytes)
+      .then(() => remember(entry))
+      .finally(() => loading.delete(key));
+    const started = { entry, done };
+    loading.set(key, started);
     return started;
   };
 
-  return { maxEntryBytes, get, load, heldBytes: () => heldBytes };
+  return {
+    maxEntryBytes,
+    get: (key) => {
+      const entry = held.get(key);
+      if (entry !== undefined) entry.wasAsked = true;
+      return entry;
+    },
+    load: async (key, size, read) => {
+      const { entry, done } = loading.get(key) ?? startLoading(key, size, read);
+      // From the first moment on: the block must not be filled again while it is read into.
+      entry.hold();
+      try {
+        await done;
+      } catch (error) {
+        entry.release();
+        throw error;
+      }
+      return entry;
+    },
+    loadAtOnce: (key, size, read) => {
+      const entry = place(key, size);
+      read(entry.bytes);
+      remember(entry);
+      return entry;
+    },
+    heldBytes: () => heldBytes,
+  };
+}
+
+function blockOf(memory: Buffer): Block {
+  return { memory, filled: 0, holders: 0, isInRing: true, entries: new Set() };
+}
+
+function entryOf(key: string, bytes: Buffer, block: Block): Entry {
+  return {
+    key,
+    bytes,
+    block,
+    wasAsked: false,
+    hold: () => {
+      block.holders += 1;
+    },
+    release: () => {
+      block.holders -= 1;
+    },
+  };
 }

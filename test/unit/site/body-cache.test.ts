@@ -1,56 +1,116 @@
-// The memory for bodies: bounded, least recently used first to go, one read however many ask.
+// The memory for bodies: bounded, the oldest first to go, one read however many ask, and nothing written over a body
+// that somebody sends.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createBodyCache } from '../../../src/site/body-cache.ts';
+import { type BodyCache, createBodyCache } from '../../../src/site/body-cache.ts';
+
+const mib = 1024 * 1024;
+
+const textOf = (cache: BodyCache, key: string): string | undefined => cache.get(key)?.bytes.toString();
 
 test('many who ask at once cost one read, and the next one none', async () => {
   const cache = createBodyCache(1000);
   let reads = 0;
-  const read = async (): Promise<Buffer> => {
+  const read = async (into: Buffer): Promise<void> => {
     reads += 1;
-    return Buffer.from('body');
+    into.write('body');
   };
-  await Promise.all([cache.load('a', read), cache.load('a', read), cache.load('a', read)]);
+  const bodies = await Promise.all([1, 2, 3].map(() => cache.load('a', 4, read)));
+  for (const body of bodies) body.release();
   assert.equal(reads, 1);
-  assert.equal(cache.get('a')?.toString(), 'body');
+  assert.equal(textOf(cache, 'a'), 'body');
 });
 
-test('a read that fails is not remembered', async () => {
+test('a read that fails is not remembered, waited for or not', async () => {
   const cache = createBodyCache(1000);
   await assert.rejects(
-    cache.load('a', () => Promise.reject(new Error('disk'))),
+    cache.load('a', 1, () => Promise.reject(new Error('disk'))),
     /disk/,
   );
-  assert.equal((await cache.load('a', async () => Buffer.from('x'))).toString(), 'x');
-});
-
-test('what was used longest ago goes first', async () => {
-  const cache = createBodyCache(8);
-  const put = (name: string): Promise<Buffer> => cache.load(name, async () => Buffer.alloc(2));
-  for (const name of ['a', 'b', 'c', 'd']) await put(name);
-  cache.get('a');
-  await put('e');
-  assert.deepEqual(
-    ['a', 'b', 'c', 'd', 'e'].filter((name) => cache.get(name) !== undefined),
-    ['a', 'c', 'd', 'e'],
+  assert.throws(
+    () =>
+      cache.loadAtOnce('a', 1, () => {
+        throw new Error('disk');
+      }),
+    /disk/,
   );
+  assert.equal(cache.get('a'), undefined);
+  const body = await cache.load('a', 1, async (into) => void into.write('x'));
+  assert.equal(body.bytes.toString(), 'x');
 });
 
-test('the budget holds for any sequence, and a large file is never held', async () => {
+test('the oldest goes first, and what was asked for since stays', () => {
+  const cache = createBodyCache(8);
+  const put = (name: string): void => void cache.loadAtOnce(name, 1, (into) => into.write(name));
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) put(name);
+  cache.get('a');
+  put('i');
+  const held = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].filter((name) => cache.get(name) !== undefined);
+  assert.deepEqual(held, ['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
+  for (const name of held) assert.equal(textOf(cache, name), name);
+});
+
+test('a file larger than the most for one is refused', () => {
+  const cache = createBodyCache(8);
+  assert.throws(() => cache.loadAtOnce('a', cache.maxEntryBytes + 1, () => {}), RangeError);
+});
+
+test('a body that is held does not change, however much comes after it', async () => {
+  const cache = createBodyCache(mib);
+  const body = await cache.load('first', 1000, async (into) => void into.fill('1'));
+  const copy = Buffer.from(body.bytes);
+  for (let at = 0; at < 3000; at += 1) cache.loadAtOnce(`${at}`, 1000, (into) => into.fill('2'));
+  assert.equal(cache.get('first'), undefined);
+  assert.ok(body.bytes.equals(copy));
+  body.release();
+});
+
+test('what is read into late, after its block has gone, is sent and not remembered', async () => {
+  const cache = createBodyCache(mib);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const loading = cache.load('late', 1000, async (into) => {
+    await promise;
+    into.fill('l');
+  });
+  for (let at = 0; at < 3000; at += 1) cache.loadAtOnce(`${at}`, 1000, (into) => into.fill('2'));
+  resolve();
+  const body = await loading;
+  assert.ok(body.bytes.equals(Buffer.alloc(1000, 'l')));
+  assert.equal(cache.get('late'), undefined);
+  body.release();
+});
+
+test('for any sequence the budget holds, and a body is what was read', async () => {
+  const step = fc.record({
+    name: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+    size: fc.nat(60),
+    isWaited: fc.boolean(),
+  });
   await fc.assert(
-    fc.asyncProperty(
-      fc.nat(100),
-      fc.array(fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd', 'e'), size: fc.nat(60) })),
-      async (budget, loads) => {
-        const cache = createBodyCache(budget);
-        for (const { name, size } of loads) {
-          await cache.load(`${name}${size}`, async () => Buffer.alloc(size));
-          assert.ok(cache.heldBytes() <= budget);
-          if (size > cache.maxEntryBytes) assert.equal(cache.get(`${name}${size}`), undefined);
+    fc.asyncProperty(fc.nat(400), fc.array(step, { maxLength: 60 }), async (budget, steps) => {
+      const cache = createBodyCache(budget);
+      const sent: { readonly name: string; readonly bytes: Buffer }[] = [];
+      for (const { name, size, isWaited } of steps) {
+        const key = `${name}${size}`;
+        if (size > cache.maxEntryBytes) {
+          assert.equal(cache.get(key), undefined);
+          continue;
         }
-      },
-    ),
+        const found = cache.get(key);
+        const read = (into: Buffer): void => void into.fill(name);
+        const body =
+          found ??
+          (isWaited
+            ? await cache.load(key, size, async (into) => read(into))
+            : cache.loadAtOnce(key, size, read));
+        // Whoever came by waiting holds it to the end.
+        if (found === undefined && isWaited) sent.push({ name, bytes: body.bytes });
+        assert.ok(body.bytes.equals(Buffer.alloc(size, name)));
+        assert.ok(cache.heldBytes() <= budget);
+      }
+      for (const { name, bytes } of sent) assert.ok(bytes.equals(Buffer.alloc(bytes.length, name)));
+    }),
   );
 });

@@ -50,6 +50,8 @@ export function storedBundle(content: Readonly<Record<string, string>>, facts?: 
     facts,
     read: async (file) => bytesOf(file),
     readRange: async (file, start, endExclusive) => bytesOf(file).subarray(start, endExclusive),
+    readInto: async (file, into) => void bytesOf(file).copy(into),
+    readIntoSync: (file, into) => void bytesOf(file).copy(into),
     readSync: bytesOf,
     close: async () => {
       closed = true;

@@ -1,10 +1,11 @@
 // `staticexport_*` gauges of each resource: ready, when its link dies, when it was last exported, how many pages,
 // what keeps failing.
-// Set anew at every scrape from what is known then: no gauge outlives its resource.
+// Read at every scrape from what is known then: no gauge outlives its resource.
 
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Observed } from '../loop/edge.ts';
 import type { ObjectKey } from '../loop/ports.ts';
+import { CollectedGauge, type GaugeLine } from './collected-gauge.ts';
 import type { StatusFacts } from './known-resource.ts';
 
 /** What the last pass saw, and what the resource's own status says of the published version. */
@@ -70,53 +71,34 @@ const gauges: readonly (readonly [
 ];
 
 export function registerReports(registry: Registry, reports: () => readonly ResourceReport[]): void {
+  const register = (
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    linesOf: (report: ResourceReport) => readonly GaugeLine[],
+  ): void => {
+    const read = (): readonly GaugeLine[] => reports().flatMap(linesOf);
+    new CollectedGauge({ name, help, labelNames: ['namespace', 'name', ...labelNames], registry, read });
+  };
   for (const [name, help, read] of gauges) {
-    const gauge: Gauge = new Gauge({
-      name,
-      help,
-      labelNames: ['namespace', 'name'],
-      registers: [registry],
-      collect: () => {
-        gauge.reset();
-        for (const report of reports()) {
-          const value = read(report);
-          if (value !== undefined) gauge.set({ ...report.key }, value);
-        }
-      },
+    register(name, help, [], (report) => {
+      const value = read(report);
+      return value === undefined ? [] : [{ labels: { ...report.key }, value }];
     });
   }
-  registerFailures(registry, reports);
-  registerConditions(registry, reports);
-}
-
-function registerFailures(registry: Registry, reports: () => readonly ResourceReport[]): void {
-  const gauge: Gauge = new Gauge({
-    name: 'staticexport_failures',
-    help: 'Failures in a row of exporting, polling or the link, and 1 for a refused key, by reason',
-    labelNames: ['namespace', 'name', 'lane', 'reason'],
-    registers: [registry],
-    collect: () => {
-      gauge.reset();
-      for (const { key, failures } of reports()) {
-        for (const { lane, reason, count } of failures) gauge.set({ ...key, lane, reason }, count);
-      }
-    },
-  });
-}
-
-function registerConditions(registry: Registry, reports: () => readonly ResourceReport[]): void {
-  const gauge: Gauge = new Gauge({
-    name: 'staticexport_condition',
-    help: 'Always 1; a condition as the status has it',
-    labelNames: ['namespace', 'name', 'type', 'status', 'reason'],
-    registers: [registry],
-    collect: () => {
-      gauge.reset();
-      for (const { key, conditions } of reports()) {
-        for (const condition of conditions) gauge.set({ ...key, ...condition }, 1);
-      }
-    },
-  });
+  register(
+    'staticexport_failures',
+    'Failures in a row of exporting, polling or the link, and 1 for a refused key, by reason',
+    ['lane', 'reason'],
+    ({ key, failures }) =>
+      failures.map(({ lane, reason, count }) => ({ labels: { ...key, lane, reason }, value: count })),
+  );
+  register(
+    'staticexport_condition',
+    'Always 1; a condition as the status has it',
+    ['type', 'status', 'reason'],
+    ({ key, conditions }) => conditions.map((condition) => ({ labels: { ...key, ...condition }, value: 1 })),
+  );
 }
 
 const flag = (isTrue: boolean): number => (isTrue ? 1 : 0);

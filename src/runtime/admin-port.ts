@@ -1,6 +1,7 @@
 // The port for whoever runs the program, never for its users: liveness, readiness, metrics and, where a
 // program has one, its status. Nothing secret is ever answered here. One implementation for all programs.
 
+import { once } from 'node:events';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Registry } from 'prom-client';
 import type { Logger } from './logger.ts';
@@ -18,20 +19,27 @@ export interface AdminFacts {
   readonly documents?: Readonly<Record<string, () => unknown>>;
 }
 
-/** An express app with `/livez`, `/readyz`, `/metrics` and the given documents. */
+/** An express app with `/` (what there is), `/livez`, `/readyz`, `/metrics` and the given documents. */
 export function adminApp(facts: AdminFacts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.get('/livez', (_request, response) => answerProbe(response, facts.liveness?.()));
   app.get('/readyz', (_request, response) => answerProbe(response, facts.readiness()));
-  app.get('/metrics', async (_request, response) => {
-    response.type(facts.registry.contentType).send(await facts.registry.metrics());
+  app.get('/metrics', async (request, response) => {
+    await sendMetrics(facts.registry, namesAsked(request.originalUrl), response);
   });
   for (const [path, document] of Object.entries(facts.documents ?? {})) {
     app.get(path, (_request, response) => {
       response.json(document());
     });
   }
+  const contents = listPages(Object.keys(facts.documents ?? {}));
+  app.get('/', (_request, response) => {
+    response.type('text/plain').send(contents);
+  });
+  app.use((_request, response) => {
+    response.status(404).type('text/plain').send(`there is nothing here; ${contents}`);
+  });
   // Express's own handler answers with a stack trace and prints plain text between the lines of JSON.
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
     facts.logger?.error({ error }, 'an admin page failed');
@@ -39,6 +47,53 @@ export function adminApp(facts: AdminFacts): Express {
     else response.status(500).type('text/plain').send('internal error\n');
   });
   return app;
+}
+
+/** For somebody who tries the port with nothing but its number. */
+function listPages(documents: readonly string[]): string {
+  const pages = [
+    ['/livez', 'whether the process is alive; 503 when only a restart would help'],
+    ['/readyz', 'whether it is ready; 503 with what is missing'],
+    ['/metrics', 'for Prometheus'],
+    ...documents.map((path) => [path, 'JSON']),
+  ];
+  return `this port answers:\n${pages.map(([path = '', words]) => `  ${path.padEnd(10)} ${words}\n`).join('')}`;
+}
+
+/**
+ * One metric after the other, each when the one before is on its way: the gauges of thousands of resources make
+ * megabytes of text, which must neither be in memory at once nor hold up everything else while they are made.
+ *
+ * @param names none: all of them
+ */
+async function sendMetrics(
+  registry: Registry,
+  names: ReadonlySet<string>,
+  response: Response,
+): Promise<void> {
+  response.type(registry.contentType);
+  for (const { name } of registry.getMetricsAsArray()) {
+    if (names.size > 0 && !names.has(name)) continue;
+    const text = await registry.getSingleMetricAsString(name);
+    if (response.destroyed) return;
+    if (!response.write(`${text}\n\n`)) await roomOrEnd(response);
+  }
+  response.end();
+}
+
+/** `?name[]=…`, as exporters of other languages have it: for a look at one metric among thousands of lines. */
+function namesAsked(url: string): ReadonlySet<string> {
+  return new Set(new URL(url, 'http://admin.invalid').searchParams.getAll('name[]'));
+}
+
+async function roomOrEnd(response: Response): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  try {
+    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
+  } finally {
+    over.abort();
+  }
 }
 
 function answerProbe(response: Response, missing: string | undefined): void {

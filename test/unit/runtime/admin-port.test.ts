@@ -26,7 +26,44 @@ test('probes, metrics and documents answer what is true at the moment', async ()
   assert.deepEqual(await ask('/readyz'), { status: 200, text: 'ok\n' });
   assert.match((await ask('/metrics')).text, /^swaps_total 3$/m);
   assert.deepEqual(await ask('/status'), { status: 200, text: '{"active":true}' });
-  assert.equal((await ask('/elsewhere')).status, 404);
+  const contents = await ask('/');
+  assert.equal(contents.status, 200);
+  assert.deepEqual(contents.text.match(/^ {2}\/\w+/gm), ['  /livez', '  /readyz', '  /metrics', '  /status']);
+  const elsewhere = await ask('/elsewhere');
+  assert.equal(elsewhere.status, 404);
+  assert.equal(elsewhere.text, `there is nothing here; ${contents.text}`);
+  await listener.close({ lingerMs: 0, graceMs: 1_000 });
+});
+
+test('metrics may be asked for by name, and a name that is none is an empty page', async () => {
+  const registry = new Registry();
+  for (const name of ['a_total', 'b_total', 'c_total']) {
+    new Counter({ name, help: name, registers: [registry] }).inc(1);
+  }
+  const app = adminApp({ readiness: () => undefined, registry });
+  const listener = await listenHttp({ host: '127.0.0.1', port: 0 }, app, systemClock);
+  const linesOf = async (query: string): Promise<readonly string[]> => {
+    const text = await (await fetch(`${listener.url}/metrics${query}`)).text();
+    return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  };
+  assert.deepEqual(await linesOf(''), ['a_total 1', 'b_total 1', 'c_total 1']);
+  assert.deepEqual(await linesOf('?name[]=c_total&name%5B%5D=a_total'), ['a_total 1', 'c_total 1']);
+  assert.deepEqual(await linesOf('?name[]=d_total'), []);
+  await listener.close({ lingerMs: 0, graceMs: 1_000 });
+});
+
+test('who leaves in the middle of many metrics holds nothing up', async () => {
+  const registry = new Registry();
+  const left = new AbortController();
+  for (let index = 0; index < 40; index += 1) {
+    new Counter({ name: `c${index}_total`, help: 'x'.repeat(500_000), registers: [registry] }).inc(1);
+  }
+  const app = adminApp({ readiness: () => undefined, registry });
+  const listener = await listenHttp({ host: '127.0.0.1', port: 0 }, app, systemClock);
+  const response = await fetch(`${listener.url}/metrics`, { signal: left.signal });
+  left.abort();
+  await assert.rejects(response.text(), { name: 'AbortError' });
+  assert.equal((await fetch(`${listener.url}/livez`)).status, 200);
   await listener.close({ lingerMs: 0, graceMs: 1_000 });
 });
 

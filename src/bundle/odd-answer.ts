@@ -8,7 +8,7 @@ import { BundleError } from './bundle-error.ts';
 const sentences = {
   // where the link leads
   PrivateLink:
-    'the link leads to a loopback, link-local or private address; allow private links by flag if this is meant',
+    'the link leads to a loopback, link-local or private address; give --allow-private-links if this is meant',
   TooManyRedirects: 'the link redirects too often',
   InvalidRedirect: 'the link redirects to nowhere, to another scheme, or from https to http',
   // what came

@@ -27,6 +27,8 @@ export type ServedBundle = Pick<PublishedBundle, 'bundleUrl' | 'digest'> & {
   readonly version: string | undefined;
   readonly jobId: string | undefined;
   /** Epoch ms, whole seconds. */
+  readonly issuedAt: number | undefined;
+  /** Epoch ms, whole seconds. */
   readonly expiresAt: number | undefined;
 };
 
@@ -67,8 +69,8 @@ export function parsePublishedBundle(text: string): PublishedBundle {
  * @throws {PublishedBundleError} naming the fields that are wrong, never their values
  */
 export function parseServedBundle(text: string): ServedBundle {
-  const { bundleUrl, version, digest, jobId, expiresAt } = parseDocument(text, servedDocument);
-  return { bundleUrl, version, digest, jobId, expiresAt };
+  const { bundleUrl, version, digest, jobId, issuedAt, expiresAt } = parseDocument(text, servedDocument);
+  return { bundleUrl, version, digest, jobId, issuedAt, expiresAt };
 }
 
 function parseDocument<T>(text: string, schema: z.ZodType<T>): T {

@@ -139,6 +139,13 @@ export function readDurationMs(value: string): number {
   return Math.round(Number(match?.[1]) * durationUnitMs[unit]);
 }
 
+/** As a flag would be given, in the largest unit that holds it whole: `4GiB`, not `4096MiB`. */
+export function sizeText(byteCount: number): string {
+  const units = Object.entries(byteUnits).reverse();
+  const [unit, size] = units.find(([, one]) => byteCount > 0 && byteCount % one === 0) ?? ['', 1];
+  return `${byteCount / size}${unit}`;
+}
+
 const byteUnits = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 function readBytes(value: string): number {

@@ -12,7 +12,7 @@ export class InternalAddressError extends PublishableError {
   constructor(host: string) {
     super(
       'InternalAddress',
-      `host ${host} leads to a loopback, link-local or private address; allow private links by flag if this is meant`,
+      `host ${host} leads to a loopback, link-local or private address, which is not allowed here`,
     );
   }
 }

@@ -23,7 +23,7 @@ import type { BundleServerFlags } from './server-flags.ts';
 import { siteHandler } from './site-handler.ts';
 import { createSiteMetrics, type SiteFigures } from './site-metrics.ts';
 import { type BundleSource, bundleFileSource, bundleUrlSource } from './source-document.ts';
-import { type SourceProgress, startingProgress, stateWords } from './source-progress.ts';
+import { reasonOf, type SourceProgress, startingProgress } from './source-progress.ts';
 import { createSourceWatch, type SourceWatch } from './source-watch.ts';
 import { statusDocument } from './status-document.ts';
 import { createVariantKeeper, makeInWorker, type VariantSettings } from './variant-keeper.ts';
@@ -80,7 +80,7 @@ export async function runBundleServer(
   };
   const sitePort = await listenHttp(flags.listen, siteHandler(serving), clock, siteServerOptions);
   const admin = adminApp({
-    readiness: () => readinessOf(flags, site, progress(), shutdown),
+    readiness: () => readinessOf(flags, source, site, progress(), shutdown),
     registry: metrics.registry,
     logger,
     documents: {
@@ -176,6 +176,7 @@ async function readCa(file: string): Promise<string> {
 
 function readinessOf(
   flags: BundleServerFlags,
+  source: BundleSource,
   site: LiveSite,
   progress: SourceProgress,
   shutdown: AbortSignal,
@@ -184,7 +185,7 @@ function readinessOf(
   if (flags.readiness === 'always' || site.view() !== undefined) return undefined;
   const { lastError } = progress;
   const why = lastError === undefined ? '' : ` (last error: ${lastError.code}: ${lastError.message})`;
-  return `no bundle is served yet: ${stateWords[progress.state]}${why}`;
+  return `no bundle is served yet: ${reasonOf(progress.state, source.kind)}${why}`;
 }
 
 function figuresOf(site: LiveSite, cache: BodyCache, progress: SourceProgress): SiteFigures {
@@ -201,8 +202,9 @@ function figuresOf(site: LiveSite, cache: BodyCache, progress: SourceProgress): 
     variants: active?.bundle.variants() ?? noVariants,
     storeBytes: [active, ...(view?.previous ?? [])].reduce((sum, one) => sum + diskBytesOf(one?.bundle), 0),
     activatedAt: active?.activatedAt,
+    linkIssuedAt: progress.published?.issuedAt,
     linkExpiresAt: progress.published?.expiresAt,
-    isCurrent: progress.state === 'in-sync',
+    sourceState: progress.state,
   };
 }
 

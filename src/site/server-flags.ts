@@ -13,6 +13,7 @@ import {
   oneOf,
   path,
   positiveCount,
+  sizeText,
   text,
   toggle,
 } from '../runtime/flag-kinds.ts';
@@ -22,8 +23,6 @@ import { type ContentCoding, contentCodings } from './content-coding.ts';
 import { type PeerName, readPeerName } from './peer-addresses.ts';
 import { deploymentTypes } from './reply.ts';
 import { readBasePath } from './request-path.ts';
-
-const mib = 1024 * 1024;
 
 /** A link is parsed at once, so that no text of it is kept; `undefined` when not given. */
 const link: Flag<Link | undefined> = {
@@ -100,9 +99,9 @@ export const bundleServerFlags = {
   allowPrivateLinks: toggle('Let links lead to loopback, private and cluster addresses'),
   allowFileLinks: toggle('Let the link in --bundle-file lead to a file; that of --bundle-url always may'),
   extraCaFile: path.optional('PEM file of authorities to trust beside the system’s'),
-  maxArchiveSize: bytes.withDefault(`${defaultLimits.maxArchiveBytes / mib}MiB`, 'Largest archive, as sent'),
-  maxBundleSize: bytes.withDefault(`${defaultLimits.maxTotalBytes / mib}MiB`, 'Largest archive, unpacked'),
-  maxFileSize: bytes.withDefault(`${defaultLimits.maxFileBytes / mib}MiB`, 'Largest single file'),
+  maxArchiveSize: bytes.withDefault(sizeText(defaultLimits.maxArchiveBytes), 'Largest archive, as sent'),
+  maxBundleSize: bytes.withDefault(sizeText(defaultLimits.maxTotalBytes), 'Largest archive, unpacked'),
+  maxFileSize: bytes.withDefault(sizeText(defaultLimits.maxFileBytes), 'Largest single file'),
   maxFiles: count.withDefault(`${defaultLimits.maxFiles}`, 'Most entries of an archive'),
   downloadTimeout: duration.withDefault(`${defaultLimits.downloadTimeoutMs / 60_000}m`, 'Longest download'),
   idleTimeout: duration.withDefault(

@@ -3,6 +3,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type ContentCoding, contentCodings } from './content-coding.ts';
+import { type SourceState, sourceStates } from './source-progress.ts';
 
 export type DownloadOutcome = 'ok' | 'dead-link' | 'transient' | 'refused';
 
@@ -17,10 +18,11 @@ export interface SiteFigures {
   readonly storeBytes: number;
   /** Epoch ms; since when the active bundle is served. */
   readonly activatedAt: number | undefined;
+  /** Epoch ms, as the document says it. */
+  readonly linkIssuedAt: number | undefined;
   /** Epoch ms, as the document says it; the server itself never judges by it. */
   readonly linkExpiresAt: number | undefined;
-  /** True when what is served is what is published. */
-  readonly isCurrent: boolean;
+  readonly sourceState: SourceState;
 }
 
 export interface SiteMetrics {
@@ -68,8 +70,10 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
   });
   gauge('coded_bytes', 'Bytes on disk of those coded forms', () => figures().variants.sizeBytes);
   gauge('store_bytes', 'Bytes on disk of the bundles held open', () => figures().storeBytes);
-  gauge('active_bundle_activation_timestamp_seconds', 'When the bundle being served became active', () =>
-    Math.floor((figures().activatedAt ?? 0) / 1000),
+  instant(
+    'active_bundle_activation_timestamp_seconds',
+    'When the version being served became active; absent while nothing is served',
+    () => figures().activatedAt,
   );
   const downloads = new Counter({
     name: `${prefix}downloads_total`,
@@ -92,9 +96,28 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
   gauge('active_bundle_files', 'Files of the bundle being served', () => figures().active?.files ?? 0);
   counter('swaps_total', 'Times that another bundle became the active one', () => figures().swaps);
   gauge('cached_body_bytes', 'Bytes of bodies held in memory', () => figures().cachedBytes);
-  gauge('is_current', '1 when what is served is what is published', () => (figures().isCurrent ? 1 : 0));
-  gauge('link_expiry_timestamp_seconds', 'When the published link ends, as published; 0 when unknown', () =>
-    Math.floor((figures().linkExpiresAt ?? 0) / 1000),
+  gauge('is_current', '1 when what is served is what is published', () =>
+    figures().sourceState === 'in-sync' ? 1 : 0,
+  );
+  const states = new Gauge({
+    name: `${prefix}source_state`,
+    help: 'How the server stands to what is published: 1 for the state that it is in, as in /status, 0 for the others',
+    labelNames: ['state'],
+    registers,
+    collect: () => {
+      const { sourceState } = figures();
+      for (const state of sourceStates) states.set({ state }, state === sourceState ? 1 : 0);
+    },
+  });
+  instant(
+    'link_issued_timestamp_seconds',
+    'When the published link was made, as published; absent when unknown',
+    () => figures().linkIssuedAt,
+  );
+  instant(
+    'link_expiry_timestamp_seconds',
+    'When the published link ends, as published; absent when unknown',
+    () => figures().linkExpiresAt,
   );
 
   function counter(name: string, help: string, read: () => number): void {
@@ -111,6 +134,20 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
 
   function gauge(name: string, help: string, read: () => number): void {
     const made: Gauge = new Gauge({ name: prefix + name, help, registers, collect: () => made.set(read()) });
+  }
+
+  /** Epoch ms in; a moment that is not known has no sample, for any number would be a moment. */
+  function instant(name: string, help: string, read: () => number | undefined): void {
+    const made: Gauge = new Gauge({
+      name: prefix + name,
+      help,
+      registers,
+      collect: () => {
+        const epochMs = read();
+        if (epochMs === undefined) made.remove();
+        else made.set(Math.floor(epochMs / 1000));
+      },
+    });
   }
 
   return {

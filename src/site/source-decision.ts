@@ -15,6 +15,8 @@ export interface Published {
   readonly jobId: string | undefined;
   readonly link: Link;
   /** Epoch ms, for status only. */
+  readonly issuedAt: number | undefined;
+  /** Epoch ms, for status only. */
   readonly expiresAt: number | undefined;
 }
 

@@ -10,8 +10,11 @@ import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { SourceReading } from './source-decision.ts';
 
+/** Which flag tells the server what to serve. */
+export type SourceKind = 'bundle-file' | 'bundle-url';
+
 export interface BundleSource {
-  readonly kind: 'bundle-file' | 'bundle-url';
+  readonly kind: SourceKind;
   read(): Promise<SourceReading>;
 }
 
@@ -23,8 +26,8 @@ export function bundleFileSource(file: string): BundleSource {
       try {
         const text = await readMounted(file);
         if (text.trim() === '') return { kind: 'absent' };
-        const { version, digest, jobId, bundleUrl, expiresAt } = parseServedBundle(text);
-        return { kind: 'published', published: { version, digest, jobId, link: bundleUrl, expiresAt } };
+        const { bundleUrl: link, ...names } = parseServedBundle(text);
+        return { kind: 'published', published: { ...names, link } };
       } catch (error) {
         const code = publishableCode(error);
         if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
@@ -36,7 +39,8 @@ export function bundleFileSource(file: string): BundleSource {
 
 /** Plain values of the command line: they change with a restart and not before. */
 export function bundleUrlSource(link: Link, version: string | undefined): BundleSource {
-  const published = { version, digest: undefined, jobId: undefined, link, expiresAt: undefined };
+  const unknown = { digest: undefined, jobId: undefined, issuedAt: undefined, expiresAt: undefined };
+  const published = { version, link, ...unknown };
   return { kind: 'bundle-url', read: async () => ({ kind: 'published', published }) };
 }
 

@@ -1,17 +1,22 @@
-// What the person on call wants to know of the source: the state in a word, the reason in a sentence, the
-// last error, and when the next try comes. Kept by the watch, shown by `/status`. Holds no link.
+// What the person on call wants to know of the source: the state in a word, the reason in a sentence, what stands
+// in the way, and when the next try comes. Kept by the watch, shown by `/status`. Holds no link.
+// Invariant: it is about what the source says now. What is no longer published, and an error that nothing waits for
+// any more, are not shown; the log has them.
 
-import type { SourceDecision, SourceReading } from './source-decision.ts';
+import type { Published, SourceDecision, SourceReading } from './source-decision.ts';
+import type { SourceKind } from './source-document.ts';
 
-export type SourceState =
-  | 'starting'
-  | 'in-sync'
-  | 'waiting-for-document'
-  | 'unreadable-document'
-  | 'preparing'
-  | 'waiting-for-link'
-  | 'backing-off'
-  | 'refused';
+export const sourceStates = [
+  'starting',
+  'in-sync',
+  'waiting-for-document',
+  'unreadable-document',
+  'preparing',
+  'waiting-for-link',
+  'backing-off',
+  'refused',
+] as const;
+export type SourceState = (typeof sourceStates)[number];
 
 export interface SourceError {
   readonly code: string;
@@ -21,18 +26,13 @@ export interface SourceError {
 }
 
 /** What is published, as far as it may be shown. */
-export interface PublishedFacts {
-  readonly version: string | undefined;
-  readonly digest: string | undefined;
-  readonly jobId: string | undefined;
-  /** Epoch ms. */
-  readonly expiresAt: number | undefined;
-}
+export type PublishedFacts = Omit<Published, 'link'>;
 
 export interface SourceProgress {
   readonly state: SourceState;
-  /** As last read; kept while the document is away. */
+  /** `undefined` where there is no document that can be used. */
   readonly published: PublishedFacts | undefined;
+  /** Of the last try for what is published now, or of the document; `undefined` once nothing is amiss. */
   readonly lastError: SourceError | undefined;
   /** Epoch ms. */
   readonly lastCheckedAt: number | undefined;
@@ -50,11 +50,54 @@ export const startingProgress: SourceProgress = {
   download: undefined,
 };
 
+/** The progress after a look. @param now epoch ms */
+export function progressAfter(
+  before: SourceProgress,
+  reading: SourceReading,
+  decision: SourceDecision,
+  now: number,
+): SourceProgress {
+  const state = stateOf(decision) ?? before.state;
+  const published = publishedFacts(reading);
+  return {
+    ...before,
+    state,
+    published,
+    lastError: standingError(before, reading, published, state, now),
+    lastCheckedAt: now,
+    retryAt: decision.action === 'wait' ? now + decision.waitMs : undefined,
+  };
+}
+
 /** The reading without its link. */
-export function publishedFacts(reading: SourceReading): PublishedFacts | undefined {
+function publishedFacts(reading: SourceReading): PublishedFacts | undefined {
   if (reading.kind !== 'published') return undefined;
-  const { version, digest, jobId, expiresAt } = reading.published;
-  return { version, digest, jobId, expiresAt };
+  const { link: _secret, ...facts } = reading.published;
+  return facts;
+}
+
+function standingError(
+  { lastError, published: formerly }: SourceProgress,
+  reading: SourceReading,
+  published: PublishedFacts | undefined,
+  state: SourceState,
+  now: number,
+): SourceError | undefined {
+  if (reading.kind === 'unreadable') {
+    const { code, message } = reading;
+    const isKnown = formerly === undefined && lastError?.code === code && lastError.message === message;
+    return isKnown ? lastError : { code, message, at: now };
+  }
+  const isOther = nameOf(published) !== nameOf(formerly);
+  const isOver = published === undefined || state === 'in-sync' || isOther;
+  return isOver ? undefined : lastError;
+}
+
+/** What is published in one text, its link and the times of that left out. */
+export function nameOf(published: PublishedFacts | undefined): string {
+  if (published === undefined) return 'nothing';
+  const { version, digest, jobId } = published;
+  return JSON.stringify([version, digest, jobId]);
 }
 
 const restStates = {
@@ -69,8 +112,11 @@ const waitStates = {
   refused: 'refused',
 } as const;
 
-/** The state that a decision puts the source into; the two that act at once show where they lead. */
-export function stateOf(decision: SourceDecision): SourceState {
+/**
+ * The state that a decision puts the source into; the two that act at once show where they lead. `undefined`: none
+ * of its own, because serving the last good bundle changes nothing about the source.
+ */
+export function stateOf(decision: SourceDecision): SourceState | undefined {
   switch (decision.action) {
     case 'rest':
       return restStates[decision.because];
@@ -79,22 +125,36 @@ export function stateOf(decision: SourceDecision): SourceState {
     case 'relabel':
       return 'in-sync';
     case 'obtain':
-    case 'serve-last-good':
       return 'preparing';
+    case 'serve-last-good':
+      return undefined;
     default:
       return decision satisfies never;
   }
 }
 
-/** Words for readiness and status, by state. */
-export const stateWords: Readonly<Record<SourceState, string>> = {
+const words: Readonly<Record<SourceState, string>> = {
   starting: 'looking for a bundle on disk and in the source',
   'in-sync': 'what is published is what is served',
-  'waiting-for-document': 'there is no bundle document yet',
-  'unreadable-document': 'the bundle document cannot be used',
+  'waiting-for-document':
+    'there is no bundle document; put one at the path of --bundle-file (it is looked for at every poll)',
+  'unreadable-document': 'the bundle document cannot be used; correct it (it is read at every poll)',
   preparing: 'the published bundle is being fetched and checked',
   'waiting-for-link': 'the published link is dead; a fresh one is waited for',
   'backing-off': 'the published bundle could not be fetched; it will be tried again',
   refused:
     'the published archive was refused; another one is waited for, and this one tried again now and then',
 };
+
+/** Flags change with a restart and not before: waiting for others would be waiting for ever. */
+const plainLinkWords: Readonly<Partial<Record<SourceState, string>>> = {
+  'waiting-for-link':
+    'the link of --bundle-url is dead; start the server again with a fresh one (this one is asked again now and then)',
+  refused:
+    'the archive of --bundle-url was refused; correct the archive, or start the server again with another link (this one is tried again now and then)',
+};
+
+/** The state as a sentence, for readiness, status and log. */
+export function reasonOf(state: SourceState, kind: SourceKind): string {
+  return (kind === 'bundle-url' ? plainLinkWords[state] : undefined) ?? words[state];
+}

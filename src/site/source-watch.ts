@@ -20,20 +20,15 @@ import { failureKind, type ObtainingPorts, obtainBundle } from './obtaining.ts';
 import {
   decideSource,
   type FailedTry,
+  identityOf,
   isSameContent,
   type Published,
   recordFailure,
   type SourceDecision,
-  type SourceReading,
 } from './source-decision.ts';
 import type { BundleSource } from './source-document.ts';
-import {
-  publishedFacts,
-  type SourceProgress,
-  startingProgress,
-  stateOf,
-  stateWords,
-} from './source-progress.ts';
+import { newsTeller, type TellNews } from './source-news.ts';
+import { progressAfter, type SourceProgress, startingProgress } from './source-progress.ts';
 
 export interface SourceWatchPorts extends ActivationPorts, ObtainingPorts {
   readonly source: BundleSource;
@@ -51,6 +46,7 @@ export interface SourceWatch {
 
 interface Memory {
   progress: SourceProgress;
+  readonly tell: TellNews;
   failed: FailedTry | undefined;
   settledLink: Link | undefined;
   /** On disk, verified, open, and not served yet. */
@@ -61,6 +57,7 @@ interface Memory {
 export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
   const memory: Memory = {
     progress: startingProgress,
+    tell: newsTeller(ports.logger, ports.source.kind),
     failed: undefined,
     settledLink: undefined,
     lastGood: undefined,
@@ -144,29 +141,17 @@ async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDeci
     failed: memory.failed,
     monotonicMs: ports.clock.monotonic(),
   });
-  noteUnreadable(ports, memory, reading);
-  const state = stateOf(decision);
-  const published = publishedFacts(reading) ?? memory.progress.published;
-  if (state !== memory.progress.state) {
-    const { version, digest, jobId } = published ?? {};
-    ports.logger.info({ state, version, digest, jobId }, stateWords[state]);
-  }
-  memory.progress = {
-    ...memory.progress,
-    state,
-    published,
-    lastCheckedAt: ports.clock.now(),
-    retryAt: decision.action === 'wait' ? ports.clock.now() + decision.waitMs : undefined,
-  };
+  const before = memory.progress;
+  memory.progress = progressAfter(before, reading, decision, ports.clock.now());
+  memory.tell(before, memory.progress, isTryAgain(memory, decision));
   return decision;
 }
 
-/** An unreadable document is news once, not at every look. */
-function noteUnreadable({ clock, logger }: SourceWatchPorts, memory: Memory, reading: SourceReading): void {
-  if (reading.kind !== 'unreadable' || memory.progress.state === 'unreadable-document') return;
-  const { code, message } = reading;
-  logger.warn({ code }, `the bundle document cannot be used: ${message}`);
-  memory.progress = { ...memory.progress, lastError: { code, message, at: clock.now() } };
+/** The same content by the same link once more. */
+function isTryAgain({ failed }: Memory, decision: SourceDecision): boolean {
+  if (decision.action !== 'obtain' || failed === undefined) return false;
+  const { published } = decision;
+  return failed.identity === identityOf(published) && failed.link.isSame(published.link);
 }
 
 async function serveLastGood(ports: SourceWatchPorts, memory: Memory): Promise<void> {

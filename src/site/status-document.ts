@@ -2,15 +2,15 @@
 // people and tests. Instants are ISO 8601 in UTC. A pure function; it holds no link by construction.
 
 import type { ServedVersion, SiteView } from './live-site.ts';
-import type { SourceProgress } from './source-progress.ts';
-import { stateWords } from './source-progress.ts';
+import type { SourceKind } from './source-document.ts';
+import { type PublishedFacts, reasonOf, type SourceProgress } from './source-progress.ts';
 import type { VariantState } from './variant-keeper.ts';
 
 /** @param sourceKind which flag told the server what to serve */
 export function statusDocument(
   view: SiteView | undefined,
   progress: SourceProgress,
-  sourceKind: 'bundle-file' | 'bundle-url',
+  sourceKind: SourceKind,
   swaps: number,
   variantState: VariantState,
 ): object {
@@ -24,16 +24,8 @@ export function statusDocument(
       kind: view?.active.provenance ?? null,
       from: sourceKind,
       state: progress.state,
-      reason: stateWords[progress.state],
-      published:
-        published === undefined
-          ? null
-          : {
-              version: published.version ?? null,
-              digest: published.digest ?? null,
-              jobId: published.jobId ?? null,
-              linkExpiresAt: instant(published.expiresAt),
-            },
+      reason: reasonOf(progress.state, sourceKind),
+      published: published === undefined ? null : describePublished(published),
       download: download ?? null,
       lastError:
         lastError === undefined
@@ -42,6 +34,16 @@ export function statusDocument(
       retryAt: instant(progress.retryAt),
     },
     lastCheckedAt: instant(progress.lastCheckedAt),
+  };
+}
+
+function describePublished({ version, digest, jobId, issuedAt, expiresAt }: PublishedFacts): object {
+  return {
+    version: version ?? null,
+    digest: digest ?? null,
+    jobId: jobId ?? null,
+    linkIssuedAt: instant(issuedAt),
+    linkExpiresAt: instant(expiresAt),
   };
 }
 

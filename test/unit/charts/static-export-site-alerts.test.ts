@@ -35,10 +35,11 @@ test('every metric and label that an alert looks at is one of the program’s', 
     cachedBytes: 0,
     variants: { counts: { br: 0, gzip: 0 }, sizeBytes: 0 },
     storeBytes: 0,
-    activatedAt: undefined,
-    linkExpiresAt: undefined,
-    isCurrent: true,
-  };
+    activatedAt: 0,
+    linkIssuedAt: 0,
+    linkExpiresAt: 0,
+    sourceState: 'in-sync',
+  } as const;
   const metrics = createSiteMetrics(() => ({ ...none, active: { version: 'v', digest: 'd', files: 1 } }));
   const exposed = await metrics.registry.metrics();
   for (const { alert, expr } of await readAlerts()) {

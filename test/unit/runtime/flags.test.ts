@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  bytes,
   count,
   duration,
   hostPort,
@@ -9,6 +10,7 @@ import {
   list,
   oneOf,
   path,
+  sizeText,
   toggle,
 } from '../../../src/runtime/flag-kinds.ts';
 import { flagName, helpText, readInvocation, variableName } from '../../../src/runtime/flags.ts';
@@ -149,4 +151,16 @@ test('no command line makes the reader throw', () => {
       },
     ),
   );
+});
+
+test('a size is written in the largest unit that holds it whole, and is read as the same', () => {
+  const units = [
+    [4 * 1024 ** 3, '4GiB'],
+    [1536 * 1024 ** 2, '1536MiB'],
+    [512 * 1024 ** 2, '512MiB'],
+    [1000, '1000'],
+    [0, '0'],
+  ] as const;
+  for (const [size, words] of units) assert.equal(sizeText(size), words);
+  fc.assert(fc.property(fc.nat(), (size) => bytes.withDefault('0', '').parse([sizeText(size)]) === size));
 });

@@ -1,6 +1,8 @@
 // What a scrape shows: counts as they are, figures as they are at that moment.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { createSiteMetrics, type SiteFigures } from '../../../src/site/site-metrics.ts';
 
@@ -12,8 +14,9 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     variants: { counts: { br: 0, gzip: 0 }, sizeBytes: 0 },
     storeBytes: 0,
     activatedAt: undefined,
+    linkIssuedAt: undefined,
     linkExpiresAt: undefined,
-    isCurrent: false,
+    sourceState: 'starting',
   };
   const metrics = createSiteMetrics(() => figures);
   const scrape = async (): Promise<readonly string[]> =>
@@ -23,6 +26,8 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
   assert.ok(early.includes('bundle_server_requests_total{code="5xx",status="500"} 0'));
   assert.ok(early.includes('bundle_server_downloads_total{outcome="dead-link"} 0'));
   assert.ok(!early.some((line) => line.includes('active_bundle_info{')));
+  assert.ok(!early.some((line) => line.includes('timestamp_seconds')), 'a moment of which nothing is known');
+  assert.ok(early.includes('bundle_server_source_state{state="starting"} 1'));
 
   for (const status of [200, 206, 304, 404, 503]) metrics.countReply(status, 10, 3);
   metrics.countDownload('ok');
@@ -33,8 +38,9 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     variants: { counts: { br: 4, gzip: 3 }, sizeBytes: 99 },
     storeBytes: 400,
     activatedAt: 1_700_000_001_999,
+    linkIssuedAt: 1_699_999_000_500,
     linkExpiresAt: 1_700_000_000_500,
-    isCurrent: true,
+    sourceState: 'in-sync',
   };
   await scrape();
   const late = await scrape();
@@ -59,8 +65,45 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     'bundle_server_swaps_total 1',
     'bundle_server_cached_body_bytes 5',
     'bundle_server_is_current 1',
+    'bundle_server_source_state{state="in-sync"} 1',
+    'bundle_server_source_state{state="starting"} 0',
+    'bundle_server_link_issued_timestamp_seconds 1699999000',
     'bundle_server_link_expiry_timestamp_seconds 1700000000',
   ]) {
     assert.ok(late.includes(line), line);
   }
+
+  figures = { ...figures, linkIssuedAt: undefined, linkExpiresAt: undefined, sourceState: 'refused' };
+  await scrape();
+  const later = await scrape();
+  assert.ok(
+    !later.some((line) => line.startsWith('bundle_server_link_')),
+    'a link of which nothing is known',
+  );
+  assert.ok(later.includes('bundle_server_is_current 0'));
+  assert.deepEqual(
+    later.filter((line) => line.startsWith('bundle_server_source_state{') && line.endsWith(' 1')),
+    ['bundle_server_source_state{state="refused"} 1'],
+  );
+});
+
+test('the README lists every metric, and no other', async () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../../src/site/README.md'), 'utf8');
+  const listed = new Set(readme.match(/\bbundle_server_\w+/g));
+  const peers = 'bundle_server_peer_copies_total';
+  assert.ok(listed.delete(peers), 'that one is made where peers are joined');
+  const { registry } = createSiteMetrics(() => ({
+    active: undefined,
+    swaps: 0,
+    cachedBytes: 0,
+    variants: { counts: { br: 0, gzip: 0 }, sizeBytes: 0 },
+    storeBytes: 0,
+    activatedAt: undefined,
+    linkIssuedAt: undefined,
+    linkExpiresAt: undefined,
+    sourceState: 'starting',
+  }));
+  const made = registry.getMetricsAsArray().map(({ name }) => name);
+  const ours = made.filter((name) => name.startsWith('bundle_server_'));
+  assert.deepEqual([...listed].toSorted(), ours.toSorted());
 });

@@ -27,6 +27,7 @@ const published = (change: Partial<Published> = {}): Published => ({
   digest: 'd2',
   jobId: 'j2',
   link: first,
+  issuedAt: Date.parse('2026-11-21T09:00:00Z'),
   expiresAt: Date.parse('2026-11-21T10:00:00Z'),
   ...change,
 });

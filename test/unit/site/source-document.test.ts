@@ -85,6 +85,13 @@ test('plain flags are a published bundle whose content nobody named', async () =
   const link = Link.parse(secret) ?? assert.fail();
   assert.deepEqual(await bundleUrlSource(link, 'v7').read(), {
     kind: 'published',
-    published: { version: 'v7', digest: undefined, jobId: undefined, link, expiresAt: undefined },
+    published: {
+      version: 'v7',
+      digest: undefined,
+      jobId: undefined,
+      link,
+      issuedAt: undefined,
+      expiresAt: undefined,
+    },
   });
 });

@@ -74,6 +74,7 @@ let watch: SourceWatch;
 let reading: SourceReading;
 let fetches: Published[];
 let outcomes: string[];
+let warnings: string[];
 /** What the next fetches do; the last one stays. */
 let answer: (published: Published, signal: AbortSignal) => Promise<{ readonly digest: string }>;
 let stop: AbortController;
@@ -86,6 +87,7 @@ beforeEach(() => {
   reading = { kind: 'absent' };
   fetches = [];
   outcomes = [];
+  warnings = [];
   answer = async (published) => ({ digest: store.put(published.version ?? 'unnamed') });
   stop = new AbortController();
   running = Promise.resolve();
@@ -108,7 +110,7 @@ async function start(): Promise<void> {
     countDownload: (outcome) => outcomes.push(outcome),
     clock,
     random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
-    logger: silentLogger,
+    logger: { ...silentLogger, warn: (_fields, words) => warnings.push(words) },
     pollMs,
     patienceMs,
   });
@@ -120,7 +122,14 @@ function publish(version: string, link = 'first', digest?: string): void {
   const parsed = Link.parse(`https://storage.example.com/${link}`) ?? assert.fail();
   reading = {
     kind: 'published',
-    published: { version, digest, jobId: `job-${version}`, link: parsed, expiresAt: undefined },
+    published: {
+      version,
+      digest,
+      jobId: `job-${version}`,
+      link: parsed,
+      issuedAt: undefined,
+      expiresAt: undefined,
+    },
   };
 }
 
@@ -255,6 +264,7 @@ test('a link without a name is fetched once at start, behind the last good versi
       digest: undefined,
       jobId: undefined,
       link: Link.parse('file:///a.tar') ?? assert.fail(),
+      issuedAt: undefined,
       expiresAt: undefined,
     },
   };
@@ -383,6 +393,36 @@ test('a store that loses the bundle just written is trouble, not an end', async 
   assert.equal(servedVersion(), 'v1');
 });
 
+test('a document that is taken away takes its version and its error along; what is served stays', async () => {
+  publish('v1');
+  await start();
+  publish('v2');
+  answer = fails(dead);
+  await clock.pass(pollMs);
+  assert.deepEqual(
+    [watch.progress().published?.version, watch.progress().lastError?.code],
+    ['v2', 'LinkDead'],
+  );
+  reading = { kind: 'absent' };
+  await clock.pass(pollMs);
+  const { state, published, lastError, retryAt } = watch.progress();
+  assert.deepEqual(
+    { state, published, lastError, retryAt },
+    { state: 'waiting-for-document', published: undefined, lastError: undefined, retryAt: undefined },
+  );
+  assert.equal(servedVersion(), 'v1');
+});
+
+test('a refusal that comes again and again is one warning of the state, and one of each try', async () => {
+  publish('v1');
+  answer = fails(refused);
+  await start();
+  for (let at = 0; at < 3; at += 1) await clock.pass(700_000);
+  assert.equal(fetches.length, 4);
+  const states = warnings.filter((words) => words.startsWith('the published archive was refused'));
+  assert.deepEqual([states.length, warnings.length], [1, 1 + 4]);
+});
+
 test('an unreadable document is reported once, and what is served stays', async () => {
   publish('v1');
   await start();
@@ -391,6 +431,8 @@ test('an unreadable document is reported once, and what is served stays', async 
   assert.equal(servedVersion(), 'v1');
   assert.equal(watch.progress().state, 'unreadable-document');
   assert.equal(watch.progress().lastError?.at, Date.parse('2026-11-21T10:00:05Z'));
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /cannot be used.*: not a document$/);
 });
 
 test('a fetch that is no longer wanted gives way to what is', async () => {

@@ -4,12 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { goLive } from '../../../src/site/live-bundle.ts';
 import { createLiveSite } from '../../../src/site/live-site.ts';
-import {
-  type SourceProgress,
-  startingProgress,
-  stateOf,
-  stateWords,
-} from '../../../src/site/source-progress.ts';
+import { reasonOf, type SourceProgress, startingProgress } from '../../../src/site/source-progress.ts';
 import { statusDocument } from '../../../src/site/status-document.ts';
 import { storedBundle } from './fixtures.ts';
 
@@ -42,7 +37,7 @@ test('while a version is served: it, the former ones, and how the source stands'
   site.swap({ bundle: goLive(two), version: undefined, activatedAt: at + 1000, provenance: 'link' });
   const progress: SourceProgress = {
     state: 'waiting-for-link',
-    published: { version: 'v3', digest: 'd3', jobId: 'j3', expiresAt: at },
+    published: { version: 'v3', digest: 'd3', jobId: 'j3', issuedAt: at - 1000, expiresAt: at },
     lastError: { code: 'LinkDead', message: 'the link is dead', at },
     lastCheckedAt: at + 2000,
     retryAt: at + 3000,
@@ -75,35 +70,18 @@ test('while a version is served: it, the former ones, and how the source stands'
       kind: 'link',
       from: 'bundle-file',
       state: 'waiting-for-link',
-      reason: stateWords['waiting-for-link'],
-      published: { version: 'v3', digest: 'd3', jobId: 'j3', linkExpiresAt: '2026-11-21T10:00:00.000Z' },
+      reason: reasonOf('waiting-for-link', 'bundle-file'),
+      published: {
+        version: 'v3',
+        digest: 'd3',
+        jobId: 'j3',
+        linkIssuedAt: '2026-11-21T09:59:59.000Z',
+        linkExpiresAt: '2026-11-21T10:00:00.000Z',
+      },
       download: { receivedBytes: 1, files: 2 },
       lastError: { code: 'LinkDead', message: 'the link is dead', at: '2026-11-21T10:00:00.000Z' },
       retryAt: '2026-11-21T10:00:03.000Z',
     },
     lastCheckedAt: '2026-11-21T10:00:02.000Z',
   });
-});
-
-test('every decision shows as a state that has words', () => {
-  const states = [
-    stateOf({ action: 'rest', because: 'in-sync' }),
-    stateOf({ action: 'rest', because: 'no-document' }),
-    stateOf({ action: 'rest', because: 'unreadable-document' }),
-    stateOf({ action: 'wait', because: 'refused', waitMs: 1 }),
-    stateOf({ action: 'wait', because: 'dead-link', waitMs: 1 }),
-    stateOf({ action: 'wait', because: 'back-off', waitMs: 1 }),
-    stateOf({ action: 'serve-last-good' }),
-    stateOf({ action: 'relabel', version: undefined }),
-  ];
-  assert.deepEqual(states, [
-    'in-sync',
-    'waiting-for-document',
-    'unreadable-document',
-    'refused',
-    'waiting-for-link',
-    'backing-off',
-    'preparing',
-    'in-sync',
-  ]);
 });

@@ -1,6 +1,7 @@
 // Takes keys from the queue and runs a pass for each: N loops, a deadline per pass, a back-off per key after an
-// error, one line of log per failure. Knows nothing of what a pass does.
-// Invariant: every key ends its turn in exactly one of: a next look, a retry, or gone.
+// error, a slower pace for a key that asks for the next pass at once over and over, one line of log per failure.
+// Knows nothing of what a pass does.
+// Invariants: every key ends its turn in exactly one of: a next look, a retry, or gone; no key turns without end.
 
 import type { PassOutcome } from '../loop/edge.ts';
 import type { ObjectKey } from '../loop/ports.ts';
@@ -35,6 +36,19 @@ export interface ControllerOptions {
 const lasting = ['start', 'mint', 'inspect'];
 const firstRetryMs = 500;
 const maxRetryMs = 5 * 60_000;
+/** Asked for sooner than this, the next pass is "at once": what is decided is decided on whole seconds. */
+const hastyMs = 1000;
+/** An export that is complete is minted, read and published in a few passes without a pause; this is far more. */
+const hastyTurns = 20;
+const slowestHastyMs = 60_000;
+
+/** What is remembered of a key from pass to pass. */
+interface Streaks {
+  /** Failures in a row. */
+  readonly failures: Map<string, number>;
+  /** Passes in a row that asked for the next one at once. */
+  readonly hasty: Map<string, number>;
+}
 
 /**
  * Runs until the queue is closed and the passes under way have ended.
@@ -42,13 +56,13 @@ const maxRetryMs = 5 * 60_000;
  * @param work aborts the passes under way (leadership lost, or the patience of a shutdown is over)
  */
 export async function runController(options: ControllerOptions, work: AbortSignal): Promise<void> {
-  const failures = new Map<string, number>();
+  const streaks: Streaks = { failures: new Map(), hasty: new Map() };
   const worker = async (): Promise<void> => {
     for (;;) {
       const text = await options.queue.take();
       if (text === undefined) return;
       try {
-        await turn(text, options, failures, work);
+        await turn(text, options, streaks, work);
       } finally {
         options.queue.done(text);
       }
@@ -60,7 +74,7 @@ export async function runController(options: ControllerOptions, work: AbortSigna
 async function turn(
   text: string,
   options: ControllerOptions,
-  failures: Map<string, number>,
+  { failures, hasty }: Streaks,
   work: AbortSignal,
 ): Promise<void> {
   const { queue, clock, random, logger } = options;
@@ -71,8 +85,16 @@ async function turn(
     const outcome = await options.pass(key, deadline);
     failures.delete(text);
     const { wakeAfterMs } = outcome;
+    const turns = countHasty(text, wakeAfterMs, hasty);
     if (wakeAfterMs !== undefined) {
-      queue.addAfter(text, Math.min(wakeAfterMs, options.fullLookMs));
+      queue.addAfter(text, Math.min(Math.max(wakeAfterMs, pauseMs(turns)), options.fullLookMs));
+    }
+    if (turns === hastyTurns + 1) {
+      const { because } = outcome;
+      logger.warn(
+        { object: text, because, turns },
+        'passes ask for the next one at once, over and over; they are run more slowly from here on',
+      );
     }
     const result = wakeAfterMs === undefined ? 'gone' : 'requeue_after';
     options.observe(key, result, clock.monotonic() - startedAt, outcome);
@@ -89,6 +111,23 @@ async function turn(
     if (result === 'conflict' && failed < 5) logger.debug({ object: text, error, retryMs }, 'pass overtaken');
     else logger.warn({ object: text, error, result, failures: failed, retryMs }, 'pass failed');
   }
+}
+
+/** @returns how many passes in a row, this one included, asked for the next one at once */
+function countHasty(text: string, wakeAfterMs: number | undefined, hasty: Streaks['hasty']): number {
+  if (wakeAfterMs === undefined || wakeAfterMs >= hastyMs) {
+    hasty.delete(text);
+    return 0;
+  }
+  const turns = (hasty.get(text) ?? 0) + 1;
+  hasty.set(text, turns);
+  return turns;
+}
+
+/** None for a while, then from a second to a minute: an edit or an event still brings its pass at once. */
+function pauseMs(turns: number): number {
+  if (turns <= hastyTurns) return 0;
+  return Math.min(slowestHastyMs, hastyMs * 2 ** Math.min(10, turns - hastyTurns - 1));
 }
 
 /** What failed, and what was asked of the export API once in a while, is worth a line; looking and polling are not. */

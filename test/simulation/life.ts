@@ -33,7 +33,7 @@ const looksPerPlayed = 8;
 /**
  * Counts by name: `days`, `passes`, `crashes`, `jobs`, `spare jobs`, `links`, `versions`; `idle passes` on which
  * nothing was due and `idle days` of nothing else; `looks left out` of calm days; `excused deaths` of links while
- * nobody could be asked for another; `fault: …` and `trouble: …` by kind.
+ * nobody could be asked for another, and those of a clock set back under a link; `fault: …` and `trouble: …` by kind.
  */
 export type LifeFacts = Readonly<Record<string, number>>;
 
@@ -182,6 +182,7 @@ class Life {
       'idle passes': oracles.idleTurns,
       'looks left out': this.#skipped,
       'excused deaths': oracles.link.excused,
+      'deaths by a clock set back': oracles.link.setBackDeaths,
       ...countsOf(this.#log.map(({ fault }) => `fault: ${fault}`)),
       ...countsOf(this.#troubles.map((name) => `trouble: ${name}`)),
     };

@@ -37,7 +37,7 @@ test('a first start: 503 with words until a whole bundle is served, then everyth
   assert.equal(early.headers.get('retry-after'), '5');
   const unready = await fetch(`${served.admin}/readyz`);
   assert.equal(unready.status, 503);
-  assert.match(await unready.text(), /no bundle is served yet: there is no bundle document yet/);
+  assert.match(await unready.text(), /no bundle is served yet: there is no bundle document;/);
   assert.equal((await fetch(`${served.admin}/livez`)).status, 200);
 
   await publish('v1');

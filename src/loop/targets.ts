@@ -153,7 +153,7 @@ async function readDocument(
 }
 
 function contentOf(value: string | Uint8Array | undefined, dataKey: string): Document['content'] {
-  if (value === undefined) return { problem: `no key ${dataKey}` };
+  if (value === undefined) return { problem: `NoSuchKey: it has no key ${dataKey}` };
   if (typeof value === 'string') return { text: value };
   try {
     return { text: strictUtf8.decode(value) };

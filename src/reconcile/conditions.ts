@@ -14,9 +14,9 @@ import {
   type TargetReason,
   targetReasons,
 } from '../staticexport/reasons.ts';
-import type { Condition, TargetStatus } from '../staticexport/status-schema.ts';
+import type { Condition, Failure, TargetStatus } from '../staticexport/status-schema.ts';
 import { factsOf } from './facts.ts';
-import { describeFailure, describeJob } from './failure-words.ts';
+import { describeFailure, describeJob, describeRetry, describeTry } from './failure-words.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from './link-timing.ts';
 import { isOutputTaken, type Observation } from './observation.ts';
 import { describeReady } from './ready-words.ts';
@@ -172,15 +172,15 @@ function claimExported(observation: Observation, state: State): Claim {
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
   if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
     const isLost = starting.reason === 'StartUnconfirmed';
-    const why = `${describeFailure(starting, observation)} Next try at ${starting.retryAt}.`;
+    const why = describeTry(starting, observation);
     return exported('False', isLost ? 'StartUnconfirmed' : 'StartRefused', why);
   }
   if (state.export.kind === 'complete' && failures?.poll !== undefined) {
     const isUnwritten = failures.poll.reason === 'OutputWriteFailed';
-    const why = describeFailure(failures.poll, observation);
     const { jobId, baseUrl } = state.export.subject;
     const about = describeJob({ id: jobId, baseUrl }, observation);
-    return exported('False', isUnwritten ? 'OutputWriteFailed' : 'InspectionFailed', `${why} ${about}`);
+    const why = `${describeFailure(failures.poll, observation)} ${about} ${describeRetry(failures.poll)}`;
+    return exported('False', isUnwritten ? 'OutputWriteFailed' : 'InspectionFailed', why);
   }
   const verdict = job?.cause === 'Pin' ? undefined : job?.verdict;
   switch (verdict) {
@@ -218,24 +218,18 @@ function isExportedReason(reason: string): reason is ExportedReason {
 
 function claimLinkFresh(observation: Observation, state: State): Claim {
   const { output, uid, wanted, now, status } = observation;
-  const fresh = (value: Condition['status'], reason: LinkReason, detail?: string): Claim =>
-    claim(
-      'LinkFresh',
-      value,
-      reason,
-      [linkReasons[reason], ...(detail === undefined ? [] : [detail])].join(' '),
-    );
+  const fresh = (value: Condition['status'], reason: LinkReason, failure?: Failure): Claim => {
+    const failed = failure && describeFailure(failure, observation);
+    const words = [linkReasons[reason], factsOf(reason, observation), failed];
+    return claim('LinkFresh', value, reason, words.filter(isText).join(' '));
+  };
   const published = output.kind === 'ours' ? output.published : undefined;
   if (state.link.kind === 'none') return fresh('Unknown', 'NotPublished');
   if (state.link.kind === 'unmintable') return fresh('False', 'JobGone');
-  const failed =
-    status.failures?.link === undefined ? undefined : describeFailure(status.failures.link, observation);
-  if (isLinkDead(state) || published === undefined) {
-    const facts = factsOf('Dead', observation);
-    return fresh('False', 'Dead', [facts, failed].filter(isText).join(' '));
-  }
+  const failure = status.failures?.link;
+  if (isLinkDead(state) || published === undefined) return fresh('False', 'Dead', failure);
   if (isLifetimeTooShort(published, wanted)) return fresh('False', 'LifetimeTooShort');
-  if (now > refreshTime(uid, published, wanted) + graceMs(published)) return fresh('False', 'Due', failed);
+  if (now > refreshTime(uid, published, wanted) + graceMs(published)) return fresh('False', 'Due', failure);
   return fresh('True', 'Fresh');
 }
 

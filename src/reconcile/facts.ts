@@ -38,7 +38,12 @@ export function factsOf(reason: string, observation: Observation): string | unde
     case 'LinkDead':
     case 'Dead':
       return deadLinkFacts(observation);
+    case 'Due':
+      return linkEnd(observation);
+    case 'JobGone':
+      return lostJobFacts(observation);
     case 'Exporting':
+    case 'Inspecting':
     case 'JobFailed':
     case 'PinnedJobFailed':
     case 'TimedOut':
@@ -73,10 +78,23 @@ function jobFacts(reason: string, observation: Observation): string | undefined 
   }
 }
 
+/** How long there is to act. */
+function linkEnd({ output }: Observation): string | undefined {
+  const published = output.kind === 'ours' ? output.published : undefined;
+  return published && `The published link ends at ${formatInstant(published.expiresAt)}.`;
+}
+
+function lostJobFacts(observation: Observation): string | undefined {
+  const { active } = observation.status;
+  if (active === undefined) return undefined;
+  const job = describeJob({ id: active.jobId, baseUrl: active.baseUrl }, observation);
+  return [job, linkEnd(observation)].filter((part) => part !== undefined).join(' ');
+}
+
 function deadLinkFacts({ output, wanted, status }: Observation): string {
   const published = output.kind === 'ours' ? output.published : undefined;
   if (published !== undefined) {
-    return `The link of version ${published.version} died at ${formatInstant(published.expiresAt)}.`;
+    return `The link of version ${published.version} ended at ${formatInstant(published.expiresAt)}.`;
   }
   const lost = output.kind === 'ours' ? `no longer holds ${outputKeys.bundle}` : 'was deleted';
   return `Secret ${wanted.outputName} ${lost}; it is written again, under the version ${status.active?.version ?? ''}, as soon as a link can be had.`;

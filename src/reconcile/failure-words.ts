@@ -39,6 +39,15 @@ export function describeFailure(failure: Failure, { wanted }: Asked): string {
   return requestId === undefined ? said : `${said} ${describeRequest(requestId)}`;
 }
 
+/** The same, and when it is tried again: an instant that stays until it failed once more. */
+export function describeTry(failure: Failure, asked: Asked): string {
+  return `${describeFailure(failure, asked)} ${describeRetry(failure)}`;
+}
+
+export function describeRetry({ retryAt }: Failure): string {
+  return `Next try at ${retryAt}.`;
+}
+
 /** What the API's support finds its own answer by. */
 export function describeRequest(requestId: string): string {
   return `Request id of the API: ${requestId}.`;

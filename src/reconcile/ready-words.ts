@@ -10,7 +10,7 @@ import {
 } from '../staticexport/reasons.ts';
 import type { Failure } from '../staticexport/status-schema.ts';
 import { factsOf } from './facts.ts';
-import { describeFailure } from './failure-words.ts';
+import { describeFailure, describeRetry, describeTry } from './failure-words.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 import type { State } from './state.ts';
 
@@ -40,10 +40,13 @@ function detailOf(observation: Observation, state: State, reason: ReadyReason): 
     case 'Suspended':
       return activeVersion(observation);
     case 'BackingOff':
+      return waitFacts(observation, state);
     case 'PinPending':
       return nextTry(laneFailure(observation, state), observation);
+    case 'Exporting':
+      return nextTry(pollFailure(observation, observation.status.job?.id), observation);
     case 'StartUnconfirmed':
-      return failures?.export && describeFailure(failures.export, observation);
+      return failures?.export && describeTry(failures.export, observation);
     case 'LinkDead':
       return failures?.link && describeFailure(failures.link, observation);
     default:
@@ -67,11 +70,23 @@ function versionFacts(observation: Observation): string | undefined {
     : `Version ${active.version}, by an earlier pin; ${newest} was newer. The next export publishes the newest content; to have it now, annotate: ${annotations.requestedAt}=<new token>`;
 }
 
+/** What the lane waits for: its own back-off, or what the API asked of everybody. */
+function waitFacts(observation: Observation, state: State): string {
+  const failed = nextTry(laneFailure(observation, state), observation);
+  // Not until when: that moves with every call of whoever shares the key, and each would be a write here.
+  return failed ?? 'The API asked all who use this key to wait.';
+}
+
 /** Of the lane that the export waits in. */
-function laneFailure({ status }: Observation, { export: lane }: State): Failure | undefined {
-  const { failures } = status;
-  if (lane.kind !== 'complete') return failures?.export ?? failures?.poll;
-  return failures?.poll?.about === lane.subject.jobId ? failures.poll : undefined;
+function laneFailure(observation: Observation, { export: lane }: State): Failure | undefined {
+  return lane.kind === 'complete'
+    ? pollFailure(observation, lane.subject.jobId)
+    : observation.status.failures?.export;
+}
+
+function pollFailure({ status }: Observation, jobId: string | undefined): Failure | undefined {
+  const failure = status.failures?.poll;
+  return failure?.about === jobId ? failure : undefined;
 }
 
 function nextTry(failure: Failure | undefined, observation: Observation): string | undefined {
@@ -79,8 +94,9 @@ function nextTry(failure: Failure | undefined, observation: Observation): string
   const { job } = observation.status;
   // Where the last job came to nothing, it is that job which was to be looked at.
   const about = job?.verdict === failure.reason ? factsOf(failure.reason, observation) : undefined;
-  const words = describeFailure(failure, observation);
-  return `${about === undefined ? words : `${words} ${about}`} Next try at ${failure.retryAt}.`;
+  return about === undefined
+    ? describeTry(failure, observation)
+    : `${describeFailure(failure, observation)} ${about} ${describeRetry(failure)}`;
 }
 
 /** A requested export that is not started although somebody waits for it. */

@@ -16,10 +16,10 @@ export const readyReasons = {
 export const reconcilingReasons = {
   StartPending: 'An export is about to start.',
   StartUnconfirmed:
-    'An export was asked for and the API has not confirmed it; it is asked again with the same key.',
+    'An export was asked for and the API has not confirmed it; it is asked again, with the same idempotency key.',
   Exporting: 'The export job runs.',
   Inspecting: 'The export is complete; its archive is being checked.',
-  BackingOff: 'The last try failed; the next one waits.',
+  BackingOff: 'The next try waits.',
   PinPending: 'The pinned version is being published.',
   KeyMissing: 'The Secret named in api.keySecretRef does not exist yet, or does not hold the key; create it.',
 } as const;
@@ -68,7 +68,8 @@ export const exportedReasons = {
   Unchanged: 'The last export has the content that is published already.',
   Pending: 'No export has finished yet.',
   JobFailed: 'The API reports the job as failed; look it up there.',
-  TimedOut: 'The job did not finish within jobTimeout; a late completion is still adopted.',
+  TimedOut:
+    'The job did not finish within jobTimeout; raise it if jobs need longer. A late completion is still adopted.',
   JobLost: 'The API no longer knows the job.',
   BundleRejected: 'The archive cannot be published, and is not fetched again.',
   InspectionFailed: 'The archive could not be fetched; it is tried again.',
@@ -100,7 +101,7 @@ export const targetReasons = {
   Suspended: 'The resource is suspended; targets are left alone.',
   NotGranted:
     'The object does not exist, does not consent by annotation, or may not be read by the operator.',
-  Refused: 'The document cannot be edited safely; the message says why.',
+  Refused: 'The document cannot be edited safely, and is left as it is; correct it.',
   WriteFailed: 'The API server refused the write, or could not be reached; it is tried again.',
   Contested:
     'Somebody undid the write three times within ten minutes: find out who else writes these fields. Left alone until a new version or spec.',

@@ -184,7 +184,7 @@ test('a key of the document that any object would answer to is not there', async
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent),
   );
   assert.equal(world.condition('TargetsSynced'), 'False/Refused');
-  assert.equal(world.status().targets?.[0]?.message, 'no key constructor');
+  assert.equal(world.status().targets?.[0]?.message, 'NoSuchKey: it has no key constructor');
 });
 
 test('a missing consent is written down once, says what it needs, and is seen within a minute', async () => {

@@ -119,10 +119,22 @@ const jobRows: typeof rows = [
     /^Pinned: job se_7\.$/,
   ],
   [
-    'a link that died says when',
+    'a dead link says since when',
     'LinkDead',
     { ...held, output: { kind: 'ours', published: { ...published, expiresAt: Date.parse(at(-60)) } } },
-    /^The link of version 20260105-113000-aaaaaaaa died at 2026-01-05T11:59:00Z\.$/,
+    /^The link of version 20260105-113000-aaaaaaaa ended at 2026-01-05T11:59:00Z\.$/,
+  ],
+  [
+    'a link that is due says how long there is',
+    'Due',
+    held,
+    /^The published link ends at 2026-01-05T12:14:00Z\.$/,
+  ],
+  [
+    'a link that cannot be renewed says of which job, and how long there is',
+    'JobGone',
+    held,
+    /^Job se_1 at api\.example\.com:8443\. The published link ends at 2026-01-05T12:14:00Z\.$/,
   ],
   [
     'a link that went with its Secret says so',

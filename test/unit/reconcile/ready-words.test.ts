@@ -70,6 +70,28 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
     }),
     /A quota refused it\. \(OutputWriteFailed\) Next try at/,
   ],
+  'a first export that waits for what the API asked of all is told so': [
+    { ...fresh, gate: { closedUntil: fresh.now + 60_000, closedAt: fresh.now - 1000, refused: undefined } },
+    /^The next try waits\. The API asked all who use this key to wait\.$/,
+  ],
+  'a start that nobody confirmed says what came of it, and when it is asked again': [
+    withStatus(fresh, {
+      start: { key: 'k', at: at(-1), inputHash, cause: 'First', sends: 1 },
+      failures: { export: { ...failure, reason: 'RequestTimeout' } },
+    }),
+    /did not answer in time\. \(RequestTimeout\) Next try at 2026-01-05T12:01:00Z\.$/,
+  ],
+  'a job that cannot be asked about says so': [
+    withStatus(fresh, {
+      job: { id: 'se_2', inputHash, startedAt: at(-10) },
+      failures: { poll: { ...failure, reason: 'NetworkError', about: 'se_2' } },
+    }),
+    /Job se_2 at api\.example\.com\. The API at .* could not be reached\. \(NetworkError\) Next try at /,
+  ],
+  'an archive that is being read is named by its job': [
+    withStatus(fresh, { job: { ...failed, verdict: undefined } }),
+    /archive is being checked\. Job se_2 at api\.example\.com\.$/,
+  ],
   'a job that runs is named': [
     withStatus(fresh, { job: { id: 'se_2', inputHash, startedAt: at(-10) } }),
     /^The export job runs\. Job se_2 at api\.example\.com\.$/,

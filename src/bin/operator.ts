@@ -1,6 +1,8 @@
 // The program `operator`: composition root. Reads what only the process knows (environment, where it lies);
 // what it does is in src/operator.
 
+// First, for it acts on all that follows.
+import '../runtime/young-generation.ts';
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';
 import { runProgram } from '../runtime/program.ts';

@@ -147,14 +147,15 @@ export function createTransport(connection: Connection, options: TransportOption
 /** An exec plugin has no limit of its own. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
-  const done = new AbortController();
+  let abort = (): void => {};
   const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: done.signal });
+    abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    done.abort();
+    signal.removeEventListener('abort', abort);
   }
 }
 

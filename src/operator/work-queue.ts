@@ -3,6 +3,7 @@
 // Invariant: a key added while its pass runs is looked at again after it; nothing added is lost.
 
 import type { Clock } from '../runtime/clock.ts';
+import { DueKeys } from './due-keys.ts';
 import { type LaneOptions, type Urgency, urgencies, WaitingKeys } from './waiting-keys.ts';
 
 /** No timer is longer at once; who waits longer looks earlier, which costs one idle pass. */
@@ -25,11 +26,6 @@ export interface QueueFigures {
   readonly unfinishedMs: number;
 }
 
-interface Timer {
-  readonly dueAt: number;
-  readonly cancel: AbortController;
-}
-
 const silent: QueueObserver = { added: () => {}, taken: () => {}, finished: () => {} };
 const oneLane: LaneOptions = { laneOf: () => '', width: Number.POSITIVE_INFINITY };
 
@@ -39,7 +35,7 @@ export class WorkQueue {
   readonly #ready: WaitingKeys;
   readonly #active = new Map<string, { readonly takenAt: number; readonly lane: string }>();
   readonly #again = new Map<string, Urgency>();
-  readonly #timers = new Map<string, Timer>();
+  readonly #later: DueKeys;
   #waiters: (() => void)[] = [];
   #closed = false;
 
@@ -47,12 +43,13 @@ export class WorkQueue {
     this.#clock = clock;
     this.#observer = observer;
     this.#ready = new WaitingKeys(lanes);
+    this.#later = new DueKeys(clock, (key) => this.add(key, 'due'));
   }
 
   /** As soon as possible. Cancels a delayed look: the pass that comes says when the next is due. */
   add(key: string, urgency: Urgency = 'edited'): void {
     if (this.#closed) return;
-    this.#cancel(key);
+    this.#later.drop(key);
     if (this.#active.has(key)) {
       const known = this.#again.get(key) ?? urgency;
       this.#again.set(key, urgencies.indexOf(known) < urgencies.indexOf(urgency) ? known : urgency);
@@ -70,19 +67,7 @@ export class WorkQueue {
       this.add(key, 'due');
       return;
     }
-    const waitMs = Math.min(delayMs, longestDelayMs);
-    const dueAt = this.#clock.monotonic() + waitMs;
-    const current = this.#timers.get(key);
-    if (current !== undefined && current.dueAt <= dueAt) return;
-    this.#cancel(key);
-    const timer: Timer = { dueAt, cancel: new AbortController() };
-    this.#timers.set(key, timer);
-    void this.#clock.after(waitMs, timer.cancel.signal).then(
-      () => {
-        if (this.#timers.get(key) === timer) this.add(key, 'due');
-      },
-      () => {},
-    );
+    this.#later.put(key, Math.min(delayMs, longestDelayMs));
   }
 
   /** The next key, which is the caller's until `done`; `undefined` once closed. */
@@ -117,7 +102,7 @@ export class WorkQueue {
   /** Nothing is handed out any more, timers are gone; keys under way stay so until `done`. */
   close(): void {
     this.#closed = true;
-    for (const key of [...this.#timers.keys()]) this.#cancel(key);
+    this.#later.clear();
     this.#ready.clear();
     for (const wake of this.#waiters.splice(0)) wake();
   }
@@ -128,16 +113,9 @@ export class WorkQueue {
     return {
       waiting: this.#ready.size,
       active: this.#active.size,
-      delayed: this.#timers.size,
+      delayed: this.#later.size,
       longestActiveMs: Math.max(0, ...ages),
       unfinishedMs: ages.reduce((sum, age) => sum + age, 0),
     };
-  }
-
-  #cancel(key: string): void {
-    const timer = this.#timers.get(key);
-    if (timer === undefined) return;
-    this.#timers.delete(key);
-    timer.cancel.abort();
   }
 }

@@ -107,7 +107,7 @@ test('swaps under steady requests: no failed answer, no torn page, never back to
   const { previous, swaps } = await served.status();
   assert.deepEqual([previous.map(({ version }) => version), swaps], [['v2'], 2]);
   assert.equal((await get('/assets/app.BxYz12_v2.js')).status, 200, 'the former version’s asset');
-  await served.child().stop('SIGKILL');
+  await served.kill();
   await served.start();
   await serves('v3');
   await served.until('the former version is open again', (status) => status.previous.length === 1);
@@ -234,7 +234,7 @@ test('killed, and started again with the link dead and nobody to ask: the same b
   await serves('v1');
   const { active } = await served.status();
   const before = await (await get('/guides/page-7')).text();
-  await served.child().stop('SIGKILL');
+  await served.kill();
   await links.close();
 
   const documents: readonly (readonly [string, string | undefined])[] = [
@@ -252,10 +252,11 @@ test('killed, and started again with the link dead and nobody to ask: the same b
     await serves('v1');
     const status = await served.status();
     assert.equal(status.active?.digest, active?.digest, name);
+    assert.equal(status.active?.activatedAt, active?.activatedAt, `${name}: since when it is served`);
     assert.equal(status.source.kind, 'disk', name);
     assert.equal(await (await get('/guides/page-7')).text(), before, name);
     assert.equal((await fetch(`${served.admin}/readyz`)).status, 200, name);
-    await served.child().stop('SIGKILL');
+    await served.kill();
   }
   links = await startLinkServer();
 });
@@ -265,7 +266,7 @@ test('a damaged copy on disk is not served; the bundle is fetched again', async 
   await served.start();
   await serves('v1');
   const { active } = await served.status();
-  await served.child().stop('SIGKILL');
+  await served.kill();
   await writeFile(join(served.store, 'bundles', active?.digest ?? '', 'pack'), 'damaged');
   await served.start();
   await serves('v1');
@@ -293,7 +294,7 @@ test('a plain link and a version: file links too, and nothing is fetched again a
   assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
   const redirect = await get('/docs', { redirect: 'manual' });
   assert.deepEqual([redirect.status, redirect.headers.get('location')], [301, './docs/']);
-  await served.child().stop('SIGKILL');
+  await served.kill();
   await writeFile(archive, 'gone');
   await served.start(...flags);
   await serves('v7');

@@ -1,6 +1,6 @@
 // The real program as a child process, with a folder of its own and the document mounted as kubelet mounts it.
 
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -12,12 +12,27 @@ const program = join(import.meta.dirname, '../../../src/bin/bundle-server.ts');
 
 /** What the tests read of `/status`; a field that goes missing fails them all. */
 const statusShape = z.object({
-  active: z.object({ version: z.string().nullable(), digest: z.string(), files: z.number() }).nullable(),
+  active: z
+    .object({
+      version: z.string().nullable(),
+      digest: z.string(),
+      files: z.number(),
+      activatedAt: z.iso.datetime(),
+    })
+    .nullable(),
   previous: z.array(z.object({ version: z.string().nullable() })),
   swaps: z.number(),
   source: z.object({
     kind: z.enum(['disk', 'peer', 'link']).nullable(),
     state: z.string(),
+    reason: z.string(),
+    published: z
+      .object({
+        version: z.string().nullable(),
+        linkIssuedAt: z.string().nullable(),
+        linkExpiresAt: z.string().nullable(),
+      })
+      .nullable(),
     lastError: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
     retryAt: z.string().nullable(),
   }),
@@ -40,6 +55,8 @@ export interface ServedSite {
   status(): Promise<Status>;
   /** Waits until the status is as wanted. */
   until(what: string, isWanted: (status: Status) => boolean): Promise<Status>;
+  /** Kills it, once what it serves is written down: before, a restart would rightly fetch it again. */
+  kill(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -109,6 +126,14 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
         if (isWanted(seen)) return seen;
         throw new Error(JSON.stringify(seen));
       }),
+    kill: async () => {
+      const { active } = await status();
+      await eventually('what is served is written down', async () => {
+        const current = await readFile(join(storeDir, 'current'), 'utf8');
+        return active !== null && current.includes(active.digest) ? true : undefined;
+      });
+      await requireChild().stop('SIGKILL');
+    },
     remove: async () => {
       await child?.stop('SIGKILL');
       await rm(folder, { recursive: true, force: true });

@@ -62,8 +62,10 @@ const api = z
       .max(2048)
       .meta(
         cel({
-          rule: "isURL(self) && (url(self).getScheme() == 'https' || url(self).getScheme() == 'http')",
-          message: 'baseUrl must be an absolute http:// or https:// URL',
+          // What is signed or named into a URL is a secret, and this one is shown in status.
+          rule: "isURL(self) && (url(self).getScheme() == 'https' || url(self).getScheme() == 'http') && !self.matches('[?#]|^[A-Za-z]+://[^/]*@')",
+          message:
+            'baseUrl must be an absolute http:// or https:// URL, without user, password, query and fragment',
         }),
       )
       .describe(

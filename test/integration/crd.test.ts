@@ -48,6 +48,10 @@ const accepted: Readonly<Record<string, unknown>> = {
     ...smallest,
     api: { ...api, baseUrl: 'https://api.example.com/vendor/' },
   },
+  'a base URL with an @ in its path': {
+    ...smallest,
+    api: { ...api, baseUrl: 'https://api.example.com/@team/export' },
+  },
   'a base URL with a port': { ...smallest, api: { ...api, baseUrl: 'http://127.0.0.1:8080' } },
   'another key of the Secret': {
     ...smallest,
@@ -120,6 +124,14 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
   'a base URL of another scheme': [
     { ...smallest, api: { ...api, baseUrl: 'ftp://api.example.com' } },
     /baseUrl must be an absolute/,
+  ],
+  'a base URL with a password': [
+    { ...smallest, api: { ...api, baseUrl: 'https://user:secret@api.example.com/' } },
+    /without user, password, query and fragment/,
+  ],
+  'a base URL with a query': [
+    { ...smallest, api: { ...api, baseUrl: 'https://api.example.com/prefix?key=secret' } },
+    /without user, password, query and fragment/,
   ],
   'a schedule of four fields': [
     { ...smallest, schedule: '0 3 * *' },

@@ -9,13 +9,10 @@ import type { Assembly } from './assembly.ts';
 import { BundleError } from './bundle-error.ts';
 import type { BundleLimits } from './limits.ts';
 import { refusal } from './refusal.ts';
+import { checkEnd } from './zip-end.ts';
 import { openZipFile } from './zip-file.ts';
 import { checkLocalHeader } from './zip-header.ts';
 
-const endRecord = 0x06054b50;
-const zip64EndRecord = 0x06064b50;
-const endRecordBytes = 22;
-const zip64LocatorBytes = 20;
 const smallBytes = 1024 * 1024;
 const ratioFromBytes = 16 * 1024 * 1024;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
@@ -39,7 +36,7 @@ export async function readZip(spool: FileHandle, assembly: Assembly, limits: Bun
       spans.push(await readEntry(zip, spool, entry, assembly));
     }
     checkSpans(spans, directoryStart);
-    await checkEnd(spool, zip);
+    await checkEnd(spool, zip, { start: directoryStart, end: Number(zip.readEntryCursor) });
   } catch (error) {
     throw zipFault(error);
   }
@@ -134,21 +131,6 @@ function checkSpans(spans: readonly Span[], directoryStart: number): void {
     if (end === 0 && span.start !== 0) throw refusal('CorruptZip');
     if (span.start < end || span.end > directoryStart) throw refusal('OverlappingEntries');
     end = span.end;
-  }
-}
-
-/**
- * After the last counted entry come the end records and nothing else (APPNOTE 4.3.14–4.3.16). An entry there is
- * one that the count hides; a distance that does not add up means a second end record, inside a comment.
- */
-async function checkEnd(spool: FileHandle, zip: ZipFile): Promise<void> {
-  const position = Number(zip.readEntryCursor);
-  const { buffer } = await spool.read(Buffer.alloc(12), 0, 12, position);
-  const isZip64 = buffer.readUInt32LE(0) === zip64EndRecord;
-  if (!isZip64 && buffer.readUInt32LE(0) !== endRecord) throw refusal('ZipHeaderMismatch');
-  const zip64Bytes = isZip64 ? 12 + Number(buffer.readBigUInt64LE(4)) + zip64LocatorBytes : 0;
-  if (position + zip64Bytes + endRecordBytes + zip.comment.length !== zip.fileSize) {
-    throw refusal('ZipHeaderMismatch');
   }
 }
 

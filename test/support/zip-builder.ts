@@ -33,6 +33,21 @@ export interface ZipOptions {
   readonly comment?: Buffer;
   readonly prefix?: Buffer;
   readonly count?: number;
+  /** Of the directory, as the end record says. */
+  readonly directorySize?: number;
+  /** Puts a zip64 record and its locator before the end record, which then leaves its fields to them. */
+  readonly zip64?: Zip64Fields;
+}
+
+/** What is not given is right. */
+export interface Zip64Fields {
+  readonly count?: number;
+  readonly directoryOffset?: number;
+  readonly directorySize?: number;
+  /** Where the locator leads. */
+  readonly position?: number;
+  /** What the end record says in spite of the zip64 record. */
+  readonly endCount?: number;
 }
 
 interface Whole extends Required<Omit<ZipFields, 'offset'>> {
@@ -101,12 +116,31 @@ export function zip(entries: readonly ZipEntry[], options: ZipOptions = {}): Buf
   }
   const comment = options.comment ?? Buffer.alloc(0);
   const size = directory.reduce((sum, { length }) => sum + length, 0);
+  const count = options.count ?? entries.length;
+  const { zip64 } = options;
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
-  end.writeUInt16LE(options.count ?? entries.length, 8);
-  end.writeUInt16LE(options.count ?? entries.length, 10);
-  end.writeUInt32LE(size, 12);
-  end.writeUInt32LE(offset, 16);
+  end.writeUInt16LE(zip64 === undefined ? count : (zip64.endCount ?? 0xffff), 8);
+  end.writeUInt16LE(zip64 === undefined ? count : (zip64.endCount ?? 0xffff), 10);
+  end.writeUInt32LE(zip64 === undefined ? (options.directorySize ?? size) : 0xffffffff, 12);
+  end.writeUInt32LE(zip64 === undefined ? offset : 0xffffffff, 16);
   end.writeUInt16LE(comment.length, 20);
-  return Buffer.concat([...parts, ...directory, end, comment]);
+  const before = zip64 === undefined ? [] : [zip64End(zip64, count, offset, size)];
+  return Buffer.concat([...parts, ...directory, ...before, end, comment]);
+}
+
+function zip64End(fields: Zip64Fields, count: number, offset: number, size: number): Buffer {
+  const bytes = Buffer.alloc(56 + 20);
+  const write = (value: number, at: number): unknown => bytes.writeBigUInt64LE(BigInt(value), at);
+  bytes.writeUInt32LE(0x06064b50, 0);
+  write(44, 4);
+  bytes.writeUInt16LE(45, 14);
+  write(fields.count ?? count, 24);
+  write(fields.count ?? count, 32);
+  write(fields.directorySize ?? size, 40);
+  write(fields.directoryOffset ?? offset, 48);
+  bytes.writeUInt32LE(0x07064b50, 56);
+  write(fields.position ?? offset + size, 64);
+  bytes.writeUInt32LE(1, 72);
+  return bytes;
 }

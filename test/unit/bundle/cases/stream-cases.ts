@@ -2,6 +2,7 @@
 
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { entry, header, tar, tarOf } from '../../../support/tar-builder.ts';
+import { zip } from '../../../support/zip-builder.ts';
 import type { ArchiveCases } from './archive-case.ts';
 
 const site = tarOf({ 'index.html': 'home', 'a.html': 'a'.repeat(3000) });
@@ -31,6 +32,11 @@ export const streamCases: ArchiveCases = {
   'other-archive': () => ({ bytes: Buffer.from('377abcaf271c0004', 'hex') }),
   'gzip-in-gzip': () => ({ bytes: gzipSync(gzip) }),
 
+  'archive-inside': () => {
+    const files = { 'index.html': 'home', 'a.tar.gz': gzip, 'b.zip': zip([{ name: '../x', content: 'x' }]) };
+    const texts = Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString('latin1')]);
+    return { bytes: gzipSync(tarOf(files)), holds: Object.fromEntries(texts) };
+  },
   'gzip-members': () => ({
     bytes: Buffer.concat([gzipSync(site.subarray(0, 700)), gzipSync(site.subarray(700))]),
     holds,

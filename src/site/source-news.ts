@@ -13,13 +13,14 @@ export type TellNews = (before: SourceProgress, after: SourceProgress, isTryAgai
 export function newsTeller(logger: Logger, kind: SourceKind): TellNews {
   let told = '';
   return (before, after, isTryAgain) => {
-    const { state, published, lastError } = after;
+    const { state, published, lastError, retryAt } = after;
     const error = state === 'unreadable-document' ? lastError : undefined;
     const news = JSON.stringify([state, nameOf(published), error?.message]);
     if (state === 'starting' || news === told) return;
     const { version, digest, jobId } = published ?? {};
     const reason = reasonOf(state, kind);
-    const fields = { state, version, digest, jobId, code: error?.code };
+    const nextTry = retryAt === undefined ? undefined : new Date(retryAt).toISOString();
+    const fields = { state, version, digest, jobId, code: error?.code, retryAt: nextTry };
     const words = error === undefined ? reason : `${reason}: ${error.message}`;
     // The failure itself is told by whoever met it; in between there is nothing new.
     if (isTryAgain) {

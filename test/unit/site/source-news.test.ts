@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Logger } from '../../../src/runtime/logger.ts';
+import { type Logger, silentLogger } from '../../../src/runtime/logger.ts';
 import { newsTeller } from '../../../src/site/source-news.ts';
 import {
   type SourceProgress,
@@ -75,6 +75,22 @@ test('no document is normal at first, and a warning once there was one', () => {
   const none = progress('waiting-for-document', { published: undefined });
   const levels = told('bundle-file', none, progress('in-sync'), none).map((line) => line.split(':')[0]);
   assert.deepEqual(levels, ['info', 'info', 'warn']);
+});
+
+test('where there is a next try, it is told when', () => {
+  const seen: object[] = [];
+  const logger = { ...silentLogger, warn: (fields: object) => seen.push(fields) };
+  newsTeller(logger, 'bundle-file')(startingProgress, progress('refused', { retryAt: 60_000 }), false);
+  assert.deepEqual(seen, [
+    {
+      state: 'refused',
+      version: 'v1',
+      digest: 'd',
+      jobId: 'j',
+      code: undefined,
+      retryAt: '1970-01-01T00:01:00.000Z',
+    },
+  ]);
 });
 
 test('a document that cannot be used says why; another reason is news', () => {

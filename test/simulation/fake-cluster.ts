@@ -28,8 +28,9 @@ export class FakeCluster implements Cluster {
   readonly secrets = new Map<string, SecretObject>();
   readonly configMaps = new Map<string, ConfigMapObject>();
   readonly writes: Write[] = [];
-  /** Every state a StaticExport was in, for stale reads. */
+  /** The last states of each StaticExport and of each Secret, for stale reads. */
   readonly past = new Map<string, StaticExportObject[]>();
+  readonly pastSecrets = new Map<string, SecretObject[]>();
   #version = 100;
 
   create(key: ObjectKey, spec: unknown): StaticExportObject {
@@ -84,10 +85,17 @@ export class FakeCluster implements Cluster {
     }
   }
 
-  putSecret(key: ObjectKey, data: Readonly<Record<string, string>>): void {
+  putSecret(
+    key: ObjectKey,
+    data: Readonly<Record<string, string>>,
+    annotations?: Record<string, string>,
+  ): void {
     const before = this.secrets.get(idOf(key))?.metadata;
     const metadata = before === undefined ? this.#meta(key) : { ...before, resourceVersion: this.#next() };
-    this.secrets.set(idOf(key), { metadata, data: encode(data) });
+    this.#putSecret(key, {
+      metadata: { ...metadata, annotations: annotations ?? metadata.annotations },
+      data: encode(data),
+    });
   }
 
   putConfigMap(
@@ -117,7 +125,7 @@ export class FakeCluster implements Cluster {
     const data = encode(object.data);
     const isChange = before === undefined || !isDeepStrictEqual(decode(before.data), object.data);
     this.writes.push({ kind: 'Secret', name: object.metadata.name, isChange });
-    this.secrets.set(id, { metadata: this.#applied(object, before?.metadata), data });
+    this.#putSecret(object.metadata, { metadata: this.#applied(object, before?.metadata), data });
   }
 
   async applyConfigMap(object: AppliedObject): Promise<void> {
@@ -133,13 +141,15 @@ export class FakeCluster implements Cluster {
     const found = kind === 'Secret' ? this.secrets.get(idOf(key)) : this.configMaps.get(idOf(key));
     if (found === undefined) throw new ClusterError('NotFound', 'no such object');
     if (found.metadata.resourceVersion !== resourceVersion) throw new ClusterError('Conflict', 'it moved');
-    this.writes.push({ kind: 'Document', name: key.name, isChange: true });
     const metadata = { ...found.metadata, resourceVersion: this.#next() };
     const secret = this.secrets.get(idOf(key));
     const configMap = this.configMaps.get(idOf(key));
     if (kind === 'Secret' && secret !== undefined) {
-      this.secrets.set(idOf(key), { metadata, data: { ...secret.data, ...encode({ [dataKey]: text }) } });
+      const isChange = decode(secret.data)[dataKey] !== text;
+      this.writes.push({ kind: 'Document', name: key.name, isChange });
+      this.#putSecret(key, { metadata, data: { ...secret.data, ...encode({ [dataKey]: text }) } });
     } else if (configMap !== undefined) {
+      this.writes.push({ kind: 'Document', name: key.name, isChange: configMap.data[dataKey] !== text });
       this.configMaps.set(idOf(key), { metadata, data: { ...configMap.data, [dataKey]: text } });
     }
   }
@@ -162,11 +172,13 @@ export class FakeCluster implements Cluster {
   #put(object: StaticExportObject): StaticExportObject {
     const id = idOf(object.metadata);
     this.exports.set(id, object);
-    const past = this.past.get(id) ?? [];
-    past.push(object);
-    if (past.length > 4) past.shift();
-    this.past.set(id, past);
+    remember(this.past, id, object);
     return object;
+  }
+
+  #putSecret(key: ObjectKey, secret: SecretObject): void {
+    this.secrets.set(idOf(key), secret);
+    remember(this.pastSecrets, idOf(key), secret);
   }
 
   #applied(object: AppliedObject, before: ObjectMeta | undefined): ObjectMeta {
@@ -211,6 +223,13 @@ function refuseMoved(
 
 export function encode(data: Readonly<Record<string, string>>): Readonly<Record<string, Uint8Array>> {
   return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, new TextEncoder().encode(text)]));
+}
+
+function remember<T>(past: Map<string, T[]>, id: string, state: T): void {
+  const states = past.get(id) ?? [];
+  states.push(state);
+  if (states.length > 4) states.shift();
+  past.set(id, states);
 }
 
 /** Kept as given: nobody may change what is stored. */

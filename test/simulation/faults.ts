@@ -1,14 +1,9 @@
 // Faults between the pass and its ports: a crash before or after any call, an answer that gets lost, a call that
 // is refused, a read of the past. Wraps ports; the pass under test never knows.
 
+import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { ExportApiError } from '../../src/export-api/answers.ts';
-import type {
-  Bundles,
-  Cluster,
-  ExportApiSource,
-  ObjectKey,
-  StaticExportObject,
-} from '../../src/loop/ports.ts';
+import type { Bundles, Cluster, ExportApiSource, ObjectKey } from '../../src/loop/ports.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import type { Dice } from './dice.ts';
 import type { FakeCluster } from './fake-cluster.ts';
@@ -70,22 +65,37 @@ async function through<T>(
 const clusterDown = (): Error => new ClusterError('Unavailable', 'scripted: no answer');
 const apiDown = (): Error => new ExportApiError('NetworkError', 'scripted: no answer');
 
-export function faultyCluster(cluster: Cluster, plan: FaultPlan, past: FakeCluster['past']): Cluster {
+/** @param memory whose past stale reads see */
+export function faultyCluster(
+  cluster: Cluster,
+  plan: FaultPlan,
+  memory: Pick<FakeCluster, 'past' | 'pastSecrets'>,
+): Cluster {
   const pass = <T>(name: string, call: () => Promise<T>): Promise<T> =>
     through(`cluster.${name}`, plan, call, clusterDown);
+  /** A read that a cache, or a server that lags, may answer from the past. */
+  const read = <T>(
+    name: string,
+    past: () => T | undefined,
+    call: () => Promise<T | undefined>,
+  ): Promise<T | undefined> => {
+    const fault = plan.next(`cluster.${name}`);
+    const now = fault === 'stale' ? async () => past() ?? call() : call;
+    return through(`cluster.${name}`, { next: () => fault }, now, clusterDown);
+  };
   return {
-    readStaticExport: async (key, signal) => {
-      const fault = plan.next('cluster.readStaticExport');
-      if (fault === 'stale') return staleOf(past, key) ?? cluster.readStaticExport(key, signal);
-      const rest: FaultPlan = { next: () => fault };
-      return through(
-        'cluster.readStaticExport',
-        rest,
+    readStaticExport: (key, signal) =>
+      read(
+        'readStaticExport',
+        () => staleOf(memory.past, key),
         () => cluster.readStaticExport(key, signal),
-        clusterDown,
-      );
-    },
-    readSecret: (key, signal) => pass('readSecret', () => cluster.readSecret(key, signal)),
+      ),
+    readSecret: (key, signal) =>
+      read(
+        'readSecret',
+        () => staleOf(memory.pastSecrets, key),
+        () => cluster.readSecret(key, signal),
+      ),
     readConfigMap: (key, signal) => pass('readConfigMap', () => cluster.readConfigMap(key, signal)),
     applySecret: (object, signal) => pass('applySecret', () => cluster.applySecret(object, signal)),
     applyConfigMap: (object, signal) => pass('applyConfigMap', () => cluster.applyConfigMap(object, signal)),
@@ -95,7 +105,7 @@ export function faultyCluster(cluster: Cluster, plan: FaultPlan, past: FakeClust
   };
 }
 
-function staleOf(past: FakeCluster['past'], { namespace, name }: ObjectKey): StaticExportObject | undefined {
+function staleOf<T>(past: ReadonlyMap<string, readonly T[]>, { namespace, name }: ObjectKey): T | undefined {
   return past.get(`${namespace}/${name}`)?.at(-2);
 }
 
@@ -116,7 +126,16 @@ export function faultyApi(source: ExportApiSource, plan: FaultPlan): ExportApiSo
 
 export function faultyBundles(bundles: Bundles, plan: FaultPlan): Bundles {
   return {
-    inspect: bundles.inspect,
+    inspect: async (link, signal) => {
+      const fault = plan.next('bundles.inspect');
+      // The reader is another thread: its end is not the end of the process.
+      if (fault === 'crash-before') throw new Error('the reader of archives died');
+      if (fault === 'refused') throw new BundleError('transient', 'Scripted', 'as the plan wants');
+      if (fault === 'lost') return aborted(signal);
+      const inspection = await bundles.inspect(link, signal);
+      if (fault === 'crash-after') throw new Error('the reader of archives died');
+      return inspection;
+    },
     probe: async (link, signal) => {
       const fault = plan.next('bundles.probe');
       if (fault === 'crash-before') throw new Crash('bundles.probe');
@@ -126,4 +145,13 @@ export function faultyBundles(bundles: Bundles, plan: FaultPlan): Bundles {
       return life;
     },
   };
+}
+
+/** Never answers; ends with the signal. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const end = (): void => reject(signal.reason);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
 }

@@ -19,7 +19,7 @@ test('lives with troubles of hours and days break no rule, and their idle days c
   let idleTurns = 0;
   let crashes = 0;
   // Seeds whose troubles end the process more than once.
-  for (const seed of [3, 28, 43]) {
+  for (const seed of [27, 51, 59]) {
     const facts = await playLife(seed, 6);
     idleTurns += facts['idle passes'] ?? 0;
     crashes += facts['crashes'] ?? 0;

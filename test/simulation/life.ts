@@ -1,8 +1,11 @@
 // A long life: days to years of one resource, most of them quiet, some with trouble that lasts for hours or days,
 // all made of one seed and checked by the oracles at every turn. Quiet days must cost nothing between timers.
 
+import { Dice } from './dice.ts';
 import { Crash, type FaultLog, randomFaults } from './faults.ts';
 import { Oracles, quietTime } from './oracles.ts';
+import { ownDocument } from './target-document.ts';
+import { targetKinds } from './target-troubles.ts';
 import { type Script, troubles } from './troubles.ts';
 import { keySecret, type Turn, World } from './world.ts';
 
@@ -64,7 +67,7 @@ class Life {
   trouble = 'none';
 
   constructor(seed: number) {
-    const world = new World({ seed, spec: {} });
+    const world = new World({ seed, spec: {}, target: new Dice(seed).pick(targetKinds) });
     const { dice } = world;
     const schedule = dice.pick(schedules);
     const historyLimit = dice.between(1, 6);
@@ -127,6 +130,7 @@ class Life {
     world.cluster.putSecret(keySecret, { apiKey: world.vendor.validKey });
     world.editSpec({ suspend: false, pin: undefined, promotion: { maxShrinkPercent: 100 } });
     world.annotate({ 'staticexport.dev/requestedAt': 'the end' });
+    if (world.target !== undefined) ownDocument(world, world.target);
     oracles.disturb();
     await this.#run(3 * hourMs);
     oracles.checkSettled();

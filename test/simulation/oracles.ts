@@ -17,6 +17,7 @@ import { brokenRules } from '../support/kstatus-rules.ts';
 import { signature } from './fake-vendor.ts';
 import { noFaults } from './faults.ts';
 import { LinkOracles } from './link-oracles.ts';
+import { checkTarget } from './target-document.ts';
 import { outputName, resource, type Turn, type World } from './world.ts';
 
 /** How long after the last disturbance everything must be in order: the longest back-off of a dead link, and slack. */
@@ -87,7 +88,15 @@ export class Oracles {
     this.#wasClean = turn.error === undefined && !hadFaults && turn.callsMade + turn.writesMade === 0;
     this.checkJobs();
     this.checkMintKeys();
+    if (turn.error === undefined && !hadFaults && !this.isSuspended()) checkTarget(this.#world);
     if (!hadFaults && isWhole) await this.checkRestart(turn);
+  }
+
+  /** As read; targets stay as they are meanwhile. */
+  isSuspended(): boolean {
+    const object = this.#world.object();
+    const spec = object && parseStaticExport(object).spec;
+    return spec === undefined || spec.suspend === true;
   }
 
   /** Nothing has happened for so long that everything must be in order. */
@@ -253,6 +262,8 @@ export class Oracles {
     const configMap = world.cluster.configMaps.get(`${resource.namespace}/${outputName}`);
     assert.equal(configMap?.data['version'], world.output()?.['version'], 'ConfigMap and Secret differ');
     assert.equal(world.status().active?.version, world.output()?.['version'], 'status and Secret differ');
+    const isInStep = (world.status().targets ?? []).every(({ synced }) => synced);
+    assert.ok(isInStep, `a target is not in step after calm: ${JSON.stringify(world.status().targets)}`);
   }
 }
 

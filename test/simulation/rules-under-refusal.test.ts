@@ -252,7 +252,7 @@ test('rule 3: an id is saved over a cluster that is away for a moment, keys hono
           return writes === 2 ? 'refused' : writes === 3 ? 'lost' : 'none';
         },
       },
-      world.cluster.past,
+      world.cluster,
     ),
   });
   await world.until(() => world.condition('Ready') === 'True/Published');

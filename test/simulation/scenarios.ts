@@ -8,6 +8,7 @@ import { recordVersion } from '../../src/reconcile/history.ts';
 import type { FaultPlan } from './faults.ts';
 import { Oracles } from './oracles.ts';
 import { hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
+import { documentText, ownDocument, ownText } from './target-document.ts';
 import { resource, World, type WorldOptions } from './world.ts';
 
 async function watched(world: World, ms: number): Promise<void> {
@@ -177,6 +178,46 @@ export const scenarios = {
     world.vendor.readMs = 1000;
     await world.run(2 * hourMs);
     assert.equal(world.output()?.['version'], version, 'promoted while suspended');
+  },
+  failingTarget: async () => {
+    const refused: FaultPlan = { next: (call) => (call === 'cluster.editDocument' ? 'refused' : 'none') };
+    const world = new World({ target: 'ConfigMap', faults: refused });
+    await world.until(() => world.condition('TargetsSynced') === 'False/WriteFailed', 10 * minuteMs);
+    await watched(world, 3 * hourMs);
+    assert.equal(world.condition('Ready'), 'True/Published', 'a target keeps the resource from being ready');
+  },
+  noConsent: async () => {
+    const world = new World({ target: 'ConfigMap' });
+    ownDocument(world, 'ConfigMap', ownText, false);
+    await world.run(hourMs);
+    assert.equal(documentText(world), ownText, 'a document was written without consent');
+    ownDocument(world, 'ConfigMap');
+    await world.run(2 * minuteMs);
+    assert.equal(world.condition('TargetsSynced'), 'True/Synced');
+  },
+  foughtTarget: async () => {
+    const world = new World({ target: 'Secret' });
+    await world.until(() => world.condition('TargetsSynced') === 'True/Synced');
+    for (let reverts = 0; reverts < 30; reverts += 1) {
+      ownDocument(world, 'Secret');
+      world.prompt();
+      await world.run(10_000);
+    }
+    const writes = world.cluster.writes.filter(({ kind }) => kind === 'Document').length;
+    assert.ok(writes <= 5, `${writes} writes in a fight over a target`);
+  },
+  dyingReader: async () => {
+    let deaths = 2;
+    const faults: FaultPlan = {
+      next: (call) => {
+        if (call !== 'bundles.inspect' || deaths === 0) return 'none';
+        deaths -= 1;
+        return 'crash-before';
+      },
+    };
+    const world = new World({ faults });
+    await world.until(() => world.condition('Ready') === 'True/Published', 10 * minuteMs);
+    assert.equal(world.vendor.jobs.size, 1, 'a death of the reader cost an export');
   },
   forbiddenInputs: async () => {
     const world = await publishedWorld();

@@ -1,8 +1,11 @@
 // A random story: hours of a resource's life with edits, outages, crashes, clock jumps and lost events, made of one
 // seed, checked by the oracles at every turn, and given calm at the end to come to rest.
 
+import { Dice } from './dice.ts';
 import { type FaultLog, randomFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';
+import { ownDocument } from './target-document.ts';
+import { targetKinds } from './target-troubles.ts';
 import { keySecret, resource, type Turn, World, type WorldOptions } from './world.ts';
 
 const minuteMs = 60_000;
@@ -99,6 +102,11 @@ const happenings: readonly Happening[] = [
     oracles.disturb();
     world.prompt();
   },
+  ({ world }) => {
+    if (world.target === undefined) return;
+    ownDocument(world, world.target, undefined, world.dice.isBelow(0.7));
+    if (world.dice.isBelow(0.5)) world.prompt();
+  },
   (script) => edit(script, script.world.dice.pick(edits)),
   (script) => edit(script, script.world.dice.pick(edits)),
   (script) => edit(script, script.world.dice.pick(edits)),
@@ -149,6 +157,7 @@ export async function playStory(seed: number, bend?: WorldOptions['bend']): Prom
   let rate = 0;
   const world = new World({
     seed,
+    target: new Dice(seed).pick(targetKinds),
     spec: { schedule: '17 * * * *', linkRefresh: { minInterval: '30s' }, jobTimeout: '10m' },
     ...(bend && { bend }),
   });
@@ -216,6 +225,7 @@ async function calmDown(
   vendor.jobMs = minuteMs;
   vendor.unreadable = undefined;
   world.cluster.putSecret(keySecret, { apiKey: vendor.validKey });
+  if (world.target !== undefined) ownDocument(world, world.target);
   world.editSpec({ suspend: false, pin: undefined, promotion: { maxShrinkPercent: 100 } });
   oracles.disturb();
   await world.run(2 * 60 * minuteMs, watch);

@@ -2,6 +2,7 @@
 // process, and what users do. Each begins, lasts, and says how it ends; `stopsLinks` where no fresh link can be had.
 
 import type { Oracles } from './oracles.ts';
+import { targetTroubles } from './target-troubles.ts';
 import { keySecret, outputName, resource, type World } from './world.ts';
 
 export interface Script {
@@ -14,7 +15,7 @@ interface Begun {
   readonly stopsLinks: boolean;
 }
 
-type Trouble = (script: Script) => Begun;
+export type Trouble = (script: Script) => Begun;
 
 const harmless: Begun = { stopsLinks: false };
 const minuteMs = 60_000;
@@ -45,6 +46,7 @@ function edited(change: (world: World) => Record<string, unknown>, undone: Recor
 }
 
 export const troubles: Readonly<Record<string, Trouble>> = {
+  ...targetTroubles,
   outage: failing(['ServerError', 'NetworkError', 'RequestTimeout', 'UnexpectedAnswer'], [undefined]),
   'Retry-After storm': failing(['RateLimited', 'ServerError'], [30_000, 5 * minuteMs, 120 * minuteMs]),
   '401 spell': failing(['Unauthorized'], [undefined]),

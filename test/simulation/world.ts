@@ -14,6 +14,7 @@ import { Dice } from './dice.ts';
 import { decode, FakeCluster } from './fake-cluster.ts';
 import { FakeVendor } from './fake-vendor.ts';
 import { Crash, type FaultPlan, faultyApi, faultyBundles, faultyCluster, noFaults } from './faults.ts';
+import { ownDocument, type TargetKind, targetsOf } from './target-document.ts';
 
 export const resource: ObjectKey = { namespace: 'docs', name: 'site' };
 export const outputName = 'site-bundle';
@@ -40,6 +41,8 @@ export interface Turn {
 export interface WorldOptions {
   readonly seed?: number;
   readonly spec?: Record<string, unknown>;
+  /** Somebody else's document that the version is written into. */
+  readonly target?: TargetKind | undefined;
   readonly faults?: FaultPlan;
   /** Replaces parts of the edge; for mutations. */
   readonly bend?: (edge: PassEdge, world: World) => PassEdge;
@@ -53,6 +56,7 @@ export class World {
   readonly events: EventNote[] = [];
   readonly logs: string[] = [];
   faults: FaultPlan;
+  readonly target: TargetKind | undefined;
   readonly because: string[] = [];
   crashes = 0;
   /** Something a pass may see was changed since the last one. */
@@ -75,8 +79,11 @@ export class World {
     this.dice = new Dice(options.seed ?? 1);
     this.faults = options.faults ?? noFaults;
     this.bend = options.bend ?? ((edge) => edge);
+    this.target = options.target;
+    if (this.target !== undefined) ownDocument(this, this.target);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
     this.cluster.create(resource, {
+      ...(this.target && { targets: targetsOf(this.target) }),
       domain: 'docs.example.com',
       api: { keySecretRef: { name: 'export-api' } },
       ...options.spec,
@@ -86,7 +93,7 @@ export class World {
   edge(memory = this.#memory, faults = this.faults): PassEdge {
     return this.bend(
       {
-        cluster: faultyCluster(this.cluster, faults, this.cluster.past),
+        cluster: faultyCluster(this.cluster, faults, this.cluster),
         exportApi: faultyApi(this.vendor, faults),
         bundles: faultyBundles(this.vendor.bundles(), faults),
         events: { record: (_object, note) => this.events.push(note) },

@@ -15,6 +15,7 @@ const standIns: Readonly<Record<string, string>> = {
   [`${source}bundle/published-bundle.ts`]: `${folder}published-bundle.ts`,
   [`${source}loop/allowed-host.ts`]: `${folder}allowed-host.ts`,
   [`${source}loop/outputs.ts`]: `${folder}outputs.ts`,
+  [`${source}targets/values.ts`]: `${folder}values.ts`,
   [`${source}reconcile/spread.ts`]: `${folder}spread.ts`,
 };
 const yaml = `${folder}yaml.ts`;

@@ -1,0 +1,25 @@
+// Stands in for `src/targets/values.ts`: what is wanted of the same text needs the same edit.
+
+import {
+  planValuesEdit as planAnew,
+  type ValuesPlan,
+  type WantedValues,
+} from '../../../src/targets/values.ts';
+import { Link } from '../../../src/wire/link.ts';
+import { byValue, frozen } from './memory.ts';
+
+export type { ValuesPlan, ValuesRefusal, WantedValues } from '../../../src/targets/values.ts';
+
+const plans = byValue((text: string) =>
+  byValue((wish: string): ValuesPlan => {
+    const { version, link } = JSON.parse(wish);
+    const bundleUrl = Link.parse(link);
+    return frozen(
+      planAnew(text, { enabled: true, ...(version && { version }), ...(bundleUrl && { bundleUrl }) }),
+    );
+  }),
+);
+
+export function planValuesEdit(text: string, { version, bundleUrl }: WantedValues): ValuesPlan {
+  return plans(text)(JSON.stringify({ version, link: bundleUrl?.reveal() }));
+}

@@ -1,0 +1,50 @@
+// Somebody else's document that a resource writes its version into: the spec that names it, what happens to it, and
+// what must be true of it after every pass. Owns no chance; stories say when.
+
+import assert from 'node:assert/strict';
+import { parse } from 'yaml';
+import { decode } from './fake-cluster.ts';
+import type { World } from './world.ts';
+
+const key = { namespace: 'apps', name: 'docs-values' };
+const dataKey = 'values.yaml';
+/** To the resource of the stories. */
+const consent = { 'staticexport.dev/allow-from': 'docs/site' };
+/** As its owner keeps it. */
+export const ownText = '# the site\nreplicas: 2\nstaticExport:\n  enabled: false\n';
+
+export type TargetKind = 'ConfigMap' | 'Secret';
+
+/** `spec.targets` for it; a Secret is given the link as well. */
+export function targetsOf(kind: TargetKind): readonly unknown[] {
+  const write = kind === 'Secret' ? ['version', 'bundleUrl'] : ['version'];
+  return [{ kind: 'values', values: { kind, ...key, key: dataKey }, write }];
+}
+
+/** Writes the document as its owner does, over whatever is there. */
+export function ownDocument(world: World, kind: TargetKind, text = ownText, isConsenting = true): void {
+  const annotations = isConsenting ? consent : {};
+  if (kind === 'ConfigMap') world.cluster.putConfigMap(key, { [dataKey]: text }, annotations);
+  else world.cluster.putSecret(key, { [dataKey]: text }, annotations);
+}
+
+export function documentText(world: World): string | undefined {
+  const id = `${key.namespace}/${key.name}`;
+  const secret = world.cluster.secrets.get(id);
+  const data = secret === undefined ? world.cluster.configMaps.get(id)?.data : decode(secret.data);
+  return data?.[dataKey];
+}
+
+/** What status says of the target is so: who reads `synced` may rely on the document. */
+export function checkTarget(world: World): void {
+  const [target] = world.status().targets ?? [];
+  const output = world.output();
+  if (target?.synced !== true || output === undefined) return;
+  const text = documentText(world) ?? '';
+  const { staticExport } = parse(text);
+  assert.equal(staticExport.version, output['version'], 'a target that is synced holds another version');
+  if (staticExport.bundleUrl !== undefined) {
+    assert.equal(staticExport.bundleUrl, output['bundleUrl'], 'a target that is synced holds another link');
+  }
+  assert.ok(text.startsWith('# the site\nreplicas: 2\n'), 'more than the leaves of a target was changed');
+}

@@ -1,0 +1,58 @@
+// What may happen to a target's document, and to the reading of archives, in a long life. None of it may cost the
+// published link its time, so none of it stops links.
+
+import { ownDocument, type TargetKind } from './target-document.ts';
+import type { Trouble } from './troubles.ts';
+
+/** Who owns the document changes it, and puts it right in the end. */
+function changed(text: string | undefined, isConsenting: boolean): Trouble {
+  return ({ world }) => {
+    const kind = world.target;
+    if (kind === undefined) return { stopsLinks: false };
+    ownDocument(world, kind, text, isConsenting);
+    return { end: () => ownDocument(world, kind), stopsLinks: false };
+  };
+}
+
+/** Its write is refused, or its answer lost, for as long as it lasts. */
+function failingWrites(fault: 'refused' | 'lost'): Trouble {
+  return ({ world }) => {
+    const { faults, target } = world;
+    world.faults = { next: (name) => (name === 'cluster.editDocument' ? fault : faults.next(name)) };
+    if (target !== undefined) ownDocument(world, target);
+    const end = (): void => {
+      world.faults = faults;
+    };
+    return { end, stopsLinks: false };
+  };
+}
+
+/** Every archive that is read meets this; a new export is asked for, so that one is. */
+function failingReads(fault: 'crash-before' | 'lost' | 'verdict'): Trouble {
+  return ({ world }) => {
+    const { faults } = world;
+    if (fault === 'verdict') world.vendor.unreadable = 'refused';
+    else world.faults = { next: (name) => (name === 'bundles.inspect' ? fault : faults.next(name)) };
+    const name = `content-${world.dice.between(1, 9)}`;
+    world.vendor.contents.set('docs.example.com', { name, pages: world.dice.between(8, 30) });
+    world.annotate({ 'staticexport.dev/requestedAt': `unread-${world.dice.roll()}` });
+    const end = (): void => {
+      world.faults = faults;
+      world.vendor.unreadable = undefined;
+    };
+    return { end, stopsLinks: false };
+  };
+}
+
+export const targetTroubles: Readonly<Record<string, Trouble>> = {
+  'a target is put back as it was': changed(undefined, true),
+  'a target takes its consent back': changed(undefined, false),
+  'a target is no YAML any more': changed('# the site\nreplicas: 2\n\t- [', true),
+  'a target that refuses writes': failingWrites('refused'),
+  'a target whose answers are lost': failingWrites('lost'),
+  'the reader of archives crashes': failingReads('crash-before'),
+  'the reader of archives refuses them': failingReads('verdict'),
+  'the reader of archives hangs': failingReads('lost'),
+};
+
+export const targetKinds: readonly (TargetKind | undefined)[] = [undefined, undefined, 'ConfigMap', 'Secret'];

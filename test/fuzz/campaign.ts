@@ -29,7 +29,43 @@ export type CampaignReport = z.infer<typeof reportShape>;
 /** Above any machine's slowness for one case; a hang is for ever. */
 const hangMs = 60_000;
 const reportEvery = 100;
+/** Far above what any case needs, the corpus and the bombs of the mutations included; a leak passes it. */
+export const maxPeakBytes = 256 * 1024 * 1024;
 const mostWrong = 20;
+
+/** The same cases, shared out over threads in runs of consecutive ones. @throws as {@link runCampaign} */
+export async function runJobs(jobs: number, options: CampaignOptions): Promise<CampaignReport> {
+  const { cases, from = 0, onProgress } = options;
+  const done = Array.from({ length: Math.max(1, Math.min(jobs, cases)) }, () => 0);
+  const share = Math.ceil(cases / done.length);
+  const reports = await Promise.all(
+    done.map((_, job) =>
+      runCampaign({
+        ...options,
+        from: from + job * share,
+        cases: Math.max(0, Math.min(share, cases - job * share)),
+        onProgress: (own) => {
+          done[job] = own;
+          onProgress?.(done.reduce((sum, one) => sum + one, 0));
+        },
+      }),
+    ),
+  );
+  return reports.reduce(join);
+}
+
+function join(one: CampaignReport, other: CampaignReport): CampaignReport {
+  const refused = { ...one.refused };
+  for (const [code, count] of Object.entries(other.refused)) refused[code] = (refused[code] ?? 0) + count;
+  return {
+    done: one.done + other.done,
+    read: one.read + other.read,
+    refused,
+    wrong: [...one.wrong, ...other.wrong],
+    peakBytes: Math.max(one.peakBytes, other.peakBytes),
+    isLast: true,
+  };
+}
 
 /** @throws Error naming seed and case when the thread hangs or dies */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {

@@ -2,18 +2,16 @@
 // lags behind SIGTERM), answers every request with `Connection: close`, and only then shuts its door.
 // Invariant: a request that was accepted gets its answer, unless it outlives the grace period.
 
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PublishableError } from '../wire/publishable-error.ts';
 import type { Clock } from './clock.ts';
+
+// Not by `import`: that reads every export, and one of them, WebSocket, loads a whole client of HTTP, which would be
+// a sixth of the time that a server takes to start.
+const { createServer }: typeof import('node:http') = createRequire(import.meta.url)('node:http');
 
 export interface HostPort {
   readonly host: string;

@@ -5,6 +5,13 @@
 #   docker buildx build --platform linux/amd64,linux/arm64 --tag static-export-operator:0.1.0 .
 #
 # Programs that are built already take the place of the first stage: --build-context programs=FOLDER
+#
+#   BUILDER   Node 24 with npm and a shell; builds and is left behind
+#   BASE      Node 24 at /nodejs/bin/node, certificates, and a user 65532; the image's own, for each platform
+#   VERSION   what the label says, as a release; REVISION its commit
+#
+# Nothing that is copied depends on the architecture: programs are text. What V8 compiled is made once for each
+# platform (under emulation where need be).
 
 ARG BUILDER=docker.io/library/node:24-trixie-slim
 ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot

@@ -1,7 +1,7 @@
 // The root file system that stands in for the public base image: this machine's Node and the libraries it names,
 // certificates, and the same paths and user. Refuses to grow a shell: what works here works on the real base.
 
-import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { mustRun } from '../command.ts';
 
@@ -24,6 +24,23 @@ export async function fillBaseRoot(root: string): Promise<void> {
   await writeFile(join(root, 'etc/passwd'), `${users.join('\n')}\n`);
   await writeFile(join(root, 'etc/group'), 'root:x:0:\nnonroot:x:65532:\n');
   await writeFile(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n');
+}
+
+/**
+ * Fills `root` as a builder's: the base, a shell, and this machine's npm at the places where the public image of Node
+ * has them. Only the stage that builds runs on it.
+ */
+export async function fillBuilderRoot(root: string): Promise<void> {
+  await fillBaseRoot(root);
+  for (const folder of ['bin', 'usr/bin', 'usr/local/bin', 'root']) {
+    await mkdir(join(root, folder), { recursive: true });
+  }
+  await copyFile('/bin/busybox', join(root, 'bin/busybox'));
+  for (const applet of ['bin/sh', 'usr/bin/env']) await symlink('/bin/busybox', join(root, applet));
+  await symlink('/nodejs/bin/node', join(root, 'usr/local/bin/node'));
+  const npm = await realpath((await mustRun(['sh', '-c', 'command -v npm'])).trim());
+  await cp(dirname(dirname(npm)), join(root, 'usr/local/lib/node_modules/npm'), { recursive: true });
+  await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/local/bin/npm'));
 }
 
 /** Paths in the answer of `ldd`, the loader among them. */

@@ -14,6 +14,8 @@ export interface BuildOrder {
   readonly args?: Readonly<Record<string, string>>;
   /** Folders that take the place of a stage. */
   readonly stages?: Readonly<Record<string, string>>;
+  /** Files and folders of the machine that `RUN` sees: path here → path there. */
+  readonly mounts?: Readonly<Record<string, string>>;
 }
 
 export interface ImageBuilder {
@@ -31,11 +33,12 @@ export async function createImageBuilder(folder: string): Promise<ImageBuilder> 
   const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'store-run')];
   const buildah = ['unshare', '--mount', '--', 'sh', '-ceu', hideState, 'buildah', state, ...store];
   return {
-    build: async ({ name, context, dockerfile, args = {}, stages = {} }) => {
+    build: async ({ name, context, dockerfile, args = {}, stages = {}, mounts = {} }) => {
       const values = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
       const contexts = Object.entries(stages).map(([stage, path]) => `--build-context=${stage}=${path}`);
+      const volumes = Object.entries(mounts).map(([here, there]) => `--volume=${here}:${there}`);
       const options = ['--isolation=chroot', '--pull-never', `--file=${dockerfile}`, `--tag=${name}`];
-      await mustRun([...buildah, 'bud', ...options, ...values, ...contexts, context]);
+      await mustRun([...buildah, 'bud', ...options, ...values, ...contexts, ...volumes, context]);
     },
     save: async (name) => {
       const file = join(archives, `${name.replaceAll(/[/:]/g, '-')}.tar`);

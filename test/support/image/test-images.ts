@@ -1,13 +1,14 @@
 // The images of an end-to-end run: the product's, built from its own Dockerfile on a local base, and the sandbox's.
 // Owns a folder with the archives; nothing is pulled, and nothing outside the folder is written.
 
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { mustRun } from '../command.ts';
 import { sandboxImage } from '../node/container-runtime.ts';
 import { ownPrefix, sweepRemains } from '../node/remains.ts';
-import { fillBaseRoot } from './base-root.ts';
+import { fillBaseRoot, fillBuilderRoot } from './base-root.ts';
 import { createImageBuilder, type ImageBuilder } from './image-builder.ts';
 
 const project = resolve(import.meta.dirname, '../../..');
@@ -30,14 +31,7 @@ export const productImage = { repository: 'localhost/static-export-operator', ta
 export function buildTestImages(): Promise<TestImages> {
   return inFolder(async (folder, builder) => {
     const programs = await bundlePrograms(join(folder, 'programs'));
-    const base = join(folder, 'base');
-    await mkdir(base);
-    await fillBaseRoot(base);
-    await builder.build({
-      name: 'localhost/base:1',
-      context: base,
-      dockerfile: await writeRecipe(folder, 'base', ['FROM scratch', 'COPY . /']),
-    });
+    await buildBase(folder, builder, 'base', fillBaseRoot);
     const product = `${productImage.repository}:${productImage.tag}`;
     await builder.build({
       name: product,
@@ -51,6 +45,51 @@ export function buildTestImages(): Promise<TestImages> {
     const programBytes = Number((await mustRun(['du', '--bytes', '--summarize', programs])).split('\t')[0]);
     return { product, archives: [await buildSandbox(folder, builder), archive], productBytes, programBytes };
   });
+}
+
+/**
+ * The product's image as its Dockerfile builds it from the sources alone, `npm ci` included: nothing but the two bases
+ * is made here. Asks the package registry as this machine's npm does.
+ */
+export function buildFromSources(): Promise<{
+  readonly archive: string;
+  /** The programs as `npm run build` makes them in this checkout. */
+  readonly programs: string;
+  remove(): Promise<void>;
+}> {
+  return inFolder(async (folder, builder) => {
+    await buildBase(folder, builder, 'base', fillBaseRoot);
+    // This machine may reach the registry through something with an authority of its own.
+    const trust = 'ENV PATH=/usr/local/bin:/bin NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt';
+    await buildBase(folder, builder, 'builder', fillBuilderRoot, trust);
+    const settings = join(homedir(), '.npmrc');
+    const cache = (await mustRun(['npm', 'config', 'get', 'cache', '--silent'])).trim();
+    const mounts = existsSync(settings) ? { [settings]: '/root/.npmrc' } : {};
+    const name = 'localhost/from-sources:1';
+    await builder.build({
+      name,
+      context: project,
+      dockerfile: join(project, 'Dockerfile'),
+      args: { BASE: 'localhost/base:1', BUILDER: 'localhost/builder:1', VERSION: '1.2.3', REVISION: 'abc' },
+      mounts: { ...mounts, ...(existsSync(cache) && { [cache]: '/root/.npm' }) },
+    });
+    const programs = await bundlePrograms(join(folder, 'programs'));
+    return { archive: await builder.save(name), programs };
+  });
+}
+
+async function buildBase(
+  folder: string,
+  builder: ImageBuilder,
+  name: string,
+  fill: (root: string) => Promise<void>,
+  ...more: readonly string[]
+): Promise<void> {
+  const context = join(folder, name);
+  await mkdir(context);
+  await fill(context);
+  const dockerfile = await writeRecipe(folder, name, ['FROM scratch', 'COPY . /', ...more]);
+  await builder.build({ name: `localhost/${name}:1`, context, dockerfile });
 }
 
 /** The sandbox's alone, for nodes that run nothing else. */

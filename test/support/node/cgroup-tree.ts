@@ -16,6 +16,8 @@ export interface ContainerMemory {
   /** Usage without the file pages that go first: what the kubelet judges by. */
   readonly workingSetBytes: number;
   readonly peakBytes: number;
+  /** How often the kernel ended a process of it for want of memory. */
+  readonly oomKills: number;
   /** `undefined` without a limit. */
   readonly limitBytes: number | undefined;
 }
@@ -76,6 +78,7 @@ export async function readMemory(path: string): Promise<ContainerMemory> {
         limit: 'memory.max',
         rss: 'anon',
         cold: 'inactive_file',
+        ends: 'memory.events',
       }
     : {
         usage: 'memory.usage_in_bytes',
@@ -83,8 +86,11 @@ export async function readMemory(path: string): Promise<ContainerMemory> {
         limit: 'memory.limit_in_bytes',
         rss: 'total_rss',
         cold: 'total_inactive_file',
+        ends: 'memory.oom_control',
       };
-  const stat = new Map((await read('memory.stat')).split('\n').map((line) => pair(line.split(' '))));
+  const table = async (name: string): Promise<ReadonlyMap<string, number>> =>
+    new Map((await read(name)).split('\n').map((line) => pair(line.split(' '))));
+  const stat = await table('memory.stat');
   const usageBytes = Number(await read(names.usage));
   const limit = Number(await read(names.limit));
   return {
@@ -92,6 +98,7 @@ export async function readMemory(path: string): Promise<ContainerMemory> {
     rssBytes: stat.get(names.rss) ?? 0,
     workingSetBytes: Math.max(0, usageBytes - (stat.get(names.cold) ?? 0)),
     peakBytes: Number(await read(names.peak)),
+    oomKills: (await table(names.ends)).get('oom_kill') ?? 0,
     // v1 says "no limit" with a number near 2^63, v2 with a word.
     limitBytes: limit < Number.MAX_SAFE_INTEGER ? limit : undefined,
   };

@@ -1,0 +1,306 @@
+// The promise on real pods, step by step: the vendor is down, links die, nodes drain, servers and leaders are killed,
+// charts are upgraded, keys are rotated, the operator is uninstalled, and no visitor is left without an answer or
+// meets a byte that was not published. Ends with the table of what each step took. Written to a file too where
+// E2E_REPORT names one.
+
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, suite, type TestContext, test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { buildTestImages, type TestImages } from '../support/image/test-images.ts';
+import { startNode, type TestNodes } from '../support/node/node.ts';
+import { countRestarts, listPods, signalContainer } from '../support/node/pods.ts';
+import { startVisits, type Visits } from '../support/node/visits.ts';
+import {
+  installLargeSite,
+  type LinkWatch,
+  memoryOfAll,
+  packLargeSite,
+  readLargeSite,
+  tracesOfContent,
+  watchLinks,
+} from './evidence.ts';
+import { createTimeline } from './timeline.ts';
+import {
+  awaitPage,
+  full,
+  operatorSpace,
+  operators,
+  operatorValues,
+  prepareTwoCharts,
+  servers,
+  serviceDeployment,
+  siteSpace,
+  siteValues,
+  type TwoCharts,
+} from './two-charts.ts';
+
+const charts = new URL('../../charts/', import.meta.url).pathname;
+const inSite = `--namespace=${siteSpace}`;
+const inOperator = `--namespace=${operatorSpace}`;
+const patient = ['--wait', '--timeout=180s'];
+
+suite('the promise', () => {
+  const timeline = createTimeline();
+  const visits: Visits[] = [];
+  let images: TestImages;
+  let nodes: TestNodes;
+  let world: TwoCharts;
+  let url = '';
+  let scratch = '';
+  let firstVersion = '';
+  let traces = '';
+  let links: LinkWatch;
+
+  before(async () => {
+    scratch = await mkdtemp(join(tmpdir(), 'static-export-made-'));
+    const [built, archive] = await Promise.all([buildTestImages(), packLargeSite(scratch)]);
+    images = built;
+    nodes = await startNode({ nodes: 2, images: images.archives });
+    world = await prepareTwoCharts(nodes);
+    await rename(archive, join(world.originFolder, 'made.tar.gz'));
+  });
+
+  after(async () => {
+    await nodes?.stop();
+    await images?.remove();
+    await rm(scratch, { recursive: true, force: true });
+  });
+
+  const say = async (t: TestContext, words: string): Promise<void> => {
+    t.diagnostic(words);
+    const file = process.env['E2E_REPORT'];
+    if (file !== undefined) await appendFile(file, `${words.trimEnd()}\n\n`);
+  };
+  const rolledOut = (): Promise<string> =>
+    world.kubectl(['rollout', 'status', `deployment/${full}`, inSite, '--timeout=180s']);
+  const operate = (changes: object): object => ({ ...operatorValues, ...changes });
+  const publish = (changes: object): object => ({
+    ...siteValues,
+    export: { ...siteValues.export, ...changes },
+  });
+  const linkIssuedAt = (): Promise<string> => world.read('.status.active.linkIssuedAt');
+  const condition = (type: string): Promise<string> =>
+    world.read(`.status.conditions[?(@.type=="${type}")].reason`);
+  const until = (what: string, isSo: () => Promise<boolean>, seconds = 120): Promise<true> =>
+    eventually<true>(
+      what,
+      async () => {
+        if (await isSo()) return true as const;
+        throw new Error(await world.look());
+      },
+      { timeoutMs: seconds * 1000, everyMs: 300 },
+    );
+  const freshLink = async (since: string): Promise<void> => {
+    await until('a link that was issued since', async () => (await linkIssuedAt()) > since);
+  };
+  const served = (words: string): Promise<string> =>
+    awaitPage(nodes, { namespace: siteSpace, service: full, path: '/guide-3' }, words);
+  /** Every server has it, asked one by one, and it is what is published. */
+  const agreeing = (): Promise<true> =>
+    until('every server serves the published digest', async () => {
+      const [published, digests] = [await world.read('.status.active.digest'), await world.servedDigests()];
+      return digests.length === 1 && digests[0] === published;
+    });
+  /** Neither a job nor a process of the site is new. */
+  const untouched = async (work: () => Promise<void>): Promise<void> => {
+    const [jobs, lives] = [await world.jobsStarted(), await world.serverLives()];
+    await work();
+    assert.equal(await world.jobsStarted(), jobs, 'no job was started');
+    assert.equal(await world.serverLives(), lives, 'no server was replaced or started again');
+  };
+
+  test('two installs later the site is served through its Service', async (t) => {
+    await timeline.step('install both charts, first page served', 1, async () => {
+      await world.writeDocs('first words');
+      await world.writeKeys({ used: 'svc_first', accepted: ['svc_first'] });
+      for (const chart of ['static-export-operator', 'static-export-site']) {
+        await world.helm([
+          'package',
+          `${charts}${chart}`,
+          '--version=0.0.9',
+          `--destination=${nodes.folder}`,
+        ]);
+      }
+      const packaged = (chart: string): string => join(nodes.folder, `${chart}-0.0.9.tgz`);
+      const operator = ['install', 'operator', packaged('static-export-operator'), inOperator];
+      await world.helm([...operator, ...patient], operatorValues);
+      await world.helm(['install', 'docs', packaged('static-export-site'), inSite, ...patient], siteValues);
+      url = await served('first words');
+    });
+    firstVersion = await world.read('.status.active.version');
+    assert.equal(await world.jobsStarted(), 1);
+    for (const keepsConnections of [true, false]) {
+      const urls = ['/', '/guide-3', '/guide-7.html'].map((path) => `${url}${path}`);
+      visits.push(startVisits(nodes, { urls, perSecond: 20, keepsConnections }));
+    }
+    timeline.watch(visits);
+    await say(t, await world.look());
+  });
+
+  test('a site of 126 MB is installed beside it, with the chart’s own limits', () =>
+    timeline.step('install the large site', 1, () => installLargeSite(world)));
+
+  test('helm test of both charts passes', () =>
+    timeline.step('helm test of both charts', 1, async () => {
+      await world.helm(['test', 'operator', inOperator, '--timeout=120s']);
+      await world.helm(['test', 'docs', inSite, '--timeout=120s']);
+    }));
+
+  test('the export service is gone and the link dead: pods go, a node goes, new pods come', async (t) => {
+    const digests = await world.servedDigests();
+    await timeline.step('export service stopped, link dies', 1, async () => {
+      await world.kubectl(['scale', serviceDeployment, '--replicas=0', inOperator]);
+      await until('the link is dead', async () => (await condition('LinkFresh')) === 'Dead');
+    });
+    await say(t, await world.look());
+    await timeline.step('delete the site’s pods one by one', 1, async () => {
+      for (const pod of await listPods(nodes, siteSpace, servers)) {
+        await world.kubectl(['delete', 'pod', pod, inSite, '--wait']);
+        await rolledOut();
+      }
+    });
+    await timeline.step('drain a node', 1, async () => {
+      await world.kubectl(['drain', 'node-2', '--delete-emptydir-data', '--force', '--timeout=180s']);
+      await rolledOut();
+      await world.kubectl(['uncordon', 'node-2']);
+    });
+    await timeline.step('scale out from 2 to 5', 1, async () => {
+      await world.kubectl(['scale', `deployment/${full}`, '--replicas=5', inSite]);
+      await rolledOut();
+      assert.equal((await listPods(nodes, siteSpace, servers)).length, 5);
+      await agreeing();
+    });
+    assert.deepEqual(await world.servedDigests(), digests, 'one digest, the one from before');
+    assert.equal(await condition('LinkFresh'), 'Dead');
+    await timeline.step('scale in from 5 to 2', 1, async () => {
+      await world.kubectl(['scale', `deployment/${full}`, '--replicas=2', inSite]);
+      await until('two are left', async () => (await world.serverLives()).trim().split('\n').length === 2);
+    });
+  });
+
+  test('the export service is back: new content is swapped in by the same processes', () =>
+    timeline.step('export service back, new content served', 2, async () => {
+      const lives = await world.serverLives();
+      await world.writeDocs('second words');
+      await world.kubectl(['scale', serviceDeployment, '--replicas=1', inOperator]);
+      await world.kubectl(['rollout', 'status', serviceDeployment, inOperator, '--timeout=180s']);
+      // The operator asks again by itself, after some minutes by now; whoever knows better asks for it.
+      const request = 'staticexport.dev/requestedAt=after-the-edit';
+      await world.kubectl(['annotate', 'staticexports', '--all', request, inSite]);
+      await served('second words');
+      await agreeing();
+      assert.equal(await world.serverLives(), lives);
+      assert.equal(await world.jobsStarted(), 2);
+    }));
+
+  test('links are counted from here on; a large site is read within its limit', async (t) => {
+    traces = await tracesOfContent(nodes);
+    links = watchLinks(nodes);
+    await timeline.step('read the large site', 2, () =>
+      untouched(async () => say(t, await readLargeSite(nodes))),
+    );
+  });
+
+  test('a killed leader is replaced, and links go on', () =>
+    timeline.step('kill the leader', 2, async () => {
+      await untouched(async () => {
+        const holder = (): Promise<string> =>
+          world.kubectl(['get', 'lease', '--output=jsonpath={.items[*].spec.holderIdentity}', inOperator]);
+        const former = await holder();
+        const pod = former.split('_')[0] ?? '';
+        await signalContainer(nodes, { namespace: operatorSpace, pod }, 'SIGKILL');
+        await until('somebody else leads', async () => (await holder()) !== former);
+        await freshLink(await linkIssuedAt());
+        assert.equal(await countRestarts(nodes, { namespace: operatorSpace, pod }), 1);
+      });
+    }));
+
+  test('a wrong key stops the calls and nothing else; the right one resumes them', () =>
+    timeline.step('rotate the key, wrong then right', 2, async () => {
+      await untouched(async () => {
+        await world.writeKeys({ accepted: ['svc_first', 'svc_second'] });
+        // A right key that comes too early would be refused like a wrong one, and not be tried again.
+        await until('the new key is accepted', () => world.isAccepted('svc_second'));
+        await world.writeKeys({ used: 'svc_mistyped' });
+        await until('the key is refused', async () => (await world.read('.status.refusedKey.reason')) !== '');
+        await world.writeKeys({ used: 'svc_second' });
+        await until(
+          'the right key is taken',
+          async () => (await world.read('.status.refusedKey.reason')) === '',
+        );
+        await until('a live link', async () => (await condition('Ready')) === 'Published');
+      });
+    }));
+
+  test('twenty refreshes rolled nothing and wrote nothing but the link', async () => {
+    await timeline.step('the rest of 20 refreshes', 2, () =>
+      untouched(async () => {
+        await eventually('20 refreshes', () => links.seen() > 20 || undefined, { timeoutMs: 240_000 });
+      }),
+    );
+    await links.stop();
+    assert.equal(await tracesOfContent(nodes), traces, 'Deployment, ConfigMap and Helm releases');
+  });
+
+  test('a pin rolls back to the first version, and forward again', () =>
+    timeline.step('pin to the first version, then unpin', 2, async () => {
+      const [chart, second] = [
+        join(nodes.folder, 'static-export-site-0.0.9.tgz'),
+        await world.read('.status.active.version'),
+      ];
+      await untouched(async () => {
+        await world.helm(['upgrade', 'docs', chart, inSite], publish({ pin: { version: firstVersion } }));
+        await served('first words');
+        await agreeing();
+        assert.equal(await world.read('.status.active.version'), firstVersion);
+        await world.helm(['upgrade', 'docs', chart, inSite], publish({ pin: { version: second } }));
+        await served('second words');
+        await agreeing();
+      });
+    }));
+
+  test('both charts are upgraded from packages with a resource at work: no job, no site pod replaced', () =>
+    timeline.step('helm upgrade of both charts', 2, async () => {
+      const former = await listPods(nodes, operatorSpace, operators);
+      await untouched(async () => {
+        const chart = `${charts}static-export-operator`;
+        const changes = operate({ podAnnotations: { upgraded: 'yes' } });
+        await world.helm(['upgrade', 'operator', chart, inOperator, ...patient], changes);
+        const since = await linkIssuedAt();
+        await world.helm(['upgrade', 'docs', `${charts}static-export-site`, inSite, ...patient], siteValues);
+        await freshLink(since);
+      });
+      const pods = await listPods(nodes, operatorSpace, operators);
+      assert.ok(pods.length === 2 && !pods.some((pod) => former.includes(pod)), 'the operators are new');
+    }));
+
+  test('every container stays within its limit', async (t) => {
+    await say(t, await memoryOfAll(nodes));
+  });
+
+  test('the operator uninstalled, the resource stays and so does the site', async (t) => {
+    await timeline.step('uninstall the operator', 2, async () => {
+      const lives = await world.serverLives();
+      await world.helm(['uninstall', 'operator', inOperator, ...patient]);
+      assert.equal(await world.read('.spec.domain'), siteValues.export.domain);
+      assert.equal(await world.serverLives(), lives);
+      await served('second words');
+    });
+    await say(t, await world.look());
+  });
+
+  test('no visitor was left without an answer', async (t) => {
+    await say(t, timeline.table());
+    const tallies = await Promise.all(visits.map((one) => one.stop()));
+    const slowest = Math.max(...tallies.map(({ slowestMs }) => slowestMs));
+    await say(
+      t,
+      `${tallies.reduce((sum, { requests }) => sum + requests, 0)} requests, slowest ${slowest} ms`,
+    );
+    for (const tally of tallies) assert.equal(tally.failed, 0, tally.examples.join('\n'));
+    assert.equal(tallies.length, 2);
+  });
+});

@@ -1,0 +1,83 @@
+// What the story's steps took and what visitors met meanwhile, as a table. Owns that a step with a failed request
+// fails, and that nothing is tried after a step that failed.
+
+import assert from 'node:assert/strict';
+import type { Tally, Visits } from '../support/node/visits.ts';
+
+export interface Timeline {
+  /**
+   * Does a step and fails it where a visitor was not answered, or met content that was not expected: `contents` is
+   * how many different ones each address may have shown since the visits began.
+   */
+  step(name: string, contents: number, work: () => Promise<void>): Promise<void>;
+  /** From now on these are asked after each step; each belongs to the story until it ends. */
+  watch(visits: readonly Visits[]): void;
+  /** One row a step. */
+  table(): string;
+}
+
+interface Row {
+  readonly step: string;
+  readonly seconds: number;
+  readonly requests: number;
+  readonly failed: number;
+}
+
+export function createTimeline(): Timeline {
+  const rows: Row[] = [];
+  let watched: readonly Visits[] = [];
+  let failedStep: string | undefined;
+  const sum = (pick: (tally: Tally) => number): number =>
+    watched.reduce((total, visits) => total + pick(visits.tally()), 0);
+
+  const run = async (name: string, contents: number, work: () => Promise<void>): Promise<void> => {
+    const start = performance.now();
+    const before = { requests: sum(({ requests }) => requests), failed: sum(({ failed }) => failed) };
+    try {
+      await work();
+      await Promise.all(watched.map((visits) => visits.more(10)));
+    } finally {
+      rows.push({
+        step: name,
+        seconds: (performance.now() - start) / 1000,
+        requests: sum(({ requests }) => requests) - before.requests,
+        failed: sum(({ failed }) => failed) - before.failed,
+      });
+    }
+    for (const visits of watched) assertUnnoticed(visits.tally(), contents);
+  };
+  return {
+    step: async (name, contents, work) => {
+      assert.equal(failedStep, undefined, `not tried: "${failedStep}" failed before`);
+      failedStep = name;
+      await run(name, contents, work);
+      failedStep = undefined;
+    },
+    watch: (visits) => {
+      watched = visits;
+    },
+    table: () => tableOf(rows),
+  };
+}
+
+function assertUnnoticed(tally: Tally, contents: number): void {
+  assert.equal(tally.failed, 0, tally.examples.join('\n'));
+  const shown = new Map<string, number>();
+  for (const content of Object.keys(tally.contents)) {
+    const [path = ''] = content.split(' ');
+    shown.set(path, (shown.get(path) ?? 0) + 1);
+  }
+  for (const [path, count] of shown) assert.ok(count <= contents, `${path} had ${count} contents`);
+}
+
+function tableOf(rows: readonly Row[]): string {
+  const width = Math.max(...rows.map(({ step }) => step.length), 4);
+  const line = (step: string, ...cells: readonly string[]): string =>
+    `${step.padEnd(width)}  ${cells.map((cell) => cell.padStart(8)).join('  ')}`;
+  return [
+    line('step', 'seconds', 'requests', 'failed'),
+    ...rows.map(({ step, seconds, requests, failed }) =>
+      line(step, seconds.toFixed(1), String(requests), String(failed)),
+    ),
+  ].join('\n');
+}

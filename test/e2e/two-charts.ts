@@ -1,0 +1,250 @@
+// The world of the story: both charts as a user installs them, the export service by the operator's chart, and beside
+// them a docs site that it crawls. Owns names, values and manifests, and how things are read back. What the origin
+// shows and what the export service keeps are folders of the machine, so that an edit is a write and jobs are counted.
+
+import assert from 'node:assert/strict';
+import { chmod, copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { eventually } from '../support/eventually.ts';
+import { productImage } from '../support/image/test-images.ts';
+import { sandboxImage } from '../support/node/container-runtime.ts';
+import type { TestNodes } from '../support/node/node.ts';
+import { applyObjects, clusterIp, kubectl, listPods } from '../support/node/pods.ts';
+
+export const domain = 'docs.example.com';
+export const operatorSpace = 'operator';
+export const siteSpace = 'site';
+const originSpace = 'origin';
+export const servers = 'app.kubernetes.io/name=static-export-site,app.kubernetes.io/component=server';
+export const operators = 'app.kubernetes.io/name=static-export-operator';
+export const exportServices = 'app.kubernetes.io/name=static-export-operator-export-service';
+const exportService = 'operator-static-export-operator-export-service';
+export const serviceDeployment = `deployment/${exportService}`;
+/** Name of the site's objects, of its StaticExport too. */
+export const full = 'docs-static-export-site';
+
+/** Seconds. Short, so that a link dies while somebody watches; a tenth of it later the operator replaces it. */
+const linkLifetime = 30;
+
+const image = { ...productImage, pullPolicy: 'Never' };
+const storageClassName = 'of-this-machine';
+
+export const operatorValues = {
+  image,
+  exportService: {
+    enabled: true,
+    keys: { existingSecret: 'export-service-keys' },
+    origins: { [domain]: `http://origin.${originSpace}` },
+    linkLifetime: `${linkLifetime}s`,
+    persistence: { storageClass: storageClassName },
+  },
+};
+
+export const siteValues = {
+  export: {
+    create: true,
+    domain,
+    api: { keySecretRef: { name: 'export-api' } },
+    linkRefresh: { atPercent: 10, minInterval: '1s' },
+  },
+  server: { image, allowPrivateLinks: true },
+};
+
+/** A server of its own for an archive behind a plain link, with the chart's own limits. */
+export const largeSiteValues = {
+  staticExport: { bundleUrl: `http://origin.${originSpace}/made.tar.gz`, version: 'made' },
+  server: { image, allowPrivateLinks: true, replicas: 1 },
+};
+
+export interface TwoCharts {
+  /** What the origin serves; whoever writes here edits the docs. */
+  readonly originFolder: string;
+  /** Runs helm. @returns what it wrote @throws Error with its words */
+  helm(args: readonly string[], values?: object): Promise<string>;
+  kubectl(args: readonly string[]): Promise<string>;
+  /** What the operator exports with, and what the export service accepts. */
+  writeKeys(keys: { readonly used?: string; readonly accepted?: readonly string[] }): Promise<void>;
+  /** Whether the export service takes this key by now. */
+  isAccepted(key: string): Promise<boolean>;
+  /** Writes a docs site whose every page says `greeting`. */
+  writeDocs(greeting: string): Promise<void>;
+  /** As a user sees it. */
+  look(): Promise<string>;
+  /** A field of the StaticExport. */
+  read(path: string): Promise<string>;
+  /** Uids and restarts of the pods that serve: the same text, the same processes. */
+  serverLives(): Promise<string>;
+  /** Digests that the serving pods say they serve, each once. */
+  servedDigests(): Promise<readonly string[]>;
+  /** How many exports the export service was ever asked to start. */
+  jobsStarted(): Promise<number>;
+}
+
+/** Makes the namespaces, the volume, the keys and the origin; installs nothing. */
+export async function prepareTwoCharts(nodes: TestNodes): Promise<TwoCharts> {
+  const originFolder = join(nodes.folder, 'origin');
+  const serviceFolder = join(nodes.folder, 'export-service');
+  await mkdir(originFolder);
+  await mkdir(serviceFolder);
+  // A volume of the machine's belongs to root, and the kubelet gives no group to this kind.
+  await chmod(serviceFolder, 0o777);
+  await applyObjects(nodes, [
+    ...[operatorSpace, siteSpace, originSpace].map(namespace),
+    volume(serviceFolder),
+    ...origin(originFolder),
+  ]);
+
+  const run = (args: readonly string[]): Promise<string> => kubectl(nodes, args);
+  const read = (path: string): Promise<string> =>
+    run(['get', 'staticexport', full, `--namespace=${siteSpace}`, `--output=jsonpath={${path}}`]);
+  return {
+    originFolder,
+    helm: async (args, values) => {
+      const more = values === undefined ? [] : ['--values=-'];
+      const { code, stdout, stderr } = await nodes.helm([...args, ...more], {
+        input: JSON.stringify(values ?? {}),
+      });
+      if (code !== 0) throw new Error(`helm ${args.join(' ')} ended with ${code}:\n${stderr}${stdout}`);
+      return stdout;
+    },
+    kubectl: run,
+    writeKeys: ({ used, accepted }) =>
+      applyObjects(nodes, [
+        ...(used === undefined ? [] : [secret(siteSpace, 'export-api', { apiKey: used })]),
+        ...(accepted === undefined
+          ? []
+          : [secret(operatorSpace, 'export-service-keys', { 'keys.txt': `${accepted.join('\n')}\n` })]),
+      ]),
+    isAccepted: async (key) => {
+      const url = `http://${await clusterIp(nodes, operatorSpace, exportService)}/v1/static-export/jobs/none`;
+      const ask = [
+        'curl',
+        '--silent',
+        '--max-time',
+        '5',
+        '--output',
+        '/dev/null',
+        '--write-out',
+        '%{http_code}',
+      ];
+      const { stdout } = await nodes.run([...ask, '--header', `Authorization: Bearer ${key}`, url]);
+      return stdout === '404';
+    },
+    writeDocs: (greeting) => writePages(originFolder, greeting),
+    look: () => run(['get', 'sx', `--namespace=${siteSpace}`]),
+    read,
+    serverLives: () => {
+      const each = '{range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount}{"\\n"}{end}';
+      const which = [`--namespace=${siteSpace}`, `--selector=${servers}`];
+      return run(['get', 'pods', ...which, `--output=jsonpath=${each}`]);
+    },
+    servedDigests: async () => {
+      const pods = await listPods(nodes, siteSpace, servers);
+      const digests = pods.map(async (pod) => {
+        const path = `/api/v1/namespaces/${siteSpace}/pods/${pod}:9090/proxy/status`;
+        return digestOf(JSON.parse(await run(['get', '--raw', path])));
+      });
+      return [...new Set(await Promise.all(digests))];
+    },
+    jobsStarted: () =>
+      eventually('the jobs can be counted', () => countJobs(serviceFolder), { timeoutMs: 20_000 }),
+  };
+}
+
+/** Waits until the site behind a Service says so. @returns its address */
+export async function awaitPage(
+  nodes: TestNodes,
+  place: { readonly namespace: string; readonly service: string; readonly path: string },
+  words: string,
+): Promise<string> {
+  const url = `http://${await clusterIp(nodes, place.namespace, place.service)}`;
+  await eventually(
+    `${place.path} says "${words}"`,
+    async () => {
+      const call = ['curl', '--silent', '--max-time', '5', `${url}${place.path}`];
+      const { stdout } = await nodes.run(call);
+      if (stdout.includes(words)) return true;
+      throw new Error(stdout.slice(0, 300));
+    },
+    { timeoutMs: 120_000 },
+  );
+  return url;
+}
+
+function digestOf(status: { readonly active: { readonly digest: string } | null }): string {
+  assert.ok(status.active !== null, 'a server has nothing to serve');
+  return status.active.digest;
+}
+
+/**
+ * Numbers are never given twice, so the last one is how many there were, removed ones included. Read from a copy: the
+ * service lets nobody else open its database.
+ */
+async function countJobs(folder: string): Promise<number> {
+  const copy = await mkdtemp(`${folder}-copy-`);
+  for (const name of ['state.sqlite', 'state.sqlite-wal'])
+    await copyFile(join(folder, name), join(copy, name));
+  const database = new DatabaseSync(join(copy, 'state.sqlite'));
+  try {
+    return Number(database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").get()?.['seq']);
+  } finally {
+    database.close();
+  }
+}
+
+async function writePages(folder: string, greeting: string): Promise<void> {
+  const page = (body: string): string => `<!doctype html><title>Docs</title><body>${body}</body>\n`;
+  const guides = Array.from({ length: 12 }, (_, at) => `guide-${at}`);
+  const links = guides.map((name) => `<a href="/${name}.html">${name}</a>`).join(' ');
+  await writeFile(join(folder, 'index.html'), page(`${greeting} ${links}`));
+  for (const name of guides) await writeFile(join(folder, `${name}.html`), page(`${greeting} ${name}`));
+}
+
+function namespace(name: string): object {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+function secret(space: string, name: string, stringData: Readonly<Record<string, string>>): object {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: space, name }, stringData };
+}
+
+/** What a storage class would make for the claim of the operator's chart. */
+function volume(path: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'export-service' },
+    spec: {
+      capacity: { storage: '10Gi' },
+      accessModes: ['ReadWriteOnce'],
+      persistentVolumeReclaimPolicy: 'Retain',
+      storageClassName,
+      hostPath: { path },
+    },
+  };
+}
+
+function origin(path: string): readonly object[] {
+  const labels = { app: 'origin' };
+  const metadata = { namespace: originSpace, name: 'origin' };
+  const container = {
+    name: 'origin',
+    image: sandboxImage,
+    imagePullPolicy: 'Never',
+    command: ['/bin/busybox', 'httpd', '-f', '-p', '80', '-h', '/pages'],
+    volumeMounts: [{ name: 'pages', mountPath: '/pages', readOnly: true }],
+    readinessProbe: { tcpSocket: { port: 80 }, periodSeconds: 1 },
+  };
+  const spec = { containers: [container], volumes: [{ name: 'pages', hostPath: { path } }] };
+  const template = { metadata: { labels }, spec };
+  return [
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata,
+      spec: { replicas: 1, selector: { matchLabels: labels }, template },
+    },
+    { apiVersion: 'v1', kind: 'Service', metadata, spec: { selector: labels, ports: [{ port: 80 }] } },
+  ];
+}

@@ -2,8 +2,11 @@
 // Decides nothing; what it does is in src/site.
 
 import { runProgram } from '../runtime/program.ts';
+import { keepYoungGenerationSmall } from '../runtime/young-generation.ts';
 import { runBundleServer } from '../site/bundle-server.ts';
 import { bundleServer } from '../site/server-flags.ts';
+
+keepYoungGenerationSmall();
 
 // The workers stand beside this file, in the sources and in what the build makes of them.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';

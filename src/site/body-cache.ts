@@ -1,7 +1,8 @@
 // Bodies of hot files in memory, so that a page does not read the disk for every visitor. Keyed by content, so a swap
 // keeps what did not change. The memory is a ring of blocks that are filled, emptied and filled again: nothing is left
 // for the garbage collector, which would let twice the budget pile up before it looked. The oldest block goes first,
-// and what was asked for since it came in stays.
+// and what was asked for since it came in stays. A file that is asked for once passes through and is not kept: a crawler
+// of the whole site neither fills the memory nor drives out what is hot.
 // Invariant: blocks never exceed the budget but for those that somebody still sends; a held body never changes; one file
 // is read once however many ask at the same time.
 
@@ -18,14 +19,16 @@ export interface BodyCache {
   /** Not held: of use until the caller returns to the event loop. */
   get(key: string): CachedBody | undefined;
   /**
-   * Reads through: `read` fills the whole buffer, and is called at most once at a time for one content. The body comes
-   * held. Rejects as `read` does.
+   * Reads through: `read` fills the whole buffer, and is called at most once at a time for one content. What is asked for
+   * a second time is kept. The body comes held. Rejects as `read` does.
    */
   load(key: string, size: number, read: (into: Buffer) => Promise<void>): Promise<CachedBody>;
   /** As `load`, without a wait and not held. @throws as `read` does */
   loadAtOnce(key: string, size: number, read: (into: Buffer) => void): CachedBody;
   readonly heldBytes: () => number;
 }
+
+const empty = Buffer.alloc(0);
 
 interface Block {
   readonly memory: Buffer;
@@ -45,6 +48,8 @@ interface Entry extends CachedBody {
 const mostForOneFile = 1024 * 1024;
 const mostForOneBlock = 2 * 1024 * 1024;
 const leastBlocks = 16;
+/** Files that are remembered as asked for once: as many again may come before it is forgotten. */
+const rememberedOnce = 2048;
 
 /** @param budgetBytes 0 holds nothing */
 export function createBodyCache(budgetBytes: number): BodyCache {
@@ -58,6 +63,8 @@ export function createBodyCache(budgetBytes: number): BodyCache {
   const loading = new Map<string, { readonly entry: Entry; readonly done: Promise<void> }>();
   /** The last one is being filled. */
   const ring: Block[] = [];
+  let passage = blockOf(empty);
+  const wasAskedBefore = createRecollection();
   let heldBytes = 0;
 
   const remember = (entry: Entry): void => {
@@ -106,10 +113,22 @@ export function createBodyCache(budgetBytes: number): BodyCache {
     return place(key, size);
   };
 
+  /** Room that the next file to pass is read into again, unless somebody still sends from it. */
+  const passThrough = (key: string, size: number): Entry => {
+    if (size > maxEntryBytes) throw new RangeError(`${size} bytes are more than one file may take`);
+    if (passage.holders > 0 || passage.memory.length < size) {
+      passage = blockOf(Buffer.allocUnsafeSlow(Math.max(size, passage.memory.length)));
+    }
+    return entryOf(key, passage.memory.subarray(0, size), passage);
+  };
+
   const startLoading = (key: string, size: number, read: (into: Buffer) => Promise<void>) => {
-    const entry = place(key, size);
+    const isKept = wasAskedBefore(key);
+    const entry = isKept ? place(key, size) : entryOf(key, Buffer.allocUnsafeSlow(size), blockOf(empty));
     const done = read(entry.bytes)
-      .then(() => remember(entry))
+      .then(() => {
+        if (isKept) remember(entry);
+      })
       .finally(() => loading.delete(key));
     const started = { entry, done };
     loading.set(key, started);
@@ -136,12 +155,28 @@ export function createBodyCache(budgetBytes: number): BodyCache {
       return entry;
     },
     loadAtOnce: (key, size, read) => {
-      const entry = place(key, size);
+      const isKept = wasAskedBefore(key);
+      const entry = isKept ? place(key, size) : passThrough(key, size);
       read(entry.bytes);
-      remember(entry);
+      if (isKept) remember(entry);
       return entry;
     },
     heldBytes: () => heldBytes,
+  };
+}
+
+/** True for a key that came before, unless too many others have come since. */
+function createRecollection(): (key: string) => boolean {
+  let recent = new Set<string>();
+  let older = new Set<string>();
+  return (key) => {
+    if (recent.has(key) || older.has(key)) return true;
+    recent.add(key);
+    if (recent.size >= rememberedOnce) {
+      older = recent;
+      recent = new Set();
+    }
+    return false;
   };
 }
 

@@ -8,9 +8,14 @@ import { type BodyCache, createBodyCache } from '../../../src/site/body-cache.ts
 
 const mib = 1024 * 1024;
 
+/** Twice, because what was asked for once only passes. */
+function keep(cache: BodyCache, key: string, body: Buffer): void {
+  for (const _ of [1, 2]) cache.loadAtOnce(key, body.length, (into) => void body.copy(into));
+}
+
 const textOf = (cache: BodyCache, key: string): string | undefined => cache.get(key)?.bytes.toString();
 
-test('many who ask at once cost one read, and the next one none', async () => {
+test('many who ask at once cost one read, and what is asked for again is kept', async () => {
   const cache = createBodyCache(1000);
   let reads = 0;
   const read = async (into: Buffer): Promise<void> => {
@@ -20,6 +25,7 @@ test('many who ask at once cost one read, and the next one none', async () => {
   const bodies = await Promise.all([1, 2, 3].map(() => cache.load('a', 4, read)));
   for (const body of bodies) body.release();
   assert.equal(reads, 1);
+  (await cache.load('a', 4, read)).release();
   assert.equal(textOf(cache, 'a'), 'body');
 });
 
@@ -43,13 +49,41 @@ test('a read that fails is not remembered, waited for or not', async () => {
 
 test('the oldest goes first, and what was asked for since stays', () => {
   const cache = createBodyCache(8);
-  const put = (name: string): void => void cache.loadAtOnce(name, 1, (into) => into.write(name));
+  const put = (name: string): void => keep(cache, name, Buffer.from(name));
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) put(name);
   cache.get('a');
   put('i');
   const held = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].filter((name) => cache.get(name) !== undefined);
   assert.deepEqual(held, ['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
   for (const name of held) assert.equal(textOf(cache, name), name);
+});
+
+test('what is asked for once passes through, and is kept the second time', () => {
+  const cache = createBodyCache(mib);
+  const load = (): string => cache.loadAtOnce('a', 1, (into) => void into.write('a')).bytes.toString();
+  assert.equal(load(), 'a');
+  assert.equal(cache.get('a'), undefined);
+  assert.equal(cache.heldBytes(), 0);
+  assert.equal(load(), 'a');
+  assert.equal(textOf(cache, 'a'), 'a');
+});
+
+test('a crawler of everything drives nothing out', () => {
+  const cache = createBodyCache(mib);
+  keep(cache, 'hot', Buffer.alloc(1000, 'h'));
+  for (let at = 0; at < 20_000; at += 1) cache.loadAtOnce(`${at}`, 1000, (into) => into.fill('2'));
+  for (let at = 0; at < 20_000; at += 1) cache.loadAtOnce(`${at}`, 1000, (into) => into.fill('2'));
+  assert.ok(cache.get('hot')?.bytes.equals(Buffer.alloc(1000, 'h')));
+});
+
+test('a body that passes does not change while it is held', () => {
+  const cache = createBodyCache(mib);
+  const body = cache.loadAtOnce('a', 10, (into) => into.fill('a'));
+  body.hold();
+  const next = cache.loadAtOnce('b', 10, (into) => into.fill('b'));
+  assert.equal(body.bytes.toString(), 'a'.repeat(10));
+  assert.equal(next.bytes.toString(), 'b'.repeat(10));
+  body.release();
 });
 
 test('a file larger than the most for one is refused', () => {
@@ -59,9 +93,10 @@ test('a file larger than the most for one is refused', () => {
 
 test('a body that is held does not change, however much comes after it', async () => {
   const cache = createBodyCache(mib);
+  (await cache.load('first', 1000, async () => {})).release();
   const body = await cache.load('first', 1000, async (into) => void into.fill('1'));
   const copy = Buffer.from(body.bytes);
-  for (let at = 0; at < 3000; at += 1) cache.loadAtOnce(`${at}`, 1000, (into) => into.fill('2'));
+  for (let at = 0; at < 3000; at += 1) keep(cache, `${at}`, Buffer.alloc(1000, '2'));
   assert.equal(cache.get('first'), undefined);
   assert.ok(body.bytes.equals(copy));
   body.release();
@@ -70,11 +105,12 @@ test('a body that is held does not change, however much comes after it', async (
 test('what is read into late, after its block has gone, is sent and not remembered', async () => {
   const cache = createBodyCache(mib);
   const { promise, resolve } = Promise.withResolvers<void>();
+  (await cache.load('late', 1000, async () => {})).release();
   const loading = cache.load('late', 1000, async (into) => {
     await promise;
     into.fill('l');
   });
-  for (let at = 0; at < 3000; at += 1) cache.loadAtOnce(`${at}`, 1000, (into) => into.fill('2'));
+  for (let at = 0; at < 3000; at += 1) keep(cache, `${at}`, Buffer.alloc(1000, '2'));
   resolve();
   const body = await loading;
   assert.ok(body.bytes.equals(Buffer.alloc(1000, 'l')));

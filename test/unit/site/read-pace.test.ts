@@ -21,9 +21,25 @@ test('quick reads go on at once', () => {
   assert.ok(pace.isQuick());
 });
 
-test('one slow read gives the others ten seconds of rest', () => {
+test('a slow read now and then is a busy processor', () => {
   const { pace, pass } = paceOver();
-  pace.measure(() => pass(6));
+  for (let at = 0; at < 100; at += 1) {
+    pace.measure(() => pass(at % 3 === 0 ? 40 : 1));
+    assert.ok(pace.isQuick());
+  }
+});
+
+test('reads of which half are slow are a slow disk', () => {
+  const { pace, pass } = paceOver();
+  for (const ms of [1, 3, 1, 3, 1, 3]) pace.measure(() => pass(ms));
+  assert.ok(pace.isQuick());
+  pace.measure(() => pass(3));
+  assert.ok(!pace.isQuick());
+});
+
+test('one very slow read gives the others ten seconds of rest', () => {
+  const { pace, pass } = paceOver();
+  pace.measure(() => pass(50));
   assert.ok(!pace.isQuick());
   pass(9_999);
   assert.ok(!pace.isQuick());

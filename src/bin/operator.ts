@@ -2,7 +2,7 @@
 // what it does is in src/operator.
 
 // First, for it acts on all that follows.
-import '../runtime/young-generation.ts';
+import '../runtime/small-young-generation.ts';
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';
 import { runProgram } from '../runtime/program.ts';

@@ -86,6 +86,7 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const after = adopt({
     ...next,
     output: outputs.state,
+    unwritten: isWithheld ? undefined : refusal?.message,
     process: readProcess(object.metadata, edge, next.status.job?.id),
   });
   const targets = await writeTargets(

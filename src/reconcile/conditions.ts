@@ -16,7 +16,7 @@ import {
 } from '../staticexport/reasons.ts';
 import type { Condition, Failure, TargetStatus } from '../staticexport/status-schema.ts';
 import { factsOf } from './facts.ts';
-import { describeFailure, describeJob, describeRetry, describeTry } from './failure-words.ts';
+import { describeFailure, describeJob, describeRetry, describeTry, sentence } from './failure-words.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from './link-timing.ts';
 import { isOutputTaken, type Observation } from './observation.ts';
 import { describeReady } from './ready-words.ts';
@@ -168,6 +168,8 @@ function claimExported(observation: Observation, state: State): Claim {
     );
   const obstacle = exportObstacle(observation, state);
   if (obstacle !== undefined) return exported('False', obstacle);
+  const { unwritten } = observation;
+  if (unwritten !== undefined) return exported('False', 'OutputWriteFailed', sentence(unwritten));
   const starting = failures?.export;
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
   if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
@@ -195,7 +197,9 @@ function claimExported(observation: Observation, state: State): Claim {
     case 'Held':
       return exported('False', heldReason(job?.why) ?? 'AwaitingPromotion');
     case undefined:
-      return keepExported(conditions) ?? exported('Unknown', 'Pending');
+      return isWrittenAgain(observation, state)
+        ? exported('True', 'Promoted')
+        : (keepExported(conditions) ?? exported('Unknown', 'Pending'));
     default:
       return verdict satisfies never;
   }
@@ -203,6 +207,13 @@ function claimExported(observation: Observation, state: State): Claim {
 
 function isText(text: string | undefined): text is string {
   return text !== undefined && text !== '';
+}
+
+/** What is published satisfies the spec, and the output that lagged behind it does no longer. */
+function isWrittenAgain({ status: { conditions, failures } }: Observation, { want }: State): boolean {
+  const isWithheld = failures?.poll?.reason === 'OutputWriteFailed';
+  const before = conditions?.find(({ type }) => type === 'Exported');
+  return want.kind === 'satisfied' && !isWithheld && before?.reason === 'OutputWriteFailed';
 }
 
 /** While a job runs, the outcome of the one before it is still the last one. */

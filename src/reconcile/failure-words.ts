@@ -74,6 +74,6 @@ function shortened(id: string): string {
 }
 
 /** Our own words elsewhere are clauses; here they stand alone. */
-function sentence(clause: string): string {
+export function sentence(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}${/[.…?!]$/.test(clause) ? '' : '.'}`;
 }

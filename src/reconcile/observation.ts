@@ -75,6 +75,11 @@ export interface Observation {
     readonly candidate: CandidateState | undefined;
   };
   readonly requestTimeoutMs: number;
+  /**
+   * What the cluster said when it would not take an output in this pass, although nothing new was to be published:
+   * in words safe to publish. Asked anew by every pass.
+   */
+  readonly unwritten?: string | undefined;
 }
 
 /** Something of the output's name belongs to somebody else: nothing new is published. */

@@ -178,6 +178,27 @@ for (const when of ['refresh', 'promotion'] as const) {
   });
 }
 
+test('rule 6: a ConfigMap that the cluster will not take is in the conditions until it does', async () => {
+  const world = await publishedWorld();
+  world.faults = { next: (name) => (name === 'cluster.applyConfigMap' ? 'refused' : 'none') };
+  world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+  request(world, 'now');
+  await world.until(() => world.condition('Exported') === 'False/OutputWriteFailed', 10 * minuteMs);
+  assert.equal(world.condition('Ready'), 'True/Published', 'the Secret was taken, and servers follow it');
+  assert.equal(world.output()?.['version'], world.status().active?.version);
+  assert.notEqual(
+    world.cluster.configMaps.get(configMapId)?.data['version'],
+    world.output()?.['version'],
+    'nothing was refused',
+  );
+  world.vendor.jobMs = hourMs;
+  world.faults = { next: () => 'none' };
+  request(world, 'and again');
+  await world.until(() => world.condition('Exported') === 'True/Promoted', 30 * minuteMs);
+  assert.equal(world.status().job?.verdict, undefined, 'said while the next job runs');
+  assert.equal(world.cluster.configMaps.get(configMapId)?.data['version'], world.output()?.['version']);
+});
+
 test('rule 11: a foreign ConfigMap of the output’s name holds promotions, and the link is refreshed', async () => {
   const world = await publishedWorld();
   world.cluster.configMaps.delete(configMapId);

@@ -238,6 +238,20 @@ test('an export that is being read needs no key, one that still has to be fetche
   );
 });
 
+test('an output that the cluster will not take is said until it does, and of a withheld one until it is published', () => {
+  const unwritten = { ...calm, unwritten: 'a quota refused to patch configmaps "site-bundle"' };
+  const { conditions = [] } = statusOf(unwritten, classify(unwritten), []);
+  const words = conditions.find(({ type }) => type === 'Exported');
+  assert.equal(words?.reason, 'OutputWriteFailed');
+  assert.match(words?.message ?? '', /tried again\. A quota refused to patch configmaps "site-bundle"\.$/);
+  const next = withStatus(calm, { job: running, conditions });
+  assert.equal(conditionsOf(next).get('Exported'), 'True/Promoted');
+  const poll = { ...failure, reason: 'OutputWriteFailed', about: 'se_2' };
+  const withheld = withStatus(calm, { job: complete, conditions, failures: { poll } });
+  const suspended = withWanted(withheld, { isSuspended: true });
+  assert.equal(conditionsOf(suspended).get('Exported'), 'False/OutputWriteFailed');
+});
+
 test('while a job runs, the outcome of the one before stays', () => {
   const seen = adopt(withStatus(calm, { job: { ...complete, verdict: 'JobFailed' } }));
   const { conditions } = statusOf(seen, classify(seen), []);

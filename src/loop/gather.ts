@@ -25,6 +25,7 @@ import { isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
 import { gateId, resourceId } from './memory.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from './ports.ts';
+import { correctLife } from './set-back.ts';
 
 /*
  * The scenarios that the readers of an Observation speak of:
@@ -90,7 +91,12 @@ export async function gather(
     promote: readToken(metadata, annotations.promote),
     isHostAllowed: wanted.baseUrl !== undefined && isAllowedHost(wanted.baseUrl, edge.settings),
     key: found.state,
-    output: outputState(metadata.uid, secret, configMap, published),
+    output: outputState(
+      metadata.uid,
+      secret,
+      configMap,
+      published && correctLife(edge.memory.links, resourceId(metadata), published, edge.clock),
+    ),
     gate: edge.memory.gates.get(id) ?? openGate,
     process: readProcess(metadata, edge, status.job?.id),
     requestTimeoutMs: edge.settings.requestTimeoutMs,

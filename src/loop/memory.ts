@@ -4,6 +4,7 @@
 
 import type { Link } from '../wire/link.ts';
 import type { Inspection, ObjectKey } from './ports.ts';
+import type { SeenLink } from './set-back.ts';
 
 /** Shared by all resources that use the same key of the same Secret at the same base URL. */
 export interface Gate {
@@ -53,6 +54,8 @@ export interface ProcessMemory {
   /** By {@link resourceId}. */
   readonly polls: Map<string, LastPoll>;
   readonly candidates: Map<string, CandidateWork>;
+  /** By {@link resourceId}: the published link as it was seen last. */
+  readonly links: Map<string, SeenLink>;
   /** By {@link gateId}: the version of the Secret whose odd prefix was mentioned already. */
   readonly warnedKeys: Map<string, string>;
   /** By {@link resourceId}: the gate it goes through. A gate that nobody goes through is forgotten. */
@@ -67,6 +70,7 @@ export function createMemory(signal: AbortSignal): ProcessMemory {
     gates: new Map(),
     polls: new Map(),
     candidates: new Map(),
+    links: new Map(),
     warnedKeys: new Map(),
     users: new Map(),
     signal,
@@ -116,6 +120,7 @@ function leaveGate({ users, gates, warnedKeys }: ProcessMemory, id: string): voi
 export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   const id = resourceId(key);
   memory.polls.delete(id);
+  memory.links.delete(id);
   dropCandidate(memory, id);
   leaveGate(memory, id);
 }

@@ -22,6 +22,7 @@ import { writeOutputs } from './outputs.ts';
 import type { ObjectKey, StaticExportObject } from './ports.ts';
 import { stopUnwantedReading } from './reading.ts';
 import { saveStarted, saveStatus } from './save.ts';
+import { correctLife } from './set-back.ts';
 import { writeTargets } from './targets.ts';
 
 const unreadableLookMs = 3_600_000;
@@ -77,7 +78,9 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const publish = settled.publish && done.link && { publication: settled.publish, link: done.link };
   const found = { state: before.output, handles };
   const outputs = await writeOutputs(object, before.wanted.outputName, found, publish, edge, signal);
-  const { refusal } = outputs;
+  const { published, refusal } = outputs;
+  // From its first moment on, so that no set-back of the clock is missed.
+  if (published !== undefined) correctLife(edge.memory.links, resourceId(key), published, edge.clock);
   const isWithheld = publish !== undefined && !outputs.isPublished;
   const why = refusal?.message ?? '';
   const next = isWithheld ? adopt({ ...settling, status: outputRefused(settling, plan, why), gate }) : wanted;

@@ -61,7 +61,11 @@ const mutations: Readonly<Record<string, Mutation>> = {
       const startedAt = Date.UTC(2026, 0, 5, 12);
       return {
         ...edge,
-        clock: { ...world.clock, now: () => startedAt + (world.clock.now() - startedAt) / 2 },
+        clock: {
+          ...world.clock,
+          now: () => startedAt + (world.clock.now() - startedAt) / 2,
+          monotonic: () => world.clock.monotonic() / 2,
+        },
       };
     },
     caught: /a link is not replaced at its time/,

@@ -239,7 +239,10 @@ export class Oracles {
    */
   #forgetful({ refusedKey }: Status, signal: AbortSignal): ProcessMemory {
     const memory = createMemory(signal);
-    for (const [id, { refused }] of this.#world.edge().memory.gates) {
+    const { gates, links } = this.#world.edge().memory;
+    // Nor can it know that the clock was set back before it came.
+    for (const [id, link] of links) memory.links.set(id, link);
+    for (const [id, { refused }] of gates) {
       if (refused === undefined || refused.secretVersion === refusedKey?.secretVersion) continue;
       memory.gates.set(id, { closedUntil: undefined, closedAt: undefined, refused });
     }

@@ -247,6 +247,15 @@ const rows: readonly Row[] = [
     /a restart would wake/,
   ],
   [
+    'a clock that was set back is not noticed',
+    '1',
+    'loop/set-back.ts',
+    'stepMs > clockToleranceMs',
+    'stepMs < 0',
+    'setBack',
+    /outlived by a clock/,
+  ],
+  [
     'a failing target ends the pass',
     '4',
     'loop/targets.ts',

@@ -179,6 +179,18 @@ export const scenarios = {
     await world.run(2 * hourMs);
     assert.equal(world.output()?.['version'], version, 'promoted while suspended');
   },
+  setBack: async () => {
+    const world = await publishedWorld();
+    world.vendor.linkLifetimeMs = hourMs;
+    await world.run(44 * minuteMs);
+    // By nearly all of the link's age: it looks a minute old.
+    const issuedAt = Date.parse(world.status().active?.linkIssuedAt ?? '');
+    world.jump(issuedAt + minuteMs - world.clock.now());
+    world.prompt();
+    await world.run(2 * hourMs, ({ wasLinkLive }) =>
+      assert.ok(wasLinkLive, 'a link outlived by a clock set back'),
+    );
+  },
   failingTarget: async () => {
     const refused: FaultPlan = { next: (call) => (call === 'cluster.editDocument' ? 'refused' : 'none') };
     const world = new World({ target: 'ConfigMap', faults: refused });

@@ -1,0 +1,54 @@
+// A link's life on a clock that is set back under it, seen by one process.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { correctLife, type SeenLink } from '../../../src/loop/set-back.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+const t0 = Date.UTC(2026, 0, 5, 12);
+const link = { issuedAt: t0, expiresAt: t0 + 3_600_000, version: 'v' };
+
+test('a clock that goes on as it should moves nothing, and neither does one that is set forward', async () => {
+  const clock = virtualClock(t0);
+  const links = new Map<string, SeenLink>();
+  assert.equal(correctLife(links, 'a', link, clock), link);
+  await clock.pass(1_800_000);
+  assert.equal(correctLife(links, 'a', link, clock), link);
+  clock.jump(600_000);
+  assert.equal(correctLife(links, 'a', link, clock), link);
+});
+
+test('set back, the life is where it is on the clock as it is now, and stays there', async () => {
+  const clock = virtualClock(t0);
+  const links = new Map<string, SeenLink>();
+  correctLife(links, 'a', link, clock);
+  await clock.pass(1_800_000);
+  clock.jump(-1_500_500);
+  const moved = { issuedAt: t0 - 1_501_000, expiresAt: t0 + 3_600_000 - 1_501_000, version: 'v' };
+  assert.deepEqual(correctLife(links, 'a', link, clock), moved);
+  await clock.pass(60_000);
+  assert.deepEqual(correctLife(links, 'a', link, clock), moved);
+  clock.jump(-10_000);
+  assert.equal(correctLife(links, 'a', link, clock).issuedAt, moved.issuedAt - 10_000, 'steps add up');
+});
+
+test('a clock that is adjusted slowly is not one that was set', async () => {
+  const clock = virtualClock(t0);
+  const links = new Map<string, SeenLink>();
+  for (let hours = 0; hours < 100; hours += 1) {
+    assert.equal(correctLife(links, 'a', link, clock), link);
+    await clock.pass(3_600_000);
+    clock.jump(-1800);
+  }
+});
+
+test('a new link, or the link of another resource, has the life that was stored', async () => {
+  const clock = virtualClock(t0);
+  const links = new Map<string, SeenLink>();
+  correctLife(links, 'a', link, clock);
+  clock.jump(-600_000);
+  correctLife(links, 'a', link, clock);
+  const fresh = { issuedAt: t0 + 60_000, expiresAt: t0 + 3_660_000 };
+  assert.equal(correctLife(links, 'a', fresh, clock), fresh);
+  assert.equal(correctLife(links, 'b', link, clock), link);
+});

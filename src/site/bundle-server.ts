@@ -11,7 +11,7 @@ import { openBundleStore } from '../bundle/store.ts';
 import { adminApp } from '../runtime/admin-port.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
-import { userAgent } from '../runtime/version.ts';
+import { userAgent, version } from '../runtime/version.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { type BodyCache, createBodyCache } from './body-cache.ts';
 import type { LiveBundle } from './live-bundle.ts';
@@ -92,7 +92,8 @@ export async function runBundleServer(
     note: written.note,
   });
   const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
-  logger.info({ site: sitePort.url, admin: adminPort.url, store: flags.store }, 'listening');
+  const ports = { site: sitePort.url, admin: adminPort.url };
+  logger.info({ ...ports, store: flags.store, source: source.kind, programVersion: version }, 'listening');
 
   const store = await openBundleStore(flags.store, { keep: flags.keep, check: written.check });
   const { countDownload } = metrics;

@@ -118,7 +118,7 @@ export const bundleServerFlags = {
     'At start, how long a download may take before the last good version is served meanwhile',
   ),
   drainLinger: duration.withDefault('5s', 'After SIGTERM, how long to go on accepting connections'),
-  drainGrace: duration.withDefault('30s', 'Then, how long requests under way may take'),
+  drainGrace: duration.withDefault('30s', 'After that, how long requests under way may take'),
 };
 
 export type BundleServerFlags = FlagValues<typeof bundleServerFlags>;

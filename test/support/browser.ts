@@ -127,7 +127,10 @@ async function openPage(devtools: Devtools, hasCache: boolean): Promise<Page> {
   const loadsAfter = async (start: () => Promise<unknown>): Promise<void> => {
     const before = loads;
     await start();
-    await eventually('the page is loaded', () => (loads > before ? true : undefined), { everyMs: 20 });
+    await eventually('the page is loaded', () => (loads > before ? true : undefined), {
+      timeoutMs: 60_000,
+      everyMs: 20,
+    });
   };
   return {
     troubles,

@@ -202,9 +202,11 @@ async function seenNow(page: Page): Promise<SeenPage> {
 /** Follows links until `work` is done, and all of them once more. @returns the versions that were shown */
 async function clickDuring(page: Page, work: () => Promise<void>): Promise<readonly string[]> {
   let isDone = false;
-  const working = work().then(() => {
+  const working = work().finally(() => {
     isDone = true;
   });
+  // Told at the end, when the clicking is over.
+  working.catch(() => {});
   const shown: string[] = [];
   for (let at = 0, last = Number.POSITIVE_INFINITY; at < last; at += 1) {
     if (isDone && last === Number.POSITIVE_INFINITY) last = at + fetchedAhead.length;

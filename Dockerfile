@@ -51,6 +51,7 @@ COPY --from=programs /*.mjs /app/
 COPY --from=compiled /tmp/compiled /app/compiled
 COPY LICENSE /app/
 WORKDIR /app
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled
+# One arena for what lies outside of the heap: each thread that ends would leave one of its own behind, 20 MB together.
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled MALLOC_ARENA_MAX=1
 USER 65532:65532
 ENTRYPOINT ["/nodejs/bin/node", "/app/entrypoint.mjs"]

@@ -58,7 +58,8 @@ export async function startOurs(
   const quick = ['--log-level', 'warn', '--drain-linger', '0s'];
   const child = startProgram(process.execPath, {
     args: [program, '--store', store, ...ports, ...quick, ...flags],
-    env: { NODE_ENV: 'production' },
+    // As the image sets it.
+    env: { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1' },
   });
   const alive = (): void => {
     if (child.hasExited()) throw new Error(child.tail());

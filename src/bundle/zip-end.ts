@@ -2,9 +2,8 @@
 // name the one directory that was read. Why: programs find the directory in different ways (from the end record, from
 // the zip64 record, from the locator, by the directory's size), and all must find the same.
 
-import type { FileHandle } from 'node:fs/promises';
-import type { ZipFile } from 'yauzl';
 import { refusal } from './refusal.ts';
+import type { OpenZip } from './zip-file.ts';
 
 const endRecord = 0x06054b50;
 const zip64Record = 0x06064b50;
@@ -25,10 +24,10 @@ export interface ReadDirectory {
 }
 
 /** APPNOTE 4.3.14–4.3.16. @throws {BundleError} `ZipHeaderMismatch` */
-export async function checkEnd(spool: FileHandle, zip: ZipFile, directory: ReadDirectory): Promise<void> {
+export function checkEnd({ parser: zip, bytesAt }: OpenZip, directory: ReadDirectory): void {
   const length = zip.fileSize - directory.end;
   if (length < endBytes || length > maxTailBytes) throw refusal('ZipHeaderMismatch');
-  const { buffer: tail } = await spool.read(Buffer.alloc(length), 0, length, directory.end);
+  const tail = bytesAt(directory.end, length);
   const at = zip64Length(tail, zip.entryCount, directory);
   // Another length than the parser's comment: it found an end record of its own inside the comment.
   const isOne = at !== undefined && tail.length - at === endBytes + zip.comment.length;

@@ -1,17 +1,30 @@
 // The zip parser over an open file, with every read held to the file's bounds. Why: positions come from the archive,
 // and one beyond all files makes the parser's own reader throw in a callback, where nobody can catch it.
+// Read synchronously through two windows, one for the directory and one for the entries: a page costs the parser
+// four reads, and as trips to another thread these took longer than all else. For a thread of its own, as the pack.
 // Invariant: a read outside of the file is an error of the parser, never of the process.
 
-import { read } from 'node:fs';
+import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 
 const streamBytes = 256 * 1024;
+const windowBytes = 256 * 1024;
+
+interface Window {
+  readonly bytes: Buffer;
+  start: number;
+  length: number;
+}
+
+const emptyWindow = (): Window => ({ bytes: Buffer.allocUnsafeSlow(windowBytes), start: 0, length: 0 });
 
 class BoundedReader extends RandomAccessReader {
   readonly #fd: number;
   readonly #size: number;
+  /** The one used last comes first. */
+  #windows: readonly [Window, Window] = [emptyWindow(), emptyWindow()];
 
   constructor(fd: number, size: number) {
     super();
@@ -54,9 +67,48 @@ class BoundedReader extends RandomAccessReader {
     position: number,
     callback: (error: Error | null) => void,
   ): void {
-    if (this.#isInside(position, position + length))
-      read(this.#fd, buffer, offset, length, position, callback);
-    else queueMicrotask(() => callback(new Error('a position outside of the zip')));
+    let fault: Error | null = null;
+    try {
+      buffer.set(this.bytesAt(position, length), offset);
+    } catch (error) {
+      fault = error instanceof Error ? error : new Error('the zip cannot be read');
+    }
+    queueMicrotask(() => callback(fault));
+  }
+
+  /**
+   * @returns a view that holds until the next read
+   * @throws outside of the file, and what reading throws
+   */
+  bytesAt(position: number, length: number): Buffer {
+    if (!this.#isInside(position, position + length)) throw new Error('a position outside of the zip');
+    if (length > windowBytes) return this.#fill(Buffer.allocUnsafeSlow(length), position, length);
+    const { bytes, start } = this.#windowOver(position, length);
+    return bytes.subarray(position - start, position - start + length);
+  }
+
+  #windowOver(position: number, length: number): Window {
+    const [recent, other] = this.#windows;
+    const covers = ({ start, length: held }: Window): boolean =>
+      position >= start && position + length <= start + held;
+    if (covers(recent)) return recent;
+    this.#windows = [other, recent];
+    if (covers(other)) return other;
+    other.length = 0;
+    other.start = position;
+    const wanted = Math.min(windowBytes, this.#size - position);
+    this.#fill(other.bytes, position, wanted);
+    other.length = wanted;
+    return other;
+  }
+
+  #fill(bytes: Buffer, position: number, length: number): Buffer {
+    for (let at = 0; at < length; ) {
+      const count = readSync(this.#fd, bytes, at, length - at, position + at);
+      if (count === 0) throw new Error('the zip became shorter while it was read');
+      at += count;
+    }
+    return bytes;
   }
 
   /** The file is its opener's to close. */
@@ -65,16 +117,23 @@ class BoundedReader extends RandomAccessReader {
   }
 }
 
+export interface OpenZip {
+  readonly parser: ZipFile;
+  /** A view that holds until the next read of any kind. @throws outside of the file */
+  readonly bytesAt: (position: number, length: number) => Buffer;
+}
+
 /**
  * @param file holds all of the zip; it stays open, and must until the last read
  * @throws the parser's errors, which have no codes
  */
-export async function openZipFile(file: FileHandle): Promise<ZipFile> {
+export async function openZipFile(file: FileHandle): Promise<OpenZip> {
   const { size } = await file.stat();
   const reader = new BoundedReader(file.fd, size);
-  return fromRandomAccessReaderPromise(reader, size, {
+  const parser = await fromRandomAccessReaderPromise(reader, size, {
     autoClose: false,
     decodeStrings: false,
     validateEntrySizes: true,
   });
+  return { parser, bytesAt: (position, length) => reader.bytesAt(position, length) };
 }

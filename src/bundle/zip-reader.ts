@@ -4,16 +4,18 @@
 
 import type { FileHandle } from 'node:fs/promises';
 import { crc32, inflateRawSync } from 'node:zlib';
-import { type Entry, parseExtraFields, type ZipFile } from 'yauzl';
+import { type Entry, parseExtraFields } from 'yauzl';
 import type { Assembly } from './assembly.ts';
 import { BundleError } from './bundle-error.ts';
 import type { BundleLimits } from './limits.ts';
 import { refusal } from './refusal.ts';
 import { checkEnd } from './zip-end.ts';
-import { openZipFile } from './zip-file.ts';
+import { type OpenZip, openZipFile } from './zip-file.ts';
 import { checkLocalHeader } from './zip-header.ts';
 
 const smallBytes = 1024 * 1024;
+/** Of the platform's decoder (`Z_MIN_CHUNK`). */
+const leastChunkBytes = 64;
 const ratioFromBytes = 16 * 1024 * 1024;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -23,20 +25,21 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export async function readZip(spool: FileHandle, assembly: Assembly, limits: BundleLimits): Promise<void> {
   const zip = await openZip(spool);
+  const { parser } = zip;
   try {
-    if (zip.entryCount > limits.maxFiles) throw refusal('TooManyFiles');
-    const directoryStart = Number(zip.readEntryCursor);
+    if (parser.entryCount > limits.maxFiles) throw refusal('TooManyFiles');
+    const directoryStart = Number(parser.readEntryCursor);
     const spans: Span[] = [];
     let contentBytes = 0;
-    for await (const entry of zip.eachEntry()) {
+    for await (const entry of parser.eachEntry()) {
       contentBytes += entry.uncompressedSize;
-      if (contentBytes > ratioFromBytes && contentBytes > limits.maxRatio * zip.fileSize) {
+      if (contentBytes > ratioFromBytes && contentBytes > limits.maxRatio * parser.fileSize) {
         throw refusal('RatioTooHigh');
       }
-      spans.push(await readEntry(zip, spool, entry, assembly));
+      spans.push(await readEntry(zip, entry, assembly));
     }
     checkSpans(spans, directoryStart);
-    await checkEnd(spool, zip, { start: directoryStart, end: Number(zip.readEntryCursor) });
+    checkEnd(zip, { start: directoryStart, end: Number(parser.readEntryCursor) });
   } catch (error) {
     throw zipFault(error);
   }
@@ -47,7 +50,7 @@ interface Span {
   readonly end: number;
 }
 
-async function openZip(spool: FileHandle): Promise<ZipFile> {
+async function openZip(spool: FileHandle): Promise<OpenZip> {
   try {
     return await openZipFile(spool);
   } catch (error) {
@@ -55,10 +58,10 @@ async function openZip(spool: FileHandle): Promise<ZipFile> {
   }
 }
 
-async function readEntry(zip: ZipFile, spool: FileHandle, entry: Entry, assembly: Assembly): Promise<Span> {
+async function readEntry(zip: OpenZip, entry: Entry, assembly: Assembly): Promise<Span> {
   const name = readName(entry);
   checkKind(entry, name);
-  const local = await zip.readLocalFileHeaderPromise(entry);
+  const local = await zip.parser.readLocalFileHeaderPromise(entry);
   checkLocalHeader(entry, local, name);
   const span = {
     start: entry.relativeOffsetOfLocalHeader,
@@ -71,29 +74,32 @@ async function readEntry(zip: ZipFile, spool: FileHandle, entry: Entry, assembly
   }
   const file = assembly.beginFile(name, entry.uncompressedSize);
   let checksum = 0;
-  for await (const chunk of await contentOf(zip, spool, entry, local.fileDataStart)) {
-    if (!(chunk instanceof Uint8Array)) continue;
+  const take = (chunk: Uint8Array): void => {
     checksum = crc32(chunk, checksum);
     file.write(chunk);
+  };
+  if (isSmall(entry)) {
+    take(smallContent(zip, entry, local.fileDataStart));
+  } else {
+    const content: AsyncIterable<unknown> = await zip.parser.openReadStreamPromise(entry);
+    for await (const chunk of content) if (chunk instanceof Uint8Array) take(chunk);
   }
   if (checksum !== entry.crc32) throw refusal('ChecksumMismatch', { name });
   file.end();
   return span;
 }
 
-/** A stream costs more than most pages do: what is small is inflated at once, and no further than its size. */
-async function contentOf(
-  zip: ZipFile,
-  spool: FileHandle,
-  entry: Entry,
-  dataStart: number,
-): Promise<AsyncIterable<unknown> | Iterable<unknown>> {
-  const { compressedSize, uncompressedSize } = entry;
-  if (compressedSize > smallBytes || uncompressedSize > smallBytes) return zip.openReadStreamPromise(entry);
-  const { buffer } = await spool.read(Buffer.alloc(compressedSize), 0, compressedSize, dataStart);
-  // 1 more than its size, so that what is longer shows as longer; 0 would mean no limit.
-  const isDeflated = entry.compressionMethod === 8;
-  return [isDeflated ? inflateRawSync(buffer, { maxOutputLength: uncompressedSize + 1 }) : buffer];
+/** A stream costs more than most pages do: what is small is inflated at once. */
+function isSmall({ compressedSize, uncompressedSize }: Entry): boolean {
+  return compressedSize <= smallBytes && uncompressedSize <= smallBytes;
+}
+
+/** No further than its size and 1 more, so that what is longer shows as longer; 0 would mean no limit. */
+function smallContent(zip: OpenZip, entry: Entry, dataStart: number): Buffer {
+  const bytes = zip.bytesAt(dataStart, entry.compressedSize);
+  if (entry.compressionMethod !== 8) return bytes;
+  const most = entry.uncompressedSize + 1;
+  return inflateRawSync(bytes, { maxOutputLength: most, chunkSize: Math.max(leastChunkBytes, most) });
 }
 
 /** UTF-8, flag or not: a name in another charset is refused rather than guessed. */

@@ -1,6 +1,7 @@
 // Positions come from the archive; one beyond all files is a damaged zip and nothing worse.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
 import { readBytes } from '../../support/read-archive.ts';
@@ -27,3 +28,16 @@ for (const position of [0n, 1000n, 2n ** 53n, 8_646_911_284_551_360_000n, 2n ** 
     );
   });
 }
+
+test('files of all sizes come out whole, wherever the windows of the reader end', async () => {
+  const windowBytes = 256 * 1024;
+  const sizes = [0, 1, windowBytes - 100, windowBytes - 1, windowBytes, windowBytes + 1, 3, 4 * windowBytes, 5];
+  const files = sizes.flatMap((size, at) => [
+    { name: `stored-${at}`, content: randomBytes(size), method: 0 },
+    { name: `deflated-${at}`, content: randomBytes(size), method: 8 },
+  ]);
+  const { contents } = await readBytes(zip([...files, { name: 'index.html', content: 'home' }]));
+  for (const { name, content } of files) {
+    assert.ok(Buffer.from(contents[name] ?? '', 'latin1').equals(content), name);
+  }
+});

@@ -2,7 +2,7 @@
 // same bytes. Words are drawn so that it compresses like prose in templates do (about 5 to 1).
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { diceOf } from '../../fuzz/mutation.ts';
 
@@ -13,7 +13,11 @@ const assetBytes = 86_000;
 
 /** Writes the site below `folder` and packs it. @returns the path of the `.tar.gz` */
 export function packMadeSite(folder: string): string {
-  const site = join(folder, 'made');
+  return packFolder(writeMadeSite(join(folder, 'made')), join(folder, 'made.tar.gz'));
+}
+
+/** @returns `site`, the folder that it was written to */
+export function writeMadeSite(site: string): string {
   const dice = diceOf(5302);
   const words = Array.from({ length: 4_000 }, () =>
     Array.from({ length: 3 + dice(8) }, () => String.fromCharCode(97 + dice(26))).join(''),
@@ -44,11 +48,24 @@ export function packMadeSite(folder: string): string {
   }
   put('index.html', `${frame}home`);
   put('404.html', `${frame}nothing here`);
-  return packFolder(site, join(folder, 'made.tar.gz'));
+  return site;
 }
 
 /** With GNU tar and gzip, links followed. @returns `archive` */
 export function packFolder(site: string, archive: string): string {
   execFileSync('tar', ['-chzf', archive, '-C', site, '.']);
   return archive;
+}
+
+/** As tar.gz, tar.zst and zip, with the machine's own tools; an earlier archive of that name goes first. */
+export function packEachWay(
+  site: string,
+  name: string,
+): { readonly gz: string; readonly zst: string; readonly zip: string } {
+  const [gz, zst, zip] = [`${name}.tar.gz`, `${name}.tar.zst`, `${name}.zip`];
+  for (const archive of [gz, zst, zip]) rmSync(archive, { force: true });
+  packFolder(site, gz);
+  execFileSync('tar', ['-ch', '--zstd', '-f', zst, '-C', site, '.']);
+  execFileSync('zip', ['-qr', zip, '.'], { cwd: site });
+  return { gz, zst, zip };
 }

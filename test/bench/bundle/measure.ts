@@ -20,15 +20,27 @@ export interface Measured extends Spent {
   readonly leastMs: number;
 }
 
-/** Medians over the rounds. */
+/** Fewer would be no median. */
+const fewestRounds = 3;
+
+/**
+ * Medians over the rounds.
+ *
+ * @param most rounds; fewer where the next one would not end within `budgetMs`, but three at least
+ */
 export async function measureByTurns(
   contestants: readonly Contestant[],
-  rounds: number,
+  most: number,
+  budgetMs: number,
 ): Promise<readonly Measured[]> {
   const spent = new Map(contestants.map(({ name }): [string, Spent[]] => [name, []]));
-  for (let round = 0; round < rounds; round += 1) {
+  const start = performance.now();
+  let rounds = 0;
+  const hasTime = (): boolean => ((performance.now() - start) / rounds) * (rounds + 1) < budgetMs;
+  for (; rounds < most && (rounds < fewestRounds || hasTime()); rounds += 1) {
     for (const { name, run } of contestants) spent.get(name)?.push(await run());
   }
+  if (rounds < most) console.log(`  (${rounds} rounds in ${Math.round(budgetMs / 1000)} s)`);
   return [...spent].map(([name, list]) => {
     const clock = list.map(({ clockMs }) => clockMs);
     return {
@@ -51,11 +63,22 @@ export async function timed(work: () => unknown): Promise<Spent> {
   return { clockMs: performance.now() - start, processorMs: processorMs() - processor };
 }
 
+/** Of a process that still runs, with its threads. */
+export function processorMsOf(pid: number): number {
+  const fields = statFields(pid);
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** proc(5), from the field behind the name on: those numbered 3 and up there. */
+function statFields(pid: number | 'self'): readonly string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
 /** Of this process with its threads, and of the children that have ended (proc(5), fields 16 and 17, in 10 ms). */
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
-  const stat = readFileSync('/proc/self/stat', 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields('self');
   return (user + system) / 1000 + (Number(fields[13]) + Number(fields[14])) * 10;
 }
 
@@ -64,7 +87,7 @@ export function printMeasured(title: string, all: readonly Measured[]): void {
   const [first] = all;
   if (first === undefined) return;
   console.log(
-    `\n${title}\n${'clock'.padStart(44)}${'least'.padStart(10)}${'ratio'.padStart(8)}${'cpu'.padStart(12)}`,
+    `\n${title}\n${'clock'.padStart(48)}${'least'.padStart(10)}${'ratio'.padStart(8)}${'cpu'.padStart(12)}`,
   );
   for (const { name, clockMs, leastMs, processorMs } of all) {
     const ratio = (clockMs / first.clockMs).toFixed(2);
@@ -73,6 +96,6 @@ export function printMeasured(title: string, all: readonly Measured[]): void {
       `${leastMs.toFixed(0)} ms`.padStart(10),
       ratio.padStart(8),
     ];
-    console.log(`  ${name.padEnd(32)}${columns.join('')}${`${processorMs.toFixed(0)} ms`.padStart(12)}`);
+    console.log(`  ${name.padEnd(36)}${columns.join('')}${`${processorMs.toFixed(0)} ms`.padStart(12)}`);
   }
 }

@@ -31,7 +31,17 @@ for (const position of [0n, 1000n, 2n ** 53n, 8_646_911_284_551_360_000n, 2n ** 
 
 test('files of all sizes come out whole, wherever the windows of the reader end', async () => {
   const windowBytes = 256 * 1024;
-  const sizes = [0, 1, windowBytes - 100, windowBytes - 1, windowBytes, windowBytes + 1, 3, 4 * windowBytes, 5];
+  const sizes = [
+    0,
+    1,
+    windowBytes - 100,
+    windowBytes - 1,
+    windowBytes,
+    windowBytes + 1,
+    3,
+    4 * windowBytes,
+    5,
+  ];
   const files = sizes.flatMap((size, at) => [
     { name: `stored-${at}`, content: randomBytes(size), method: 0 },
     { name: `deflated-${at}`, content: randomBytes(size), method: 8 },

@@ -92,6 +92,7 @@ test('the program killed at any moment of a swap serves one whole version after 
     await served.mount(bundleDocument({ version: 'v1', link: links.link('v1') }));
     await served.start();
     await served.until('v1 is served', ({ active }) => active?.version === 'v1');
+    await served.settle();
     let former = 'v1';
     for (const [at, version] of versions.slice(1).entries()) {
       await served.mount(bundleDocument({ version, link: links.link(version) }));
@@ -107,6 +108,7 @@ test('the program killed at any moment of a swap serves one whole version after 
       await served.child().stop('SIGKILL');
       await served.start();
       await served.until(`${version} is served`, (status) => status.active?.version === version);
+      await served.settle();
       former = version;
     }
   } finally {

@@ -88,7 +88,7 @@ test('a new server with an empty disk and a dead link comes up from a peer', asy
   const metrics = await (await fetch(`${second.admin}/metrics`)).text();
   assert.match(metrics, /bundle_server_peer_copies_total\{outcome="ok"\} 1/);
 
-  await second.child().stop('SIGKILL');
+  await second.kill();
   await first.child().stop('SIGKILL');
   await startAll([second]);
   assert.equal((await isServed(second)).source.kind, 'disk', 'the copy did not survive a restart');

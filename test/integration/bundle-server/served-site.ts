@@ -55,7 +55,9 @@ export interface ServedSite {
   status(): Promise<Status>;
   /** Waits until the status is as wanted. */
   until(what: string, isWanted: (status: Status) => boolean): Promise<Status>;
-  /** Kills it, once what it serves is written down: before, a restart would rightly fetch it again. */
+  /** Waits until what is served is written down: before, a restart would rightly fetch it again. */
+  settle(): Promise<void>;
+  /** Kills it, once what it serves is written down. */
   kill(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -75,6 +77,13 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
   const requireChild = (): ChildProgram => {
     if (child === undefined) throw new Error('the program was not started');
     return child;
+  };
+  const settle = async (): Promise<void> => {
+    const { active } = await status();
+    await eventually('what is served is written down', async () => {
+      const current = await readFile(join(storeDir, 'current'), 'utf8');
+      return active !== null && current.includes(active.digest) ? true : undefined;
+    });
   };
   return {
     folder,
@@ -126,12 +135,9 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
         if (isWanted(seen)) return seen;
         throw new Error(JSON.stringify(seen));
       }),
+    settle,
     kill: async () => {
-      const { active } = await status();
-      await eventually('what is served is written down', async () => {
-        const current = await readFile(join(storeDir, 'current'), 'utf8');
-        return active !== null && current.includes(active.digest) ? true : undefined;
-      });
+      await settle();
       await requireChild().stop('SIGKILL');
     },
     remove: async () => {

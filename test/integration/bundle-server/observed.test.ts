@@ -28,7 +28,10 @@ afterEach(async () => {
 const publish = (version: string, name?: string): Promise<void> =>
   served.mount(bundleDocument({ version, link: links.link(version, name) }));
 const isServed = (version: string): Promise<unknown> =>
-  served.until(`${version} is served`, ({ active }) => active?.version === version);
+  served.until(
+    `${version} is served and nothing is to be done`,
+    ({ active, source }) => active?.version === version && source.state === 'in-sync',
+  );
 
 /** Samples by name and labels. */
 async function scrape(): Promise<ReadonlyMap<string, number>> {

@@ -72,14 +72,19 @@ async function sendMetrics(
   response: Response,
 ): Promise<void> {
   response.type(registry.contentType);
+  // One may be filled while another of its family is collected, as prom-client does with the heap's sizes.
+  const families = new Set([...names].map(familyOf));
   for (const { name } of registry.getMetricsAsArray()) {
-    if (names.size > 0 && !names.has(name)) continue;
+    if (families.size > 0 && !families.has(familyOf(name))) continue;
     const text = await registry.getSingleMetricAsString(name);
     if (response.destroyed) return;
+    if (names.size > 0 && !names.has(name)) continue;
     if (!response.write(`${text}\n\n`)) await roomOrEnd(response);
   }
   response.end();
 }
+
+const familyOf = (name: string): string => name.slice(0, name.indexOf('_'));
 
 /** `?name[]=…`, as exporters of other languages have it: for a look at one metric among thousands of lines. */
 function namesAsked(url: string): ReadonlySet<string> {

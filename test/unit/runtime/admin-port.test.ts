@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Counter, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { adminApp } from '../../../src/runtime/admin-port.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { listenHttp } from '../../../src/runtime/http-listener.ts';
@@ -49,6 +49,11 @@ test('metrics may be asked for by name, and a name that is none is an empty page
   assert.deepEqual(await linesOf(''), ['a_total 1', 'b_total 1', 'c_total 1']);
   assert.deepEqual(await linesOf('?name[]=c_total&name%5B%5D=a_total'), ['a_total 1', 'c_total 1']);
   assert.deepEqual(await linesOf('?name[]=d_total'), []);
+  const used: Gauge = new Gauge({ name: 'heap_used', help: 'x', registers: [registry] });
+  new Gauge({ name: 'heap_total', help: 'x', registers: [registry], collect: () => used.set(7) });
+  registry.removeSingleMetric('heap_used');
+  registry.registerMetric(used);
+  assert.deepEqual(await linesOf('?name[]=heap_used'), ['heap_used 7'], 'filled while another is collected');
   await listener.close({ lingerMs: 0, graceMs: 1_000 });
 });
 

@@ -13,6 +13,8 @@ import { createFrameScanner } from './zstd-frames.ts';
 
 /** Large chunks are the cheapest gain in speed: a fifth of the time. */
 const chunkSize = 1024 * 1024;
+/** The stream's own limit is less than one chunk, and would stop the decoder after each. */
+const decoderOptions = { chunkSize, readableHighWaterMark: 4 * chunkSize };
 /** A small archive of repetitive pages may well compress better than any limit; a bomb is never small. */
 const ratioFromBytes = 16 * chunkSize;
 
@@ -49,7 +51,7 @@ function decoderOf(type: 'gzip' | 'zstd' | 'tar', bytes: Bytes): Bytes {
  */
 async function* gunzip(bytes: Bytes): AsyncGenerator<Buffer> {
   const iterator = bytes[Symbol.asyncIterator]();
-  const decoder = createGunzip({ chunkSize });
+  const decoder = createGunzip(decoderOptions);
   let taken = 0;
   let contentEnd = 0; // position after the last byte that is not zero
   async function* remaining(): AsyncGenerator<Buffer> {
@@ -93,7 +95,7 @@ async function* unzstd(bytes: Bytes): AsyncGenerator<Buffer> {
     for (let piece = await pull(); piece !== undefined; piece = await pull()) {
       if (piece.isSkippable) continue;
       const whole = piece.endsFrame ? Readable.from([piece.bytes]) : frame(piece.bytes);
-      yield* run(whole, createZstdDecompress({ chunkSize, rejectGarbageAfterEnd: true }));
+      yield* run(whole, createZstdDecompress({ ...decoderOptions, rejectGarbageAfterEnd: true }));
     }
     if (!scanner.isBetweenFrames) throw refusal('TruncatedArchive');
   } finally {

@@ -158,7 +158,7 @@ suite('the promise', () => {
     await say(t, await world.look());
     await timeline.step('delete the site’s pods one by one', 1, async () => {
       for (const pod of await listPods(nodes, siteSpace, servers)) {
-        await world.kubectl(['delete', 'pod', pod, inSite, '--wait']);
+        await world.kubectl(['delete', 'pod', pod, inSite, '--timeout=120s']);
         await rolledOut();
       }
     });

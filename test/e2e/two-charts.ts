@@ -24,7 +24,10 @@ export const serviceDeployment = `deployment/${exportService}`;
 /** Name of the site's objects, of its StaticExport too. */
 export const full = 'docs-static-export-site';
 
-/** Seconds. Short, so that a link dies while somebody watches; a tenth of it later the operator replaces it. */
+/**
+ * Seconds. Short, so that a link dies while somebody watches. Replaced after a seventh of it: sooner, some would not be
+ * fresher by the twentieth that the operator asks for.
+ */
 const linkLifetime = 30;
 
 const image = { ...productImage, pullPolicy: 'Never' };
@@ -46,7 +49,7 @@ export const siteValues = {
     create: true,
     domain,
     api: { keySecretRef: { name: 'export-api' } },
-    linkRefresh: { atPercent: 10, minInterval: '1s' },
+    linkRefresh: { atPercent: 15, minInterval: '1s' },
   },
   server: { image, allowPrivateLinks: true },
 };

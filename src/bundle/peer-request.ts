@@ -40,7 +40,7 @@ const wordShape = z.object({
   receivedBytes: z.number().check(z.nonnegative()),
 });
 
-const askTimeoutMs = 2_000;
+const askTimeoutMs = 5_000;
 const maxWordBytes = 1024;
 
 export function createPeerClient({ clock, userAgent, take }: PeerClientOptions): PeerClient {

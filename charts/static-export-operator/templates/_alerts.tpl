@@ -106,7 +106,7 @@
     description: The target is left alone until there is a new version or spec; it holds an old version.
     runbook: {{ printf "%s: status.targets names the object, and its managedFields the other writer (kubectl get --show-managed-fields). Usually a GitOps tool that owns the same field: let it ignore the staticExport leaves, or drop the target." $look | quote }}
 - alert: StaticExportTargetsNotSynced
-  expr: staticexport_condition{ {{- $job -}} ,type="TargetsSynced",status="False",reason!~"Contested|Pending|Suspended"} == 1
+  expr: staticexport_condition{ {{- $job -}} ,type="TargetsSynced",status="False",reason!~"Contested|Suspended"} == 1
   for: 30m
   labels: { severity: warning }
   annotations:

@@ -104,7 +104,7 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     [
       seen(25, { [condition('TargetsSynced', 'False', 'NotGranted')]: '1x60' }),
       seen(35, { [condition('TargetsSynced', 'False', 'Contested')]: '1x60' }),
-      seen(35, { [condition('TargetsSynced', 'False', 'Pending')]: '1x60' }),
+      seen(35, { [condition('TargetsSynced', 'Unknown', 'NotPublished')]: '1x60' }),
     ],
   ),
   StaticExportClockSkew: cases(

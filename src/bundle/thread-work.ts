@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../runtime/clock.ts';
 import { BundleError } from './bundle-error.ts';
 import type { BundleFile, BundleIndex } from './bundle-index.ts';
-import { type BundleSummary, nextSlice, parseThreadReport } from './thread-message.ts';
+import { type BundleSummary, nextSlice, parseThreadReport, type ThreadReport } from './thread-message.ts';
 
 export interface ThreadWork {
   /** Program of the thread (`src/bin/bundle-worker.ts`, or where the build put it). */
@@ -62,35 +62,32 @@ function converse(thread: Worker, work: ThreadWork, settled: AbortSignal): Promi
   let summary: BundleSummary | undefined;
   let heardAt = standstill?.clock.monotonic() ?? 0;
   return new Promise((resolve, reject) => {
-    const hear = async (message: unknown): Promise<void> => {
+    const fail = (error: unknown): void => reject(error instanceof BundleError ? error : lost(error));
+    const takeOver = (report: ThreadReport & { type: 'done' | 'rows' }): void => {
+      if (report.type === 'done') summary = report.summary;
+      else for (const row of report.rows) files.push(row);
+      if (summary === undefined) fail(undefined);
+      else if (pause === undefined) resolve({ summary, index: undefined });
+      else if (files.length >= summary.fileCount) resolve({ summary, index: indexOf(summary, files) });
+      else pause().then(() => thread.postMessage(nextSlice), fail);
+    };
+    // Settles at once, never a turn later: the thread's end may be told right behind its last word.
+    const hear = (message: unknown): void => {
       heardAt = standstill?.clock.monotonic() ?? 0;
       const report = parseThreadReport(message);
-      switch (report.type) {
-        case 'progress':
-          return onProgress?.(report);
-        case 'bad':
-          return resolve(undefined);
-        case 'failed':
-          throw new BundleError(report.kind, report.code, report.message);
-        case 'done':
-          summary = report.summary;
-          break;
-        case 'rows':
-          for (const row of report.rows) files.push(row);
-          break;
-        default:
-          return report satisfies never;
-      }
-      if (summary === undefined) throw lost(undefined);
-      if (pause === undefined) return resolve({ summary, index: undefined });
-      if (files.length >= summary.fileCount) return resolve({ summary, index: indexOf(summary, files) });
-      await pause();
-      thread.postMessage(nextSlice);
+      if (report.type === 'progress') onProgress?.(report);
+      else if (report.type === 'bad') resolve(undefined);
+      else if (report.type === 'failed') fail(new BundleError(report.kind, report.code, report.message));
+      else takeOver(report);
     };
     const abort = (): void => reject(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true, signal: settled });
     thread.on('message', (message: unknown) => {
-      hear(message).catch((error: unknown) => reject(error instanceof BundleError ? error : lost(error)));
+      try {
+        hear(message);
+      } catch (error) {
+        fail(error);
+      }
     });
     thread.on('error', (error) => reject(lost(error)));
     thread.on('exit', () => reject(lost(undefined)));

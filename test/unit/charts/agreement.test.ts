@@ -1,13 +1,17 @@
 // The two charts beside each other, as they come: what one lets through, the other must be able to take.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { z } from 'zod';
 import { operatorProgram } from '../../../src/operator/flags.ts';
 import { readInvocation } from '../../../src/runtime/flags.ts';
 import { version } from '../../../src/runtime/version.ts';
 import { bundleServer } from '../../../src/site/server-flags.ts';
+import { specSchema } from '../../../src/staticexport/schema.ts';
 import * as operator from './operator-chart.ts';
-import { render, workload } from './site-chart.ts';
+import { chart, render, workload } from './site-chart.ts';
 
 const own = (args: readonly string[]): readonly string[] =>
   args.slice(1).filter((flag) => !flag.startsWith('--log-level='));
@@ -24,4 +28,24 @@ test('no archive that the operator’s chart publishes is too large for the serv
   assert.ok(promoted.outcome === 'run' && served.outcome === 'run');
   assert.ok(promoted.values.maxArchiveSize <= served.values.maxArchiveSize);
   assert.ok(promoted.values.maxBundleSize <= served.values.maxBundleSize);
+});
+
+/** Paths of all fields that a JSON schema names. */
+function fieldsOf(schema: unknown, above = ''): readonly string[] {
+  const shape = z.object({ properties: z.record(z.string(), z.unknown()) }).safeParse(schema);
+  if (!shape.success) return [];
+  return Object.entries(shape.data.properties).flatMap(([name, below]) => [
+    `${above}${name}`,
+    ...fieldsOf(below, `${above}${name}.`),
+  ]);
+}
+
+test('the values of the site’s chart know every field of a StaticExport, and no other', async () => {
+  const values = z
+    .object({ properties: z.object({ export: z.unknown() }) })
+    .parse(JSON.parse(await readFile(join(chart, 'values.schema.json'), 'utf8')));
+  const own = ['create', 'name', 'annotations'];
+  const spec = fieldsOf(z.toJSONSchema(specSchema, { unrepresentable: 'any', io: 'input' }));
+  assert.ok(spec.includes('api.keySecretRef.name'));
+  assert.deepEqual([...fieldsOf(values.properties.export)].sort(), [...own, ...spec].sort());
 });

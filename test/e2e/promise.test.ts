@@ -8,10 +8,12 @@ import { appendFile, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import { buildTestImages, type TestImages } from '../support/image/test-images.ts';
 import { startNode, type TestNodes } from '../support/node/node.ts';
 import { countRestarts, listPods, signalContainer } from '../support/node/pods.ts';
+import { ownPrefix } from '../support/node/remains.ts';
 import { startVisits, type Visits } from '../support/node/visits.ts';
 import {
   installLargeSite,
@@ -55,18 +57,18 @@ suite('the promise', () => {
   let links: LinkWatch;
 
   before(async () => {
-    scratch = await mkdtemp(join(tmpdir(), 'static-export-made-'));
-    const [built, archive] = await Promise.all([buildTestImages(), packLargeSite(scratch)]);
-    images = built;
+    scratch = await mkdtemp(join(tmpdir(), `${ownPrefix()}made-`));
+    const archive = await packLargeSite(scratch);
+    images = await buildTestImages();
     nodes = await startNode({ nodes: 2, images: images.archives });
     world = await prepareTwoCharts(nodes);
     await rename(archive, join(world.originFolder, 'made.tar.gz'));
   });
 
   after(async () => {
-    await nodes?.stop();
-    await images?.remove();
-    await rm(scratch, { recursive: true, force: true });
+    // What cannot be stopped keeps nothing else from being removed.
+    const ends = [nodes?.stop(), images?.remove(), rm(scratch, { recursive: true, force: true })];
+    for (const end of await Promise.allSettled(ends)) if (end.status === 'rejected') throw end.reason;
   });
 
   const say = async (t: TestContext, words: string): Promise<void> => {
@@ -163,9 +165,13 @@ suite('the promise', () => {
       }
     });
     await timeline.step('drain a node', 1, async () => {
-      await world.kubectl(['drain', 'node-2', '--delete-emptydir-data', '--force', '--timeout=180s']);
+      const before = await world.serverNodes();
+      const node = before.at(-1) ?? '';
+      await world.kubectl(['drain', node, '--delete-emptydir-data', '--force', '--timeout=180s']);
       await rolledOut();
-      await world.kubectl(['uncordon', 'node-2']);
+      const left = await world.serverNodes();
+      assert.ok(left.length >= 2 && !left.includes(node), `${node} of ${before} drained, servers on ${left}`);
+      await world.kubectl(['uncordon', node]);
     });
     await timeline.step('scale out from 2 to 5', 1, async () => {
       await world.kubectl(['scale', `deployment/${full}`, '--replicas=5', inSite]);
@@ -226,6 +232,11 @@ suite('the promise', () => {
         await until('the new key is accepted', () => world.isAccepted('svc_second'));
         await world.writeKeys({ used: 'svc_mistyped' });
         await until('the key is refused', async () => (await world.read('.status.refusedKey.reason')) !== '');
+        const refused = await world.refusedCalls();
+        assert.ok(refused > 0);
+        // Two links' worth of reasons to call.
+        await sleep(12_000);
+        assert.equal(await world.refusedCalls(), refused, 'nobody calls with a key that was refused');
         await world.writeKeys({ used: 'svc_second' });
         await until(
           'the right key is taken',

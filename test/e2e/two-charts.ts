@@ -78,6 +78,10 @@ export interface TwoCharts {
   read(path: string): Promise<string>;
   /** Uids and restarts of the pods that serve: the same text, the same processes. */
   serverLives(): Promise<string>;
+  /** The node of each pod that serves and is not going. */
+  serverNodes(): Promise<readonly string[]>;
+  /** How many calls the export service that runs now has answered with 401. */
+  refusedCalls(): Promise<number>;
   /** Digests that the serving pods say they serve, each once. */
   servedDigests(): Promise<readonly string[]>;
   /** How many exports the export service was ever asked to start. */
@@ -141,6 +145,20 @@ export async function prepareTwoCharts(nodes: TestNodes): Promise<TwoCharts> {
       const each = '{range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount}{"\\n"}{end}';
       const which = [`--namespace=${siteSpace}`, `--selector=${servers}`];
       return run(['get', 'pods', ...which, `--output=jsonpath=${each}`]);
+    },
+    serverNodes: async () => {
+      const pods = await listPods(nodes, siteSpace, servers);
+      const which = [...pods.map((pod) => `pod/${pod}`), `--namespace=${siteSpace}`];
+      return (await run(['get', ...which, '--no-headers', '--output=custom-columns=NODE:.spec.nodeName']))
+        .trim()
+        .split(/\s+/);
+    },
+    refusedCalls: async () => {
+      const [pod] = await listPods(nodes, operatorSpace, exportServices);
+      const path = `/api/v1/namespaces/${operatorSpace}/pods/${pod}:8481/proxy/metrics`;
+      const lines = (await run(['get', '--raw', path])).split('\n');
+      const refused = lines.filter((line) => /^export_service_answers_total\{.*status="401"/.test(line));
+      return refused.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
     },
     servedDigests: async () => {
       const pods = await listPods(nodes, siteSpace, servers);

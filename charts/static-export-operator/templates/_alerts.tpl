@@ -6,7 +6,7 @@
 {{- if kindIs "string" . }}{{ fail . }}{{ end -}}
 {{- if not (has .alert $options.disabledAlerts) -}}
 {{- $rule := deepCopy . -}}
-{{- $_ := set $rule "labels" (merge (dict) $rule.labels $options.alertLabels) -}}
+{{- $_ := set $rule "labels" (merge (dict) $options.alertLabels $rule.labels) -}}
 {{- if $options.runbookBaseUrl -}}
 {{- $_ := set $rule.annotations "runbook_url" (printf "%s#%s" $options.runbookBaseUrl (lower .alert)) -}}
 {{- end -}}
@@ -24,7 +24,9 @@
 {{- $options := .Values.monitoring.prometheusRule -}}
 {{- $which := "{{ $labels.namespace }}/{{ $labels.name }}" -}}
 {{- $look := "kubectl --namespace {{ $labels.namespace }} describe staticexport {{ $labels.name }}" -}}
-{{- $logs := printf "kubectl --namespace %s logs deployment/%s" .Release.Namespace (include "static-export-operator.fullname" .) -}}
+{{- /* Of every replica: by the Deployment's name kubectl would print one of them. */ -}}
+{{- $pods := include "static-export-operator.selectorLabels" . | replace ": " "=" | replace "\n" "," -}}
+{{- $logs := printf "kubectl --namespace %s logs --selector %s --prefix --tail=200" .Release.Namespace $pods -}}
 {{- $expiry := printf "staticexport_link_expiry_timestamp_seconds{%s}" $job -}}
 {{- $issued := printf "staticexport_link_issued_timestamp_seconds{%s}" $job -}}
 - alert: StaticExportOperatorAbsent
@@ -34,7 +36,7 @@
   annotations:
     summary: No operator of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} answers.
     description: Links are not refreshed and die one after the other; sites that run go on serving.
-    runbook: {{ printf "kubectl --namespace %s get pods, and their events: image, node, quota, or a crash (%s --previous). Pods that run and are ready: Prometheus does not find the ServiceMonitor (monitoring.serviceMonitor.labels), or a NetworkPolicy keeps it out (networkPolicy.adminFrom)." .Release.Namespace $logs | quote }}
+    runbook: {{ printf "kubectl --namespace %s get pods, and their events: image, node, quota, or a crash (%s --previous --ignore-errors). Pods that run and are ready: Prometheus does not find the ServiceMonitor (monitoring.serviceMonitor.labels), or a NetworkPolicy keeps it out (networkPolicy.adminFrom)." .Release.Namespace $logs | quote }}
 - alert: StaticExportOperatorWithoutLeader
   expr: sum(leader_election_master_status{ {{- $own -}} }) < 1
   for: 5m

@@ -33,6 +33,8 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 
 {{- /* Refused at render, in words that say what to do. */ -}}
 {{- define "static-export-operator.check" -}}
+{{- include "static-export-operator.checkLabels" . -}}
+{{- include "static-export-operator.checkLease" . -}}
 {{- $service := .Values.exportService -}}
 {{- if $service.enabled -}}
 {{- if and (not $service.keys.existingSecret) (not $service.keys.inline) -}}
@@ -52,5 +54,14 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- if not (or .configMaps .secrets) -}}
 {{- fail (printf "targets.values for namespace %s names no object: list configMaps or secrets" .namespace) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The operator would not start. */ -}}
+{{- define "static-export-operator.checkLease" -}}
+{{- $text := .Values.leaderElection.leaseDuration -}}
+{{- $factor := get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000) (regexFind "[a-z]+$" $text) -}}
+{{- if lt (mulf (regexFind "^[0-9.]+" $text | float64) $factor) 3000.0 -}}
+{{- fail (printf "leaderElection.leaseDuration=%s is too short to be renewed in time: at least 3s" $text) -}}
 {{- end -}}
 {{- end -}}

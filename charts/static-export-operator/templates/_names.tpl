@@ -41,13 +41,28 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- /* Of every object but the pods: these change with the chart's version, and must not roll anything. */ -}}
 {{- define "static-export-operator.commonLabels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-app.kubernetes.io/part-of: static-export
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $own := dict
+  "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63)
+  "app.kubernetes.io/version" .Chart.AppVersion
+  "app.kubernetes.io/managed-by" .Release.Service
+  "app.kubernetes.io/part-of" "static-export" -}}
+{{- merge (dict) .Values.commonLabels $own | toYaml -}}
+{{- end -}}
+
+{{- /* Of an object with labels of its own in the values: these, those of every object, and the chart's, in this order. */ -}}
+{{- define "static-export-operator.labelsWith" -}}
+{{- merge (dict) (index . 1) (include "static-export-operator.labels" (index . 0) | fromYaml) | toYaml -}}
+{{- end -}}
+
+{{- /* Labels that selectors and monitors go by: changed, a Service leads nowhere and a workload is refused. */ -}}
+{{- define "static-export-operator.checkLabels" -}}
+{{- range $value, $labels := dict "commonLabels" .Values.commonLabels "podLabels" .Values.podLabels -}}
+{{- range list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
+{{- if hasKey $labels . -}}
+{{- fail (printf "%s must not set %s: selectors of the chart go by it. Remove it (nameOverride and fullnameOverride change names)" $value .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "static-export-operator.labels" -}}

@@ -4,9 +4,7 @@ metadata:
   labels: {{- include "static-export-operator.selectorLabels" . | nindent 4 }}
     app.kubernetes.io/component: operator
     {{- with .Values.podLabels }}{{- toYaml . | nindent 4 }}{{- end }}
-  annotations:
-    kubectl.kubernetes.io/default-container: operator
-    {{- with .Values.podAnnotations }}{{- toYaml . | nindent 4 }}{{- end }}
+  annotations: {{- merge (dict) .Values.podAnnotations (dict "kubectl.kubernetes.io/default-container" "operator") | toYaml | nindent 4 }}
 spec:
   serviceAccountName: {{ include "static-export-operator.serviceAccountName" . }}
   automountServiceAccountToken: true

@@ -1,13 +1,30 @@
+{{- /* The alerts that are not left out, with the labels that the values ask for. */ -}}
+{{- define "static-export-site.rulesOfAlerts" -}}
+{{- $options := .Values.monitoring.prometheusRule -}}
+{{- $rules := list -}}
+{{- range (include "static-export-site.alerts" . | fromYamlArray) -}}
+{{- if kindIs "string" . }}{{ fail . }}{{ end -}}
+{{- if not (has .alert $options.disabledAlerts) -}}
+{{- $rule := deepCopy . -}}
+{{- $_ := set $rule "labels" (merge (dict) $options.alertLabels $rule.labels) -}}
+{{- $rules = append $rules $rule -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $rules -}}
+{{- end -}}
+
 {{- /* Alerts of one site, each with what it means and what to do. The job is the name that Prometheus gives to what
-     a ServiceMonitor finds: the Service's. */ -}}
+     a ServiceMonitor finds: the Service's. A Service would answer for any of the pods: the one that is named is asked. */ -}}
 {{- define "static-export-site.alerts" -}}
 {{- $these := printf "namespace=%q,job=%q" .Release.Namespace (include "static-export-site.adminName" .) -}}
 {{- $where := printf "site %s/%s" .Release.Namespace (include "static-export-site.fullname" .) -}}
-{{- $status := printf "kubectl --namespace %s get --raw /api/v1/namespaces/%s/services/%s:admin/proxy/status" .Release.Namespace .Release.Namespace (include "static-export-site.adminName" .) -}}
+{{- $status := printf "kubectl get --raw /api/v1/namespaces/%s/pods/{{ $labels.pod }}:9090/proxy/status" .Release.Namespace -}}
+{{- $forward := printf "kubectl --namespace %s port-forward pod/{{ $labels.pod }} 9090, then http://127.0.0.1:9090/status" .Release.Namespace -}}
+{{- $ask := printf "%s (where a NetworkPolicy keeps the API server out: %s)" $status $forward -}}
 - alert: StaticExportSiteAbsent
   expr: absent(up{ {{- $these -}} } == 1)
   for: 5m
-  labels: {{- include "static-export-site.alertLabels" (list . "critical") | nindent 4 }}
+  labels: { severity: critical }
   annotations:
     summary: No server of {{ $where }} answers.
     description: Prometheus reaches no bundle server of {{ $where }}; readers probably do not either.
@@ -18,28 +35,28 @@
 - alert: StaticExportSiteWithoutBundle
   expr: up{ {{- $these -}} } == 1 unless on (pod) bundle_server_active_bundle_info{ {{- $these -}} }
   for: 15m
-  labels: {{- include "static-export-site.alertLabels" (list . "critical") | nindent 4 }}
+  labels: { severity: critical }
   annotations:
     summary: A server of {{ $where }} has nothing to serve.
     description: {{ "Pod {{ $labels.pod }} runs, has no verified bundle, and answers 503." | quote }}
     runbook: >-
-      Its status says why: {{ $status }}. A dead link: with an operator, look at LinkFresh of the StaticExport
+      Its status says why: {{ $ask }}. A dead link: with an operator, look at LinkFresh of the StaticExport
       (kubectl get sx); without one, set a fresh staticExport.bundleUrl. No document: the Secret
       {{ include "static-export-site.sourceSecret" . }} is missing or has no key bundle.json.
 - alert: StaticExportSiteBehind
   expr: bundle_server_is_current{ {{- $these -}} } == 0
   for: 30m
-  labels: {{- include "static-export-site.alertLabels" (list . "warning") | nindent 4 }}
+  labels: { severity: warning }
   annotations:
     summary: A server of {{ $where }} does not serve what is published.
     description: {{ "Pod {{ $labels.pod }} serves its last good bundle; the published one could not be had for 30 minutes." | quote }}
     runbook: >-
-      Readers are served. The status has the last error and the next try: {{ $status }}. Refused archives do not heal
+      Readers are served. The status has the last error and the next try: {{ $ask }}. Refused archives do not heal
       by waiting: export again, or pin the version before it.
 - alert: StaticExportSiteServersDisagree
   expr: count(count by (digest) (bundle_server_active_bundle_info{ {{- $these -}} })) > 1
   for: {{ .Values.monitoring.prometheusRule.disagreementFor }}
-  labels: {{- include "static-export-site.alertLabels" (list . "warning") | nindent 4 }}
+  labels: { severity: warning }
   annotations:
     summary: Servers of {{ $where }} serve different content.
     description: {{ "{{ $value }} different bundles are served; readers see one or the other." | quote }}
@@ -48,17 +65,17 @@
       bundle_server_active_bundle_info by pod, and look at the log of the one that stayed behind.
 - alert: StaticExportSiteBundleRefused
   expr: increase(bundle_server_downloads_total{ {{- $these -}} ,outcome="refused"}[1h]) > 0
-  labels: {{- include "static-export-site.alertLabels" (list . "warning") | nindent 4 }}
+  labels: { severity: warning }
   annotations:
     summary: A server of {{ $where }} refused an archive.
     description: {{ "Pod {{ $labels.pod }} fetched an archive and refused it whole; the old version stays up." | quote }}
     runbook: >-
-      The reason is in the log and in the status: {{ $status }}. Too large: server.maxBundleSize. Another digest than
+      The reason is in the log and in the status: {{ $ask }}. Too large: server.maxBundleSize. Another digest than
       published: the storage behind the link answers other bytes than the operator checked.
 - alert: StaticExportSiteLinkDead
   expr: bundle_server_link_expiry_timestamp_seconds{ {{- $these -}} } > 0 and bundle_server_link_expiry_timestamp_seconds{ {{- $these -}} } < time()
   for: 15m
-  labels: {{- include "static-export-site.alertLabels" (list . "warning") | nindent 4 }}
+  labels: { severity: warning }
   annotations:
     summary: The published link of {{ $where }} is dead.
     description: Servers go on serving from disk; a new pod with an empty store has nothing to fetch.
@@ -68,19 +85,11 @@
 - alert: StaticExportSiteErrors
   expr: sum(rate(bundle_server_requests_total{ {{- $these -}} ,code="5xx"}[5m])) / sum(rate(bundle_server_requests_total{ {{- $these -}} }[5m])) > 0.01
   for: 10m
-  labels: {{- include "static-export-site.alertLabels" (list . "critical") | nindent 4 }}
+  labels: { severity: critical }
   annotations:
     summary: More than 1 % of the requests to {{ $where }} fail.
     description: {{ "{{ $value | humanizePercentage }} of the requests are answered with a 5xx status." | quote }}
     runbook: >-
       503 comes from servers without a bundle that are asked all the same (server.readiness=always), 500 from a disk
       that cannot be read: look at the logs by pod, and at the volume of the store.
-{{- end -}}
-
-{{- define "static-export-site.alertLabels" -}}
-{{- $root := index . 0 -}}
-severity: {{ index . 1 }}
-{{- with $root.Values.monitoring.prometheusRule.alertLabels }}
-{{ toYaml . }}
-{{- end }}
 {{- end -}}

@@ -34,14 +34,35 @@ app.kubernetes.io/component: server
 
 {{- /* Of every object but the pods: these change with the chart's version, and must not roll anything. */ -}}
 {{- define "static-export-site.labels" -}}
+{{- $own := dict
+  "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63)
+  "app.kubernetes.io/version" .Chart.AppVersion
+  "app.kubernetes.io/managed-by" .Release.Service
+  "app.kubernetes.io/part-of" "static-export" -}}
 {{ include "static-export-site.instanceLabels" . }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-app.kubernetes.io/part-of: static-export
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{ merge (dict) .Values.commonLabels $own | toYaml }}
+{{- end -}}
+
+{{- /* Of an object with labels of its own in the values: these, those of every object, and the chart's, in this order. */ -}}
+{{- define "static-export-site.labelsWith" -}}
+{{- merge (dict) (index . 1) (include "static-export-site.labels" (index . 0) | fromYaml) | toYaml -}}
+{{- end -}}
+
+{{- /* Labels that selectors and monitors go by: changed, a Service leads nowhere and a workload is refused. */ -}}
+{{- define "static-export-site.checkLabels" -}}
+{{- range $value, $labels := dict "commonLabels" .Values.commonLabels "server.podLabels" .Values.server.podLabels -}}
+{{- range list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
+{{- if hasKey $labels . -}}
+{{- fail (printf "%s must not set %s: selectors of the chart go by it. Remove it (nameOverride and fullnameOverride change names)" $value .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Whether a kind of the monitoring API is rendered. */ -}}
+{{- define "static-export-site.hasKind" -}}
+{{- $root := index . 0 -}}
+{{- if or (eq $root.Values.monitoring.kinds "always") ($root.Capabilities.APIVersions.Has (printf "monitoring.coreos.com/v1/%s" (index . 1))) }}yes{{ end -}}
 {{- end -}}
 
 {{- define "static-export-site.image" -}}

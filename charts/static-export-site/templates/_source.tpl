@@ -22,8 +22,13 @@
 {{- if kindIs "float64" $version -}}{{ int64 $version }}{{- else if not (kindIs "invalid" $version) -}}{{ $version }}{{- end -}}
 {{- end -}}
 
+{{- /* A link read from a file (`--set-file`) ends with the file's newline. */ -}}
+{{- define "static-export-site.link" -}}
+{{- .Values.staticExport.bundleUrl | default "" | trim -}}
+{{- end -}}
+
 {{- define "static-export-site.checkSource" -}}
-{{- $link := .Values.staticExport.bundleUrl | default "" -}}
+{{- $link := include "static-export-site.link" . -}}
 {{- $chosen := list -}}
 {{- if $link }}{{ $chosen = append $chosen "staticExport.bundleUrl" }}{{ end -}}
 {{- if .Values.staticExport.existingSecret }}{{ $chosen = append $chosen "staticExport.existingSecret" }}{{ end -}}
@@ -35,8 +40,8 @@
 {{- fail (printf "%s exclude each other: each says what to serve. Keep one of them" (join " and " $chosen)) -}}
 {{- end -}}
 {{- if $link -}}
-{{- if has (lower (trim $link)) (list "null" "undefined" "none" "nil") -}}
-{{- fail (printf "staticExport.bundleUrl is the text %q: the command that should have written the link failed. Look at its output, and keep the old value until it succeeds" (trim $link)) -}}
+{{- if has (lower $link) (list "null" "undefined" "none" "nil") -}}
+{{- fail (printf "staticExport.bundleUrl is the text %q: the command that should have written the link failed. Look at its output, and keep the old value until it succeeds" $link) -}}
 {{- end -}}
 {{- if not (regexMatch "^(https?://[^/\\s]+|file:///)\\S*$" $link) -}}
 {{- fail "staticExport.bundleUrl must be one absolute link that begins with https://, http:// or file:///, without blanks (its value is not shown here, because it may be a secret)" -}}
@@ -78,12 +83,14 @@
 
 {{- /* Everything that is refused, for the one template that is always rendered. */ -}}
 {{- define "static-export-site.check" -}}
+{{- include "static-export-site.checkLabels" . -}}
 {{- include "static-export-site.checkExport" . -}}
 {{- if .Values.staticExport.enabled -}}
 {{- include "static-export-site.checkSource" . -}}
 {{- include "static-export-site.checkFeatures" . -}}
 {{- include "static-export-site.checkStore" . -}}
 {{- include "static-export-site.checkReach" . -}}
+{{- include "static-export-site.checkMemory" . -}}
 {{- end -}}
 {{- end -}}
 
@@ -99,6 +106,9 @@
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "httpRoute.enabled needs httpRoute.parentRefs: the Gateways to attach to" -}}
 {{- end -}}
+{{- if and .Values.service.nodePort (eq .Values.service.type "ClusterIP") -}}
+{{- fail "service.nodePort needs service.type=NodePort or LoadBalancer: a ClusterIP has no port on the nodes" -}}
+{{- end -}}
 {{- range list "type" "ports" "selector" -}}
 {{- if hasKey $.Values.service.spec . -}}
 {{- fail (printf "service.spec.%s is the chart's own field: remove it (service.type, service.port and service.nodePort are values of their own)" .) -}}
@@ -106,5 +116,28 @@
 {{- end -}}
 {{- if and .Values.server.extraCa.configMap .Values.server.extraCa.secret -}}
 {{- fail "server.extraCa.configMap and server.extraCa.secret exclude each other: keep one of them" -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* What is not for cached bodies is for the process itself, which has about 120 MB: see "Memory" in the README. */ -}}
+{{- define "static-export-site.checkMemory" -}}
+{{- $limit := dig "limits" "memory" "" .Values.server.resources -}}
+{{- $budget := .Values.server.memoryBudget -}}
+{{- if and $limit (gt (mulf 2.0 (include "static-export-site.bytes" $budget | float64)) (include "static-export-site.bytes" $limit | float64)) -}}
+{{- fail (printf "server.memoryBudget=%s must be at most half of server.resources.limits.memory=%v, or pods are killed: the rest is for the process itself. Raise the limit by what you raise the budget" $budget $limit) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* A quantity of Kubernetes, in bytes. */ -}}
+{{- define "static-export-site.bytes" -}}
+{{- if kindIs "string" . -}}
+{{- $factors := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 -}}
+{{- $unit := regexFind "[A-Za-z]*$" . -}}
+{{- if not (hasKey $factors $unit) -}}
+{{- fail (printf "server.resources.limits.memory=%s is no amount of memory: write it like 512Mi or 1Gi" .) -}}
+{{- end -}}
+{{- printf "%f" (mulf (regexFind "^[0-9.]+" . | float64) (get $factors $unit)) -}}
+{{- else -}}
+{{- printf "%f" (float64 .) -}}
 {{- end -}}
 {{- end -}}

@@ -1,5 +1,6 @@
 // A chart as helm renders it, parsed; nothing here reaches a cluster.
 
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { findClusterTools } from '../../support/cluster-tools.ts';
@@ -96,6 +97,13 @@ export async function notesOf(chart: string, options: RenderOptions = {}): Promi
   );
   if (code !== 0) throw new Error(stderr);
   return stdout.slice(stdout.indexOf('\nNOTES:\n') + 1);
+}
+
+/** The names that `disabledAlerts` of a chart may hold, by its schema of values. */
+export async function disabledNames(chart: string): Promise<readonly string[]> {
+  const schema = new RenderedObject(JSON.parse(await readFile(join(chart, 'values.schema.json'), 'utf8')));
+  const rules = 'properties.monitoring.properties.prometheusRule.properties';
+  return schema.textsAt(`${rules}.disabledAlerts.items.enum`);
 }
 
 function template(chart: string, options: RenderOptions): Promise<CommandResult> {

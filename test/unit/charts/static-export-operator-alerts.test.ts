@@ -18,6 +18,7 @@ import {
   targetReasons,
 } from '../../../src/staticexport/reasons.ts';
 import { chart, pick, render } from './operator-chart.ts';
+import { disabledNames } from './rendered-chart.ts';
 
 const alertShape = z.object({
   alert: z.string(),
@@ -135,6 +136,24 @@ test('the README has a runbook for each alert, and for no other', async () => {
   const titles = [...readme.matchAll(/^#### (StaticExport\w+)$/gm)].map(([, title]) => title);
   const names = (await readAlerts('vendor')).map(({ alert }) => alert);
   assert.deepEqual([...titles].sort(), [...names].sort());
+});
+
+test('the values know the name of every alert, and of no other', async () => {
+  const names = (await readAlerts('vendor')).map(({ alert }) => alert);
+  assert.deepEqual([...(await disabledNames(chart))].sort(), [...names].sort());
+});
+
+test('the log is asked of every replica, and a severity of the user’s own counts', async () => {
+  const alertLabels = { severity: 'page' };
+  const alerts = await readAlerts('vendor', { monitoring: { prometheusRule: { alertLabels } } });
+  for (const { alert, labels, annotations } of alerts) {
+    assert.equal(labels['severity'], 'page', alert);
+    assert.doesNotMatch(annotations['runbook'] ?? '', /logs deployment\//, alert);
+  }
+  const selector = 'app.kubernetes.io/name=static-export-operator,app.kubernetes.io/instance=ops';
+  const command = `kubectl --namespace ops logs --selector ${selector} --prefix --tail=200`;
+  const asking = alerts.filter(({ annotations }) => annotations['runbook']?.includes(command));
+  assert.equal(asking.length, 3);
 });
 
 test('alerts that are left out are, and thresholds follow the values', async () => {

@@ -48,6 +48,26 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     { watchNamespaces: ['docs'], targets: { values: [{ namespace: 'apps' }] } },
     /names no object: list configMaps or secrets/,
   ],
+  [
+    'a label of the pods that selectors go by',
+    { podLabels: { 'app.kubernetes.io/instance': 'a' } },
+    /podLabels must not set app\.kubernetes\.io\/instance/,
+  ],
+  [
+    'a label of all objects that selectors go by',
+    { commonLabels: { 'app.kubernetes.io/component': 'a' } },
+    /commonLabels must not set app\.kubernetes\.io\/component/,
+  ],
+  [
+    'a lease that cannot be renewed in time',
+    { leaderElection: { leaseDuration: '2999ms' } },
+    /leaderElection\.leaseDuration=2999ms is too short .*at least 3s/,
+  ],
+  [
+    'an alert that is none',
+    { monitoring: { prometheusRule: { disabledAlerts: ['StaticExportDown'] } } },
+    /\/disabledAlerts\/0': value must be one of 'StaticExportOperatorAbsent'/,
+  ],
   ['no account', { serviceAccount: { create: false } }, /serviceAccount\.name is required/],
 ];
 
@@ -79,7 +99,7 @@ for (const [words, values, expected] of [
   ['an instance', { ...api, instance: 'blue' }, /staticexport\.dev\/instance=blue/],
   ['one replica', { ...api, replicas: 1 }, /NOTE: one replica/],
   ['a CRD that goes', { ...api, crds: { keep: false } }, /deletes the CRD, and with it every StaticExport/],
-  ['the export service', service, /server\.allowPrivateLinks=true/],
+  ['the export service', service, /server\.allowPrivateLinks=true[\s\S]*allow port 8480/],
   [
     'an export service that forgets',
     { exportService: { ...service.exportService, persistence: { enabled: false } } },
@@ -101,6 +121,14 @@ for (const [words, values, expected] of [
 test('with an API, two replicas and a volume there is nothing to warn of', async () => {
   assert.doesNotMatch(await notesOf(chart, { values: api }), /WARNING|NOTE:/);
   assert.doesNotMatch(await notesOf(chart, { values: service }), /WARNING|NOTE:/);
+});
+
+test('the shortest lease that can be renewed in time is taken, in any unit', async () => {
+  for (const leaseDuration of ['3s', '3000ms', '0.05m', '1h']) {
+    assert.ok(
+      (await renderChart(chart, { values: { ...api, leaderElection: { leaseDuration } } })).length > 0,
+    );
+  }
 });
 
 test('as a sub-chart it takes a condition, globals and an alias', async () => {

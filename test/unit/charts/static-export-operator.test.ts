@@ -249,3 +249,25 @@ test('a sub-chart’s values may hold what a parent sets, and names of templates
     }
   }
 });
+
+test('labels and annotations of the user’s count where the chart has the same, each once', async () => {
+  const values = {
+    commonLabels: { 'app.kubernetes.io/part-of': 'portal', team: 'docs' },
+    podLabels: { tier: 'tools' },
+    podAnnotations: { 'kubectl.kubernetes.io/default-container': 'sidecar' },
+    monitoring: { kinds: 'always', serviceMonitor: { labels: { team: 'watchers' } } },
+  };
+  const objects = await render('vendor', { values });
+  for (const object of objects.filter(({ id }) => id !== crd)) {
+    assert.equal(object.at('metadata.labels.app~kubernetes~io/part-of'), 'portal', object.id);
+    assert.equal(
+      object.at('metadata.labels.team'),
+      object.id === `ServiceMonitor/${full}` ? 'watchers' : 'docs',
+      object.id,
+    );
+  }
+  const metadata = 'spec.template.metadata';
+  const pod = pick(objects, `Deployment/${full}`);
+  assert.equal(pod.at(`${metadata}.labels.tier`), 'tools');
+  assert.equal(pod.at(`${metadata}.annotations.kubectl~kubernetes~io/default-container`), 'sidecar');
+});

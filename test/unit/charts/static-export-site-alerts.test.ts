@@ -1,11 +1,13 @@
 // The site's alerts: on metrics that the program really has, each with words for the person on call.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createSiteMetrics } from '../../../src/site/site-metrics.ts';
-import { chartsFolder, renderChart } from './rendered-chart.ts';
+import { chartsFolder, disabledNames, renderChart } from './rendered-chart.ts';
 
+const everyKind = ['ServiceMonitor', 'PrometheusRule'] as const;
 const values = {
   staticExport: { existingSecret: 'docs-bundle' },
   monitoring: { prometheusRule: { alertLabels: { team: 'docs' }, labels: { release: 'prometheus' } } },
@@ -18,9 +20,11 @@ interface Alert {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
+const chart = join(chartsFolder, 'static-export-site');
+
 async function readAlerts(): Promise<readonly Alert[]> {
   const apiVersions = ['monitoring.coreos.com/v1/PrometheusRule'];
-  const objects = await renderChart(join(chartsFolder, 'static-export-site'), { values, apiVersions });
+  const objects = await renderChart(chart, { values, apiVersions });
   const rule = objects.find((object) => object.at('kind') === 'PrometheusRule');
   assert.equal(rule?.at('metadata.labels.release'), 'prometheus');
   const rules = rule?.at('spec.groups.0.rules');
@@ -64,4 +68,48 @@ test('every alert looks at this site alone, and says what it means and what to d
     assert.ok((annotations['description'] ?? '').length > 40, alert);
     assert.ok((annotations['runbook'] ?? '').length > 100, alert);
   }
+});
+
+test('where an alert names a pod, the runbook asks that pod, with and without a NetworkPolicy', async () => {
+  const named = (await readAlerts()).filter(({ annotations }) =>
+    annotations['description']?.includes('{{ $labels.pod }}'),
+  );
+  assert.ok(named.length >= 3);
+  for (const { alert, annotations } of named) {
+    const runbook = annotations['runbook'] ?? '';
+    assert.ok(runbook.includes('/api/v1/namespaces/docs/pods/{{ $labels.pod }}:9090/proxy/status'), alert);
+    assert.ok(runbook.includes('kubectl --namespace docs port-forward pod/{{ $labels.pod }} 9090'), alert);
+  }
+});
+
+test('alerts that are left out are, and their labels are the user’s where both name one', async () => {
+  const prometheusRule = {
+    alertLabels: { severity: 'page' },
+    disabledAlerts: ['StaticExportSiteErrors'],
+  };
+  const objects = await renderChart(chart, {
+    values: { ...values, monitoring: { kinds: 'always', prometheusRule } },
+  });
+  const kinds = objects.map((object) => object.at('kind'));
+  for (const kind of everyKind) assert.ok(kinds.includes(kind), kind);
+  const rules = objects.find((object) => object.at('kind') === 'PrometheusRule')?.at('spec.groups.0.rules');
+  assert.ok(Array.isArray(rules));
+  const all = (await readAlerts()).map(({ alert }) => alert);
+  assert.deepEqual(
+    rules.map((rule) => Reflect.get(rule, 'alert')),
+    all.filter((alert) => alert !== 'StaticExportSiteErrors'),
+  );
+  for (const rule of rules) assert.deepEqual(Reflect.get(rule, 'labels'), { severity: 'page' });
+});
+
+test('the values know the name of every alert, and of no other', async () => {
+  const names = (await readAlerts()).map(({ alert }) => alert);
+  assert.deepEqual([...(await disabledNames(chart))].sort(), [...names].sort());
+});
+
+test('the README has a runbook for each alert, and for no other', async () => {
+  const readme = await readFile(join(chart, 'README.md'), 'utf8');
+  const titles = [...readme.matchAll(/^#### (StaticExport\w+)$/gm)].map(([, title]) => title);
+  const names = (await readAlerts()).map(({ alert }) => alert);
+  assert.deepEqual([...titles].sort(), [...names].sort());
 });

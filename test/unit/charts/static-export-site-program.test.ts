@@ -2,7 +2,8 @@
 // mounted document, never the pod template.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
@@ -11,7 +12,7 @@ import { readInvocation } from '../../../src/runtime/flags.ts';
 import { version } from '../../../src/runtime/version.ts';
 import { bundleServer } from '../../../src/site/server-flags.ts';
 import { runCommand } from '../../support/command.ts';
-import { chartsFolder, RenderedObject } from './rendered-chart.ts';
+import { chartsFolder, RenderedObject, runHelm } from './rendered-chart.ts';
 import { chart, fixtureNames, full, one, render, workload } from './site-chart.ts';
 
 for (const name of fixtureNames) {
@@ -66,6 +67,22 @@ test('a plain link is in a Secret of the chart, as a document that a server take
   assert.match(served.bundleUrl.reveal(), /^https:.*7\.tar\.gz\?X-Amz-Signature=5ec2e7&X-Amz-Expires=900$/);
   const elsewhere = objects.filter((object) => object !== secret).map(({ json }) => JSON.stringify(json));
   assert.doesNotMatch(elsewhere.join(), /storage\.example\.com|5ec2e7/);
+});
+
+test('a link read from a file loses the file’s newline, and nothing else', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'link-'));
+  try {
+    const file = join(folder, 'link.txt');
+    const bundleUrl = 'https://s.example/a?sig=1,2&b={3}';
+    await writeFile(file, `${bundleUrl}\r\n`);
+    const args = ['template', 'docs', chart, `--set-file=staticExport.bundleUrl=${file}`];
+    const { code, stdout, stderr } = await runHelm([...args, '--show-only=templates/link-secret.yaml']);
+    assert.equal(code, 0, stderr);
+    const document = new RenderedObject(parse(stdout)).at('data.bundle~json');
+    assert.deepEqual(JSON.parse(Buffer.from(String(document), 'base64').toString()), { bundleUrl });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('the Secret is mounted whole, may be missing, and is no variable', async () => {

@@ -147,6 +147,41 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     /server\.extraCa\.configMap and server\.extraCa\.secret exclude/,
   ],
   [
+    'a label of the pods that selectors go by',
+    { staticExport: link, server: { podLabels: { 'app.kubernetes.io/component': 'web' } } },
+    /server\.podLabels must not set app\.kubernetes\.io\/component: selectors of the chart go by it/,
+  ],
+  [
+    'a label of all objects that selectors go by',
+    { staticExport: link, commonLabels: { 'app.kubernetes.io/name': 'docs' } },
+    /commonLabels must not set app\.kubernetes\.io\/name/,
+  ],
+  [
+    'a budget that leaves the process no memory',
+    { staticExport: link, server: { memoryBudget: '300Mi' } },
+    /server\.memoryBudget=300Mi must be at most half of server\.resources\.limits\.memory=512Mi/,
+  ],
+  [
+    'a budget above a limit in bytes',
+    { staticExport: link, server: { resources: { limits: { memory: 50_000_000 } } } },
+    /server\.memoryBudget=32Mi must be at most half/,
+  ],
+  [
+    'a limit that is no amount',
+    { staticExport: link, server: { resources: { limits: { memory: '1GB' } } } },
+    /memory=1GB is no amount of memory/,
+  ],
+  [
+    'a port on the nodes without one',
+    { staticExport: link, service: { nodePort: 30080 } },
+    /service\.nodePort needs service\.type=NodePort or LoadBalancer/,
+  ],
+  [
+    'an alert that is none',
+    { monitoring: { prometheusRule: { disabledAlerts: ['SiteDown'] } } },
+    /\/disabledAlerts\/0': value must be one of 'StaticExportSiteAbsent'/,
+  ],
+  [
     'a Service’s own field a second time',
     { staticExport: link, service: { spec: { selector: {} } } },
     /service\.spec\.selector is the chart's own field/,
@@ -205,9 +240,39 @@ test('with the operator, the notes name the StaticExport and warn of nothing', a
   assert.doesNotMatch(notes, /WARNING|NOTE:/);
 });
 
-test('a plain link without a version under Restart is warned of', async () => {
-  const notes = await notesOf(chart, { values: { staticExport: link, rollout: 'Restart' } });
-  assert.match(notes, /no new content will ever roll the pods/);
+test('Restart without a version is warned of, whatever the source', async () => {
+  for (const source of [
+    { staticExport: link },
+    { staticExport: { existingSecret: 'docs-bundle' } },
+    { export: exported },
+  ]) {
+    const without = await notesOf(chart, { values: { ...source, rollout: 'Restart' } });
+    assert.match(without, /no new content will ever roll the pods/);
+    assert.doesNotMatch(await notesOf(chart, { values: source }), /roll the pods/);
+  }
+  const staticExport = { existingSecret: 'docs-bundle', version: 'v1' };
+  assert.doesNotMatch(
+    await notesOf(chart, { values: { staticExport, rollout: 'Restart' } }),
+    /roll the pods/,
+  );
+});
+
+test('the notes ask a pod for its status, in a way that a NetworkPolicy lets through', async () => {
+  const notes = (enabled: boolean): Promise<string> =>
+    notesOf(chart, {
+      values: { staticExport: { existingSecret: 's' }, networkPolicy: { enabled } },
+    });
+  assert.match(await notes(false), /--raw \/api\/v1\/namespaces\/docs\/pods\/POD:9090\/proxy\/status/);
+  const closed = await notes(true);
+  assert.match(closed, /port-forward pod\/POD 9090 {4}# then http:\/\/127\.0\.0\.1:9090\/status/);
+  assert.doesNotMatch(closed, /--raw/);
+});
+
+test('a memory limit may be written in any unit, or left out', async () => {
+  for (const memory of ['1Gi', '0.5Gi', '64Mi', '70M', '67108864', 67_108_864, null]) {
+    const values = { staticExport: link, server: { resources: { limits: { memory } } } };
+    assert.ok((await renderChart(chart, { values })).length > 0, String(memory));
+  }
 });
 
 test('what a parent chart sets beside the values is let through', async () => {

@@ -210,3 +210,32 @@ test('servers ask each other unless peers are switched off', async () => {
     [`--peers=${full}-peers`],
   );
 });
+
+test('labels and annotations of the user’s count where the chart has the same, each once', async () => {
+  const values = {
+    commonLabels: { 'app.kubernetes.io/part-of': 'portal', team: 'docs' },
+    server: { podLabels: { tier: 'web' } },
+    monitoring: { kinds: 'always', serviceMonitor: { labels: { team: 'watchers' } } },
+  };
+  const objects = await render('existing-secret', { values });
+  for (const object of objects) {
+    assert.equal(object.at('metadata.labels.app~kubernetes~io/part-of'), 'portal', object.id);
+    assert.equal(
+      object.at('metadata.labels.team'),
+      object.id === `ServiceMonitor/${full}` ? 'watchers' : 'docs',
+      object.id,
+    );
+  }
+  assert.equal(workload(objects).at('spec.template.metadata.labels.tier'), 'web');
+});
+
+test('a NetworkPolicy lets servers ask DNS, where OpenShift’s pods listen too', async () => {
+  const policy = one(
+    await render('existing-secret', { values: { networkPolicy: { enabled: true } } }),
+    'NetworkPolicy',
+  );
+  assert.deepEqual(
+    policy.at('spec.egress.1.ports'),
+    [53, 5353].flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ port, protocol }))),
+  );
+});

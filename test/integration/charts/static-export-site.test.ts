@@ -3,7 +3,7 @@
 // real program, on the arguments and the Secret that the release put into the cluster.
 
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
@@ -244,6 +244,25 @@ test('under Restart a version rolls the pods, and a link does not', async () => 
   assert.equal(await upgrade({ bundleUrl: `${bundleUrl}1`, version: 'v1' }), '1');
   assert.equal(await upgrade({ bundleUrl: `${bundleUrl}2`, version: 'v1' }), '1');
   assert.equal(await upgrade({ bundleUrl: `${bundleUrl}2`, version: 'v2' }), '2');
+});
+
+test('a fresh link out of a file, by the README’s command, keeps every other value and rolls nothing', async () => {
+  const readme = await readFile(join(chart, 'README.md'), 'utf8');
+  const [, flags] = /helm upgrade docs \S+ (--reset-then-reuse-values) \\\n {2}--set-file/.exec(readme) ?? [];
+  assert.ok(flags !== undefined, 'the README has the command');
+  const staticExport = { bundleUrl: 'https://storage.example.com/7.tar.gz?sig=1', version: 'v1' };
+  await must(helm(['install', 'renewed', chart], { staticExport, server: { replicas: 3 } }));
+  const file = join(cluster.folder, 'link.txt');
+  await writeFile(file, 'https://storage.example.com/7.tar.gz?sig=2,3\n');
+  const upgrade = ['upgrade', 'renewed', chart, flags, `--set-file=staticExport.bundleUrl=${file}`];
+  await must(cluster.helm([...upgrade, `--namespace=${namespace}`]));
+  const document = await read('secret/renewed-static-export-site-link', '.data.bundle\\.json');
+  assert.deepEqual(JSON.parse(Buffer.from(document, 'base64').toString()), {
+    bundleUrl: 'https://storage.example.com/7.tar.gz?sig=2,3',
+    version: 'v1',
+  });
+  assert.equal(await read('deployment/renewed-static-export-site', '.spec.replicas'), '3');
+  assert.equal(await read('deployment/renewed-static-export-site', '.metadata.generation'), '1');
 });
 
 test('a new version of the chart alone touches no pod, with folders and with volumes', async () => {

@@ -11,6 +11,7 @@ import { version } from '../../../src/runtime/version.ts';
 import { bundleServer } from '../../../src/site/server-flags.ts';
 import { specSchema } from '../../../src/staticexport/schema.ts';
 import * as operator from './operator-chart.ts';
+import { chartsFolder, runHelm } from './rendered-chart.ts';
 import { chart, render, workload } from './site-chart.ts';
 
 const own = (args: readonly string[]): readonly string[] =>
@@ -48,4 +49,23 @@ test('the values of the site’s chart know every field of a StaticExport, and n
   const spec = fieldsOf(z.toJSONSchema(specSchema, { unrepresentable: 'any', io: 'input' }));
   assert.ok(spec.includes('api.keySecretRef.name'));
   assert.deepEqual([...fieldsOf(values.properties.export)].sort(), [...own, ...spec].sort());
+});
+
+test('the README’s commands install both charts, with an image of the reader’s and a schedule', async () => {
+  const readme = await readFile(join(chartsFolder, '../README.md'), 'utf8');
+  const commands = readme.replaceAll(/\\\n\s*/g, '').matchAll(/^helm install (\S+) charts\/(\S+) (.*)$/gm);
+  const rendered = new Map<string, string>();
+  for (const [, release = '', name = '', flags = ''] of commands) {
+    const sets = [...flags.matchAll(/--set ([^\s"=]+)=(?:"([^"]*)"|(\S+))/g)].map(
+      ([, path, quoted, plain]) =>
+        `--set=${path}=${(quoted ?? plain ?? '').replace('$IMAGE', 'r.example/image')}`,
+    );
+    assert.equal(sets.length, flags.split('--set ').length - 1, flags);
+    const { code, stdout, stderr } = await runHelm(['template', release, join(chartsFolder, name), ...sets]);
+    assert.equal(code, 0, stderr);
+    rendered.set(name, stdout);
+  }
+  assert.deepEqual([...rendered.keys()], ['static-export-operator', 'static-export-site']);
+  for (const text of rendered.values()) assert.match(text, /image: "r\.example\/image:/);
+  assert.match(rendered.get('static-export-site') ?? '', /schedule: 0 3 \* \* \*/);
 });

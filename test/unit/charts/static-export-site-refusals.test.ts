@@ -75,8 +75,8 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   ],
   [
     'a mistyped group',
-    { staticExport: link, ingres: {}, replicaCount: 3 },
-    /at '': additional properties 'ingres', 'replicaCount' not allowed/,
+    { staticExport: link, ingres: {} },
+    /at '': additional properties 'ingres' not allowed/,
   ],
   [
     'a mistyped field of the StaticExport',

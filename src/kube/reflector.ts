@@ -54,6 +54,11 @@ interface Place {
   resourceVersion: string | undefined;
 }
 
+interface Listed<T> {
+  readonly objects: readonly T[];
+  readonly resourceVersion: string | undefined;
+}
+
 export function createReflector<T extends Remembered>(options: ReflectorOptions<T>): Reflector<T> {
   const { transport, resource, namespace, clock, random, keep } = options;
   const cache = new ObjectCache<T>();
@@ -64,6 +69,8 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
   let touched = new Set<string>();
   let synced = false;
   let heardAt: number | undefined;
+  /** Of a watch alone: a list that is answered on another connection says nothing about it. */
+  let streamedAt = 0;
   let missed = 0;
   /** Outlives connections, which last ten minutes at most. */
   let auditAt = Number.POSITIVE_INFINITY;
@@ -73,19 +80,31 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
     auditAt = clock.monotonic() + between(10, 30) * 60_000;
   };
 
-  const list = async (signal: AbortSignal) => {
-    const objects: T[] = [];
-    let next: string | undefined;
-    let resourceVersion: string | undefined;
-    do {
-      const query = { ...selected, limit: String(pageSize), ...(next !== undefined && { continue: next }) };
-      const page = await transport.call({ verb: 'list', method: 'GET', address, query }, signal);
-      const read = readPage(page, keep);
-      objects.push(...read.objects);
-      resourceVersion = read.resourceVersion;
-      next = read.next;
-    } while (next !== undefined);
+  const readList = async (query: Readonly<Record<string, string>>, signal: AbortSignal) => {
+    const page = await transport.call(
+      { verb: 'list', method: 'GET', address, query: { ...selected, ...query } },
+      signal,
+    );
     heardAt = clock.monotonic();
+    return readPage(page, keep);
+  };
+
+  const list = async (signal: AbortSignal): Promise<Listed<T>> => {
+    const limit = String(pageSize);
+    const first = await readList({ limit }, signal);
+    const objects = [...first.objects];
+    let { resourceVersion, next } = first;
+    while (next !== undefined) {
+      try {
+        const page = await readList({ limit, continue: next }, signal);
+        objects.push(...page.objects);
+        ({ resourceVersion, next } = page);
+      } catch (error) {
+        if (!(error instanceof ClusterError) || error.code !== 'Gone') throw error;
+        // The pages outlived the server's memory of them, and would again: all at once, as client-go does.
+        return readList({}, signal);
+      }
+    }
     return { objects, resourceVersion };
   };
 
@@ -100,7 +119,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
   };
 
   const take = (event: WatchEvent): void => {
-    heardAt = clock.monotonic();
+    heardAt = streamedAt = clock.monotonic();
     if (event.type === 'BOOKMARK') {
       place.resourceVersion = event.resourceVersion;
       return;
@@ -136,10 +155,11 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
         },
         ended,
       );
-      heardAt = clock.monotonic();
+      heardAt = streamedAt = clock.monotonic();
       options.report(undefined);
       for await (const event of readWatchEvents(chunks)) {
-        if (ended.aborted) break;
+        // Why it was ended counts, or an audit that found something would list nothing.
+        ended.throwIfAborted();
         take(event);
       }
     } catch (error) {
@@ -153,7 +173,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
 
   const watchSilence = async (connection: AbortController, ended: AbortSignal): Promise<void> => {
     const openedAt = clock.monotonic();
-    const silence = (): number => clock.monotonic() - Math.max(openedAt, heardAt ?? 0);
+    const silence = (): number => clock.monotonic() - Math.max(openedAt, streamedAt);
     try {
       while (silence() < silenceLimitMs) await clock.after(silenceLimitMs - silence(), ended);
       connection.abort(new ClusterError('Unavailable', 'a watch went silent and was dropped'));

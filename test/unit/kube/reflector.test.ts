@@ -1,117 +1,14 @@
-// The reflector against a server in the test's hand, over virtual time: pages, places, silence, lost places,
-// back-off, and the audit that trusts no watch for ever.
+// The reflector against a server in the test's hand, over virtual time: pages, places, silence, lost places, and
+// back-off.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createReflector } from '../../../src/kube/reflector.ts';
-import { staticExports } from '../../../src/kube/resource-path.ts';
-import type { Call, Transport } from '../../../src/kube/transport.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
-import { settle, steppedClock } from '../../support/stepped-clock.ts';
-
-interface Stream {
-  readonly query: Readonly<Record<string, string>>;
-  send(type: string, object: object): Promise<void>;
-  /** As when the server ends it in order, or `with` an error. */
-  end(error?: Error): Promise<void>;
-}
-
-const object = (name: string, resourceVersion: number, generation = 1) => ({
-  metadata: {
-    namespace: 'ns',
-    name,
-    uid: `uid-${name}`,
-    resourceVersion: String(resourceVersion),
-    generation,
-  },
-});
-
-class FakeServer implements Transport {
-  objects: object[] = [];
-  version = 10;
-  pageSize = 500;
-  lists = 0;
-  failList: ClusterError | undefined;
-  failWatch: ClusterError | undefined;
-  readonly streams: Stream[] = [];
-  readonly watchedAt: number[] = [];
-  readonly #now: () => number;
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  async call({ query = {} }: Call): Promise<unknown> {
-    if (this.failList !== undefined) throw this.failList;
-    if (query['continue'] === undefined) this.lists += 1;
-    const from = Number(query['continue'] ?? 0);
-    const end = from + this.pageSize;
-    const metadata = {
-      resourceVersion: String(this.version),
-      ...(end < this.objects.length && { continue: String(end) }),
-    };
-    return { metadata, items: this.objects.slice(from, end) };
-  }
-
-  async stream({ query = {} }: Call, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-    this.watchedAt.push(this.#now());
-    if (this.failWatch !== undefined) throw this.failWatch;
-    const chunks: (Uint8Array | Error | undefined)[] = [];
-    let wake = (): void => {};
-    const push = async (chunk: Uint8Array | Error | undefined): Promise<void> => {
-      chunks.push(chunk);
-      wake();
-      await settle();
-    };
-    this.streams.push({
-      query,
-      send: (type, one) => push(Buffer.from(`${JSON.stringify({ type, object: one })}\n`)),
-      end: (error) => push(error),
-    });
-    signal.addEventListener('abort', () => {
-      chunks.push(new ClusterError('Aborted', 'stopped'));
-      wake();
-    });
-    return (async function* () {
-      for (;;) {
-        while (chunks.length === 0) await new Promise<void>((resolve) => (wake = resolve));
-        const chunk = chunks.shift();
-        if (chunk === undefined) return;
-        if (chunk instanceof Error) throw chunk;
-        yield chunk;
-      }
-    })();
-  }
-
-  async close(): Promise<void> {}
-}
-
-function start(prepare: (server: FakeServer) => void = () => {}) {
-  const clock = steppedClock();
-  const server = new FakeServer(clock.monotonic);
-  prepare(server);
-  const wakes: string[] = [];
-  const troubles: (string | undefined)[] = [];
-  const stop = new AbortController();
-  const reflector = createReflector({
-    transport: server,
-    resource: staticExports,
-    namespace: 'ns',
-    keep: (object) => object,
-    clock,
-    random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
-    wake: (key) => wakes.push(key),
-    report: (trouble) => troubles.push(trouble?.code),
-  });
-  const running = reflector.run(stop.signal);
-  const last = (): Stream => server.streams.at(-1) ?? assert.fail('no watch is open');
-  return { clock, server, reflector, wakes, troubles, stop, running, last };
-}
-
-const take = (wakes: string[]): readonly string[] => wakes.splice(0);
+import { settle } from '../../support/stepped-clock.ts';
+import { type FakeServer, object, startReflector, take } from './fake-server.ts';
 
 test('lists in pages, wakes all, and watches from the place of the list with bookmarks', async () => {
-  const { server, reflector, wakes, last } = start((one) => {
+  const { server, reflector, wakes, last } = startReflector((one) => {
     one.objects = [object('a', 1), object('b', 2), object('c', 3)];
     one.pageSize = 2;
   });
@@ -128,8 +25,22 @@ test('lists in pages, wakes all, and watches from the place of the list with boo
   });
 });
 
+test('a list whose pages are forgotten on the way is read in one piece', async () => {
+  const { server, reflector, wakes, troubles, last } = startReflector((one) => {
+    one.objects = [object('a', 1), object('b', 2), object('c', 3)];
+    one.pageSize = 2;
+    one.hasShortMemory = true;
+  });
+  await settle();
+  assert.equal(reflector.isSynced(), true);
+  assert.deepEqual(take(wakes), ['ns/a', 'ns/b', 'ns/c']);
+  assert.equal(server.lists, 2);
+  assert.equal(last().query['resourceVersion'], '10');
+  assert.deepEqual(troubles, [undefined]);
+});
+
 test('wakes for what comes, changes and goes, not for a status', async () => {
-  const { reflector, wakes, last } = start((one) => {
+  const { reflector, wakes, last } = startReflector((one) => {
     one.objects = [object('a', 1)];
   });
   await settle();
@@ -144,7 +55,7 @@ test('wakes for what comes, changes and goes, not for a status', async () => {
 });
 
 test('a watch that ends in order goes on from the last place, without a list', async () => {
-  const { clock, server, last } = start();
+  const { clock, server, last } = startReflector();
   await settle();
   await last().send('BOOKMARK', object('', 77));
   await clock.pass(5_000);
@@ -156,7 +67,7 @@ test('a watch that ends in order goes on from the last place, without a list', a
 });
 
 test('a silent watch is dropped after 70 s, and bookmarks keep one alive', async () => {
-  const { clock, server, last } = start();
+  const { clock, server, last } = startReflector();
   await settle();
   for (let minute = 0; minute < 3; minute += 1) {
     await clock.pass(60_000);
@@ -172,7 +83,7 @@ test('a silent watch is dropped after 70 s, and bookmarks keep one alive', async
 
 test('a lost place, as an answer or as an event, lists anew and wakes only what changed', async () => {
   for (const lose of ['answer', 'event'] as const) {
-    const { clock, server, wakes, last } = start((one) => {
+    const { clock, server, wakes, last } = startReflector((one) => {
       one.objects = [object('a', 1), object('b', 2)];
     });
     await settle();
@@ -194,7 +105,7 @@ test('a lost place, as an answer or as an event, lists anew and wakes only what 
 });
 
 test('a broken connection is opened again from the same place, later each time', async () => {
-  const { clock, server, troubles, last } = start();
+  const { clock, server, troubles, last } = startReflector();
   await settle();
   server.failWatch = new ClusterError('Unavailable', 'down');
   await last().end(new ClusterError('Unavailable', 'reset'));
@@ -211,7 +122,7 @@ test('a broken connection is opened again from the same place, later each time',
 });
 
 test('a server that closes every watch at once is not hammered', async () => {
-  const { clock, server } = start();
+  const { clock, server } = startReflector();
   await settle();
   let ended = 0;
   for (let second = 0; second < 60; second += 1) {
@@ -225,7 +136,7 @@ test('a server that closes every watch at once is not hammered', async () => {
 });
 
 test('it is not synced before a list succeeded, and says once why', async () => {
-  const { clock, server, reflector, troubles } = start((one) => {
+  const { clock, server, reflector, troubles } = startReflector((one) => {
     one.failList = new ClusterError('Forbidden', 'may not list');
   });
   await clock.pass(10_000);
@@ -237,57 +148,6 @@ test('it is not synced before a list succeeded, and says once why', async () => 
   assert.equal(reflector.isSynced(), true);
 });
 
-/** Lets time pass with a bookmark a minute, as a live server sends them. */
-async function live({ clock, last }: ReturnType<typeof start>, minutes: number): Promise<void> {
-  for (let minute = 0; minute < minutes; minute += 1) {
-    await clock.pass(60_000);
-    await last().send('BOOKMARK', object('', 50));
-  }
-}
-
-test('what no watch brought is found by an audit, counted, and woken', async () => {
-  const world = start((one) => {
-    one.objects = [object('a', 1)];
-  });
-  await settle();
-  take(world.wakes);
-  world.server.objects = [object('a', 9, 2)];
-  await live(world, 22);
-  assert.equal(world.reflector.missedChanges(), 1);
-  assert.deepEqual(take(world.wakes), ['ns/a']);
-});
-
-test('watches that end in order every few minutes do not put the audit off', async () => {
-  const world = start((one) => {
-    one.objects = [object('a', 1)];
-  });
-  await settle();
-  world.server.objects = [object('a', 9, 2)];
-  for (let turn = 0; turn < 5; turn += 1) {
-    await live(world, 5);
-    await world.last().end();
-    await world.clock.pass(1_000);
-  }
-  assert.equal(world.reflector.missedChanges(), 1);
-});
-
-test('an audit does not count what the watch was about to bring', async () => {
-  const world = start((one) => {
-    one.objects = [object('a', 1)];
-  });
-  await settle();
-  take(world.wakes);
-  // The audit after 20 minutes sees the change first; its event follows within the grace.
-  await live(world, 19);
-  world.server.objects = [object('a', 9, 2)];
-  await world.clock.pass(60_500);
-  await world.last().send('MODIFIED', object('a', 9, 2));
-  await live(world, 2);
-  assert.equal(world.server.lists, 2);
-  assert.equal(world.reflector.missedChanges(), 0);
-  assert.equal(world.server.streams.length, 1);
-});
-
 test('it ends at once, wherever it is', async () => {
   for (const prepare of [
     () => {},
@@ -295,7 +155,7 @@ test('it ends at once, wherever it is', async () => {
       one.failList = new ClusterError('Unavailable', 'down');
     },
   ]) {
-    const { clock, stop, running } = start(prepare);
+    const { clock, stop, running } = startReflector(prepare);
     await clock.pass(3_000);
     stop.abort();
     await running;

@@ -1,0 +1,114 @@
+// An API server in a unit test's hand, without sockets: it lists in pages and streams what it is told, over virtual
+// time; and one reflector that watches it. Knows no history: what a watch would bring, the test sends.
+
+import assert from 'node:assert/strict';
+import { createReflector } from '../../../src/kube/reflector.ts';
+import { staticExports } from '../../../src/kube/resource-path.ts';
+import type { Call, Transport } from '../../../src/kube/transport.ts';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { settle, steppedClock } from '../../support/stepped-clock.ts';
+
+interface Stream {
+  readonly query: Readonly<Record<string, string>>;
+  send(type: string, object: object): Promise<void>;
+  /** As when the server ends it in order, or `with` an error. */
+  end(error?: Error): Promise<void>;
+}
+
+export const object = (name: string, resourceVersion: number, generation = 1) => ({
+  metadata: {
+    namespace: 'ns',
+    name,
+    uid: `uid-${name}`,
+    resourceVersion: String(resourceVersion),
+    generation,
+  },
+});
+
+export class FakeServer implements Transport {
+  objects: object[] = [];
+  version = 10;
+  pageSize = 500;
+  lists = 0;
+  /** Pages after the first are no longer known. */
+  hasShortMemory = false;
+  failList: ClusterError | undefined;
+  failWatch: ClusterError | undefined;
+  readonly streams: Stream[] = [];
+  readonly watchedAt: number[] = [];
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  async call({ query = {} }: Call): Promise<unknown> {
+    if (this.failList !== undefined) throw this.failList;
+    if (query['continue'] === undefined) this.lists += 1;
+    else if (this.hasShortMemory) throw new ClusterError('Gone', 'the continue parameter is too old');
+    const from = Number(query['continue'] ?? 0);
+    const end = query['limit'] === undefined ? this.objects.length : from + this.pageSize;
+    const metadata = {
+      resourceVersion: String(this.version),
+      ...(end < this.objects.length && { continue: String(end) }),
+    };
+    return { metadata, items: this.objects.slice(from, end) };
+  }
+
+  async stream({ query = {} }: Call, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    this.watchedAt.push(this.#now());
+    if (this.failWatch !== undefined) throw this.failWatch;
+    const chunks: (Uint8Array | Error | undefined)[] = [];
+    let wake = (): void => {};
+    const push = async (chunk: Uint8Array | Error | undefined): Promise<void> => {
+      chunks.push(chunk);
+      wake();
+      await settle();
+    };
+    this.streams.push({
+      query,
+      send: (type, one) => push(Buffer.from(`${JSON.stringify({ type, object: one })}\n`)),
+      end: (error) => push(error),
+    });
+    signal.addEventListener('abort', () => {
+      chunks.push(new ClusterError('Aborted', 'stopped'));
+      wake();
+    });
+    return (async function* () {
+      for (;;) {
+        while (chunks.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+        const chunk = chunks.shift();
+        if (chunk === undefined) return;
+        if (chunk instanceof Error) throw chunk;
+        yield chunk;
+      }
+    })();
+  }
+
+  async close(): Promise<void> {}
+}
+
+export function startReflector(prepare: (server: FakeServer) => void = () => {}, fraction = () => 0.5) {
+  const clock = steppedClock();
+  const server = new FakeServer(clock.monotonic);
+  prepare(server);
+  const wakes: string[] = [];
+  const troubles: (string | undefined)[] = [];
+  const stop = new AbortController();
+  const reflector = createReflector({
+    transport: server,
+    resource: staticExports,
+    namespace: 'ns',
+    keep: (object) => object,
+    clock,
+    random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => fraction() },
+    wake: (key) => wakes.push(key),
+    report: (trouble) => troubles.push(trouble?.code),
+  });
+  const running = reflector.run(stop.signal);
+  const last = (): Stream => server.streams.at(-1) ?? assert.fail('no watch is open');
+  return { clock, server, reflector, wakes, troubles, stop, running, last };
+}
+
+/** The wakes so far, which are forgotten. */
+export const take = (wakes: string[]): readonly string[] => wakes.splice(0);

@@ -10,11 +10,14 @@ import { z } from 'zod';
 import { startProgram } from './child-program.ts';
 import { connectDevtools, type Devtools, type DevtoolsEvent } from './devtools.ts';
 import { eventually } from './eventually.ts';
+import { maySkip } from './may-skip.ts';
 
 const chromium = '/usr/bin/chromium';
 /** Why tests with a browser are skipped here; `false` when they are not. */
-export const noBrowser =
-  !existsSync(chromium) && 'chromium is not installed (test/integration/install-packages.sh)';
+export const noBrowser = maySkip(
+  'chromium',
+  !existsSync(chromium) && 'chromium is not installed (test/integration/install-packages.sh)',
+);
 
 export interface Browser {
   /** @param hasCache false: whatever the page needs again is asked for again */

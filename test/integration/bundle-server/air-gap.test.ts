@@ -3,24 +3,24 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { noBrowser } from '../../support/browser.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
+import { noNamespaces } from '../../support/namespaces.ts';
 import { makeArchive } from './archive.ts';
 import { prepareSite } from './served-site.ts';
 
 const run = promisify(execFile);
 const program = join(import.meta.dirname, '../../../src/bin/bundle-server.ts');
-const isAlone = process.getuid?.() === 0 && existsSync('/usr/bin/unshare') && existsSync('/usr/bin/nsenter');
 
 test('with a local bundle no packet leaves and no name is looked up: there is no network at all', {
-  skip: !isAlone && 'a network namespace of its own needs root, unshare and nsenter',
+  skip: noNamespaces,
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'air-gap-'));
   const archive = join(folder, 'export.tar.gz');
@@ -100,7 +100,7 @@ const callingOut = (outside: string): string => `<!doctype html><title>calls out
 </script>`;
 
 test('a page that calls out is stopped by the browser; without the policy it is not', {
-  skip: !existsSync(chromium) && 'chromium is not installed (test/integration/install-packages.sh)',
+  skip: noBrowser,
 }, async () => {
   const calls: string[] = [];
   const outsider = createServer((request, response) => {

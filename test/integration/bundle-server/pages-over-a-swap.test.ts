@@ -11,6 +11,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { z } from 'zod';
 import { type Browser, noBrowser, type Page, startBrowser } from '../../support/browser.ts';
 import { eventually } from '../../support/eventually.ts';
+import { maySkip } from '../../support/may-skip.ts';
 import { findNextExport, type NextVersion } from '../../support/next-export.ts';
 import { buildVitepressSite } from '../../support/vitepress-export.ts';
 import { bundleDocument, makeArchive } from './archive.ts';
@@ -238,7 +239,8 @@ for (const hasTrailingSlash of [false, true]) {
   }, async (t) => {
     const found = await findNextExport((words) => console.log(`Next.js site: ${words}`)).catch(
       (error: unknown) => {
-        t.skip(error instanceof Error ? error.message : 'the Next.js site could not be built');
+        const why = error instanceof Error ? error.message : 'the Next.js site could not be built';
+        t.skip(maySkip('nextjs', why) || why);
       },
     );
     if (found === undefined) return;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { z } from 'zod';
 import { runCommand } from '../../support/command.ts';
+import { maySkip } from '../../support/may-skip.ts';
 import { findPromtool } from '../../support/promtool.ts';
 import { type AlertCases, operatorAlerts, type SeriesCase, siteAlerts } from './alert-series.ts';
 import { chartsFolder, renderChart } from './rendered-chart.ts';
@@ -63,7 +64,7 @@ const testsOf = (alert: string, { fires, stays }: AlertCases): readonly object[]
 const found = await findPromtool();
 
 suite('alerts, as Prometheus evaluates them', {
-  skip: 'missing' in found ? found.missing : false,
+  skip: maySkip('promtool', 'missing' in found && found.missing),
 }, async () => {
   const promtool = 'path' in found ? found.path : '';
   const folder = await mkdtemp(join(tmpdir(), 'alert-rules-'));

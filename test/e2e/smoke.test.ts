@@ -115,7 +115,9 @@ suite('our image on real nodes', () => {
   });
 
   test('a pod reaches the Service by its name', async () => {
-    const command = ['/bin/busybox', 'wget', '-q', '-O', '-', `http://site.${namespace}/`];
+    // Rules for a Service come to each node in their own time; a pod may be there before.
+    const wget = `/bin/busybox wget -q -T 5 -O - http://site.${namespace}/`;
+    const command = ['/bin/busybox', 'sh', '-c', `until ${wget}; do /bin/busybox sleep 1; done`];
     await applyObjects(nodes, [oneShot('visitor', sandboxImage, { command })]);
     await eventually('the visiting pod saw the page', async () => {
       const log = await kubectl(nodes, ['logs', 'visitor', inNamespace]);

@@ -3,14 +3,14 @@
 // shows and what the export service keeps are folders of the machine, so that an edit is a write and jobs are counted.
 
 import assert from 'node:assert/strict';
-import { chmod, copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { eventually } from '../support/eventually.ts';
 import { productImage } from '../support/image/test-images.ts';
 import { sandboxImage } from '../support/node/container-runtime.ts';
 import type { TestNodes } from '../support/node/node.ts';
 import { applyObjects, clusterIp, kubectl, listPods } from '../support/node/pods.ts';
+import { countJobs } from './count-jobs.ts';
 
 export const domain = 'docs.example.com';
 export const operatorSpace = 'operator';
@@ -168,8 +168,7 @@ export async function prepareTwoCharts(nodes: TestNodes): Promise<TwoCharts> {
       });
       return [...new Set(await Promise.all(digests))];
     },
-    jobsStarted: () =>
-      eventually('the jobs can be counted', () => countJobs(serviceFolder), { timeoutMs: 20_000 }),
+    jobsStarted: () => countJobs(serviceFolder),
   };
 }
 
@@ -196,22 +195,6 @@ export async function awaitPage(
 function digestOf(status: { readonly active: { readonly digest: string } | null }): string {
   assert.ok(status.active !== null, 'a server has nothing to serve');
   return status.active.digest;
-}
-
-/**
- * Numbers are never given twice, so the last one is how many there were, removed ones included. Read from a copy: the
- * service lets nobody else open its database.
- */
-async function countJobs(folder: string): Promise<number> {
-  const copy = await mkdtemp(`${folder}-copy-`);
-  for (const name of ['state.sqlite', 'state.sqlite-wal'])
-    await copyFile(join(folder, name), join(copy, name));
-  const database = new DatabaseSync(join(copy, 'state.sqlite'));
-  try {
-    return Number(database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'").get()?.['seq']);
-  } finally {
-    database.close();
-  }
 }
 
 async function writePages(folder: string, greeting: string): Promise<void> {

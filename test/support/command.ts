@@ -14,19 +14,24 @@ export interface CommandOptions {
   readonly input?: string;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Killed after this, which counts as failed. */
+  /** Killed after this, which counts as failed. Ten minutes when absent: no command of a test hangs for ever. */
   readonly timeoutMs?: number;
 }
+
+const defaultTimeoutMs = 600_000;
 
 /** @param command the program, then its arguments */
 export function runCommand(command: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   const [file = '', ...args] = command;
   return new Promise((resolve) => {
     const env = { ...process.env, ...options.env };
-    const limits = { maxBuffer: 64 * 1024 * 1024, timeout: options.timeoutMs ?? 0 };
+    const timeout = options.timeoutMs ?? defaultTimeoutMs;
+    // Not SIGTERM: who is stuck may be stuck in the handler of that.
+    const limits = { maxBuffer: 64 * 1024 * 1024, timeout, killSignal: 'SIGKILL' } as const;
     const child = execFile(file, args, { env, ...limits }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-      resolve({ code, stdout, stderr: stderr === '' && error !== null ? error.message : stderr });
+      const why = error?.killed === true ? `killed, after ${timeout} ms at most\n` : '';
+      resolve({ code, stdout, stderr: why + (stderr === '' && error !== null ? error.message : stderr) });
     });
     // A command that ends without reading its input is not this process's failure.
     child.stdin?.on('error', () => {});

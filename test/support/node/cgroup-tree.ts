@@ -39,10 +39,9 @@ export async function createCgroups(path: string): Promise<void> {
 export async function removeCgroups(path: string): Promise<void> {
   for (const root of await hierarchies()) {
     const folder = join(root, path);
-    await eventually(`${folder} empty`, async () => {
-      await removeTree(folder);
-      return true;
-    });
+    // A runtime that was killed with much to give back takes its time on a busy machine.
+    const patience = { timeoutMs: 90_000 };
+    await eventually(`${folder} empty`, () => removeTree(folder).then(() => true), patience);
   }
 }
 
@@ -63,9 +62,12 @@ export async function readProcesses(path: string): Promise<readonly number[]> {
 
 /** The path of the group whose name is `name`, somewhere below `path`. */
 export async function findCgroup(path: string, name: string): Promise<string | undefined> {
-  const entries = await readdir(join(memoryRoot(), path), { withFileTypes: true, recursive: true });
-  const found = entries.find((entry) => entry.isDirectory() && entry.name === name);
-  return found === undefined ? undefined : join(found.parentPath, name).slice(memoryRoot().length + 1);
+  for (const group of await listGroups(join(memoryRoot(), path))) {
+    const below = `${path}/${group}`;
+    const found = group === name ? below : await findCgroup(below, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 export async function readMemory(path: string): Promise<ContainerMemory> {
@@ -130,9 +132,20 @@ async function inheritCpus(folder: string): Promise<void> {
 }
 
 async function removeTree(folder: string): Promise<void> {
-  if (!existsSync(folder)) return;
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await removeTree(join(folder, entry.name));
-  }
-  await rmdir(folder);
+  for (const group of await listGroups(folder)) await removeTree(join(folder, group));
+  await rmdir(folder).catch(unlessGone(undefined));
+}
+
+/** Names of the groups in one. Containers end whenever they like: one that has gone holds nothing. */
+async function listGroups(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone([]));
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+}
+
+function unlessGone<T>(value: T): (error: NodeJS.ErrnoException) => T {
+  return (error) => {
+    // The kernel says ENODEV of a group that goes while it is read.
+    if (error.code === 'ENOENT' || error.code === 'ENODEV') return value;
+    throw error;
+  };
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { userAgent } from '../runtime/version.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
-import { type Connection, ConnectionError, type TlsMaterial } from './connection.ts';
+import { type Connection, ConnectionError, type Credentials, type TlsMaterial } from './connection.ts';
 import { readRefusal } from './refusal.ts';
 import { describeAddress, type ObjectAddress, pathOf, type Verb } from './resource-path.ts';
 
@@ -46,6 +46,8 @@ const maxTries = 4;
 const maxWaitMs = 10_000;
 /** Refused credentials are read anew this often at most, or a revoked account would run its exec plugin without end. */
 const renewEveryMs = 10_000;
+/** Plugins ask other servers, and people now and then. */
+const pluginPatienceMs = 60_000;
 /** Enough for every worker; a start with thousands of resources must not open as many connections. */
 const maxCallConnections = 16;
 
@@ -54,6 +56,7 @@ export function createTransport(connection: Connection, options: TransportOption
   const calls = createPool(connection, { connections: maxCallConnections });
   // Each watch holds one for as long as it lasts; they must not take the place of calls.
   const streams = createPool(connection, {});
+  const credentials = shareCredentials(connection, clock);
   let renewedAt = Number.NEGATIVE_INFINITY;
 
   /** True if the credentials were read again, so that the call is worth another try. */
@@ -62,23 +65,25 @@ export function createTransport(connection: Connection, options: TransportOption
     if (now - renewedAt < renewEveryMs) return false;
     renewedAt = now;
     connection.renew();
+    credentials.forget();
     return true;
   };
 
   const attempt = async (call: Call, pool: Pool, signal: AbortSignal): Promise<Response> => {
     let code = '<error>';
     try {
-      const credentials = await unlessAborted(connection.authenticate(), signal);
+      signal.throwIfAborted();
+      const { headers, tls } = await unlessAborted(credentials.obtain(), signal);
       const response = await request(`${connection.server}${pathOf(call.address, call.query)}`, {
         method: call.method,
         headers: {
-          ...credentials.headers,
+          ...headers,
           Accept: 'application/json',
           'User-Agent': userAgent,
           ...(call.body !== undefined && { 'Content-Type': call.contentType ?? 'application/json' }),
         },
         ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-        dispatcher: pool.dispatcher(credentials.tls),
+        dispatcher: pool.dispatcher(tls),
         signal,
       });
       code = String(response.statusCode);
@@ -144,9 +149,34 @@ export function createTransport(connection: Connection, options: TransportOption
   };
 }
 
-/** An exec plugin has no limit of its own. */
+interface SharedCredentials {
+  obtain(): Promise<Credentials>;
+  /** The next call asks anew. */
+  forget(): void;
+}
+
+/** An exec plugin is a process each time: calls that need it at once share its answer. One that hangs is replaced. */
+function shareCredentials(connection: Connection, clock: Clock): SharedCredentials {
+  let asked: { readonly answer: Promise<Credentials>; readonly at: number } | undefined;
+  return {
+    obtain: () => {
+      if (asked !== undefined && clock.monotonic() - asked.at < pluginPatienceMs) return asked.answer;
+      const mine = { answer: connection.authenticate(), at: clock.monotonic() };
+      asked = mine;
+      const settled = (): void => {
+        if (asked === mine) asked = undefined;
+      };
+      mine.answer.then(settled, settled);
+      return mine.answer;
+    },
+    forget: () => {
+      asked = undefined;
+    },
+  };
+}
+
+/** What is awaited here may have no limit of its own. Only for work that began while the signal had not aborted. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   let abort = (): void => {};
   const aborted = new Promise<never>((_resolve, reject) => {
     abort = () => reject(signal.reason);

@@ -121,6 +121,26 @@ test('a broken connection is opened again from the same place, later each time',
   assert.ok(troubles.includes('Unavailable'));
 });
 
+for (const [fraction, seconds, gaps] of [
+  [0, '300', [800, 1_600, 3_200]],
+  [0.999, '600', [1_599, 3_198, 6_396]],
+] as const) {
+  test(`chance ${fraction} ends a watch after ${seconds} s and waits from ${gaps[0]} ms after a failure`, async () => {
+    const { clock, server, last } = startReflector(
+      () => {},
+      () => fraction,
+    );
+    await settle();
+    assert.equal(last().query['timeoutSeconds'], seconds);
+    server.failWatch = new ClusterError('Unavailable', 'down');
+    await last().end(new ClusterError('Unavailable', 'reset'));
+    server.watchedAt.length = 0;
+    await clock.pass(20_000);
+    const waits = server.watchedAt.slice(1).map((at, index) => at - (server.watchedAt[index] ?? 0));
+    assert.deepEqual(waits.slice(0, 3).map(Math.floor), gaps);
+  });
+}
+
 test('a server that closes every watch at once is not hammered', async () => {
   const { clock, server } = startReflector();
   await settle();

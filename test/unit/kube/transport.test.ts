@@ -162,6 +162,50 @@ test('credentials that do not come end at the deadline too', async () => {
   await outcome;
 });
 
+test('calls that need credentials at once share one asking for them; one that hangs for a minute is replaced', async () => {
+  const clock = steppedClock();
+  handle = (_request, response) => json(response, 200, {});
+  const answers: ((credentials: Credentials) => void)[] = [];
+  const asking = {
+    ...connection(),
+    authenticate: () => new Promise<Credentials>((resolve) => answers.push(resolve)),
+  };
+  const transport = createTransport(asking, { clock, timeoutMs: 5_000 });
+  const together = Array.from({ length: 5 }, () => transport.call(get, never));
+  assert.equal(answers.length, 1);
+  answers[0]?.({ headers: {}, tls: {} });
+  assert.deepEqual(await Promise.all(together), [{}, {}, {}, {}, {}]);
+  for (let call = 0; call < 12; call += 1) {
+    const outcome = assert.rejects(transport.call(get, never), rejects('Unavailable', /timeout/));
+    await clock.pass(5_000);
+    await outcome;
+  }
+  assert.equal(answers.length, 2);
+  const last = transport.call(get, never);
+  assert.equal(answers.length, 3);
+  answers[2]?.({ headers: {}, tls: {} });
+  assert.deepEqual(await last, {});
+  await transport.close();
+});
+
+test('a call that was stopped before it began asks for no credentials, whose failure nobody would hear', async () => {
+  const unheard: unknown[] = [];
+  const listen = (reason: unknown): void => void unheard.push(reason);
+  process.on('unhandledRejection', listen);
+  let asked = 0;
+  const authenticate = (): Promise<Credentials> => {
+    asked += 1;
+    return Promise.reject(new Error('ENOENT'));
+  };
+  const failing = { ...connection(), authenticate };
+  const transport = createTransport(failing, { clock: systemClock, timeoutMs: 5_000 });
+  await assert.rejects(transport.call(get, AbortSignal.abort()), rejects('Aborted', /stopped/));
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('unhandledRejection', listen);
+  assert.deepEqual([asked, unheard], [0, []]);
+  await transport.close();
+});
+
 test('a stream whose headers do not come ends at the deadline; one that runs has none', async () => {
   const clock = steppedClock();
   const transport = open({ clock });

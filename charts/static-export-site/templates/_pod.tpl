@@ -44,7 +44,7 @@ spec:
         periodSeconds: 5
         timeoutSeconds: 5
         failureThreshold: 2
-      resources: {{- toYaml .Values.server.resources | nindent 8 }}
+      resources: {{- include "static-export-site.resources" . | nindent 8 }}
       securityContext: {{- toYaml .Values.securityContext | nindent 8 }}
       volumeMounts:
         # Whole: a key mounted alone (subPath) would never see a fresh link.

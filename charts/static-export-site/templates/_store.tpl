@@ -1,12 +1,23 @@
-{{- /* The store's size: (keep + 2) × the largest bundle. `keep` versions stay, one is being prepared, and its
-     archive lies beside it; the server refuses anything larger, so the volume cannot overflow. */ -}}
+{{- /* The store's size: (keep + 3) × the largest bundle. `keep` versions stay, one is being prepared, its archive lies
+     beside it where it is a zip, and a reader may still hold a version that was removed; the server refuses anything
+     larger, so the volume cannot overflow. */ -}}
 {{- define "static-export-site.storeSize" -}}
 {{- if .Values.persistence.size -}}{{ .Values.persistence.size }}
 {{- else -}}
 {{- $unit := regexFind "[A-Za-z]+$" .Values.server.maxBundleSize -}}
 {{- $count := regexFind "^[0-9]+" .Values.server.maxBundleSize | int64 -}}
-{{- printf "%d%s" (mul $count (add .Values.server.keep 2)) $unit -}}
+{{- printf "%d%s" (mul $count (add .Values.server.keep 3)) $unit -}}
 {{- end -}}
+{{- end -}}
+
+{{- /* A `sizeLimit` reserves nothing. Without a request, a node that runs out of disk would evict these pods first. */ -}}
+{{- define "static-export-site.resources" -}}
+{{- $resources := deepCopy .Values.server.resources -}}
+{{- $isNamed := or (dig "requests" "ephemeral-storage" "" $resources) (dig "limits" "ephemeral-storage" "" $resources) -}}
+{{- if not (or .Values.persistence.enabled $isNamed) -}}
+{{- $resources = merge $resources (dict "requests" (dict "ephemeral-storage" (include "static-export-site.storeSize" .))) -}}
+{{- end -}}
+{{- toYaml $resources -}}
 {{- end -}}
 
 {{- define "static-export-site.mebibytes" -}}
@@ -16,9 +27,9 @@
 
 {{- define "static-export-site.checkStore" -}}
 {{- if .Values.persistence.size -}}
-{{- $need := mul (include "static-export-site.mebibytes" .Values.server.maxBundleSize | int64) (add .Values.server.keep 2) -}}
+{{- $need := mul (include "static-export-site.mebibytes" .Values.server.maxBundleSize | int64) (add .Values.server.keep 3) -}}
 {{- if lt (include "static-export-site.mebibytes" .Values.persistence.size | int64) $need -}}
-{{- fail (printf "persistence.size=%s is too small: the store may need %dMi, which is (server.keep + 2) × server.maxBundleSize. Leave persistence.size empty, or lower one of the two" .Values.persistence.size $need) -}}
+{{- fail (printf "persistence.size=%s is too small: the store may need %dMi, which is (server.keep + 3) × server.maxBundleSize. Leave persistence.size empty, or lower one of the two" .Values.persistence.size $need) -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.persistence.enabled (not .Values.persistence.existingClaim) -}}

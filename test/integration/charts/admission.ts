@@ -1,26 +1,32 @@
-// What the charts' tests send to a real API server besides charts: kinds that only have to exist, and the pods that
-// workloads would make, for admission to judge.
+// What the charts' tests send to a real API server besides charts: the definitions of other projects' kinds, and the
+// pods that workloads would make, for admission to judge. Beside it, what an API server added to what was sent.
 
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 
-/** A kind that the chart asks for, as far as discovery is concerned; its content is not checked. */
-export function kindOf(group: string, version: string, kind: string): object {
-  const plural = `${kind.toLowerCase()}s`;
-  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: {
-      name: `${plural}.${group}`,
-      annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api' },
-    },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind, plural, singular: kind.toLowerCase() },
-      versions: [{ name: version, served: true, storage: true, schema }],
-    },
-  };
+const crds = join(import.meta.dirname, '../../fixtures/crds');
+
+/** The definitions of other projects' kinds that charts render, as those projects publish them. */
+export async function readForeignKinds(): Promise<readonly object[]> {
+  const files = (await readdir(crds)).sort();
+  const texts = files.map((file) => readFile(join(crds, file), 'utf8'));
+  return (await Promise.all(texts)).map((text): object => parse(text));
+}
+
+const specShape = z.object({ kind: z.string(), spec: z.unknown() });
+
+/** Where what is stored differs from what was rendered: a tool that compares both would want to undo it for ever. */
+export function driftOf(kind: string, manifest: string, stored: string): object | undefined {
+  const rendered = parseAllDocuments(manifest)
+    .map((document) => specShape.safeParse(document.toJSON()).data)
+    .find((object) => object?.kind === kind);
+  const found = specShape.parse(parse(stored));
+  return isDeepStrictEqual(rendered?.spec, found.spec)
+    ? undefined
+    : { rendered: rendered?.spec, stored: found.spec };
 }
 
 const podShape = z.object({ metadata: z.object({}).loose(), spec: z.object({}).loose() });

@@ -13,7 +13,7 @@ import { type CommandResult, startControlPlane, type TestCluster } from '../../s
 import { runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
-import { kindOf, podOf, templateShape } from './admission.ts';
+import { driftOf, podOf, readForeignKinds, templateShape } from './admission.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const chart = join(root, 'charts/static-export-operator');
@@ -61,8 +61,7 @@ before(async () => {
     })),
     // A controller would make it.
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } },
-    kindOf('monitoring.coreos.com', 'v1', 'ServiceMonitor'),
-    kindOf('monitoring.coreos.com', 'v1', 'PrometheusRule'),
+    ...(await readForeignKinds()),
   ];
   await must(kubectl(['apply', '--server-side', '-f', '-'], { apiVersion: 'v1', kind: 'List', items }));
   await must(kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']));

@@ -16,7 +16,7 @@ import { findFreePort } from '../../support/free-port.ts';
 import { mountSecret } from '../../support/mounted-secret.ts';
 import { makeArchive, makeSite } from '../bundle-server/archive.ts';
 import { signature, startLinkServer } from '../bundle-server/link-server.ts';
-import { kindOf, podOf, templateShape } from './admission.ts';
+import { driftOf, podOf, readForeignKinds, templateShape } from './admission.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const chart = join(root, 'charts/static-export-site');
@@ -47,11 +47,7 @@ before(async () => {
     'pod-security.kubernetes.io/enforce': 'restricted',
     'pod-security.kubernetes.io/warn': 'restricted',
   };
-  const kinds = [
-    kindOf('monitoring.coreos.com', 'v1', 'ServiceMonitor'),
-    kindOf('monitoring.coreos.com', 'v1', 'PrometheusRule'),
-    kindOf('gateway.networking.k8s.io', 'v1', 'HTTPRoute'),
-  ];
+  const kinds = await readForeignKinds();
   const items = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }, ...kinds];
   await must(kubectl(['apply', '--server-side', '-f', '-'], { apiVersion: 'v1', kind: 'List', items }));
   await must(
@@ -84,12 +80,20 @@ test('every values file is installed as it stands, and its pods are admitted und
   }
 });
 
-test('on a cluster with the monitors’ kinds they are created, found by discovery', async () => {
-  const values = { fullnameOverride: 'm', staticExport: { existingSecret: 'docs-bundle' } };
+test('on a cluster with the monitors’ kinds they are created, found by discovery, and stay as rendered', async () => {
+  const values = {
+    ...{ fullnameOverride: 'm', staticExport: { existingSecret: 'docs-bundle' } },
+    httpRoute: { enabled: true, parentRefs: [{ name: 'gateway', namespace: 'infra' }] },
+  };
   await must(helm(['install', 'monitored', chart], values));
   const found = await must(kubectl(['get', 'servicemonitors,prometheusrules', '--output=name']));
   assert.match(found, /servicemonitor\S*\/m\n/);
   assert.match(found, /prometheusrule\S*\/m\n/);
+  const manifest = await must(cluster.helm(['get', 'manifest', 'monitored', `--namespace=${namespace}`]));
+  for (const kind of ['HTTPRoute', 'ServiceMonitor', 'PrometheusRule']) {
+    const stored = await must(kubectl(['get', `${kind}/m`, '--output=yaml']));
+    assert.deepEqual(driftOf(kind, manifest, stored), undefined, kind);
+  }
   await must(cluster.helm(['uninstall', 'monitored', `--namespace=${namespace}`]));
 });
 
@@ -287,12 +291,12 @@ test('another size for volumes that are there is refused with the way out, the s
     staticExport: { existingSecret: 'docs-bundle' },
     persistence: { enabled: true, size },
   });
-  await must(helm(['install', 'sized', chart], values('4096Mi')));
-  await must(helm(['upgrade', 'sized', chart], values('4Gi')));
-  const { code, stderr } = await helm(['upgrade', 'sized', chart], values('5Gi'));
+  await must(helm(['install', 'sized', chart], values('5120Mi')));
+  await must(helm(['upgrade', 'sized', chart], values('5Gi')));
+  const { code, stderr } = await helm(['upgrade', 'sized', chart], values('6Gi'));
   assert.notEqual(code, 0);
   assert.match(
     stderr,
-    /made with 4Gi, and these values ask for 5Gi.*delete statefulset sized-static-export-site --cascade=orphan/,
+    /made with 5Gi, and these values ask for 6Gi.*delete statefulset sized-static-export-site --cascade=orphan/,
   );
 });

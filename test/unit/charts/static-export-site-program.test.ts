@@ -33,9 +33,8 @@ test('the program takes every argument of the sidecar example, whose store follo
   const invocation = readInvocation(bundleServer, version, args, {});
   assert.ok(invocation.outcome === 'run', invocation.outcome === 'run' ? '' : invocation.text);
   const { keep, maxBundleSize, maxArchiveSize } = invocation.values;
-  assert.ok(maxArchiveSize <= maxBundleSize);
   const sizeLimit = example.at('spec.template.spec.volumes.1.emptyDir.sizeLimit');
-  assert.equal(sizeLimit, `${((keep + 2) * maxBundleSize) / 1024 ** 3}Gi`);
+  assert.equal(sizeLimit, `${((keep + 2) * maxBundleSize + maxArchiveSize) / 1024 ** 3}Gi`);
   const defaults = workload(await render('existing-secret')).at('spec.template.spec.containers.0.resources');
   assert.deepEqual(example.at('spec.template.spec.initContainers.0.resources'), defaults);
 });

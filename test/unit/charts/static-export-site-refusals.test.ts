@@ -128,7 +128,7 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   [
     'a store that is too small',
     { staticExport: link, persistence: { enabled: true, size: '3Gi' } },
-    /persistence\.size=3Gi is too small: the store may need 4096Mi/,
+    /persistence\.size=3Gi is too small: the store may need 5120Mi/,
   ],
   [
     'a claim that nobody mounts',

@@ -77,10 +77,10 @@ test('the number of pods is the chart’s, or an autoscaler’s', async () => {
 });
 
 const sizes: readonly (readonly [number, string, string])[] = [
-  [2, '1Gi', '4Gi'],
-  [1, '512Mi', '1536Mi'],
-  [3, '512Mi', '2560Mi'],
-  [10, '2Gi', '24Gi'],
+  [2, '1Gi', '5Gi'],
+  [1, '512Mi', '2048Mi'],
+  [3, '512Mi', '3072Mi'],
+  [10, '2Gi', '26Gi'],
 ];
 for (const [keep, maxBundleSize, store] of sizes) {
   test(`${keep} versions of at most ${maxBundleSize} get a store of ${store}, as folder and as claim`, async () => {
@@ -196,7 +196,47 @@ test('Ingress and HTTPRoute lead the base path to the site', async () => {
   assert.equal(ingress.at('spec.rules.1.http.paths.0.path'), '/docs');
   const route = one(objects, 'HTTPRoute');
   assert.deepEqual(route.at('spec.rules.0.matches.0.path'), { type: 'PathPrefix', value: '/docs' });
-  assert.deepEqual(route.at('spec.rules.0.backendRefs.0'), { name: 'site', port: 8080 });
+  assert.deepEqual(route.at('spec.rules.0.backendRefs.0'), {
+    ...{ group: '', kind: 'Service', name: 'site' },
+    ...{ port: 8080, weight: 1 },
+  });
+});
+
+test('an HTTPRoute names group and kind of its parents, a Gateway’s unless given', async () => {
+  const mesh = { group: '', kind: 'Service', name: 'mesh' };
+  const values = { httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }, mesh] } };
+  const route = one(await render('existing-secret', { values }), 'HTTPRoute');
+  assert.deepEqual(route.at('spec.parentRefs'), [
+    { group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'gateway' },
+    mesh,
+  ]);
+});
+
+test('the site’s port names no protocol that a load balancer would probe by, unless asked', async () => {
+  const port = async (service: object): Promise<unknown> => {
+    const objects = await render('existing-secret', { values: { service } });
+    const site = objects.find(({ id }) => id === `Service/${full}`);
+    assert.equal(site?.at('spec.ports.0.name'), 'http');
+    return site?.at('spec.ports.0.appProtocol');
+  };
+  assert.equal(await port({}), undefined);
+  assert.equal(await port({ appProtocol: 'kubernetes.io/ws' }), 'kubernetes.io/ws');
+});
+
+test('a pod asks for the disk that its folder may take, and for none where it has a volume', async () => {
+  const asked = async (name: string, server: object = {}): Promise<unknown> => {
+    const made = workload(await render(name, { values: { server } }));
+    return made.at('spec.template.spec.containers.0.resources.requests.ephemeral-storage');
+  };
+  assert.equal(await asked('existing-secret'), '5Gi');
+  assert.equal(await asked('existing-secret', { keep: 1, maxBundleSize: '512Mi' }), '2048Mi');
+  assert.equal(await asked('persistent'), undefined);
+  for (const own of ['0', '2Gi']) {
+    const resources = { requests: { 'ephemeral-storage': own } };
+    assert.equal(await asked('existing-secret', { resources }), own);
+  }
+  const resources = { limits: { 'ephemeral-storage': '2Gi' } };
+  assert.equal(await asked('existing-secret', { resources }), undefined, 'Kubernetes takes the limit');
 });
 
 test('servers ask each other unless peers are switched off', async () => {

@@ -29,7 +29,7 @@ export interface EventStore {
 }
 
 /** The API's own limits (core/v1 validation). */
-const maxMessageChars = 1000;
+const maxNoteBytes = 1024;
 const maxReasonChars = 128;
 const maxInstanceChars = 128;
 
@@ -46,14 +46,14 @@ export function createEventStore(transport: Transport, instance: string): EventS
           body: {
             apiVersion: apiVersionOf(events),
             kind: events.kind,
-            metadata: { name: `${name.slice(0, 200)}.${event.suffix}`, namespace },
+            metadata: { name: eventName(name, event.suffix), namespace },
             eventTime: formatMicroTime(event.at),
             reportingController: 'staticexport.dev/operator',
             reportingInstance: instance.slice(0, maxInstanceChars),
             action: 'Reconcile',
             reason: event.reason.slice(0, maxReasonChars),
             type: event.type,
-            note: event.message.slice(0, maxMessageChars),
+            note: cutToBytes(event.message, maxNoteBytes),
             regarding: {
               apiVersion: apiVersionOf(staticExports),
               kind: staticExports.kind,
@@ -81,4 +81,15 @@ export function createEventStore(transport: Transport, instance: string): EventS
       );
     },
   };
+}
+
+/** Cut so that it stays a name: no part of one may end with a dash. */
+function eventName(name: string, suffix: string): string {
+  return `${name.slice(0, 200).replace(/[-.]+$/, '')}.${suffix}`;
+}
+
+/** At most so many bytes of UTF-8, and no half of a character. */
+function cutToBytes(text: string, maxBytes: number): string {
+  // As if more were to come, so that what is cut off in the middle is held back.
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
 }

@@ -51,17 +51,18 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
   let sending: Promise<void> = Promise.resolve();
   let underWay = 0;
 
-  /** One after the other: a repeat must find the name that its first got. */
-  const send = (work: () => Promise<void>): void => {
-    if (underWay >= maxUnderWay) return;
+  /** One after the other: a repeat must find the name that its first got. False: there are too many already. */
+  const send = (work: () => Promise<void>): boolean => {
+    if (underWay >= maxUnderWay) return false;
     underWay += 1;
     sending = sending.then(work).finally(() => {
       underWay -= 1;
     });
+    return true;
   };
 
-  const create = (id: string, one: Series, object: StaticExportObject, note: EventNote): void =>
-    send(async () => {
+  const create = (id: string, one: Series, object: StaticExportObject, note: EventNote): void => {
+    const isTaken = send(async () => {
       const suffix = Buffer.from(random.bytes(8)).toString('hex');
       const event = { ...note, regarding: object.metadata, at: clock.now(), suffix };
       try {
@@ -71,8 +72,11 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
         logger.info({ error, reason: note.reason }, 'an event could not be written');
       }
     });
+    // Or its repeats would be counted into an event that does not exist.
+    if (!isTaken) series.delete(id);
+  };
 
-  const count = (id: string, one: Series): void =>
+  const count = (id: string, one: Series): void => {
     send(async () => {
       const { namespace, name } = one;
       if (name === undefined) return;
@@ -85,6 +89,7 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
         if (!isForgotten) logger.info({ error }, 'an event could not be counted up');
       }
     });
+  };
 
   const spend = (uid: string): boolean => {
     const now = clock.monotonic();

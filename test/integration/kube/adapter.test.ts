@@ -245,7 +245,7 @@ test('an event is written and counted up', async () => {
       regarding: object.metadata,
       type: 'Warning',
       reason: 'JobFailed',
-      message: 'it failed',
+      message: `it failed: ${'ж'.repeat(900)}`,
       at,
       suffix: 'aa',
     },

@@ -105,6 +105,16 @@ test('an event that the server forgot is written anew', async () => {
   assert.equal(created.length, 2);
 });
 
+test('what had no place among a hundred on their way is written when it happens again', async () => {
+  const { created, recorder } = start();
+  for (let index = 0; index < 101; index += 1) recorder.record(object(`docs-${index}`), note());
+  await recorder.settled();
+  assert.equal(created.length, 100);
+  recorder.record(object('docs-100'), note());
+  await recorder.settled();
+  assert.equal(created.at(-1)?.regarding.name, 'docs-100');
+});
+
 test('what cannot be written is forgotten, and tried when it happens again', async () => {
   const { created, faults, recorder } = start();
   faults.create = new ClusterError('Forbidden', 'may not');

@@ -57,9 +57,13 @@ export const path = kind('PATH', (value) => {
   return value;
 });
 export const hostPort = kind<HostPort>('HOST:PORT', readHostPort);
+/** A base that paths are put behind, and that may be shown: what is signed or named into a URL is a secret. */
 export const httpUrl = kind('URL', (value) => {
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
     throw new FlagValueError('must be an http:// or https:// URL');
+  }
+  if (/[?#]|^[A-Za-z]+:[/\\]*[^/\\]*@/.test(value)) {
+    throw new FlagValueError('must be a URL without user, password, query and fragment');
   }
   return value.replace(/\/+$/, '');
 });

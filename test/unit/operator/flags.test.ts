@@ -25,6 +25,10 @@ const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] =
     /--pass-timeout must be longer than six of --request-timeout/,
   ],
   [['--api-base-url=export.example.com'], /--api-base-url must be an http/],
+  [
+    ['--api-base-url=https://docs:word@export.example.com'],
+    /--api-base-url must be a URL without user, password/,
+  ],
   [['--watch-namespace=a'], /did you mean --watch-namespaces/],
 ];
 for (const [args, words] of refusals) {

@@ -110,6 +110,30 @@ for (const [name, args, wanted] of refusals) {
   test(`refused: ${name}`, () => assert.match(refusalOf(args), wanted));
 }
 
+for (const url of [
+  'https://user@x',
+  'https://:word@x/a',
+  'http:\\\\u:p@x',
+  'https:u@x',
+  'https://x/?',
+  'https://x?sig=a',
+  'https://x/#a',
+]) {
+  test(`a base URL is nothing but one, as in a resource: ${url}`, () => {
+    assert.match(
+      refusalOf([`--api-base-url=${url}`]),
+      /--api-base-url must be a URL without user, password, query and fragment/,
+    );
+  });
+}
+
+test('an address may be in the path of a base URL', () => {
+  assert.equal(
+    valuesOf(['--api-base-url=https://x.example.com:8443/@team/a/']).apiBaseUrl,
+    'https://x.example.com:8443/@team/a',
+  );
+});
+
 test('what was meant for a flag is never repeated: it may be a link or a key', () => {
   const link = 'https://store.example.com/b.tar.gz?X-Amz-Signature=s3cret';
   for (const args of [

@@ -4,52 +4,69 @@
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 --tag static-export-operator:0.1.0 .
 #
-# Programs that are built already take the place of the first stage: --build-context programs=FOLDER
-#
 #   BUILDER   Node 24 with npm and a shell; builds and is left behind
 #   BASE      Node 24 at /nodejs/bin/node, certificates, and a user 65532; the image's own, for each platform
-#   VERSION   what the label says, as a release; REVISION its commit
+#   VERSION   what the label says, as a release; REVISION its commit, SOURCE where the sources are
 #
-# Nothing that is copied depends on the architecture: programs are text. What V8 compiled is made once for each
-# platform (under emulation where need be).
+# What is built already takes the place of the first stage: --build-context programs=FOLDER of `npm run build`, and
+# --build-context documents=FOLDER of `node .ci/third-party.ts FOLDER`.
+#
+# Nothing runs but on the builder's own architecture, so a foreign one needs no emulation: programs are text. Only what
+# V8 compiled belongs to an architecture, and is left out of images for another than the builder's.
 
 ARG BUILDER=docker.io/library/node:24-trixie-slim
 ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot
 
-# Bundles are the same for every architecture, so they are made once, on the builder's own.
 FROM --platform=$BUILDPLATFORM ${BUILDER} AS build
 WORKDIR /source
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY test/support/assert-node.ts test/support/
+COPY .ci/third-party.ts .ci/
+RUN node .ci/third-party.ts documents
 COPY src src
 RUN npm run build
 
 FROM scratch AS programs
 COPY --from=build /source/dist/*.mjs /
 
-# What V8 compiled of each program, kept for the next start: 70 ms sooner and 8 MB smaller. It is bound to Node's
-# version, the architecture and the user id; where one differs, Node goes on without it.
-FROM ${BASE} AS compiled
+# The packages in the programs: a bill of materials, and their notices.
+FROM scratch AS documents
+COPY --from=build /source/documents /
+
+# What V8 compiled of each program, kept for the next start, which is sooner and smaller by it. It is bound to Node's
+# version, the architecture, the processor's features and the user id; where one differs, Node goes on without it.
+FROM --platform=$BUILDPLATFORM ${BASE} AS compiled
+ARG BUILDARCH
+ARG TARGETARCH
 COPY --from=programs /*.mjs /app/
 USER 65532:65532
-ENV NODE_COMPILE_CACHE=/tmp/compiled
+ENV NODE_COMPILE_CACHE=/tmp/compiled/${BUILDARCH}
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "operator", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "bundle-server", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "export-service", "--version"]
+RUN ["/nodejs/bin/node", "/app/bundle-worker.mjs"]
+# Empty where the two differ.
+RUN ["/nodejs/bin/node", "--eval", "fs.mkdirSync('/tmp/compiled/' + process.env.TARGETARCH, { recursive: true })"]
 
 FROM ${BASE}
+ARG BASE
+ARG TARGETARCH
 ARG VERSION=0.1.0
 ARG REVISION=""
+ARG SOURCE=""
 LABEL org.opencontainers.image.title="static-export-operator" \
       org.opencontainers.image.description="Keeps a hosted docs site's static export published in your own cluster" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.source="${SOURCE}" \
+      org.opencontainers.image.base.name="${BASE}"
+COPY --from=documents / /usr/share/doc/static-export-operator/
+COPY LICENSE /usr/share/doc/static-export-operator/
 COPY --from=programs /*.mjs /app/
-COPY --from=compiled /tmp/compiled /app/compiled
-COPY LICENSE /app/
+COPY --from=compiled /tmp/compiled/${TARGETARCH} /app/compiled
 WORKDIR /app
 # One arena for what lies outside of the heap: each thread that ends would leave one of its own behind, 20 MB together.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled MALLOC_ARENA_MAX=1

@@ -1,87 +1,132 @@
 // The image as anybody builds it from the sources: the Dockerfile's own `npm ci` and bundling on local bases. What it
-// holds beside its base is text, the same for every architecture, and the same as `npm run build` makes.
+// holds beside its base is text, the same for every architecture, and the same as `npm run build` makes; what it is
+// made of, it says itself.
 
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { z } from 'zod';
-import { mustRun } from '../support/command.ts';
-import { buildFromSources } from '../support/image/test-images.ts';
+import { buildForeign, buildFromSources } from '../support/image/test-images.ts';
+import { hashOf, type UnpackedImage, unpackImage } from './unpacked-image.ts';
 
-const manifestShape = z.tuple([z.object({ Config: z.string(), Layers: z.array(z.string()) })]);
-const configShape = z.object({
-  config: z.object({
-    User: z.string(),
-    Entrypoint: z.array(z.string()),
-    Env: z.array(z.string()),
-    Labels: z.record(z.string(), z.string()),
-  }),
+const documents = 'usr/share/doc/static-export-operator';
+const billShape = z.object({
+  bomFormat: z.literal('CycloneDX'),
+  components: z.array(z.object({ name: z.string(), version: z.string(), purl: z.string() })),
 });
+const metafileShape = z.object({
+  outputs: z.record(
+    z.string(),
+    z.object({ inputs: z.record(z.string(), z.object({ bytesInOutput: z.number() })) }),
+  ),
+});
+const manifestShape = z.object({ name: z.string(), version: z.string() });
+
+/** The programs of an image are those of the checkout, byte for byte. */
+async function assertPrograms(image: UnpackedImage, programs: string): Promise<void> {
+  const names = (await readdir(programs)).sort();
+  assert.ok(names.includes('operator.mjs') && names.includes('bundle-server.mjs'));
+  const app = join(image.root, 'app');
+  assert.deepEqual((await readdir(app)).sort(), [...names, 'compiled'].sort());
+  for (const name of names) assert.equal(await hashOf(join(app, name)), await hashOf(join(programs, name)));
+}
 
 suite('the image, built from the sources', () => {
   let built: Awaited<ReturnType<typeof buildFromSources>>;
-  let folder = '';
+  let image: UnpackedImage;
 
   before(async () => {
     built = await buildFromSources();
-    folder = join(dirname(built.archive), 'unpacked');
-    await mkdir(folder);
-    await mustRun(['tar', '-xf', built.archive, '-C', folder]);
+    image = await unpackImage(built.archive, join(dirname(built.archive), 'unpacked'));
   });
   after(() => built?.remove());
 
-  /** Unpacks what the layers after the base's hold below `app`. */
-  const unpackApp = async (): Promise<string> => {
-    const [{ Layers }] = manifestShape.parse(
-      JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')),
-    );
-    const root = join(folder, 'root');
-    await mkdir(root);
-    const [, ...own] = Layers;
-    for (const layer of own) await mustRun(['tar', '-xf', join(folder, layer), '-C', root]);
-    assert.deepEqual(await readdir(root), ['app'], 'nothing is put anywhere else');
-    return join(root, 'app');
-  };
-
-  test('its programs are those of the checkout, byte for byte, and nothing in it is machine code', async (t) => {
-    const app = await unpackApp();
-    const names = (await readdir(app)).sort();
-    const programs = (await readdir(built.programs)).sort();
-    assert.ok(programs.includes('operator.mjs') && programs.includes('bundle-server.mjs'));
-    assert.deepEqual(names, [...programs, 'LICENSE', 'compiled'].sort());
-    for (const name of programs) {
-      assert.equal(await hashOf(join(app, name)), await hashOf(join(built.programs, name)), name);
-    }
-    const files = await readdir(app, { recursive: true, withFileTypes: true });
+  test('its programs are those of the checkout, byte for byte, and nothing in it is machine code', async () => {
+    assert.deepEqual((await readdir(image.root)).sort(), ['app', 'usr'], 'nothing is put anywhere else');
+    assert.deepEqual(await readdir(join(image.root, 'usr/share/doc')), ['static-export-operator']);
+    await assertPrograms(image, built.programs);
+    const files = await readdir(image.root, { recursive: true, withFileTypes: true });
     for (const file of files.filter((entry) => entry.isFile())) {
       const start = (await readFile(join(file.parentPath, file.name))).subarray(0, 4).toString('latin1');
       assert.ok(start !== '\u007fELF' && !file.name.endsWith('.node'), file.name);
     }
-    t.diagnostic(
-      `${programs.length} programs; compiled code, which another architecture leaves aside, beside them`,
-    );
+    const [cache = '', ...more] = await readdir(join(image.root, 'app/compiled'));
+    assert.match(cache, /^v24\..*-65532$/);
+    assert.deepEqual(more, []);
+    const compiled = await readdir(join(image.root, 'app/compiled', cache));
+    assert.ok(compiled.length >= 5, 'the entrypoint, three programs and a worker');
   });
 
-  test('it says what it is, runs as nobody, and needs no shell', async () => {
-    const [{ Config }] = manifestShape.parse(
-      JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')),
-    );
-    const { config } = configShape.parse(JSON.parse(await readFile(join(folder, Config), 'utf8')));
+  test('it says what it is, runs as nobody, and needs no shell', () => {
+    const { config } = image;
     assert.equal(config.User, '65532:65532');
     assert.deepEqual(config.Entrypoint, ['/nodejs/bin/node', '/app/entrypoint.mjs']);
-    assert.equal(config.Labels['org.opencontainers.image.version'], '1.2.3');
-    assert.equal(config.Labels['org.opencontainers.image.revision'], 'abc');
+    const label = (name: string): string | undefined => config.Labels[`org.opencontainers.image.${name}`];
+    assert.equal(label('version'), '1.2.3');
+    assert.equal(label('revision'), 'abc');
+    assert.equal(label('source'), 'https://git.example.com/docs/operator');
+    assert.equal(label('base.name'), 'localhost/base:1');
+    assert.equal(label('licenses'), 'Apache-2.0');
     assert.ok(
       config.Env.every((variable) => !/EXTRA_CA|TOKEN|KEY/.test(variable)),
       'nothing of the builder’s',
     );
   });
+
+  test('it holds its licence, and every package that went into a program by name, version and licence text', async (t) => {
+    const folder = join(image.root, documents);
+    const names = ['LICENSE', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'];
+    assert.deepEqual((await readdir(folder)).sort(), names);
+    const { components } = billShape.parse(JSON.parse(await readFile(join(folder, 'sbom.cdx.json'), 'utf8')));
+    const listed = components.map(({ name, version }) => `${name} ${version}`);
+    const bundled = await bundledPackages(built.metafile);
+    assert.ok(bundled.length > 50);
+    assert.deepEqual(
+      bundled.filter((one) => !listed.includes(one)),
+      [],
+      'what the bundler took is in the bill of materials',
+    );
+    const notices = await readFile(join(folder, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+    const headings = [...notices.matchAll(/\n-{80}\n\n(.+)\n/g)].map(([, heading]) => heading);
+    assert.deepEqual(headings, listed, 'and each of these has its notice');
+    assert.match(notices, /\n\nzod \d[\d.]*\nMIT\n\nMIT License\n\nCopyright/);
+    t.diagnostic(`${bundled.length} packages went into the programs, ${listed.length} are listed`);
+  });
 });
 
-async function hashOf(file: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(file))
-    .digest('hex');
+suite('the image for an architecture that its builder cannot run', () => {
+  let built: Awaited<ReturnType<typeof buildForeign>>;
+
+  before(async () => {
+    built = await buildForeign('linux/arm64');
+  });
+  after(() => built?.remove());
+
+  test('is built without running anything of it, with the same programs and no compiled code', async () => {
+    const image = await unpackImage(built.archive, join(dirname(built.archive), 'unpacked'));
+    assert.equal(image.architecture, 'arm64');
+    await assertPrograms(image, built.programs);
+    assert.deepEqual(await readdir(join(image.root, 'app/compiled')), []);
+    assert.equal(image.config.User, '65532:65532');
+  });
+});
+
+/** Name and version of each package that gave a byte to a program. */
+async function bundledPackages(metafile: string): Promise<readonly string[]> {
+  const { outputs } = metafileShape.parse(JSON.parse(await readFile(metafile, 'utf8')));
+  const folders = new Set<string>();
+  for (const { inputs } of Object.values(outputs)) {
+    for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+      const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0];
+      if (folder !== undefined && bytesInOutput > 0) folders.add(folder);
+    }
+  }
+  const project = join(import.meta.dirname, '../..');
+  const packages = [...folders].map(async (folder) => {
+    const text = await readFile(join(project, folder, 'package.json'), 'utf8');
+    const { name, version } = manifestShape.parse(JSON.parse(text));
+    return `${name} ${version}`;
+  });
+  return Promise.all(packages);
 }

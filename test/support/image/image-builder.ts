@@ -10,6 +10,10 @@ export interface BuildOrder {
   readonly name: string;
   readonly context: string;
   readonly dockerfile: string;
+  /** `linux/arm64`, say; this machine's when absent. */
+  readonly platform?: string;
+  /** The name becomes a list with an image for each platform, to which this one is added. */
+  readonly isListed?: boolean;
   /** Values of the Dockerfile's ARGs. */
   readonly args?: Readonly<Record<string, string>>;
   /** Folders that take the place of a stage. */
@@ -33,11 +37,17 @@ export async function createImageBuilder(folder: string): Promise<ImageBuilder> 
   const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'store-run')];
   const buildah = ['unshare', '--mount', '--', 'sh', '-ceu', hideState, 'buildah', state, ...store];
   return {
-    build: async ({ name, context, dockerfile, args = {}, stages = {}, mounts = {} }) => {
-      const values = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
+    build: async ({ name, context, dockerfile, platform, isListed, args = {}, stages = {}, mounts = {} }) => {
+      const values = Object.entries({ ...(platform !== undefined && ownPlatform()), ...args }).map(
+        ([key, value]) => `--build-arg=${key}=${value}`,
+      );
       const contexts = Object.entries(stages).map(([stage, path]) => `--build-context=${stage}=${path}`);
       const volumes = Object.entries(mounts).map(([here, there]) => `--volume=${here}:${there}`);
-      const options = ['--isolation=chroot', '--pull-never', `--file=${dockerfile}`, `--tag=${name}`];
+      const target = [
+        `--${isListed === true ? 'manifest' : 'tag'}=${name}`,
+        ...(platform === undefined ? [] : [`--platform=${platform}`]),
+      ];
+      const options = ['--isolation=chroot', '--pull-never', `--file=${dockerfile}`, ...target];
       await mustRun([...buildah, 'bud', ...options, ...values, ...contexts, ...volumes, context]);
     },
     save: async (name) => {
@@ -46,6 +56,12 @@ export async function createImageBuilder(folder: string): Promise<ImageBuilder> 
       return file;
     },
   };
+}
+
+// BuildKit says it always, this builder only where it builds for its own.
+function ownPlatform(): Readonly<Record<string, string>> {
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+  return { BUILDPLATFORM: `linux/${architecture}`, BUILDARCH: architecture };
 }
 
 // It remembers where it saw each blob under /var/lib, whatever store it is told to use.

@@ -38,7 +38,7 @@ export function buildTestImages(): Promise<TestImages> {
       context: project,
       dockerfile: join(project, 'Dockerfile'),
       args: { BASE: 'localhost/base:1' },
-      stages: { programs },
+      stages: { programs, documents: await writeDocuments(join(folder, 'documents')) },
     });
     const archive = await builder.save(product);
     const productBytes = (await stat(archive)).size;
@@ -55,6 +55,8 @@ export function buildFromSources(): Promise<{
   readonly archive: string;
   /** The programs as `npm run build` makes them in this checkout. */
   readonly programs: string;
+  /** What the bundler says went into them. */
+  readonly metafile: string;
   remove(): Promise<void>;
 }> {
   return inFolder(async (folder, builder) => {
@@ -70,11 +72,51 @@ export function buildFromSources(): Promise<{
       name,
       context: project,
       dockerfile: join(project, 'Dockerfile'),
-      args: { BASE: 'localhost/base:1', BUILDER: 'localhost/builder:1', VERSION: '1.2.3', REVISION: 'abc' },
+      args: {
+        BASE: 'localhost/base:1',
+        BUILDER: 'localhost/builder:1',
+        VERSION: '1.2.3',
+        REVISION: 'abc',
+        SOURCE: 'https://git.example.com/docs/operator',
+      },
       mounts: { ...mounts, ...(existsSync(cache) && { [cache]: '/root/.npm' }) },
     });
     const programs = await bundlePrograms(join(folder, 'programs'));
-    return { archive: await builder.save(name), programs };
+    return { archive: await builder.save(name), programs, metafile: metafileOf(programs) };
+  });
+}
+
+/**
+ * The product's image for an architecture that this machine cannot run: on the base for it, Node is a file without any
+ * code. Whatever the build ran of it would fail.
+ */
+export function buildForeign(platform: string): Promise<{
+  readonly archive: string;
+  readonly programs: string;
+  remove(): Promise<void>;
+}> {
+  return inFolder(async (folder, builder) => {
+    const name = 'localhost/bases:1';
+    const recipe = await writeRecipe(folder, 'bases', ['FROM scratch', 'COPY . /']);
+    for (const [at, one] of [undefined, platform].entries()) {
+      const context = join(folder, `base-${at}`);
+      await mkdir(context);
+      await fillBaseRoot(context);
+      if (one !== undefined) await writeFile(join(context, 'nodejs/bin/node'), 'of another machine\n');
+      const place = one === undefined ? {} : { platform: one };
+      await builder.build({ name, context, dockerfile: recipe, isListed: true, ...place });
+    }
+    const programs = await bundlePrograms(join(folder, 'programs'));
+    const product = 'localhost/foreign:1';
+    await builder.build({
+      name: product,
+      platform,
+      context: project,
+      dockerfile: join(project, 'Dockerfile'),
+      args: { BASE: name },
+      stages: { programs, documents: await writeDocuments(join(folder, 'documents')) },
+    });
+    return { archive: await builder.save(product), programs };
   });
 }
 
@@ -111,10 +153,20 @@ async function inFolder<T>(
   }
 }
 
+function metafileOf(programs: string): string {
+  return `${programs}.json`;
+}
+
 // `npm run build` writes source maps beside the bundles; the image has no use for them.
 async function bundlePrograms(folder: string): Promise<string> {
-  await mustRun(['npm', '--prefix', project, 'run', 'build', '--silent', '--', `--outdir=${folder}`]);
+  const options = [`--outdir=${folder}`, `--metafile=${metafileOf(folder)}`];
+  await mustRun(['npm', '--prefix', project, 'run', 'build', '--silent', '--', ...options]);
   await mustRun(['find', folder, '-name', '*.map', '-delete']);
+  return folder;
+}
+
+async function writeDocuments(folder: string): Promise<string> {
+  await mustRun([process.execPath, join(project, '.ci/third-party.ts'), folder]);
   return folder;
 }
 

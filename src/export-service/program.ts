@@ -58,8 +58,9 @@ export const exportServiceProgram: ProgramDescription<typeof flags> = {
       : undefined,
 };
 
-/** Every address at once (`0.0.0.0`, `::`, in any spelling): good to listen on, nothing to connect to. */
+/** Every address at once (none, `0.0.0.0`, `::`, in any spelling): good to listen on, nothing to connect to. */
 function isUnspecified(host: string): boolean {
+  if (host === '') return true;
   const url = `http://${host.includes(':') ? `[${host}]` : host}`;
   const plain = URL.canParse(url) ? new URL(url).hostname : host;
   return plain === '0.0.0.0' || plain === '[::]' || plain === '[::ffff:0:0]';

@@ -126,9 +126,9 @@ function readHostPort(value: string): HostPort {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(value);
   const port = Number(match?.[3]);
   if (match === null || port > 65_535) {
-    throw new FlagValueError('must be HOST:PORT, for example 0.0.0.0:8080 or [::]:8080');
+    throw new FlagValueError('must be HOST:PORT, for example 127.0.0.1:8080, or :8080 for every address');
   }
-  return { host: match[1] ?? (match[2] === '' ? '0.0.0.0' : (match[2] ?? '')), port };
+  return { host: match[1] ?? match[2] ?? '', port };
 }
 
 const durationUnitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -68,10 +68,10 @@ export async function listenHttp(
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     refuse(error, socket, connections.get(socket), clock.now());
   });
-  const port = await bind(server, address);
+  const { port, host: bound } = await bind(server, address);
   // An accept that fails for want of descriptors heals by itself; unheard, the event would end the process.
   server.on('error', () => {});
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  const host = bound.includes(':') ? `[${bound}]` : bound;
   return {
     port,
     url: `http://${host}:${port}`,
@@ -143,7 +143,8 @@ function refuse(
   }
 }
 
-function bind(server: Server, { host, port }: HostPort): Promise<number> {
+/** Without a host, on every address of both families, or of the one that the machine has. */
+function bind(server: Server, { host, port }: HostPort): Promise<HostPort> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const advice =
@@ -156,9 +157,10 @@ function bind(server: Server, { host, port }: HostPort): Promise<number> {
         ),
       );
     });
-    server.listen({ host, port }, () => {
+    server.listen({ port, ...(host !== '' && { host }) }, () => {
       const bound = server.address();
-      resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
+      const found = typeof bound === 'object' && bound !== null ? bound : { address: host, port };
+      resolve({ host: host === '' ? found.address : host, port: found.port });
     });
   });
 }

@@ -18,7 +18,8 @@ export function logWhenDone(
 ): void {
   const beganMs = clock.monotonic();
   const { method, url = '', socket, headers } = request;
-  const client = socket.remoteAddress;
+  // Where both families are listened on, an address of IPv4 comes dressed as one of IPv6.
+  const client = socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '');
   response.once('close', () => {
     log.info(
       {

@@ -35,6 +35,7 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- define "static-export-operator.check" -}}
 {{- include "static-export-operator.checkLabels" . -}}
 {{- include "static-export-operator.checkLease" . -}}
+{{- include "static-export-operator.checkScratch" . -}}
 {{- $service := .Values.exportService -}}
 {{- if $service.enabled -}}
 {{- if and (not $service.keys.existingSecret) (not $service.keys.inline) -}}
@@ -54,6 +55,21 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- if not (or .configMaps .secrets) -}}
 {{- fail (printf "targets.values for namespace %s names no object: list configMaps or secrets" .namespace) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* In KiB, of a size such as `512MiB` or `512Mi`. */ -}}
+{{- define "static-export-operator.kibibytes" -}}
+{{- $count := regexFind "^[0-9]+" . | int64 -}}
+{{- get (dict "Ki" $count "Mi" (mul $count 1024) "Gi" (mul $count 1048576) "Ti" (mul $count 1073741824)) (regexFind "[A-Za-z]+$" . | trimSuffix "B") -}}
+{{- end -}}
+
+{{- /* The first large zip would have the pod evicted. */ -}}
+{{- define "static-export-operator.checkScratch" -}}
+{{- $limit := .Values.scratchSizeLimit -}}
+{{- $archive := .Values.inspection.maxArchiveSize -}}
+{{- if and $limit (lt (include "static-export-operator.kibibytes" $limit | int64) (include "static-export-operator.kibibytes" $archive | int64)) -}}
+{{- fail (printf "scratchSizeLimit=%s has no room for one archive of inspection.maxArchiveSize=%s: raise the first, or lower the second" $limit $archive) -}}
 {{- end -}}
 {{- end -}}
 

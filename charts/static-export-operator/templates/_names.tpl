@@ -14,6 +14,8 @@
 {{- define "static-export-operator.testName" -}}{{ include "static-export-operator.fullname" . }}-test{{- end -}}
 {{- define "static-export-operator.serviceName" -}}{{ include "static-export-operator.fullname" . }}-export-service{{- end -}}
 
+{{- define "static-export-operator.serviceAdminName" -}}{{ include "static-export-operator.fullname" . }}-export-admin{{- end -}}
+
 {{- define "static-export-operator.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
 {{- .Values.serviceAccount.name | default (include "static-export-operator.fullname" .) -}}
@@ -56,7 +58,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- /* Labels that selectors and monitors go by: changed, a Service leads nowhere and a workload is refused. */ -}}
 {{- define "static-export-operator.checkLabels" -}}
-{{- range $value, $labels := dict "commonLabels" .Values.commonLabels "podLabels" .Values.podLabels -}}
+{{- range $value, $labels := dict "commonLabels" .Values.commonLabels "podLabels" .Values.podLabels "exportService.podLabels" .Values.exportService.podLabels -}}
 {{- range list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
 {{- if hasKey $labels . -}}
 {{- fail (printf "%s must not set %s: selectors of the chart go by it. Remove it (nameOverride and fullnameOverride change names)" $value .) -}}
@@ -70,10 +72,14 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ include "static-export-operator.commonLabels" . }}
 {{- end -}}
 
+{{- /* `global.imageRegistry` stands before a repository that names no registry of its own. */ -}}
 {{- define "static-export-operator.image" -}}
+{{- $registry := dig "imageRegistry" "" (.Values.global | default dict) | trimSuffix "/" -}}
 {{- with .Values.image -}}
-{{- if .digest -}}{{ printf "%s@%s" .repository .digest }}
-{{- else -}}{{ printf "%s:%s" .repository (.tag | default $.Chart.AppVersion) }}{{- end -}}
+{{- $isBare := not (regexMatch "^([^/]*[.:][^/]*|localhost)/" .repository) -}}
+{{- $repository := and (ne $registry "") $isBare | ternary (printf "%s/%s" $registry .repository) .repository -}}
+{{- if .digest -}}{{ printf "%s@%s" $repository .digest }}
+{{- else -}}{{ printf "%s:%s" $repository (.tag | default $.Chart.AppVersion) }}{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -30,10 +30,10 @@ spec:
         httpGet: { path: /readyz, port: admin }
         periodSeconds: 10
         timeoutSeconds: 5
-      resources: {{- toYaml .Values.resources | nindent 8 }}
+      resources: {{- include "static-export-operator.resources" . | nindent 8 }}
       securityContext: {{- toYaml .Values.securityContext | nindent 8 }}
       volumeMounts:
-        # Archives lie here while they are inspected.
+        # A zip lies here while it is inspected.
         - { name: scratch, mountPath: /tmp }
         {{- if or .Values.extraCa.configMap .Values.extraCa.secret }}
         - { name: extra-ca, mountPath: /etc/static-export-ca, readOnly: true }
@@ -51,6 +51,18 @@ spec:
       secret: { secretName: {{ . }} }
     {{- end }}
     {{- with .Values.extraVolumes }}{{- toYaml . | nindent 4 }}{{- end }}
+{{- end -}}
+
+{{- /* What lies in the scratch folder counts as the container's: without a request, a node that runs out of disk would
+     evict these pods first. */ -}}
+{{- define "static-export-operator.resources" -}}
+{{- $resources := deepCopy .Values.resources -}}
+{{- $isNamed := or (dig "requests" "ephemeral-storage" "" $resources) (dig "limits" "ephemeral-storage" "" $resources) -}}
+{{- if not $isNamed -}}
+{{- $size := .Values.inspection.maxArchiveSize | trimSuffix "B" -}}
+{{- $resources = merge $resources (dict "requests" (dict "ephemeral-storage" $size)) -}}
+{{- end -}}
+{{- toYaml $resources -}}
 {{- end -}}
 
 {{- define "static-export-operator.args" -}}

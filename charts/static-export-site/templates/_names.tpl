@@ -65,9 +65,13 @@ app.kubernetes.io/component: server
 {{- if or (eq $root.Values.monitoring.kinds "always") ($root.Capabilities.APIVersions.Has (printf "monitoring.coreos.com/v1/%s" (index . 1))) }}yes{{ end -}}
 {{- end -}}
 
+{{- /* `global.imageRegistry` stands before a repository that names no registry of its own. */ -}}
 {{- define "static-export-site.image" -}}
+{{- $registry := dig "imageRegistry" "" (.Values.global | default dict) | trimSuffix "/" -}}
 {{- with .Values.server.image -}}
-{{- if .digest -}}{{ printf "%s@%s" .repository .digest }}
-{{- else -}}{{ printf "%s:%s" .repository (.tag | default $.Chart.AppVersion) }}{{- end -}}
+{{- $isBare := not (regexMatch "^([^/]*[.:][^/]*|localhost)/" .repository) -}}
+{{- $repository := and (ne $registry "") $isBare | ternary (printf "%s/%s" $registry .repository) .repository -}}
+{{- if .digest -}}{{ printf "%s@%s" $repository .digest }}
+{{- else -}}{{ printf "%s:%s" $repository (.tag | default $.Chart.AppVersion) }}{{- end -}}
 {{- end -}}
 {{- end -}}

@@ -92,10 +92,20 @@ test('every values file is installed as it stands, and its pods are admitted und
         if (pod.kind === 'Pod') Object.assign(pod.spec, { serviceAccountName: 'default' });
         assert.match(await must(cluster.kubectl(args, { input: JSON.stringify(pod) })), /-test created/);
       }
+      if (file === 'everything.yaml') await stayAsRendered();
       await uninstall();
     });
   }
 });
+
+/** Nothing that a tool which compares would want to undo. */
+async function stayAsRendered(): Promise<void> {
+  const manifest = await inspect('manifest');
+  for (const kind of ['ServiceMonitor', 'PrometheusRule']) {
+    const stored = await must(kubectl(['get', `${kind}/exporter`, '--output=yaml']));
+    assert.equal(driftOf(kind, manifest, stored), undefined, kind);
+  }
+}
 
 test('an upgrade brings a newer CRD along, and an uninstallation leaves it with every StaticExport', async () => {
   const older = join(cluster.folder, 'older');
@@ -219,4 +229,11 @@ test('what helm test runs sees the operator at work, and fails without one', asy
     await operator.stop();
   }
   await uninstall();
+  // Its owner is the operator, not Helm.
+  const readme = await readFile(join(chart, 'README.md'), 'utf8');
+  const [, command = ''] = /^kubectl (delete lease \S+) --namespace/m.exec(readme) ?? [];
+  assert.equal(
+    await must(kubectl(command.replace(/\S+$/, full).split(' '))),
+    `lease.coordination.k8s.io "${full}" deleted from ${namespace} namespace\n`,
+  );
 });

@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
@@ -133,7 +134,7 @@ test('what the resource refuses, the installation refuses with the resource’s 
   assert.match(stderr, /schedule must be a cron expression of five fields/);
 });
 
-/** `--flag=value` of the container, with the cluster's paths and addresses replaced by this machine's. */
+/** `--flag=value` of the container, with the cluster's paths and ports replaced by this machine's. */
 function localise(args: readonly string[], folder: string, site: number, admin: number): readonly string[] {
   return args
     .slice(1)
@@ -141,8 +142,8 @@ function localise(args: readonly string[], folder: string, site: number, admin: 
       flag
         .replace('/etc/static-export/', `${folder}/mounted/`)
         .replace('/var/lib/static-export', `${folder}/store`)
-        .replace('0.0.0.0:8080', `127.0.0.1:${site}`)
-        .replace('0.0.0.0:9090', `127.0.0.1:${admin}`),
+        .replace('=:8080', `=:${site}`)
+        .replace('=:9090', `=:${admin}`),
     );
 }
 
@@ -183,13 +184,13 @@ test('the vendor’s documented flow: three values, a served site, and upgrades 
       parse(await must(cluster.helm(['get', 'hooks', 'docs', `--namespace=${namespace}`]))),
     );
     const [{ command, args: script }] = hook.spec.containers;
-    const checkSite = (): Promise<CommandResult> =>
+    const checkSite = (address = '127.0.0.1'): Promise<CommandResult> =>
       runCommand([process.execPath, ...command.slice(1), ...script], {
         env: {
           ...{
-            SITE_ADDRESS: '127.0.0.1',
+            SITE_ADDRESS: address,
             SITE_PORT: `${site}`,
-            ADMIN_ADDRESS: '127.0.0.1',
+            ADMIN_ADDRESS: address,
             ADMIN_PORT: `${admin}`,
           },
           ...{ BASE_PATH: '/', TIMEOUT_SECONDS: '20' },
@@ -199,6 +200,10 @@ test('the vendor’s documented flow: three values, a served site, and upgrades 
       await must(checkSite()),
       /serving version v1, digest [0-9a-f]{64}, 33 files\nhome page: 200.*\n.*304\n/,
     );
+    const hasIpv6 = Object.values(networkInterfaces()).some((all = []) =>
+      all.some(({ address }) => address === '::1'),
+    );
+    if (hasIpv6) assert.match(await must(checkSite('::1')), /serving version v1/);
     assert.equal(await generation(), '1');
 
     const downloads = links.requests();

@@ -31,6 +31,25 @@ test('no archive that the operator’s chart publishes is too large for the serv
   assert.ok(promoted.values.maxBundleSize <= served.values.maxBundleSize);
 });
 
+test('a registry for all charts stands before a repository that names none of its own', async () => {
+  const images = async (repository: string): Promise<readonly unknown[]> => {
+    const global = { imageRegistry: 'mirror.example:5000/docs/' };
+    const site = await render('existing-secret', { values: { global, server: { image: { repository } } } });
+    const ops = await operator.render('vendor', { values: { global, image: { repository } } });
+    return [workload(site), operator.pick(ops, `Deployment/${operator.full}`)].map((made) =>
+      made.at('spec.template.spec.containers.0.image'),
+    );
+  };
+  for (const [repository, image] of [
+    ['static-export-operator', 'mirror.example:5000/docs/static-export-operator:0.1.0'],
+    ['team/exports', 'mirror.example:5000/docs/team/exports:0.1.0'],
+    ['registry.example.com/exports', 'registry.example.com/exports:0.1.0'],
+    ['localhost/exports', 'localhost/exports:0.1.0'],
+  ] as const) {
+    assert.deepEqual(await images(repository), [image, image]);
+  }
+});
+
 /** Paths of all fields that a JSON schema names. */
 function fieldsOf(schema: unknown, above = ''): readonly string[] {
   const shape = z.object({ properties: z.record(z.string(), z.unknown()) }).safeParse(schema);

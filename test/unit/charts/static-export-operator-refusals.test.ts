@@ -59,6 +59,16 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     /commonLabels must not set app\.kubernetes\.io\/component/,
   ],
   [
+    'a label of the export service’s pod that selectors go by',
+    { exportService: { podLabels: { 'app.kubernetes.io/name': 'a' } } },
+    /exportService\.podLabels must not set app\.kubernetes\.io\/name/,
+  ],
+  [
+    'a scratch folder that no large archive fits into',
+    { scratchSizeLimit: '1023Mi' },
+    /scratchSizeLimit=1023Mi has no room for one archive of inspection\.maxArchiveSize=1GiB/,
+  ],
+  [
     'a lease that cannot be renewed in time',
     { leaderElection: { leaseDuration: '2999ms' } },
     /leaderElection\.leaseDuration=2999ms is too short .*at least 3s/,

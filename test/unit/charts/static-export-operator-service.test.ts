@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { exportServiceProgram } from '../../../src/export-service/program.ts';
+import { readInvocation } from '../../../src/runtime/flags.ts';
+import { version } from '../../../src/runtime/version.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';
 import { type RenderedObject, renderChart } from './rendered-chart.ts';
 
@@ -81,4 +84,53 @@ test('the export service keeps its volume, and has one process at a time', async
   const own = { exportService: { persistence: { existingClaim: 'mine' } } };
   const claimed = await render('everything', { values: own });
   assert.ok(claimed.every(({ id }) => !id.startsWith('PersistentVolumeClaim/')));
+});
+
+test('its disk is shared out: half for archives, a quarter each for a crawl and what it makes', async () => {
+  const flags = async (size: string): Promise<readonly string[]> => {
+    const values = { exportService: { persistence: { size } } };
+    return argsOf(await render('everything', { values }), 'exporter-export-service');
+  };
+  for (const [size, kib] of [
+    ['10Gi', 10 * 1024 ** 2],
+    ['512Mi', 512 * 1024],
+    ['1Ti', 1024 ** 3],
+  ] as const) {
+    const own = (await flags(size)).filter((flag) => !flag.startsWith('--log-level=')).slice(1);
+    const invocation = readInvocation(exportServiceProgram, version, own, {});
+    assert.ok(invocation.outcome === 'run', invocation.outcome === 'run' ? '' : invocation.text);
+    const { keepBytes, maxBytes } = invocation.values;
+    assert.equal(keepBytes + 2 * maxBytes, kib * 1024);
+    assert.equal(keepBytes, 2 * maxBytes);
+  }
+});
+
+test('without a volume its pod asks for the disk that its folder may take', async () => {
+  const asked = async (enabled: boolean): Promise<unknown> => {
+    const values = { exportService: { persistence: { enabled } } };
+    const workload = pick(await render('everything', { values }), 'Deployment/exporter-export-service');
+    return workload.at('spec.template.spec.containers.0.resources.requests.ephemeral-storage');
+  };
+  assert.equal(await asked(false), '20Gi');
+  assert.equal(await asked(true), undefined);
+});
+
+test('its metrics have a Service and a monitor of their own, and its pod what the user gave it', async () => {
+  const objects = await render('everything');
+  const admin = pick(objects, 'Service/exporter-export-admin');
+  assert.equal(admin.at('spec.type'), 'ClusterIP');
+  assert.equal(admin.at('spec.ports.0.targetPort'), 'admin');
+  const monitor = pick(objects, 'ServiceMonitor/exporter-export-service');
+  const labels = new Map(Object.entries(Object(admin.at('metadata.labels'))));
+  for (const [label, value] of Object.entries(Object(monitor.at('spec.selector.matchLabels')))) {
+    assert.equal(labels.get(label), value);
+  }
+  assert.equal(monitor.at('metadata.labels.release'), 'prometheus');
+  const api = pick(objects, 'Service/exporter-export-service');
+  assert.equal(api.at('metadata.labels.app~kubernetes~io/component'), undefined, 'no monitor takes the API');
+  assert.equal(api.at('spec.ports.0.appProtocol'), undefined);
+  const pod = pick(objects, 'Deployment/exporter-export-service');
+  assert.equal(pod.at('spec.template.spec.priorityClassName'), 'system-node-critical');
+  assert.equal(pod.at('spec.template.metadata.labels.tier'), 'exports');
+  assert.equal(pod.at('spec.template.metadata.annotations.note'), 'export service');
 });

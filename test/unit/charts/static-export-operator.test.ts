@@ -37,6 +37,7 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
   'self-contained': [
     ...[crd, ...ownAlways(full), ...wholeCluster(full), `ServiceAccount/${full}`],
     ...[`Deployment/${full}-export-service`, `Service/${full}-export-service`],
+    `Service/${full}-export-admin`,
     ...[`NetworkPolicy/${full}`, `NetworkPolicy/${full}-export-service`],
   ],
   everything: [
@@ -46,7 +47,8 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
     ),
     ...['ConfigMap/exporter-dashboard', 'ConfigMap/from-a-map', 'ConfigMap/ops-from-text'],
     ...['NetworkPolicy/exporter', 'PrometheusRule/exporter', 'Secret/exporter-export-service-keys'],
-    'ServiceMonitor/exporter',
+    ...['ServiceMonitor/exporter', 'ServiceMonitor/exporter-export-service'],
+    'Service/exporter-export-admin',
   ],
 };
 
@@ -131,6 +133,17 @@ test('two replicas keep off each other, spread over zones, and are drained one a
   const budget = pick(objects, `PodDisruptionBudget/${full}`);
   assert.equal(budget.at('spec.maxUnavailable'), 1);
   assert.deepEqual(budget.at('spec.selector'), selector);
+});
+
+test('the operator asks for the disk of one archive, unless something else is named', async () => {
+  const asked = async (values: object): Promise<unknown> =>
+    pick(await render('vendor', { values }), `Deployment/${full}`).at(
+      'spec.template.spec.containers.0.resources.requests.ephemeral-storage',
+    );
+  assert.equal(await asked({}), '1Gi');
+  assert.equal(await asked({ inspection: { maxArchiveSize: '512MiB' } }), '512Mi');
+  assert.equal(await asked({ resources: { requests: { 'ephemeral-storage': '0' } } }), '0');
+  assert.equal(await asked({ resources: { limits: { 'ephemeral-storage': '4Gi' } } }), undefined);
 });
 
 test('targets outside the watched namespaces get rights on the named objects and no others', async () => {

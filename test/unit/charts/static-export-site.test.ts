@@ -117,6 +117,9 @@ test('with volumes each pod has its own, and a shared claim gives each pod a fol
 test('a volume gets a group that may write to it, except on OpenShift; a user is pinned nowhere', async () => {
   const fsGroup = async (apiVersions: readonly string[]): Promise<unknown> =>
     workload(await render('persistent', { apiVersions })).at('spec.template.spec.securityContext.fsGroup');
+  const none = { values: { persistence: { fsGroup: null } } };
+  const left = workload(await render('persistent', none)).at('spec.template.spec.securityContext.fsGroup');
+  assert.equal(left, undefined, 'the way out for helm template, which sees no cluster');
   assert.equal(await fsGroup([]), 65532);
   assert.equal(await fsGroup(['security.openshift.io/v1']), undefined);
   for (const name of Object.keys(rendered)) {

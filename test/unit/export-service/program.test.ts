@@ -38,12 +38,12 @@ test('an address that links can lead to needs no public URL', () => {
   for (const listen of ['127.0.0.1:8480', '[::1]:8480', 'localhost:8480', '10.0.0.0:1', '[fd00::]:1']) {
     assert.equal(read([...needed, '--listen', listen]).outcome, 'run', listen);
   }
-  const rows = ['0.0.0.0:8480', '[::]:8480'].map((listen) =>
+  const rows = ['0.0.0.0:8480', '[::]:8480', ':8480'].map((listen) =>
     read([...needed, '--listen', listen, '--public-url', 'http://exports.example.com']),
   );
   assert.deepEqual(
     rows.map(({ outcome }) => outcome),
-    ['run', 'run'],
+    ['run', 'run', 'run'],
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { ListenError, listenHttp } from '../../../src/runtime/http-listener.ts';
@@ -26,6 +27,27 @@ test('a request under way gets its answer although the listener is closing', asy
   answer?.end('whole');
   assert.equal(await (await reply).text(), 'whole');
   await closed;
+});
+
+test('without a host it answers at every address, of both families where the machine has both', async () => {
+  const listener = await listenHttp(
+    { host: '', port: 0 },
+    (_request, response) => response.end('ok'),
+    systemClock,
+  );
+  const loopbacks = Object.values(networkInterfaces()).flatMap((all = []) =>
+    all.filter(({ internal }) => internal).map(({ address }) => address),
+  );
+  try {
+    assert.ok(loopbacks.includes('127.0.0.1'));
+    for (const address of loopbacks) {
+      const host = address.includes(':') ? `[${address}]` : address;
+      assert.equal(await (await fetch(`http://${host}:${listener.port}/`)).text(), 'ok', address);
+    }
+    assert.equal(listener.url, `http://${loopbacks.includes('::1') ? '[::]' : '0.0.0.0'}:${listener.port}`);
+  } finally {
+    await listener.close(now);
+  }
 });
 
 test('while it lingers, new requests are answered with Connection: close', async () => {

@@ -4,6 +4,7 @@
 
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
+import { withinLimit } from '../runtime/time-limit.ts';
 import type { Link } from '../wire/link.ts';
 import { defaultLimits } from './limits.ts';
 import { createLinkAgent } from './link-agent.ts';
@@ -30,23 +31,21 @@ export async function probeLink(link: Link, options: ProbeOptions, signal: Abort
   if (link.protocol === 'file:') return 'unknown';
   const { allowPrivateLinks, timeoutMs, userAgent } = options;
   const dispatcher = options.dispatcher ?? createLinkAgent({ allowPrivateLinks, idleTimeoutMs: timeoutMs });
-  const deadline = options.clock.deadline(timeoutMs, signal);
+  const request = {
+    dispatcher,
+    allowPrivateLinks,
+    maxRedirects: defaultLimits.maxRedirects,
+    userAgent,
+    headers: { range: 'bytes=0-0' },
+  };
   try {
-    const answer = await requestLink(
-      link.reveal(),
-      {
-        dispatcher,
-        allowPrivateLinks,
-        maxRedirects: defaultLimits.maxRedirects,
-        userAgent,
-        headers: { range: 'bytes=0-0' },
-      },
-      deadline,
-    );
-    // A storage that ignores ranges sends the whole archive: its status is enough.
-    const bodyStart = answer.statusCode < 400 ? '' : await readBodyStart(answer.body);
-    answer.body.on('error', () => {}).destroy();
-    return judgeAnswer(answer.statusCode, bodyStart);
+    return await withinLimit(options.clock, timeoutMs, signal, async (limit) => {
+      const answer = await requestLink(link.reveal(), request, limit);
+      // A storage that ignores ranges sends the whole archive: its status is enough.
+      const bodyStart = answer.statusCode < 400 ? '' : await readBodyStart(answer.body);
+      answer.body.on('error', () => {}).destroy();
+      return judgeAnswer(answer.statusCode, bodyStart);
+    });
   } catch {
     signal.throwIfAborted();
     return 'unknown';

@@ -4,6 +4,7 @@
 
 import { type Dispatcher, getGlobalDispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
+import { withinLimit } from '../runtime/time-limit.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { ExportApiError } from './answers.ts';
 import type { Answer } from './refusals.ts';
@@ -46,12 +47,13 @@ export function createExchange(options: ExchangeOptions): Exchange {
         'the Idempotency-Key must be 1 to 255 printable ASCII characters',
       );
     }
-    const deadline = options.clock.deadline(options.timeoutMs, signal);
-    try {
-      return await send(options, base, request, deadline);
-    } catch (error) {
-      throw failureOf(error, signal, deadline, options.timeoutMs);
-    }
+    return withinLimit(options.clock, options.timeoutMs, signal, async (limit) => {
+      try {
+        return await send(options, base, request, limit);
+      } catch (error) {
+        throw failureOf(error, signal, limit, options.timeoutMs);
+      }
+    });
   };
 }
 

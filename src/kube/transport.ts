@@ -3,14 +3,17 @@
 // retrying what the server did not ask to have retried. Everything that goes wrong is a ClusterError.
 
 import { isDeepStrictEqual } from 'node:util';
-import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
+import { withinLimit } from '../runtime/time-limit.ts';
 import { userAgent } from '../runtime/version.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
-import { type Connection, ConnectionError, type Credentials, type TlsMaterial } from './connection.ts';
+import { type Connection, ConnectionError, type TlsMaterial } from './connection.ts';
+import { type Answer, exchange, type Sending } from './exchange.ts';
 import { readRefusal } from './refusal.ts';
 import { describeAddress, type ObjectAddress, pathOf, type Verb } from './resource-path.ts';
+import { shareCredentials } from './shared-credentials.ts';
 
 export interface Call {
   readonly verb: Verb;
@@ -39,20 +42,24 @@ export interface TransportOptions {
   readonly observe?: (fact: { readonly method: string; readonly code: string }) => void;
 }
 
-/** Of undici's `request` and not of `fetch`, which costs several times the processor for the same bytes. */
-type Response = Dispatcher.ResponseData;
+interface Stream extends Answer {
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** How one request is sent: whole, or as a stream. */
+type Send<A extends Answer> = (dispatcher: Dispatcher, sending: Sending, signal: AbortSignal) => Promise<A>;
 
 const maxTries = 4;
 const maxWaitMs = 10_000;
 /** Refused credentials are read anew this often at most, or a revoked account would run its exec plugin without end. */
 const renewEveryMs = 10_000;
-/** Plugins ask other servers, and people now and then. */
-const pluginPatienceMs = 60_000;
 /** Enough for every worker; a start with thousands of resources must not open as many connections. */
 const maxCallConnections = 16;
 
 export function createTransport(connection: Connection, options: TransportOptions): Transport {
   const { clock, timeoutMs } = options;
+  const { origin, pathname } = new URL(connection.server);
+  const prefix = pathname.replace(/\/+$/, '');
   const calls = createPool(connection, { connections: maxCallConnections });
   // Each watch holds one for as long as it lasts; they must not take the place of calls.
   const streams = createPool(connection, {});
@@ -69,12 +76,14 @@ export function createTransport(connection: Connection, options: TransportOption
     return true;
   };
 
-  const attempt = async (call: Call, pool: Pool, signal: AbortSignal): Promise<Response> => {
+  const attempt = async <A extends Answer>(call: Call, pool: Pool, send: Send<A>, signal: AbortSignal) => {
     let code = '<error>';
     try {
       signal.throwIfAborted();
-      const { headers, tls } = await unlessAborted(credentials.obtain(), signal);
-      const response = await request(`${connection.server}${pathOf(call.address, call.query)}`, {
+      const { headers, tls } = await credentials.obtain(signal);
+      const sending: Sending = {
+        origin,
+        path: `${prefix}${pathOf(call.address, call.query)}`,
         method: call.method,
         headers: {
           ...headers,
@@ -82,32 +91,30 @@ export function createTransport(connection: Connection, options: TransportOption
           'User-Agent': userAgent,
           ...(call.body !== undefined && { 'Content-Type': call.contentType ?? 'application/json' }),
         },
-        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-        dispatcher: pool.dispatcher(tls),
-        signal,
-      });
-      code = String(response.statusCode);
-      return response;
+        body: call.body === undefined ? null : JSON.stringify(call.body),
+      };
+      const answer = await send(pool.dispatcher(tls), sending, signal);
+      code = String(answer.status);
+      return answer;
+    } catch (error) {
+      credentials.doubt();
+      throw error;
     } finally {
       options.observe?.({ method: call.method, code });
     }
   };
 
   /** One answer that is a success, with the tries that the server asks for. */
-  const obtain = async (call: Call, pool: Pool, signal: AbortSignal): Promise<Response> => {
+  const obtain = async <A extends Answer>(call: Call, pool: Pool, send: Send<A>, signal: AbortSignal) => {
     for (let tries = 1; ; tries += 1) {
-      const response = await attempt(call, pool, signal);
-      const status = response.statusCode;
-      if (status >= 200 && status < 300) return response;
-      if (status === 401 && renew()) {
-        await response.body.dump();
-        continue;
-      }
-      if (status >= 300 && status < 400) {
-        await response.body.dump();
-        throw unusable(call, 'a redirect');
-      }
-      const refusal = readRefusal(call.verb, call.address, await readRefusalBody(response), clock.now());
+      const answer = await attempt(call, pool, send, signal);
+      const { status } = answer;
+      if (status >= 200 && status < 300) return answer;
+      const text = await answer.text();
+      if (status === 401 && renew()) continue;
+      if (status >= 300 && status < 400) throw unusable(call, 'a redirect');
+      const found = { httpStatus: status, retryAfterHeader: answer.retryAfter, body: readJson(text) };
+      const refusal = readRefusal(call.verb, call.address, found, clock.now());
       // As client-go: only a server that says when wants to be asked again (429 and 5xx).
       const isAsked = status === 429 || status >= 500;
       const waitMs = refusal.retryAfterMs;
@@ -118,10 +125,11 @@ export function createTransport(connection: Connection, options: TransportOption
 
   return {
     call: async (call, signal) => {
-      const deadline = clock.deadline(call.timeoutMs ?? timeoutMs, signal);
       try {
-        const text = await (await obtain(call, calls, deadline)).body.text();
-        return text === '' ? undefined : JSON.parse(text);
+        return await withinLimit(clock, call.timeoutMs ?? timeoutMs, signal, async (limit) => {
+          const text = await (await obtain(call, calls, exchange, limit)).text();
+          return text === '' ? undefined : JSON.parse(text);
+        });
       } catch (error) {
         throw asClusterError(error, call, signal);
       }
@@ -134,8 +142,9 @@ export function createTransport(connection: Connection, options: TransportOption
         () => {},
       );
       try {
-        const response = await obtain(call, streams, AbortSignal.any([signal, headersLate.signal]));
-        return readChunks(response, call, signal);
+        const limit = AbortSignal.any([signal, headersLate.signal]);
+        const { chunks } = await obtain(call, streams, openStream, limit);
+        return readChunks(chunks, call, signal);
       } catch (error) {
         throw asClusterError(error, call, signal);
       } finally {
@@ -149,64 +158,31 @@ export function createTransport(connection: Connection, options: TransportOption
   };
 }
 
-interface SharedCredentials {
-  obtain(): Promise<Credentials>;
-  /** The next call asks anew. */
-  forget(): void;
-}
+const openStream: Send<Stream> = async (dispatcher, sending, signal) => {
+  const { statusCode, headers, body } = await dispatcher.request({ ...sending, signal });
+  const [retryAfter = null] = [headers['retry-after']].flat();
+  return { status: statusCode, retryAfter, text: () => body.text(), chunks: body };
+};
 
-/** An exec plugin is a process each time: calls that need it at once share its answer. One that hangs is replaced. */
-function shareCredentials(connection: Connection, clock: Clock): SharedCredentials {
-  let asked: { readonly answer: Promise<Credentials>; readonly at: number } | undefined;
-  return {
-    obtain: () => {
-      if (asked !== undefined && clock.monotonic() - asked.at < pluginPatienceMs) return asked.answer;
-      const mine = { answer: connection.authenticate(), at: clock.monotonic() };
-      asked = mine;
-      const settled = (): void => {
-        if (asked === mine) asked = undefined;
-      };
-      mine.answer.then(settled, settled);
-      return mine.answer;
-    },
-    forget: () => {
-      asked = undefined;
-    },
-  };
-}
-
-/** What is awaited here may have no limit of its own. Only for work that began while the signal had not aborted. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort = (): void => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-  });
+async function* readChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  call: Call,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
-
-async function* readChunks(response: Response, call: Call, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of response.body) yield chunk;
+    for await (const chunk of chunks) yield chunk;
   } catch (error) {
     throw asClusterError(error, call, signal);
   }
 }
 
-async function readRefusalBody({ statusCode, headers, body: bytes }: Response) {
-  const text = await bytes.text();
-  let body: unknown;
+/** A refusal's words, which may be a page of some proxy. */
+function readJson(text: string): unknown {
   try {
-    body = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    body = undefined;
+    return undefined;
   }
-  const [retryAfterHeader = null] = [headers['retry-after']].flat();
-  return { httpStatus: statusCode, retryAfterHeader, body };
 }
 
 function asClusterError(error: unknown, call: Call, signal: AbortSignal): ClusterError {
@@ -245,7 +221,10 @@ function createPool(connection: Connection, bounds: PoolBounds): Pool {
   let current: { readonly tls: TlsMaterial; readonly dispatcher: Dispatcher } | undefined;
   return {
     dispatcher: (tls: TlsMaterial): Dispatcher => {
-      if (current !== undefined && isDeepStrictEqual(current.tls, tls)) return current.dispatcher;
+      // Calls share credentials, so that it is the same object most of the time.
+      if (current !== undefined && (current.tls === tls || isDeepStrictEqual(current.tls, tls))) {
+        return current.dispatcher;
+      }
       const outdated = current?.dispatcher;
       current = { tls, dispatcher: createDispatcher(connection, tls, bounds) };
       // Ends when its last request does; a failure to close idle sockets is nobody's concern.

@@ -175,6 +175,8 @@ test('calls that need credentials at once share one asking for them; one that ha
   assert.equal(answers.length, 1);
   answers[0]?.({ headers: {}, tls: {} });
   assert.deepEqual(await Promise.all(together), [{}, {}, {}, {}, {}]);
+  assert.deepEqual([await transport.call(get, never), answers.length], [{}, 1], 'good for a second');
+  await clock.pass(1_000);
   for (let call = 0; call < 12; call += 1) {
     const outcome = assert.rejects(transport.call(get, never), rejects('Unavailable', /timeout/));
     await clock.pass(5_000);

@@ -21,6 +21,8 @@ export interface ControllerOptions {
   readonly passTimeoutMs: number;
   /** Every resource is looked at this often whatever its pass said. What a pass says is spread already. */
   readonly fullLookMs: number;
+  /** What the published link has left, below zero once it is dead; `undefined` where there is none. */
+  readonly lifeLeftMs: (key: string) => number | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -104,7 +106,12 @@ async function turn(
     const failed = (failures.get(text) ?? 0) + 1;
     failures.set(text, failed);
     const result = resultOf(error, deadline);
-    const retryMs = retryAfterMs(error, result === 'conflict', failed, random);
+    const delay = {
+      isConflict: result === 'conflict',
+      failures: failed,
+      lifeLeftMs: options.lifeLeftMs(text),
+    };
+    const retryMs = retryAfterMs(error, delay, random);
     queue.addAfter(text, retryMs);
     options.observe(key, result, clock.monotonic() - startedAt, undefined);
     // Somebody wrote first: ordinary, and the next pass reads what they wrote.
@@ -144,10 +151,23 @@ function resultOf(error: unknown, deadline: AbortSignal): PassResult {
   return error instanceof ClusterError && error.code === 'Conflict' ? 'conflict' : 'error';
 }
 
-function retryAfterMs(error: unknown, isConflict: boolean, failures: number, random: Random): number {
-  const base = isConflict && failures < 5 ? 100 : Math.min(maxRetryMs, firstRetryMs * 2 ** (failures - 1));
+interface Delay {
+  readonly isConflict: boolean;
+  readonly failures: number;
+  readonly lifeLeftMs: number | undefined;
+}
+
+/** A link is refreshed by a pass: while one lives, what keeps passes from succeeding is tried again well before its end. */
+function retryAfterMs(
+  error: unknown,
+  { isConflict, failures, lifeLeftMs = 0 }: Delay,
+  random: Random,
+): number {
+  const longestMs =
+    lifeLeftMs > 0 ? Math.min(maxRetryMs, Math.max(firstRetryMs, lifeLeftMs / 4)) : maxRetryMs;
+  const base = isConflict && failures < 5 ? 100 : Math.min(longestMs, firstRetryMs * 2 ** (failures - 1));
   const asked = error instanceof ClusterError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.max(asked, base * (0.8 + 0.4 * random.fraction()));
+  return Math.ceil(Math.max(asked, base * (0.8 + 0.4 * random.fraction())));
 }
 
 function parseKey(text: string): ObjectKey {

@@ -37,6 +37,10 @@ export class DueKeys {
     return this.#known.size;
   }
 
+  keys(): readonly string[] {
+    return [...this.#known.keys()];
+  }
+
   /** Not before `delayMs`. Of several times the earliest stays. */
   put(key: string, delayMs: number): void {
     const at = this.#clock.monotonic() + delayMs;

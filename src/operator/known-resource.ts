@@ -11,6 +11,8 @@ export interface StatusFacts {
   readonly pages: number | undefined;
   /** Epoch ms. */
   readonly confirmedAt: number | undefined;
+  /** Epoch ms, of the published link. */
+  readonly linkExpiresAt: number | undefined;
   /** Of the last job that is over. */
   readonly exportTookMs: number | undefined;
   /** Failures in a row, by what they hold up (`export`, `poll`, `link`); 1 for a refused `key`. */
@@ -49,6 +51,7 @@ export function factsOf(found: unknown): StatusFacts {
   return {
     pages: numberAt(active, 'pages'),
     confirmedAt: instantAt(active, 'checkedAt') ?? instantAt(active, 'exportedAt'),
+    linkExpiresAt: instantAt(active, 'linkExpiresAt'),
     exportTookMs: startedAt === undefined || finishedAt === undefined ? undefined : finishedAt - startedAt,
     failures: kept([
       ...['export', 'poll', 'link'].flatMap((lane) => failureOf(lane, recordAt(failures, lane))),

@@ -9,6 +9,7 @@ import type { PassEdge } from '../loop/edge.ts';
 import { createMemory } from '../loop/memory.ts';
 import { runPass } from '../loop/pass.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
+import { watchClockSteps } from './clock-steps.ts';
 import { runController } from './controller.ts';
 import type { Term } from './election.ts';
 import { createEventRecorder } from './event-recorder.ts';
@@ -30,6 +31,8 @@ export interface LeaderParts {
   readonly identity: string;
   readonly metrics: OperatorMetrics;
   readonly reports: Reports;
+  /** Of the link that a resource's status names; `undefined` where there is none. */
+  readonly lifeLeftMs: (key: string) => number | undefined;
 }
 
 /** Passes under way get this long to end after SIGTERM. */
@@ -71,6 +74,11 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     // Archives being read are of no use to a process that stops; the next one reads them again.
     memory: createMemory(AbortSignal.any([lost, shutdown])),
   };
+  const noteStep = (stepMs: number): void => {
+    logger.warn({ stepMs }, 'the clock was set, or the machine slept; every resource is looked at');
+    queue.hurry();
+  };
+  const steps = watchClockSteps(clock, noteStep, work);
   try {
     await runController(
       {
@@ -79,6 +87,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
         workers: totalWorkers(values),
         passTimeoutMs: values.passTimeout,
         fullLookMs,
+        lifeLeftMs: parts.lifeLeftMs,
         clock,
         random,
         logger,
@@ -92,7 +101,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     await events.settled();
   } finally {
     ended.abort();
-    await drain;
+    await Promise.all([drain, steps]);
   }
 }
 

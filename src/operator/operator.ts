@@ -64,6 +64,10 @@ export async function runOperator(
     wake,
   });
   const reports = createReports(watches);
+  const lifeLeftMs = (key: string): number | undefined => {
+    const expiresAt = watches.get(key)?.facts.linkExpiresAt;
+    return expiresAt === undefined ? undefined : expiresAt - clock.now();
+  };
   const opened = await openOutside(values, edge, facts);
   const outside = { ...opened, exportApi: watchSkew(opened.exportApi, clock, metrics.skew) };
   const health = {
@@ -97,7 +101,8 @@ export async function runOperator(
     await runElection(
       { store, identity, clock, random, logger, times, observe: metrics.leading },
       shutdown,
-      (term) => runLeader({ values, edge, queue, transport, outside, identity, metrics, reports }, term),
+      (term) =>
+        runLeader({ values, edge, queue, transport, outside, identity, metrics, reports, lifeLeftMs }, term),
     );
   } finally {
     stopWatches.abort();

@@ -70,6 +70,11 @@ export class WorkQueue {
     this.#later.put(key, Math.min(delayMs, longestDelayMs));
   }
 
+  /** All that waits for its time is looked at as soon as there is nothing more urgent: time is not what it was. */
+  hurry(): void {
+    for (const key of this.#later.keys()) this.add(key, 'listed');
+  }
+
   /** The next key, which is the caller's until `done`; `undefined` once closed. */
   async take(): Promise<string | undefined> {
     for (;;) {

@@ -7,7 +7,7 @@ import { type ControllerOptions, type PassResult, runController } from '../../..
 import { WorkQueue } from '../../../src/operator/work-queue.ts';
 import type { Logger } from '../../../src/runtime/logger.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
-import { settle, steppedClock } from '../../support/stepped-clock.ts';
+import { type SteppedClock, settle, steppedClock } from '../../support/stepped-clock.ts';
 
 type Pass = ControllerOptions['pass'];
 
@@ -31,6 +31,7 @@ function start(pass: Pass, more: Partial<ControllerOptions> = {}) {
       workers: 2,
       passTimeoutMs: 60_000,
       fullLookMs: 3_600_000,
+      lifeLeftMs: () => undefined,
       clock,
       random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
       logger,
@@ -118,6 +119,29 @@ test('failures back off exponentially up to five minutes, and a success forgets 
   at.length = 0;
   await clock.pass(60_500);
   assert.equal((at[1] ?? 0) - (at[0] ?? 0), 500, 'the first retry after a success is soon');
+});
+
+test('a link that still lives is never left to more than a quarter of its life by the back-off', async () => {
+  const at: number[] = [];
+  const diesAt = 1_000 + 3_600_000;
+  let clock: SteppedClock | undefined;
+  const world = start(
+    async () => {
+      at.push(world.clock.monotonic());
+      throw new ClusterError('Unavailable', 'down');
+    },
+    { lifeLeftMs: () => diesAt - (clock?.monotonic() ?? 0) },
+  );
+  clock = world.clock;
+  world.queue.add('ns/a');
+  await clock.pass(3_600_000);
+  const waits = at.slice(1).map((time, index) => ({ from: at[index] ?? 0, ms: time - (at[index] ?? 0) }));
+  assert.equal(Math.max(...waits.map(({ ms }) => ms)), 300_000);
+  for (const { from, ms } of waits)
+    assert.ok(ms <= Math.max(500, Math.ceil((diesAt - from) / 4)), `${ms} at ${from}`);
+  at.length = 0;
+  await clock.pass(1_200_000);
+  assert.ok(at.length <= 12, `${at.length} tries after its death`);
 });
 
 test('a conflict is tried again at once and is no warning', async () => {

@@ -48,6 +48,7 @@ for (const nonsense of [undefined, null, 7, [], { active: [], job: 'x', failures
     assert.deepEqual(factsOf(nonsense), {
       pages: undefined,
       confirmedAt: undefined,
+      linkExpiresAt: undefined,
       exportTookMs: undefined,
       failures: [],
       conditions: [],

@@ -1,7 +1,8 @@
 // Is a name a promise that its content never changes? Build tools put a hash of the content into the names
 // of assets; such a file may be cached for ever, and one of a former version may still be asked for by pages
 // that are open. Two grades, because the two mistakes cost differently: a name wrongly cached for ever is a
-// visitor's stale page for a year, a former file wrongly kept is an answer in place of a 404.
+// visitor's stale page for a year, a former file wrongly kept is an answer in place of a 404. A name that could be
+// either is believed where enough files beside it can be nothing else.
 // Invariant: a page is never hashed, and no name that a person may have written (`report-20240131.pdf`).
 
 import { isDocument } from './content-type.ts';
@@ -29,7 +30,54 @@ export function assetNaming(path: string): AssetNaming {
   if (parts.some((part, at) => parts[at - 1] === 'md' && /^[\w-]{8}$/.test(part))) return 'hashed';
   const changes = Math.max(...parts.map(mostChanges));
   if (changes >= 4) return 'hashed';
-  return changes >= 2 ? 'likely' : 'plain';
+  return changes >= 2 || isProgramUnderHexNumber(name) ? 'likely' : 'plain';
+}
+
+/**
+ * webpack: `main.30945721.js`, `styles.deadbeef.css`. One hash in forty has no letter or no digit, and beside pictures
+ * and documents that is a date or a word.
+ */
+function isProgramUnderHexNumber(name: string): boolean {
+  return /\.[0-9a-f]{8}(?:\.chunk)?\.(?:m?js|css)(?:\.map)?$/.test(name);
+}
+
+/** Hashed names of one build folder from which on a likely one beside them is one of theirs. */
+const siblingsThatTell = 3;
+
+/**
+ * The naming of all files of a bundle: {@link assetNaming} of each, and what their neighbours say. VitePress' own
+ * `app.BnvtSGpd.js` could be read as words; forty `….md.CjJX0B9x.js` beside it say that a build tool named it.
+ * Yields after each path, so that others can be let run.
+ */
+export function* nameAssets(paths: readonly string[]): Generator<void, readonly AssetNaming[]> {
+  const alone: AssetNaming[] = [];
+  const hashedIn = new Map<string, number>();
+  for (const path of paths) {
+    yield;
+    const naming = assetNaming(path);
+    alone.push(naming);
+    const root = naming === 'hashed' ? buildRoot(path) : undefined;
+    if (root !== undefined) hashedIn.set(root, (hashedIn.get(root) ?? 0) + 1);
+  }
+  return paths.map((path, at) => {
+    const naming = alone[at] ?? 'plain';
+    if (naming !== 'likely' || isWrittenByPerson(path)) return naming;
+    const hashed = hashedIn.get(buildRoot(path) ?? '') ?? 0;
+    return hashed >= siblingsThatTell ? 'hashed' : 'likely';
+  });
+}
+
+/** Among a build tool's files too: pictures and documents, `MyModule`, and dates. */
+function isWrittenByPerson(path: string): boolean {
+  const match = /[.-]([\w-]{8})(?:\.chunk)?\.(?:m?js|css|woff2?)(?:\.map)?$/.exec(path);
+  const hash = match?.[1];
+  return hash === undefined || /^[A-Z]?[a-z]+(?:[A-Z][a-z]+)*$/.test(hash) || /^(?:19|20)\d{6}$/.test(hash);
+}
+
+/** `docs/assets/` of `docs/assets/chunks/theme.js`: the outermost folder that only build tools write to. */
+function buildRoot(path: string): string | undefined {
+  const match = buildFolder.exec(path);
+  return match === null ? undefined : path.slice(0, match.index + match[0].length);
 }
 
 /** `main-1a2b3c4d`, `1a2b3c4d5e6f7a8b`: at least 8 hex digits, letters and digits both. */

@@ -3,7 +3,7 @@
 // Invariant: a redirect leads to a path of this table that is a file, so that no redirect is ever chained.
 
 import type { BundleFile, BundleIndex } from '../bundle/bundle-index.ts';
-import { type AssetNaming, assetNaming } from './asset-name.ts';
+import { type AssetNaming, nameAssets } from './asset-name.ts';
 import { type ContentCoding, isWorthCoding } from './content-coding.ts';
 import { contentTypeOf } from './content-type.ts';
 import { codedTagsOf, entityTagOf } from './entity-tag.ts';
@@ -81,11 +81,12 @@ function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
   const exact = new Map<string, FileRoute>();
   const routes = new Map<string, Route>();
   const hashedAssets = new Map<string, FileRoute>();
+  const namings = yield* nameAssets(bundle.files.map(({ path }) => path));
   for (const [ordinal, file] of bundle.files.entries()) {
     yield;
     if (isHiddenFile(file.path)) continue;
     const path = `/${file.path}`;
-    const route = routeOf(file, ordinal, bundle.digest);
+    const route = routeOf(file, ordinal, bundle.digest, namings[ordinal] ?? 'plain');
     exact.set(path, route);
     routes.set(path, route);
     if (route.naming !== 'plain') hashedAssets.set(path, route);
@@ -116,7 +117,7 @@ function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
   };
 }
 
-function routeOf(file: BundleFile, ordinal: number, digest: string): FileRoute {
+function routeOf(file: BundleFile, ordinal: number, digest: string, naming: AssetNaming): FileRoute {
   const contentType = contentTypeOf(file.path);
   const entityTag = entityTagOf(file.sha256);
   return {
@@ -127,7 +128,7 @@ function routeOf(file: BundleFile, ordinal: number, digest: string): FileRoute {
     contentType,
     entityTag,
     codedTags: isWorthCoding(contentType, file.size) ? codedTagsOf(entityTag) : undefined,
-    naming: assetNaming(file.path),
+    naming,
   };
 }
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assetNaming } from '../../../src/site/asset-name.ts';
+import { assetNaming, nameAssets } from '../../../src/site/asset-name.ts';
 
 const hashed = [
   'assets/app.BxYz12_Q.js',
@@ -33,6 +33,8 @@ const plain = [
   'reports/12345678.pdf',
   'img/decade.png',
   'img/deadbeef.png',
+  'js/main.20240131.js',
+  'assets/invoice.20240131.pdf',
   'app.BxYz12_Q.js',
   'hashmap.json',
   'guides/start.txt',
@@ -41,7 +43,14 @@ const plain = [
   '_static/searchtools.js',
 ];
 
-const likely = ['assets/index-DiwrgTda.css', 'assets/x.MyModule.js'];
+const likely = [
+  'assets/index-DiwrgTda.css',
+  'assets/x.MyModule.js',
+  'assets/js/main.30945721.js',
+  'assets/js/935f2afb.10293847.js',
+  'assets/css/styles.deadbeef.css',
+  'static/js/runtime~main.41827365.js.map',
+];
 
 test('names of build tools are taken for hashed', () => {
   for (const path of hashed) assert.equal(assetNaming(path), 'hashed', path);
@@ -53,4 +62,43 @@ test('names that a person may have written are plain', () => {
 
 test('what could be either is kept after a swap and not cached for ever', () => {
   for (const path of likely) assert.equal(assetNaming(path), 'likely', path);
+});
+
+const beside = (path: string, ...siblings: readonly string[]): string | undefined => {
+  const naming = nameAssets([path, ...siblings]);
+  for (let step = naming.next(); ; step = naming.next()) if (step.done) return step.value[0];
+};
+
+const ofVitePress = [
+  'assets/guide_index.md.CjJX0B9x.js',
+  'assets/guide_index.md.CjJX0B9x.lean.js',
+  'assets/chunks/theme.C3sI1x2_.js',
+];
+const ofWebpack = [
+  'assets/js/main.8f3b2c1d.js',
+  'assets/js/17896441.js',
+  'assets/js/1be78505.9c2f0a11.js',
+].concat('assets/css/styles.0f1e2d3c.css');
+
+test('what could be either is hashed beside files that a build tool has named', () => {
+  for (const path of [
+    'assets/app.BnvtSGpd.js',
+    'assets/chunks/search.DZ1xossw.js',
+    'assets/inter.CWwsfg7h.woff2',
+  ]) {
+    assert.equal(beside(path, ...ofVitePress), 'hashed', path);
+    assert.equal(beside(path, ...ofVitePress.slice(1)), 'likely', `${path} beside two`);
+    assert.equal(beside(`docs/${path}`, ...ofVitePress), 'likely', `${path} in another site’s folder`);
+  }
+  assert.equal(beside('assets/js/main.30945721.js', ...ofWebpack), 'hashed');
+});
+
+test('what a person may have put among them is not', () => {
+  for (const path of [
+    'assets/x.MyModule.js',
+    'assets/chapter-QuickTip.png',
+    'assets/js/changes.20240131.js',
+  ]) {
+    assert.notEqual(beside(path, ...ofVitePress, ...ofWebpack), 'hashed', path);
+  }
 });

@@ -43,6 +43,16 @@ export class Link {
     return other !== undefined && other.#url.href === this.#url.href;
   }
 
+  /**
+   * A link to a file as the file is now: the state becomes its fragment, which opens the same file and makes it
+   * another link once the file has changed.
+   */
+  inState(state: string): Link {
+    const url = new URL(this.#url);
+    url.hash = state;
+    return new Link(url);
+  }
+
   /** What the link's own signature says of its life, for the signature schemes that say it in the query. */
   signedLifetime(): SignedLifetime | undefined {
     const query = new Map([...this.#url.searchParams].map(([name, value]) => [name.toLowerCase(), value]));

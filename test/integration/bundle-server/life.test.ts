@@ -2,7 +2,7 @@
 // die, archives that are refused, a kill, a restart without anybody to ask, and a stop.
 
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
@@ -299,6 +299,37 @@ test('a plain link and a version: file links too, and nothing is fetched again a
   await served.start(...flags);
   await serves('v7');
   assert.equal((await served.status()).source.kind, 'disk');
+});
+
+test('a file without a version: another one in its place is served, while the server runs and after a restart', async () => {
+  const archive = join(served.folder, 'export.tar.gz');
+  const showing = async (version: string): Promise<true | undefined> =>
+    (await (await get('/')).text()).includes(`version ${version}`) ? true : undefined;
+  const put = async (version: string): Promise<void> => {
+    await writeFile(`${archive}.next`, await makeArchive(makeSite(version)));
+    await rename(`${archive}.next`, archive);
+  };
+  await served.start('--bundle-url', `file://${archive}`);
+  await served.until('the file is missed', (status) => status.source.state === 'waiting-for-link');
+  await put('v1');
+  await eventually('v1 is served', () => showing('v1'));
+  await put('v2');
+  await eventually('v2 is served', () => showing('v2'));
+  assert.equal((await served.status()).swaps, 1);
+  // Written in place, and not whole when it is looked at: refused, and taken once it is.
+  const whole = await makeArchive(makeSite('v3'));
+  await writeFile(archive, whole.subarray(0, whole.length / 2));
+  await served.until('half an archive is refused', (status) => status.source.state === 'refused');
+  assert.ok(await showing('v2'));
+  await writeFile(archive, whole);
+  await eventually('v3 is served', () => showing('v3'));
+  await put('v3');
+  await served.until('the same content is known', (status) => status.source.state === 'in-sync');
+  assert.equal((await served.status()).swaps, 2);
+  await served.kill();
+  await put('v1');
+  await served.start('--bundle-url', `file://${archive}`);
+  await eventually('what is there at the start is served', () => showing('v1'));
 });
 
 test('a sidecar is ready from the start when it is told to be', async () => {

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleFileSource, bundleUrlSource } from '../../../src/site/source-document.ts';
 import { Link } from '../../../src/wire/link.ts';
 
@@ -94,4 +95,30 @@ test('plain flags are a published bundle whose content nobody named', async () =
       expiresAt: undefined,
     },
   });
+});
+
+test('a file that nobody named is another link once it has changed, and the same one until then', async () => {
+  const file = join(folder, 'export.tar.gz');
+  const named = Link.parse(pathToFileURL(file).href) ?? assert.fail();
+  await writeFile(join(folder, 'bundle.json'), JSON.stringify({ bundleUrl: named.reveal() }));
+  const sources = [bundleUrlSource(named, undefined), bundleFileSource(join(folder, 'bundle.json'))];
+  const links = async (): Promise<readonly Link[]> =>
+    (await Promise.all(sources.map((source) => source.read()))).map((reading) =>
+      reading.kind === 'published' ? reading.published.link : assert.fail(reading.kind),
+    );
+  const isSame = (before: readonly Link[], after: readonly Link[]): readonly boolean[] =>
+    before.map((link, at) => link.isSame(after[at]));
+  const absent = await links();
+  assert.ok(absent.every((link) => link.isSame(named)));
+  await writeFile(file, 'one');
+  const first = await links();
+  assert.deepEqual(isSame(absent, first), [false, false]);
+  assert.deepEqual(isSame(first, await links()), [true, true]);
+  await writeFile(join(folder, 'next'), 'two');
+  await rename(join(folder, 'next'), file);
+  const second = await links();
+  assert.deepEqual(isSame(first, second), [false, false]);
+  for (const link of second) assert.equal(fileURLToPath(link.reveal()), file);
+  const versioned = await bundleUrlSource(named, 'v7').read();
+  assert.ok(versioned.kind === 'published' && versioned.published.link.isSame(named));
 });

@@ -50,7 +50,8 @@ export function acceptedForms(header: string | undefined): readonly FileForm[] {
 /** `identity` is acceptable unless refused (§12.5.3), after everything that was named. */
 const lastResort = 0.0001;
 
-const element = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?:;[ \t]*[qQ][ \t]*=[ \t]*([^;]*?)[ \t]*)?$/;
+/** No two neighbours take the same character: else blanks alone would be divided among them in every possible way. */
+const element = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?:;[ \t]*[qQ][ \t]*=([^;]*))?$/;
 const weightText = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 function readWeights(header: string): ReadonlyMap<string, number> {
@@ -61,8 +62,12 @@ function readWeights(header: string): ReadonlyMap<string, number> {
     const [, name = '', text] = match;
     const lower = name.toLowerCase();
     const coding = lower === 'x-gzip' ? 'gzip' : lower;
-    const weight = text === undefined ? 1 : weightText.test(text) ? Number(text) : 0;
+    const weight = text === undefined ? 1 : readWeight(text.trim());
     weights.set(coding, weights.get(coding) === 0 ? 0 : weight);
   }
   return weights;
+}
+
+function readWeight(text: string): number {
+  return weightText.test(text) ? Number(text) : 0;
 }

@@ -1,6 +1,5 @@
 // A client that sends exactly the bytes it is given: what browsers never send, somebody does.
 
-import { once } from 'node:events';
 import { connect } from 'node:net';
 
 export interface RawAnswer {
@@ -26,7 +25,8 @@ export async function sendRaw(
   socket.on('error', () => {});
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   if (manner === 'and-leave') socket.end();
-  await once(socket, 'close');
+  // Not `once`: it rejects at an error.
+  await new Promise((resolve) => socket.once('close', resolve));
   return Buffer.concat(parts).toString('latin1');
 }
 

@@ -1,14 +1,16 @@
 // The operator's command line. Names are API: charts, tests and people's manifests use them.
 // Owns the words of --help and the defaults; what needs a second flag to make sense is checked here too.
 
+import { defaultLimits } from '../bundle/limits.ts';
 import {
-  bytes,
-  count,
-  duration,
   hostPort,
   httpUrl,
   list,
   path,
+  positiveBytes,
+  positiveCount,
+  positiveDuration,
+  sizeText,
   text,
   toggle,
 } from '../runtime/flag-kinds.ts';
@@ -31,22 +33,28 @@ const flags = {
   allowPrivateLinks: toggle('Let bundle links lead to loopback, private and cluster addresses'),
   kubeconfig: path.optional('Kubeconfig to use instead of the service account'),
   context: text.optional('Context of the kubeconfig'),
-  workers: count.withDefault(
+  workers: positiveCount.withDefault(
     '4',
     'Resources of one export API worked on at the same time; four times as many of all APIs together',
   ),
   leaseNamespace: text.optional('Namespace of the leader-election lease (default: the own one)'),
   leaseName: text.withDefault('static-export-operator', 'Name of the leader-election lease'),
-  leaseDuration: duration.withDefault('15s', 'A silent leader is replaced after this'),
-  requestTimeout: duration.withDefault('30s', 'Deadline of one export-API request'),
-  clusterTimeout: duration.withDefault('15s', 'Deadline of one request to the API server'),
-  inspectTimeout: duration.withDefault('15m', 'Deadline of downloading and reading one archive'),
-  passTimeout: duration.withDefault(
+  leaseDuration: positiveDuration.withDefault('15s', 'A silent leader is replaced after this'),
+  requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one export-API request'),
+  clusterTimeout: positiveDuration.withDefault('15s', 'Deadline of one request to the API server'),
+  inspectTimeout: positiveDuration.withDefault('15m', 'Deadline of downloading and reading one archive'),
+  passTimeout: positiveDuration.withDefault(
     '5m',
     'Deadline of one pass over a resource; archives are read between passes and have their own',
   ),
-  maxArchiveSize: bytes.withDefault('4GiB', 'Largest archive to download'),
-  maxBundleSize: bytes.withDefault('8GiB', 'Largest archive once decompressed'),
+  maxArchiveSize: positiveBytes.withDefault(
+    sizeText(defaultLimits.maxArchiveBytes),
+    'Largest archive to download',
+  ),
+  maxBundleSize: positiveBytes.withDefault(
+    sizeText(defaultLimits.maxTotalBytes),
+    'Largest archive once decompressed',
+  ),
   extraCaFile: path.optional(
     'PEM of authorities to trust beside the system, for the export API and for links',
   ),
@@ -60,7 +68,6 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
   summary: 'keeps StaticExports published: exports, checks, refreshes links',
   flags,
   check: (values) => {
-    if (values.workers < 1) return '--workers must be at least 1, or nothing would ever be done';
     if (values.instance !== undefined && !labelValue.test(values.instance)) {
       return '--instance must be usable as a label value: letters, digits, "-", "_", ".", 63 at most';
     }

@@ -69,8 +69,12 @@ export const httpUrl = kind('URL', (value) => {
 });
 /** Milliseconds, from `250ms`, `30s`, `15m`, `2h`, `7d`. */
 export const duration = kind('DURATION', readDurationMs);
+/** For what would never get done, or never rest, in no time at all. */
+export const positiveDuration = kind('DURATION', (value) => positive(readDurationMs(value)));
 /** Bytes, from a plain count or with `KiB`, `MiB`, `GiB`. */
 export const bytes = kind('SIZE', readBytes);
+/** For limits that would refuse everything. */
+export const positiveBytes = kind('SIZE', (value) => positive(readBytes(value)));
 export const count = kind('N', (value) => {
   if (!/^\d{1,9}$/.test(value)) throw new FlagValueError('must be a whole number');
   return Number(value);
@@ -120,6 +124,11 @@ export function list(placeholder: string, describe: string, defaultText = ''): F
         .map((one) => one.trim())
         .filter((one) => one !== ''),
   };
+}
+
+function positive(amount: number): number {
+  if (amount === 0) throw new FlagValueError('must be more than 0');
+  return amount;
 }
 
 function readHostPort(value: string): HostPort {

@@ -25,6 +25,8 @@ export type Invocation<F extends Flags> =
       readonly values: FlagValues<F>;
       /** Puts the variable in place of each `--flag` of a sentence that was given by its variable. */
       readonly nameSources: (sentence: string) => string;
+      /** Variables that look mistyped, a sentence each. */
+      readonly hints: readonly string[];
     }
   | { readonly outcome: 'print'; readonly text: string }
   | { readonly outcome: 'refuse'; readonly text: string };
@@ -66,6 +68,13 @@ export function readInvocation<F extends Flags>(
     if (token.name === 'version' && (key === undefined || token.value === undefined)) {
       return { outcome: 'print', text: `${program.name} ${version}\n` };
     }
+    // The parser takes a flag that follows for the value.
+    if (
+      !token.inlineValue &&
+      names.has(token.value?.replace(/^--/, '') ?? '') &&
+      token.value?.startsWith('--')
+    )
+      return refuse(program, `${token.rawName} needs a value`);
     if (key === undefined) return refuse(program, unknownFlag(token, [...names.keys(), 'help', 'version']));
     const isSwitch = program.flags[key]?.placeholder === undefined;
     if (token.value === undefined && !isSwitch) return refuse(program, `${token.rawName} needs a value`);
@@ -108,7 +117,7 @@ function readValues<F extends Flags>(
   const wrong = program.check?.(values as FlagValues<F>);
   const nameSources = sourceNames(program, given, env);
   return wrong === undefined
-    ? { outcome: 'run', values: values as FlagValues<F>, nameSources }
+    ? { outcome: 'run', values: values as FlagValues<F>, nameSources, hints: mistyped(program, env) }
     : refuse(program, nameSources(wrong));
 }
 
@@ -124,6 +133,21 @@ function sourceNames<F extends Flags>(
     if (!given.has(key) && (env[variable] ?? '') !== '') variables.set(`--${flagName(key)}`, variable);
   }
   return (sentence) => sentence.replace(/--[a-z][a-z-]*[a-z]/g, (flag) => variables.get(flag) ?? flag);
+}
+
+/** Only what is nearly a variable of ours: a cluster sets others of the same beginning (`…_SERVICE_HOST`). */
+function mistyped<F extends Flags>(
+  program: ProgramDescription<F>,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const variables = Object.keys(program.flags).map((key) => variableName(program.name, key));
+  const beginning = variableName(program.name, '');
+  return Object.keys(env)
+    .filter((name) => name.startsWith(beginning) && !variables.includes(name))
+    .flatMap((name) => {
+      const meant = variables.find((variable) => editDistance(name, variable) <= 2);
+      return meant === undefined ? [] : [`${name} is no variable of this program; did you mean ${meant}?`];
+    });
 }
 
 function refuse<F extends Flags>(program: ProgramDescription<F>, reason: string): Invocation<F> {

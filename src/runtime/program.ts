@@ -14,7 +14,7 @@ export interface ProgramEdge {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Aborts on the first SIGTERM or SIGINT; a second one ends the process at once. */
+  /** Aborts on the first SIGTERM, SIGINT or SIGQUIT; a second one ends the process at once. */
   readonly shutdown: AbortSignal;
 }
 
@@ -43,6 +43,7 @@ export async function runProgram<F extends Flags>(
     logger.error({ error }, `${program.name} ends: ${words}`);
     process.exit(1);
   };
+  for (const hint of invocation.hints) logger.warn({}, hint);
   process.on('unhandledRejection', fail);
   process.on('uncaughtException', fail);
   const shutdown = shutdownSignal(process, logger);
@@ -56,12 +57,16 @@ export async function runProgram<F extends Flags>(
 
 function shutdownSignal(process: NodeJS.Process, logger: Logger): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(1);
-      logger.info({ signal }, 'stopping');
-      controller.abort();
-    });
-  }
+  const stop = (signal: NodeJS.Signals): void => {
+    if (controller.signal.aborted) process.exit(1);
+    logger.info({ signal }, 'stopping');
+    controller.abort();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, stop);
+  // A terminal that closes is an end; without one, it is how others are told to read their files again.
+  process.on('SIGHUP', (signal) => {
+    if (process.stdout.isTTY) stop(signal);
+    else logger.info({ signal }, 'nothing to read again: mounted files are looked at by themselves');
+  });
   return controller.signal;
 }

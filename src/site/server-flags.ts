@@ -12,7 +12,9 @@ import {
   list,
   oneOf,
   path,
+  positiveBytes,
   positiveCount,
+  positiveDuration,
   sizeText,
   text,
   toggle,
@@ -99,12 +101,21 @@ export const bundleServerFlags = {
   allowPrivateLinks: toggle('Let links lead to loopback, private and cluster addresses'),
   allowFileLinks: toggle('Let the link in --bundle-file lead to a file; that of --bundle-url always may'),
   extraCaFile: path.optional('PEM file of authorities to trust beside the system’s'),
-  maxArchiveSize: bytes.withDefault(sizeText(defaultLimits.maxArchiveBytes), 'Largest archive, as sent'),
-  maxBundleSize: bytes.withDefault(sizeText(defaultLimits.maxTotalBytes), 'Largest archive, unpacked'),
-  maxFileSize: bytes.withDefault(sizeText(defaultLimits.maxFileBytes), 'Largest single file'),
-  maxFiles: count.withDefault(`${defaultLimits.maxFiles}`, 'Most entries of an archive'),
-  downloadTimeout: duration.withDefault(`${defaultLimits.downloadTimeoutMs / 60_000}m`, 'Longest download'),
-  idleTimeout: duration.withDefault(
+  maxArchiveSize: positiveBytes.withDefault(
+    sizeText(defaultLimits.maxArchiveBytes),
+    'Largest archive, as sent',
+  ),
+  maxBundleSize: positiveBytes.withDefault(
+    sizeText(defaultLimits.maxTotalBytes),
+    'Largest archive, unpacked',
+  ),
+  maxFileSize: positiveBytes.withDefault(sizeText(defaultLimits.maxFileBytes), 'Largest single file'),
+  maxFiles: positiveCount.withDefault(`${defaultLimits.maxFiles}`, 'Most entries of an archive'),
+  downloadTimeout: positiveDuration.withDefault(
+    `${defaultLimits.downloadTimeoutMs / 60_000}m`,
+    'Longest download',
+  ),
+  idleTimeout: positiveDuration.withDefault(
     `${defaultLimits.idleTimeoutMs / 1000}s`,
     'Longest silence of a download',
   ),
@@ -112,7 +123,10 @@ export const bundleServerFlags = {
   encodingCpu,
   memoryBudget: bytes.withDefault('32MiB', 'Memory for bodies of files that are asked for often'),
   accessLog: toggle('Log every request of the site port, without its query'),
-  pollInterval: duration.withDefault('5s', 'How often --bundle-file is looked at'),
+  pollInterval: positiveDuration.withDefault(
+    '5s',
+    'How often --bundle-file is looked at, or the file of a link without a version',
+  ),
   patience: duration.withDefault(
     '30s',
     'At start, how long a download may take before the last good version is served meanwhile',
@@ -131,7 +145,7 @@ export const bundleServer: ProgramDescription<typeof bundleServerFlags> = {
     'bundle-server --bundle-file /etc/site/bundle.json --store /var/lib/site',
     'BUNDLE_SERVER_BUNDLE_URL=file:///srv/export.tar.gz bundle-server --version v7 --store /var/lib/site',
   ],
-  check: ({ bundleFile, bundleUrl, version }) => {
+  check: ({ bundleFile, bundleUrl, version, listen, adminListen }) => {
     if (bundleFile === undefined && bundleUrl === undefined) {
       return 'nothing to serve: give --bundle-file (a mounted bundle.json) or --bundle-url (a plain link)';
     }
@@ -140,6 +154,9 @@ export const bundleServer: ProgramDescription<typeof bundleServerFlags> = {
     }
     if (bundleFile !== undefined && version !== undefined) {
       return '--version goes with --bundle-url; with --bundle-file the document names the version';
+    }
+    if (listen.port !== 0 && listen.port === adminListen.port && listen.host === adminListen.host) {
+      return '--listen and --admin-listen are the same address: give each one of its own';
     }
     return undefined;
   },

@@ -337,3 +337,17 @@ test('a sidecar is ready from the start when it is told to be', async () => {
   assert.equal((await fetch(`${served.admin}/readyz`)).status, 200);
   assert.equal((await get('/')).status, 503);
 });
+
+test('signals that other servers know: HUP changes nothing, QUIT drains like TERM', async () => {
+  await publish('v1');
+  await served.start();
+  await serves('v1');
+  process.kill(served.child().pid, 'SIGHUP');
+  await eventually('it says so', () =>
+    served.output().includes('nothing to read again') ? true : undefined,
+  );
+  assert.equal((await get('/')).status, 200);
+  await served.child().stop('SIGQUIT');
+  assert.equal(await served.child().exited, 0);
+  assert.match(served.output(), /SIGQUIT.*stopping/);
+});

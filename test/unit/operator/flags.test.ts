@@ -17,7 +17,9 @@ test('it runs without a single flag', () => {
 });
 
 const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] = [
-  [['--workers=0'], /--workers must be at least 1/],
+  [['--workers=0'], /--workers must be a whole number of at least 1/],
+  [['--request-timeout=0s'], /--request-timeout must be more than 0/],
+  [['--max-bundle-size=0'], /--max-bundle-size must be more than 0/],
   [['--lease-duration=1s'], /--lease-duration must be at least 3s/],
   [['--pass-timeout=30s'], /--pass-timeout must be longer than six of --request-timeout/],
   [

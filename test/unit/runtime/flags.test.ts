@@ -99,6 +99,7 @@ const refusals: readonly (readonly [string, readonly string[], RegExp])[] = [
     /--api-base-url \(or BUNDLE_SERVER_API_BASE_URL\) is required/,
   ],
   ['a flag without its value', [...needed, '--keep'], /--keep needs a value/],
+  ['a flag in place of a value', [...needed, '--keep', '--admin-listen', 'x:1'], /--keep needs a value/],
   ['a bad port', [...needed, '--admin-listen=host'], /--admin-listen must be HOST:PORT/],
   ['a port that does not exist', [...needed, '--admin-listen=host:70000'], /must be HOST:PORT/],
   ['a bad duration', [...needed, '--link-lifetime=15'], /must be a duration such as/],
@@ -187,4 +188,17 @@ test('a size is written in the largest unit that holds it whole, and is read as 
   ] as const;
   for (const [size, words] of units) assert.equal(sizeText(size), words);
   fc.assert(fc.property(fc.nat(), (size) => bytes.withDefault('0', '').parse([sizeText(size)]) === size));
+});
+
+test('a variable that is nearly one of ours is told, and one that the cluster sets is not', () => {
+  const invocation = readInvocation(program, '1', needed, {
+    BUNDLE_SERVER_KEPE: '3',
+    BUNDLE_SERVER_SERVICE_HOST: '10.0.0.1',
+    BUNDLE_SERVER_PORT: 'tcp://10.0.0.1:80',
+    OTHER_KEEP: '3',
+  });
+  assert.ok(invocation.outcome === 'run');
+  assert.deepEqual(invocation.hints, [
+    'BUNDLE_SERVER_KEPE is no variable of this program; did you mean BUNDLE_SERVER_KEEP?',
+  ]);
 });

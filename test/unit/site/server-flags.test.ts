@@ -64,6 +64,15 @@ const refused: readonly (readonly [readonly string[], RegExp])[] = [
     /must be one of Cloud, ClientHosted, AirGapped/,
   ],
   [['--store', '/s', '--bundle-file', 'f', '--readiness', 'never'], /must be one of bundle, always/],
+  [['--version', '--store', '/s'], /--version needs a value/],
+  [['--store', '/s', '--bundle-file', 'f', '--poll-interval', '0s'], /--poll-interval must be more than 0/],
+  [['--store', '/s', '--bundle-file', 'f', '--download-timeout', '0s'], /must be more than 0/],
+  [['--store', '/s', '--bundle-file', 'f', '--max-archive-size', '0'], /must be more than 0/],
+  [['--store', '/s', '--bundle-file', 'f', '--max-files', '0'], /must be a whole number of at least 1/],
+  [
+    ['--store', '/s', '--bundle-file', 'f', '--listen', ':8080', '--admin-listen', ':8080'],
+    /--listen and --admin-listen are the same address/,
+  ],
 ];
 
 test('what cannot work is refused in words, without the link', () => {

@@ -12,6 +12,7 @@ import {
   exportServices,
   full,
   largeSiteValues,
+  largeSpace,
   operatorSpace,
   operators,
   servers,
@@ -77,8 +78,7 @@ export function watchLinks(nodes: TestNodes): LinkWatch {
   return { seen: () => seen.size, stop: () => watch.stop() };
 }
 
-const large = 'large';
-const inLarge = `--namespace=${large}`;
+const inLarge = `--namespace=${largeSpace}`;
 
 /** Packs the site of 126 MB into `folder`, in a process of its own. @returns when it is there */
 export async function packLargeSite(folder: string): Promise<string> {
@@ -90,18 +90,18 @@ export async function packLargeSite(folder: string): Promise<string> {
 
 /** Installs a server of its own for it, with the chart's own limits. Does not wait for the coded forms. */
 export async function installLargeSite(world: TwoCharts): Promise<void> {
-  const call = ['install', large, `${charts}static-export-site`, inLarge, '--create-namespace'];
+  const call = ['install', 'large', `${charts}static-export-site`, inLarge];
   await world.helm([...call, '--wait', '--timeout=180s'], largeSiteValues);
 }
 
 /** Has hundreds of its pages read, waits until their coded forms are made, and fails where memory ran out. */
 export async function readLargeSite(nodes: TestNodes): Promise<string> {
-  const url = `http://${await clusterIp(nodes, large, 'large-static-export-site')}`;
+  const url = `http://${await clusterIp(nodes, largeSpace, 'large-static-export-site')}`;
   const urls = Array.from({ length: 500 }, (_, at) => `${url}/guides/${at % 50}/page-${at}`);
   const visits = startVisits(nodes, { urls, perSecond: 50, keepsConnections: true });
-  const [pod = ''] = await listPods(nodes, large, servers);
+  const [pod = ''] = await listPods(nodes, largeSpace, servers);
   await visits.more(urls.length);
-  const path = `/api/v1/namespaces/${large}/pods/${pod}:9090/proxy/status`;
+  const path = `/api/v1/namespaces/${largeSpace}/pods/${pod}:9090/proxy/status`;
   await eventually(
     'the coded forms made',
     async () => {
@@ -113,8 +113,8 @@ export async function readLargeSite(nodes: TestNodes): Promise<string> {
   );
   const tally = await visits.stop();
   assert.equal(tally.failed, 0, tally.examples.join('\n'));
-  assert.equal(await countRestarts(nodes, { namespace: large, pod }), 0);
-  return `${await memoryOf(nodes, large, pod)}; ${tally.requests} requests of a site of 126 MB`;
+  assert.equal(await countRestarts(nodes, { namespace: largeSpace, pod }), 0);
+  return `${await memoryOf(nodes, largeSpace, pod)}; ${tally.requests} requests of a site of 126 MB`;
 }
 
 function mib(bytes: number): number {

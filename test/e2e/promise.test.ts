@@ -15,6 +15,7 @@ import { startNode, type TestNodes } from '../support/node/node.ts';
 import { countRestarts, listPods, signalContainer } from '../support/node/pods.ts';
 import { ownPrefix } from '../support/node/remains.ts';
 import { startVisits, type Visits } from '../support/node/visits.ts';
+import { type Claims, createClaims } from './claims.ts';
 import {
   installLargeSite,
   type LinkWatch,
@@ -26,7 +27,6 @@ import {
 } from './evidence.ts';
 import { createTimeline } from './timeline.ts';
 import {
-  awaitPage,
   full,
   operatorSpace,
   operators,
@@ -38,6 +38,7 @@ import {
   siteValues,
   type TwoCharts,
 } from './two-charts.ts';
+import { giveVolumes, switchOff } from './volumes.ts';
 
 const charts = new URL('../../charts/', import.meta.url).pathname;
 const inSite = `--namespace=${siteSpace}`;
@@ -50,6 +51,7 @@ suite('the promise', () => {
   let images: TestImages;
   let nodes: TestNodes;
   let world: TwoCharts;
+  let sure: Claims;
   let url = '';
   let scratch = '';
   let firstVersion = '';
@@ -62,6 +64,7 @@ suite('the promise', () => {
     images = await buildTestImages();
     nodes = await startNode({ nodes: 2, images: images.archives });
     world = await prepareTwoCharts(nodes);
+    sure = createClaims(nodes, world);
     await rename(archive, join(world.originFolder, 'made.tar.gz'));
   });
 
@@ -76,44 +79,11 @@ suite('the promise', () => {
     const file = process.env['E2E_REPORT'];
     if (file !== undefined) await appendFile(file, `${words.trimEnd()}\n\n`);
   };
-  const rolledOut = (): Promise<string> =>
-    world.kubectl(['rollout', 'status', `deployment/${full}`, inSite, '--timeout=180s']);
   const operate = (changes: object): object => ({ ...operatorValues, ...changes });
   const publish = (changes: object): object => ({
     ...siteValues,
     export: { ...siteValues.export, ...changes },
   });
-  const linkIssuedAt = (): Promise<string> => world.read('.status.active.linkIssuedAt');
-  const condition = (type: string): Promise<string> =>
-    world.read(`.status.conditions[?(@.type=="${type}")].reason`);
-  const until = (what: string, isSo: () => Promise<boolean>, seconds = 120): Promise<true> =>
-    eventually<true>(
-      what,
-      async () => {
-        if (await isSo()) return true as const;
-        throw new Error(await world.look());
-      },
-      { timeoutMs: seconds * 1000, everyMs: 300 },
-    );
-  const freshLink = async (since: string): Promise<void> => {
-    await until('a link that was issued since', async () => (await linkIssuedAt()) > since);
-  };
-  const served = (words: string): Promise<string> =>
-    awaitPage(nodes, { namespace: siteSpace, service: full, path: '/guide-3' }, words);
-  /** Every server has it, asked one by one, and it is what is published. */
-  const agreeing = (): Promise<true> =>
-    until('every server serves the published digest', async () => {
-      const [published, digests] = [await world.read('.status.active.digest'), await world.servedDigests()];
-      return digests.length === 1 && digests[0] === published;
-    });
-  /** Neither a job nor a process of the site is new. */
-  const untouched = async (work: () => Promise<void>): Promise<void> => {
-    const [jobs, lives] = [await world.jobsStarted(), await world.serverLives()];
-    await work();
-    assert.equal(await world.jobsStarted(), jobs, 'no job was started');
-    assert.equal(await world.serverLives(), lives, 'no server was replaced or started again');
-  };
-
   test('two installs later the site is served through its Service', async (t) => {
     await timeline.step('install both charts, first page served', 1, async () => {
       await world.writeDocs('first words');
@@ -130,7 +100,7 @@ suite('the promise', () => {
       const operator = ['install', 'operator', packaged('static-export-operator'), inOperator];
       await world.helm([...operator, ...patient], operatorValues);
       await world.helm(['install', 'docs', packaged('static-export-site'), inSite, ...patient], siteValues);
-      url = await served('first words');
+      url = await sure.served('first words');
     });
     firstVersion = await world.read('.status.active.version');
     assert.equal(await world.jobsStarted(), 1);
@@ -155,35 +125,38 @@ suite('the promise', () => {
     const digests = await world.servedDigests();
     await timeline.step('export service stopped, link dies', 1, async () => {
       await world.kubectl(['scale', serviceDeployment, '--replicas=0', inOperator]);
-      await until('the link is dead', async () => (await condition('LinkFresh')) === 'Dead');
+      await sure.until('the link is dead', async () => (await sure.condition('LinkFresh')) === 'Dead');
     });
     await say(t, await world.look());
     await timeline.step('delete the site’s pods one by one', 1, async () => {
       for (const pod of await listPods(nodes, siteSpace, servers)) {
         await world.kubectl(['delete', 'pod', pod, inSite, '--timeout=120s']);
-        await rolledOut();
+        await sure.rolledOut();
       }
     });
     await timeline.step('drain a node', 1, async () => {
       const before = await world.serverNodes();
       const node = before.at(-1) ?? '';
       await world.kubectl(['drain', node, '--delete-emptydir-data', '--force', '--timeout=180s']);
-      await rolledOut();
+      await sure.rolledOut();
       const left = await world.serverNodes();
       assert.ok(left.length >= 2 && !left.includes(node), `${node} of ${before} drained, servers on ${left}`);
       await world.kubectl(['uncordon', node]);
     });
     await timeline.step('scale out from 2 to 5', 1, async () => {
       await world.kubectl(['scale', `deployment/${full}`, '--replicas=5', inSite]);
-      await rolledOut();
+      await sure.rolledOut();
       assert.equal((await listPods(nodes, siteSpace, servers)).length, 5);
-      await agreeing();
+      await sure.agreeing();
     });
     assert.deepEqual(await world.servedDigests(), digests, 'one digest, the one from before');
-    assert.equal(await condition('LinkFresh'), 'Dead');
+    assert.equal(await sure.condition('LinkFresh'), 'Dead');
     await timeline.step('scale in from 5 to 2', 1, async () => {
       await world.kubectl(['scale', `deployment/${full}`, '--replicas=2', inSite]);
-      await until('two are left', async () => (await world.serverLives()).trim().split('\n').length === 2);
+      await sure.until(
+        'two are left',
+        async () => (await world.serverLives()).trim().split('\n').length === 2,
+      );
     });
   });
 
@@ -196,8 +169,8 @@ suite('the promise', () => {
       // The operator asks again by itself, after some minutes by now; whoever knows better asks for it.
       const request = 'staticexport.dev/requestedAt=after-the-edit';
       await world.kubectl(['annotate', 'staticexports', '--all', request, inSite]);
-      await served('second words');
-      await agreeing();
+      await sure.served('second words');
+      await sure.agreeing();
       assert.equal(await world.serverLives(), lives);
       assert.equal(await world.jobsStarted(), 2);
     }));
@@ -206,49 +179,52 @@ suite('the promise', () => {
     traces = await tracesOfContent(nodes);
     links = watchLinks(nodes);
     await timeline.step('read the large site', 2, () =>
-      untouched(async () => say(t, await readLargeSite(nodes))),
+      sure.untouched(async () => say(t, await readLargeSite(nodes))),
     );
   });
 
   test('a killed leader is replaced, and links go on', () =>
     timeline.step('kill the leader', 2, async () => {
-      await untouched(async () => {
+      await sure.untouched(async () => {
         const holder = (): Promise<string> =>
           world.kubectl(['get', 'lease', '--output=jsonpath={.items[*].spec.holderIdentity}', inOperator]);
         const former = await holder();
         const pod = former.split('_')[0] ?? '';
         await signalContainer(nodes, { namespace: operatorSpace, pod }, 'SIGKILL');
-        await until('somebody else leads', async () => (await holder()) !== former);
-        await freshLink(await linkIssuedAt());
+        await sure.until('somebody else leads', async () => (await holder()) !== former);
+        await sure.freshLink(await sure.linkIssuedAt());
         assert.equal(await countRestarts(nodes, { namespace: operatorSpace, pod }), 1);
       });
     }));
 
   test('a wrong key stops the calls and nothing else; the right one resumes them', () =>
     timeline.step('rotate the key, wrong then right', 2, async () => {
-      await untouched(async () => {
+      await sure.untouched(async () => {
         await world.writeKeys({ accepted: ['svc_first', 'svc_second'] });
         // A right key that comes too early would be refused like a wrong one, and not be tried again.
-        await until('the new key is accepted', () => world.isAccepted('svc_second'));
+        await sure.until('the new key is accepted', () => world.isAccepted('svc_second'));
         await world.writeKeys({ used: 'svc_mistyped' });
-        await until('the key is refused', async () => (await world.read('.status.refusedKey.reason')) !== '');
+        await sure.until(
+          'the key is refused',
+          async () => (await world.read('.status.refusedKey.reason')) !== '',
+        );
         const refused = await world.refusedCalls();
         assert.ok(refused > 0);
         // Two links' worth of reasons to call.
         await sleep(12_000);
         assert.equal(await world.refusedCalls(), refused, 'nobody calls with a key that was refused');
         await world.writeKeys({ used: 'svc_second' });
-        await until(
+        await sure.until(
           'the right key is taken',
           async () => (await world.read('.status.refusedKey.reason')) === '',
         );
-        await until('a live link', async () => (await condition('Ready')) === 'Published');
+        await sure.until('a live link', async () => (await sure.condition('Ready')) === 'Published');
       });
     }));
 
   test('twenty refreshes rolled nothing and wrote nothing but the link', async () => {
     await timeline.step('the rest of 20 refreshes', 2, () =>
-      untouched(async () => {
+      sure.untouched(async () => {
         await eventually('20 refreshes', () => links.seen() > 20 || undefined, { timeoutMs: 240_000 });
       }),
     );
@@ -262,27 +238,27 @@ suite('the promise', () => {
         join(nodes.folder, 'static-export-site-0.0.9.tgz'),
         await world.read('.status.active.version'),
       ];
-      await untouched(async () => {
+      await sure.untouched(async () => {
         await world.helm(['upgrade', 'docs', chart, inSite], publish({ pin: { version: firstVersion } }));
-        await served('first words');
-        await agreeing();
+        await sure.served('first words');
+        await sure.agreeing();
         assert.equal(await world.read('.status.active.version'), firstVersion);
         await world.helm(['upgrade', 'docs', chart, inSite], publish({ pin: { version: second } }));
-        await served('second words');
-        await agreeing();
+        await sure.served('second words');
+        await sure.agreeing();
       });
     }));
 
   test('both charts are upgraded from packages with a resource at work: no job, no site pod replaced', () =>
     timeline.step('helm upgrade of both charts', 2, async () => {
       const former = await listPods(nodes, operatorSpace, operators);
-      await untouched(async () => {
+      await sure.untouched(async () => {
         const chart = `${charts}static-export-operator`;
         const changes = operate({ podAnnotations: { upgraded: 'yes' } });
         await world.helm(['upgrade', 'operator', chart, inOperator, ...patient], changes);
-        const since = await linkIssuedAt();
+        const since = await sure.linkIssuedAt();
         await world.helm(['upgrade', 'docs', `${charts}static-export-site`, inSite, ...patient], siteValues);
-        await freshLink(since);
+        await sure.freshLink(since);
       });
       const pods = await listPods(nodes, operatorSpace, operators);
       assert.ok(pods.length === 2 && !pods.some((pod) => former.includes(pod)), 'the operators are new');
@@ -298,9 +274,22 @@ suite('the promise', () => {
       await world.helm(['uninstall', 'operator', inOperator, ...patient]);
       assert.equal(await world.read('.spec.domain'), siteValues.export.domain);
       assert.equal(await world.serverLives(), lives);
-      await served('second words');
+      await sure.served('second words');
     });
     await say(t, await world.look());
+  });
+
+  test('with nobody but its servers left, the live site is given volumes', async (t) => {
+    await timeline.step('give the site volumes, by the README', 2, async () => {
+      const former = await listPods(nodes, siteSpace, servers);
+      await say(t, await giveVolumes(nodes, world));
+      await sure.until('the former servers are gone', async () =>
+        (await listPods(nodes, siteSpace, servers)).every((pod) => !former.includes(pod)),
+      );
+      assert.equal((await listPods(nodes, siteSpace, servers)).length, 2);
+      await sure.served('second words');
+      await sure.agreeing();
+    });
   });
 
   test('no visitor was left without an answer', async (t) => {
@@ -313,5 +302,11 @@ suite('the promise', () => {
     );
     for (const tally of tallies) assert.equal(tally.failed, 0, tally.examples.join('\n'));
     assert.equal(tallies.length, 2);
+  });
+
+  test('all servers ended at once come back from their volumes: no vendor, no peer, no link', async () => {
+    await switchOff(nodes, world);
+    await sure.served('second words');
+    await sure.agreeing();
   });
 });

@@ -16,6 +16,7 @@ export const domain = 'docs.example.com';
 export const operatorSpace = 'operator';
 export const siteSpace = 'site';
 const originSpace = 'origin';
+export const largeSpace = 'large';
 export const servers = 'app.kubernetes.io/name=static-export-site,app.kubernetes.io/component=server';
 export const operators = 'app.kubernetes.io/name=static-export-operator';
 export const exportServices = 'app.kubernetes.io/name=static-export-operator-export-service';
@@ -31,7 +32,7 @@ export const full = 'docs-static-export-site';
 const linkLifetime = 30;
 
 const image = { ...productImage, pullPolicy: 'Never' };
-const storageClassName = 'of-this-machine';
+export const storageClassName = 'of-this-machine';
 
 export const operatorValues = {
   image,
@@ -97,8 +98,9 @@ export async function prepareTwoCharts(nodes: TestNodes): Promise<TwoCharts> {
   // A volume of the machine's belongs to root, and the kubelet gives no group to this kind.
   await chmod(serviceFolder, 0o777);
   await applyObjects(nodes, [
-    ...[operatorSpace, siteSpace, originSpace].map(namespace),
-    volume(serviceFolder),
+    ...[operatorSpace, siteSpace, largeSpace].map((name) => namespace(name, 'restricted')),
+    namespace(originSpace, 'privileged'),
+    volume('export-service', serviceFolder),
     ...origin(originFolder),
   ]);
 
@@ -205,20 +207,22 @@ async function writePages(folder: string, greeting: string): Promise<void> {
   for (const name of guides) await writeFile(join(folder, `${name}.html`), page(`${greeting} ${name}`));
 }
 
-function namespace(name: string): object {
-  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+/** @param profile of Pod Security: what more a pod asks for is not admitted */
+function namespace(name: string, profile: 'restricted' | 'privileged'): object {
+  const labels = { 'pod-security.kubernetes.io/enforce': profile };
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
 }
 
 function secret(space: string, name: string, stringData: Readonly<Record<string, string>>): object {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: space, name }, stringData };
 }
 
-/** What a storage class would make for the claim of the operator's chart. */
-function volume(path: string): object {
+/** What a storage class would make for a chart's claim. */
+export function volume(name: string, path: string): object {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
-    metadata: { name: 'export-service' },
+    metadata: { name },
     spec: {
       capacity: { storage: '10Gi' },
       accessModes: ['ReadWriteOnce'],

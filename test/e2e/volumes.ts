@@ -1,0 +1,50 @@
+// Volumes for a site that is live: the recipe of the chart's README, line by line, on real pods. What a storage class
+// would make is made here, a folder of the machine for each server.
+
+import assert from 'node:assert/strict';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestNodes } from '../support/node/node.ts';
+import { applyObjects, listPods } from '../support/node/pods.ts';
+import { servers, siteSpace, storageClassName, type TwoCharts, volume } from './two-charts.ts';
+
+const charts = new URL('../../charts/', import.meta.url).pathname;
+const inSite = `--namespace=${siteSpace}`;
+
+/** The commands under a heading in bold of the site chart's README. */
+async function readRecipe(heading: string): Promise<readonly (readonly string[])[]> {
+  const text = await readFile(`${charts}static-export-site/README.md`, 'utf8');
+  const block = new RegExp(`\\*\\*${heading}\\.\\*\\*[^\`]*[\\s\\S]*?\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(
+    text,
+  )?.[1];
+  assert.ok(block !== undefined, `the README has no recipe "${heading}"`);
+  const lines = block.replaceAll('\\\n', ' ').split('\n');
+  return lines.filter((line) => line !== '').map((line) => line.split(/\s+/));
+}
+
+/** Does what the README says. @returns the commands */
+export async function giveVolumes(nodes: TestNodes, world: TwoCharts): Promise<string> {
+  for (const at of [0, 1]) {
+    const folder = join(nodes.folder, `server-${at}`);
+    await mkdir(folder);
+    await chmod(folder, 0o777);
+    await applyObjects(nodes, [volume(`server-${at}`, folder)]);
+  }
+  const recipe = await readRecipe('Volumes for a site that is live');
+  for (const [tool, ...words] of recipe) {
+    const args = words.map((word) => (word.startsWith('charts/') ? `${charts}../${word}` : word));
+    if (tool === 'helm') {
+      await world.helm([...args, inSite, `--set=persistence.storageClass=${storageClassName}`]);
+    } else {
+      assert.equal(tool, 'kubectl');
+      await world.kubectl([...args, inSite]);
+    }
+  }
+  return recipe.map((words) => words.join(' ')).join('\n');
+}
+
+/** Ends every server at the same time, as a cluster that is switched off does. */
+export async function switchOff(nodes: TestNodes, world: TwoCharts): Promise<void> {
+  const pods = await listPods(nodes, siteSpace, servers);
+  await world.kubectl(['delete', 'pods', ...pods, inSite, '--timeout=120s']);
+}

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type CommandOptions, type CommandResult, startControlPlane } from '../../support/cluster.ts';
+import { createStatusJudge } from './status-judge.ts';
 
 export interface ChartedCluster {
   /** Of the operator's ServiceAccount. */
@@ -17,6 +18,9 @@ export interface ChartedCluster {
   /** As the administrator, server-side. */
   apply(...objects: readonly object[]): Promise<void>;
   restartApiServer(signal?: NodeJS.Signals): Promise<void>;
+  /** From now on every status that is stored is held to the rules that other programs rely on. */
+  judgeStatuses(): void;
+  /** @throws when a status broke one */
   stop(): Promise<void>;
 }
 
@@ -31,6 +35,7 @@ export async function startChartedCluster(options: {
   readonly controllerManager?: boolean;
 }): Promise<ChartedCluster> {
   const cluster = await startControlPlane({ controllerManager: options.controllerManager ?? false });
+  const judge = createStatusJudge(cluster.watch);
   const kubectl = async (args: readonly string[], more?: CommandOptions): Promise<CommandResult> => {
     const result = await cluster.kubectl(args, more);
     assert.equal(result.code, 0, `kubectl ${args.join(' ')}: ${result.stderr}`);
@@ -76,7 +81,14 @@ export async function startChartedCluster(options: {
       kubectl,
       apply,
       restartApiServer: cluster.restartApiServer,
-      stop: cluster.stop,
+      judgeStatuses: judge.begin,
+      stop: async () => {
+        try {
+          judge.conclude();
+        } finally {
+          await cluster.stop();
+        }
+      },
     };
   } catch (error) {
     await cluster.stop();

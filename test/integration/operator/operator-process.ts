@@ -21,6 +21,7 @@ export async function startOperator(
   world: ChartedCluster,
   flags: readonly string[],
 ): Promise<OperatorProcess> {
+  world.judgeStatuses();
   const port = await findFreePort();
   const log: string[] = [];
   const child = startProgram(process.execPath, {

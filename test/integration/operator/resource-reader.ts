@@ -3,34 +3,8 @@
 import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
 import { eventually } from '../../support/eventually.ts';
-import { brokenRules } from '../../support/kstatus-rules.ts';
 import type { ChartedCluster } from './charted-cluster.ts';
-
-export interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** Of one status, the rules that other programs rely on and that it breaks. */
-function judge({ metadata, status }: ReadObject): readonly string[] {
-  const { conditions, observedGeneration = -1 } = status ?? {};
-  // Not looked at yet, or edited since.
-  if (conditions === undefined || observedGeneration !== metadata.generation) return [];
-  const judged = conditions.map((one) => ({ ...one, observedGeneration: one.observedGeneration }));
-  return brokenRules({ generation: metadata.generation, observedGeneration, conditions: judged }).map(
-    (words) => `${metadata.name}: ${words}`,
-  );
-}
-
-interface ReadObject {
-  readonly metadata: { readonly name: string; readonly generation: number };
-  readonly status?: {
-    readonly observedGeneration?: number;
-    readonly conditions?: readonly (Condition & { readonly observedGeneration?: number })[];
-  };
-}
+import { type Condition, judgeStatus } from './status-judge.ts';
 
 export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string) {
   let seen = 0;
@@ -41,7 +15,7 @@ export function createReader(kubectl: ChartedCluster['kubectl'], namespace: stri
     const object = JSON.parse(stdout);
     if (object.kind === 'StaticExport') {
       seen += 1;
-      for (const words of judge(object)) broken.add(words);
+      for (const words of judgeStatus(object)) broken.add(words);
     }
     return object;
   }

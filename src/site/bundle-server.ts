@@ -3,16 +3,15 @@
 // the site's door later, the admin port last).
 
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { checkInWorker, rememberWritten, type WrittenCopies } from '../bundle/checking.ts';
 import { defaultLimits } from '../bundle/limits.ts';
 import { prepareInWorker } from '../bundle/preparation.ts';
 import { openBundleStore } from '../bundle/store.ts';
 import { adminApp } from '../runtime/admin-port.ts';
+import { readAuthorities } from '../runtime/authorities.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent, version } from '../runtime/version.ts';
-import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { type BodyCache, createBodyCache } from './body-cache.ts';
 import type { LiveBundle } from './live-bundle.ts';
 import { createLiveSite, type LiveSite } from './live-site.ts';
@@ -67,7 +66,7 @@ export async function runBundleServer(
   const metrics = createSiteMetrics(() => figuresOf(site, cache, progress()));
   let watch: SourceWatch | undefined;
 
-  const always = siteHeaders(flags.deploymentType);
+  const always = siteHeaders(flags.deploymentType, flags.header);
   const serving = {
     site,
     cache,
@@ -138,7 +137,7 @@ async function preparationOf(
   written: WrittenCopies,
   pause: () => Promise<void>,
 ): Promise<PrepareBundle> {
-  const extraCaPem = flags.extraCaFile === undefined ? undefined : await readCa(flags.extraCaFile);
+  const extraCaPem = await readAuthorities(flags.extraCaFile);
   const limits = {
     ...defaultLimits,
     maxArchiveBytes: flags.maxArchiveSize,
@@ -164,15 +163,6 @@ async function preparationOf(
       },
       { signal, onProgress, handOver: { pause, take: (index) => written.note(flags.store, index) } },
     );
-}
-
-async function readCa(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    const words = `--extra-ca-file cannot be read (${publishableCode(cause)}); check the path and its rights`;
-    throw new PublishableError('ExtraCaUnreadable', words, { cause });
-  }
 }
 
 function readinessOf(

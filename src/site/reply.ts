@@ -245,9 +245,12 @@ export function plainReply(
   };
 }
 
-/** @param deploymentType where the site stands; an air-gapped one must not ask the outside for anything */
-export function siteHeaders(deploymentType: DeploymentType): SiteHeaders {
-  const always = ['X-Content-Type-Options', 'nosniff'];
+/**
+ * @param deploymentType where the site stands; an air-gapped one must not ask the outside for anything
+ * @param added by whoever runs the server; a policy of theirs can only narrow the air-gapped one
+ */
+export function siteHeaders(deploymentType: DeploymentType, added: SiteHeaders = []): SiteHeaders {
+  const always = ['X-Content-Type-Options', 'nosniff', ...added];
   return deploymentType === 'AirGapped' ? [...always, 'Content-Security-Policy', airGappedPolicy] : always;
 }
 

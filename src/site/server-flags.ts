@@ -25,6 +25,7 @@ import { type ContentCoding, contentCodings } from './content-coding.ts';
 import { type PeerName, readPeerName } from './peer-addresses.ts';
 import { deploymentTypes } from './reply.ts';
 import { readBasePath } from './request-path.ts';
+import { addedHeaders } from './response-headers.ts';
 
 /** A link is parsed at once, so that no text of it is kept; `undefined` when not given. */
 const link: Flag<Link | undefined> = {
@@ -98,6 +99,7 @@ export const bundleServerFlags = {
     'Cloud',
     'Where the site stands; AirGapped forbids pages to reach anything else',
   ),
+  header: addedHeaders,
   allowPrivateLinks: toggle('Let links lead to loopback, private and cluster addresses'),
   allowFileLinks: toggle('Let the link in --bundle-file lead to a file; that of --bundle-url always may'),
   extraCaFile: path.optional('PEM file of authorities to trust beside the system’s'),

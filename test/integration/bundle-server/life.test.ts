@@ -286,11 +286,20 @@ test('a plain link and a version: file links too, and nothing is fetched again a
     '/docs',
     '--deployment-type',
     'AirGapped',
+    '--header',
+    'Referrer-Policy: no-referrer',
+    '--header',
+    'Strict-Transport-Security: max-age=63072000',
   ];
   await served.start(...flags);
   await serves('v7');
   const page = await get('/docs/guides/page-1');
   assert.equal(page.status, 200);
+  for (const path of ['/docs/guides/page-1', '/docs', '/docs/none', '/%2f']) {
+    const { headers } = await get(path, { redirect: 'manual' });
+    assert.equal(headers.get('referrer-policy'), 'no-referrer', path);
+    assert.equal(headers.get('strict-transport-security'), 'max-age=63072000', path);
+  }
   assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
   const redirect = await get('/docs', { redirect: 'manual' });
   assert.deepEqual([redirect.status, redirect.headers.get('location')], [301, './docs/']);

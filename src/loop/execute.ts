@@ -63,7 +63,10 @@ export async function execute(
     case 'mint':
       return { ...(await mintLink(action, input, edge, signal)), object };
     case 'inspect':
-      return { ...(await readCandidate(object, edge, signal)), object };
+      return {
+        ...(await readCandidate(object, input.observation.wanted.promotion, edge, signal)),
+        object,
+      };
     default:
       return action satisfies never;
   }
@@ -203,7 +206,17 @@ function keepCandidate(
   const before = memory.candidates.get(id);
   const done = before?.jobId === jobId && before.done?.kind === 'read' ? before.done : undefined;
   const stop = new AbortController();
-  replaceCandidate(memory, id, { jobId, link, issuedAt, expiresAt, stop, reading: undefined, done });
+  const maxBytes = before?.maxBytes;
+  replaceCandidate(memory, id, {
+    jobId,
+    link,
+    issuedAt,
+    expiresAt,
+    stop,
+    reading: undefined,
+    done,
+    maxBytes,
+  });
 }
 
 /** Turns the client's errors into failures. Anything else, and an abort of ours, goes on up. */

@@ -39,6 +39,8 @@ export interface CandidateWork {
   readonly reading: Promise<ReadingOutcome | undefined> | undefined;
   /** Set once `reading` is settled. */
   readonly done: ReadingOutcome | undefined;
+  /** What the resource let an archive have when the reading began. */
+  readonly maxBytes: number | undefined;
 }
 
 /** When a job was started or asked about last, and how long its API asked to wait. */

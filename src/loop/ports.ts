@@ -74,8 +74,8 @@ export interface Cluster {
   readStaticExport(key: ObjectKey, signal: AbortSignal): Promise<StaticExportObject | undefined>;
   readSecret(key: ObjectKey, signal: AbortSignal): Promise<SecretObject | undefined>;
   readConfigMap(key: ObjectKey, signal: AbortSignal): Promise<ConfigMapObject | undefined>;
-  /** @throws ClusterError `Conflict` when it moved, or appeared, since it was read */
-  applySecret(object: AppliedObject, signal: AbortSignal): Promise<void>;
+  /** @returns it as stored. @throws ClusterError `Conflict` when it moved, or appeared, since it was read */
+  applySecret(object: AppliedObject, signal: AbortSignal): Promise<SecretObject>;
   /** @throws ClusterError `Conflict` as above */
   applyConfigMap(object: AppliedObject, signal: AbortSignal): Promise<void>;
   /** Writes one data key, with the resourceVersion as a precondition. @throws ClusterError `Conflict` */
@@ -96,8 +96,13 @@ export interface Inspection {
 }
 
 export interface Bundles {
-  /** Downloads and reads the whole archive (in a worker). @throws BundleError */
-  inspect(link: Link, signal: AbortSignal): Promise<Inspection>;
+  /**
+   * Downloads and reads the whole archive (in a worker).
+   *
+   * @param maxBytes of the archive, packed and unpacked, below the program's own limits
+   * @throws BundleError
+   */
+  inspect(link: Link, signal: AbortSignal, maxBytes?: number): Promise<Inspection>;
   /** Asks for one byte. `dead`: 401, 403, 404, 410 or an expired-token answer. A network error decides nothing. */
   probe(link: Link, signal: AbortSignal): Promise<'alive' | 'dead' | 'unknown'>;
 }

@@ -6,6 +6,7 @@
 import { BundleError } from '../bundle/bundle-error.ts';
 import type { ActionResult } from '../reconcile/result.ts';
 import type { State } from '../reconcile/state.ts';
+import type { Wanted } from '../staticexport/wanted.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { PassEdge } from './edge.ts';
@@ -24,13 +25,21 @@ const patienceMs = 2000;
 /** Starts the reading, or looks whether it has ended; its end asks for the pass that takes the outcome. */
 export async function readCandidate(
   { metadata }: StaticExportObject,
+  { maxBundleBytes }: Wanted['promotion'],
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
   const id = resourceId(metadata);
   const work = edge.memory.candidates.get(id);
+  const hasBegun = work?.reading !== undefined || work?.done !== undefined;
+  if (hasBegun && work.maxBytes !== maxBundleBytes) {
+    // What was read under another limit says nothing under this one.
+    dropCandidate(edge.memory, id);
+    return { result: { kind: 'inspecting' }, link: undefined };
+  }
   const done =
-    work?.done ?? (work?.reading === undefined ? await beginReading(metadata, edge, signal) : undefined);
+    work?.done ??
+    (work?.reading === undefined ? await beginReading(metadata, maxBundleBytes, edge, signal) : undefined);
   if (work === undefined || done === undefined) return { result: { kind: 'inspecting' }, link: undefined };
   if (done.kind === 'failed') {
     dropCandidate(edge.memory, id);
@@ -50,12 +59,13 @@ export function stopUnwantedReading(key: ObjectKey, { export: lane }: State, mem
 /** @returns the outcome, if there is one before the patience of a pass is over */
 async function beginReading(
   key: ObjectKey,
+  maxBytes: number | undefined,
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<ReadingOutcome | undefined> {
   const work = edge.memory.candidates.get(resourceId(key));
   if (work === undefined) return undefined;
-  const reading = startReading(resourceId(key), work, edge);
+  const reading = startReading(resourceId(key), { ...work, maxBytes }, edge);
   let hasWaited = false;
   void reading.then((done) => {
     if (hasWaited && done !== undefined) edge.wake(key);
@@ -73,7 +83,8 @@ function startReading(
   { memory, clock, settings, bundles }: PassEdge,
 ): Promise<ReadingOutcome | undefined> {
   const stopped = AbortSignal.any([memory.signal, work.stop.signal]);
-  const reading = bundles.inspect(work.link, clock.deadline(settings.inspectTimeoutMs, stopped)).then(
+  const deadline = clock.deadline(settings.inspectTimeoutMs, stopped);
+  const reading = bundles.inspect(work.link, deadline, work.maxBytes).then(
     (inspection): ReadingOutcome => ({ kind: 'read', inspection }),
     // What was stopped says nothing about the archive.
     (error: unknown): ReadingOutcome | undefined =>

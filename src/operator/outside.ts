@@ -3,12 +3,14 @@
 // Refuses: reading `file:` links, which are somebody else's text here.
 
 import { readFile } from 'node:fs/promises';
-import { defaultLimits } from '../bundle/limits.ts';
+import { BundleError } from '../bundle/bundle-error.ts';
+import { type BundleLimits, defaultLimits } from '../bundle/limits.ts';
 import { createLinkAgent, type ProxySettings } from '../bundle/link-agent.ts';
 import { prepareInWorker } from '../bundle/preparation.ts';
 import { probeLink } from '../bundle/probe.ts';
 import { createExportApiClient } from '../export-api/client.ts';
 import type { Bundles, ExportApiSource } from '../loop/ports.ts';
+import { sizeText } from '../runtime/flag-kinds.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent } from '../runtime/version.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
@@ -56,13 +58,20 @@ export async function openOutside(
         }),
     },
     bundles: {
-      inspect: async (link, signal) => {
-        const request = { link, storeDir: undefined, expectedDigest: undefined, limits, allowPrivateLinks };
+      inspect: async (link, signal, maxBytes = Number.POSITIVE_INFINITY) => {
+        const held = {
+          ...limits,
+          maxArchiveBytes: Math.min(limits.maxArchiveBytes, maxBytes),
+          maxTotalBytes: Math.min(limits.maxTotalBytes, maxBytes),
+        };
+        const request = { link, storeDir: undefined, expectedDigest: undefined, limits: held };
         const index = await prepareInWorker(
           workerUrl,
-          { ...request, extraCaPem, userAgent },
+          { ...request, allowPrivateLinks, extraCaPem, userAgent },
           { signal, clock, random },
-        );
+        ).catch((error: unknown) => {
+          throw withLimit(error, held);
+        });
         return { digest: index.digest, pages: index.pages, sizeBytes: index.sizeBytes };
       },
       probe: (link, signal) => {
@@ -80,6 +89,19 @@ export async function openOutside(
       await Promise.all([apiAgent.destroy(), linkAgent.destroy()]);
     },
   };
+}
+
+/** Whoever reads that something is too large wants to know what would not have been. */
+function withLimit(error: unknown, { maxArchiveBytes, maxTotalBytes }: BundleLimits): unknown {
+  if (!(error instanceof BundleError)) return error;
+  const { kind, code, message } = error;
+  const bytes = new Map([
+    ['ArchiveTooLarge', maxArchiveBytes],
+    ['ContentTooLarge', maxTotalBytes],
+  ]).get(code);
+  if (bytes === undefined) return error;
+  const words = `${message} (${sizeText(bytes)}: promotion.maxBundleSize, or the operator's own limit)`;
+  return new BundleError(kind, code, words, { cause: error });
 }
 
 async function readCa(file: string): Promise<string> {

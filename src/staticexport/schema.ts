@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { durationPattern } from './duration.ts';
+import { sizePattern } from './size.ts';
 
 /** A CEL rule of the CRD, carried in the schema's metadata. */
 export interface CelRule {
@@ -53,6 +54,7 @@ const duration = formed(
   durationPattern,
   'must be a duration such as 30s, 15m, 1h30m or 7d: whole numbers with the units ms, s, m, h, d, without blanks',
 );
+const size = formed(8, sizePattern, 'must be a size such as 512Mi or 2Gi: a whole number of Mi, Gi or Ti');
 
 const api = z
   .object({
@@ -111,6 +113,11 @@ const promotion = z
       .max(100)
       .describe('An export that lost a larger share of the pages is held back. Default: 50.')
       .optional(),
+    maxBundleSize: size
+      .describe(
+        "Largest archive, packed and unpacked: what the servers of this site take. A larger one is rejected. Default, and never above: the operator's own limits.",
+      )
+      .optional(),
     mode: z
       .enum(['Auto', 'Manual'])
       .describe('Manual holds every new version until it is released by annotation. Default: Auto.')
@@ -119,9 +126,9 @@ const promotion = z
   .describe('What must be true of an export before it replaces the published one.')
   .meta(
     cel({
-      rule: "!has(self.inspect) || self.inspect != 'Never' || (!has(self.minPages) && !has(self.maxShrinkPercent))",
+      rule: "!has(self.inspect) || self.inspect != 'Never' || (!has(self.minPages) && !has(self.maxShrinkPercent) && !has(self.maxBundleSize))",
       message:
-        'minPages and maxShrinkPercent need an inspected archive; remove them or set inspect to Always',
+        'minPages, maxShrinkPercent and maxBundleSize need an inspected archive; remove them or set inspect to Always',
     }),
   );
 

@@ -4,6 +4,7 @@
 import { parseDurationMs } from './duration.ts';
 import { defaultOutputName, defaultSecretKey } from './names.ts';
 import type { Spec, SpecTarget } from './schema.ts';
+import { parseSizeBytes } from './size.ts';
 
 export interface WantedTarget {
   /** `values/ConfigMap/apps/docs-values/values.yaml`: identifies the target in status. */
@@ -35,6 +36,8 @@ export interface Wanted {
     readonly isInspected: boolean;
     readonly minPages: number;
     readonly maxShrinkPercent: number;
+    /** Of the archive, packed and unpacked; `undefined`: the operator's own limits alone. */
+    readonly maxBundleBytes: number | undefined;
     readonly isManual: boolean;
   };
   readonly pin: Pin | undefined;
@@ -70,6 +73,7 @@ export function applyDefaults(
       isInspected: spec.promotion?.inspect !== 'Never',
       minPages: spec.promotion?.minPages ?? 1,
       maxShrinkPercent: spec.promotion?.maxShrinkPercent ?? 50,
+      maxBundleBytes: parseSizeBytes(spec.promotion?.maxBundleSize ?? ''),
       isManual: spec.promotion?.mode === 'Manual',
     },
     pin: spec.pin && { version: spec.pin.version, jobId: spec.pin.jobId },

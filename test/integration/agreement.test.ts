@@ -3,6 +3,7 @@
 // both entries are shown to be the same module with the same limits.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ import { nameCases } from '../unit/bundle/cases/name-cases.ts';
 import { streamCases } from '../unit/bundle/cases/stream-cases.ts';
 import { tarCases } from '../unit/bundle/cases/tar-cases.ts';
 import { zipCases } from '../unit/bundle/cases/zip-cases.ts';
-import { bundleDocument } from './bundle-server/archive.ts';
+import { bundleDocument, makeArchive } from './bundle-server/archive.ts';
 import { type LinkServer, startLinkServer } from './bundle-server/link-server.ts';
 import { prepareSite, type ServedSite } from './bundle-server/served-site.ts';
 
@@ -69,6 +70,21 @@ function refusalIn(log: string, version: string): string | undefined {
   return failures.find(({ success }) => success)?.data?.error.code;
 }
 
+/** What leads out of an operator, as the program makes it. */
+function open(shutdown: AbortSignal): Promise<Outside> {
+  const invocation = readInvocation(operatorProgram, '0', ['--allow-private-links'], {});
+  assert.ok(invocation.outcome === 'run');
+  const edge = { clock: systemClock, random: systemRandom, logger: silentLogger, shutdown };
+  const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
+  return openOutside(invocation.values, edge, { workerUrl, proxy });
+}
+
+function linkOf(text: string): Link {
+  const link = Link.parse(text);
+  assert.ok(link !== undefined);
+  return link;
+}
+
 suite('the operator and a server, asked about the same archive', () => {
   let links: LinkServer;
   let site: ServedSite;
@@ -79,16 +95,7 @@ suite('the operator and a server, asked about the same archive', () => {
     links = await startLinkServer();
     site = await prepareSite();
     await site.start();
-    const invocation = readInvocation(operatorProgram, '0', ['--allow-private-links'], {});
-    assert.ok(invocation.outcome === 'run');
-    const edge = {
-      clock: systemClock,
-      random: systemRandom,
-      logger: silentLogger,
-      shutdown: shutdown.signal,
-    };
-    const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
-    outside = await openOutside(invocation.values, edge, { workerUrl, proxy });
+    outside = await open(shutdown.signal);
   });
   after(async () => {
     shutdown.abort();
@@ -98,10 +105,8 @@ suite('the operator and a server, asked about the same archive', () => {
   });
 
   const askOperator = async (link: string): Promise<string> => {
-    const parsed = Link.parse(link);
-    assert.ok(parsed !== undefined);
     try {
-      return (await outside.bundles.inspect(parsed, AbortSignal.timeout(60_000))).digest;
+      return (await outside.bundles.inspect(linkOf(link), AbortSignal.timeout(60_000))).digest;
     } catch (error) {
       assert.ok(error instanceof BundleError, String(error));
       return error.code;
@@ -144,11 +149,58 @@ test('both have their archives read by the same module in the same worker, and b
   assert.match(await read('bundle/preparation-run.ts'), /import \{ readArchive \} from/);
 });
 
+test('what is larger than a resource lets its servers have is refused by both, with the limit in words', async () => {
+  const links = await startLinkServer();
+  const limit = 64 * 1024;
+  const site = await prepareSite();
+  const shutdown = new AbortController();
+  const outside = await open(shutdown.signal);
+  try {
+    const flags = [`--max-bundle-size=${limit}`, `--max-archive-size=${limit}`];
+    await site.start(...flags);
+    const small = 'x'.repeat(limit / 2);
+    const cases = {
+      ArchiveTooLarge: { 'index.html': randomBytes(limit) },
+      ContentTooLarge: { 'index.html': 'x'.repeat(limit + 1) },
+    };
+    for (const [code, content] of Object.entries(cases)) {
+      links.put(code, await makeArchive(content));
+      await assert.rejects(
+        outside.bundles.inspect(linkOf(links.link(code)), AbortSignal.timeout(60_000), limit),
+        (error) =>
+          error instanceof BundleError &&
+          error.kind === 'refused' &&
+          error.code === code &&
+          error.message.includes('(64KiB: promotion.maxBundleSize'),
+      );
+      await site.mount(bundleDocument({ version: code, link: links.link(code) }));
+      await eventually(`a verdict on ${code}`, () =>
+        refusalIn(site.output(), code) === code ? true : Promise.resolve(undefined),
+      );
+    }
+    links.put('small', await makeArchive({ 'index.html': small }));
+    const { digest } = await outside.bundles.inspect(
+      linkOf(links.link('small')),
+      AbortSignal.timeout(60_000),
+      limit,
+    );
+    await site.mount(bundleDocument({ version: 'small', link: links.link('small') }));
+    await site.until('the small one is served', ({ active }) => active?.digest === digest);
+  } finally {
+    shutdown.abort();
+    await outside.close();
+    await site.remove();
+    await links.close();
+  }
+});
+
 test('as the programs come, no server refuses for its size or count what the operator reads', () => {
   const operator = readInvocation(operatorProgram, '0', [], {});
   const folder = ['--bundle-file=/published/bundle.json', '--store=/store'];
   const server = readInvocation(bundleServer, '0', folder, {});
   assert.ok(operator.outcome === 'run' && server.outcome === 'run');
+  assert.equal(operator.values.maxArchiveSize, defaultLimits.maxArchiveBytes);
+  assert.equal(operator.values.maxBundleSize, defaultLimits.maxTotalBytes);
   assert.ok(server.values.maxArchiveSize >= operator.values.maxArchiveSize);
   assert.ok(server.values.maxBundleSize >= operator.values.maxBundleSize);
   assert.ok(server.values.maxFiles >= defaultLimits.maxFiles);

@@ -66,7 +66,10 @@ const accepted: Readonly<Record<string, unknown>> = {
   },
   'all gates': {
     ...smallest,
-    promotion: { inspect: 'Always', minPages: 0, maxShrinkPercent: 100, mode: 'Manual' },
+    promotion: {
+      ...{ inspect: 'Always', minPages: 0, maxShrinkPercent: 100 },
+      ...{ maxBundleSize: '512Mi', mode: 'Manual' },
+    },
   },
   'no inspection': { ...smallest, promotion: { inspect: 'Never' } },
   'a pinned version': { ...smallest, pin: { version: '20260105-120000-0123abcd' } },
@@ -193,7 +196,15 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
   'an unknown mode': [{ ...smallest, promotion: { mode: 'Sometimes' } }, /Unsupported value: "Sometimes"/],
   'gates without inspection': [
     { ...smallest, promotion: { inspect: 'Never', minPages: 3 } },
-    /minPages and maxShrinkPercent need an inspected archive/,
+    /minPages, maxShrinkPercent and maxBundleSize need an inspected archive/,
+  ],
+  'a limit without inspection': [
+    { ...smallest, promotion: { inspect: 'Never', maxBundleSize: '1Gi' } },
+    /minPages, maxShrinkPercent and maxBundleSize need an inspected archive/,
+  ],
+  'a size in another unit': [
+    { ...smallest, promotion: { maxBundleSize: '512MiB' } },
+    /must be a size such as 512Mi or 2Gi/,
   ],
   'an empty pin': [{ ...smallest, pin: {} }, /pin needs exactly one of version and jobId/],
   'a pin of both': [

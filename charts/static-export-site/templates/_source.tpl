@@ -60,6 +60,10 @@
 {{- if not (dig "api" "keySecretRef" "name" "" .Values.export) -}}
 {{- fail "export.create needs export.api.keySecretRef.name: a Secret in the release's namespace with the admin API key" -}}
 {{- end -}}
+{{- $largest := dig "promotion" "maxBundleSize" "" .Values.export -}}
+{{- if and $largest .Values.staticExport.enabled (gt (include "static-export-site.mebibytes" $largest | int64) (include "static-export-site.mebibytes" .Values.server.maxBundleSize | int64)) -}}
+{{- fail (printf "export.promotion.maxBundleSize=%s lets through what the servers refuse by server.maxBundleSize=%s. Raise the second, or leave the first out: it then is the second" $largest .Values.server.maxBundleSize) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -6,11 +6,11 @@
 
 import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { diceOf } from '../../fuzz/mutation.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { findFreePort } from '../../support/free-port.ts';
@@ -55,7 +55,7 @@ function prose(seed: number, bytes: number): string {
   return pieces.join(' ');
 }
 
-/** A control group of version 1 or 2 with this limit; `undefined` without one. */
+/** A control group (version 1) with this limit; `undefined` without one. */
 function makeGroup(limitMib: string | undefined): string | undefined {
   if (limitMib === undefined) return undefined;
   const folder = join('/sys/fs/cgroup/memory', `export-service-bench-${process.pid}`);
@@ -70,7 +70,8 @@ const origin = createServer((request, response) => {
   else response.writeHead(200, { 'content-type': found.type }).end(found.body);
 });
 await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
-const { port: originPort } = origin.address() as AddressInfo;
+const address = origin.address();
+const originPort = typeof address === 'object' && address !== null ? address.port : 0;
 const work = mkdtempSync(join(tmpdir(), 'crawl-bench-'));
 const group = makeGroup(values['limit-mib']);
 writeFileSync(join(work, 'keys.txt'), 'svc_bench\n');
@@ -99,11 +100,17 @@ const status = (name: string): string =>
     Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${program.pid}/status`, 'utf8'))?.[1]) /
     1024
   ).toFixed(0);
-const ask = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+const jobShape = z.looseObject({
+  jobId: z.string().optional(),
+  status: z.string().optional(),
+  pageCount: z.number().optional(),
+  error: z.string().nullish(),
+});
+const ask = async (method: string, path: string, body?: object): Promise<z.infer<typeof jobShape>> => {
   const headers = { authorization: 'Bearer svc_bench', 'content-type': 'application/json' };
   const payload = body === undefined ? {} : { body: JSON.stringify(body) };
   const answered = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, ...payload });
-  return (await answered.json()) as Record<string, unknown>;
+  return jobShape.parse(await answered.json());
 };
 
 try {
@@ -119,10 +126,10 @@ try {
   for (const round of ['first', 'second']) {
     const [began, processor] = [performance.now(), processorMsOf(program.pid)];
     const { jobId } = await ask('POST', '/v1/static-export/jobs', { domain });
-    let job: Record<string, unknown> = {};
+    let job: z.infer<typeof jobShape> = {};
     let peak = 0;
-    while (job['status'] !== 'completed') {
-      if (job['status'] === 'failed') throw new Error(`the job failed: ${job['error']}`);
+    while (job.status !== 'completed') {
+      if (job.status === 'failed') throw new Error(`the job failed: ${job.error}`);
       await sleep(250);
       peak = Math.max(peak, Number(status('VmRSS')));
       job = await ask('GET', `/v1/static-export/jobs/${jobId}`);
@@ -130,7 +137,7 @@ try {
     const tookMs = performance.now() - began;
     const usedMs = processorMsOf(program.pid) - processor;
     console.log(
-      `${round} crawl: ${job['pageCount']} pages in ${(tookMs / 1000).toFixed(1)} s, ${(usedMs / 1000).toFixed(1)} s of processor ` +
+      `${round} crawl: ${job.pageCount} pages in ${(tookMs / 1000).toFixed(1)} s, ${(usedMs / 1000).toFixed(1)} s of processor ` +
         `(${((100 * usedMs) / tookMs).toFixed(0)} % of a core), resident up to ${peak} MB, after it ${status('VmRSS')} MB`,
     );
   }

@@ -10,9 +10,10 @@ import { readInvocation } from '../../../src/runtime/flags.ts';
 import { version } from '../../../src/runtime/version.ts';
 import { bundleServer } from '../../../src/site/server-flags.ts';
 import { specSchema } from '../../../src/staticexport/schema.ts';
+import { parseSizeBytes } from '../../../src/staticexport/size.ts';
 import * as operator from './operator-chart.ts';
-import { chartsFolder, runHelm } from './rendered-chart.ts';
-import { chart, render, workload } from './site-chart.ts';
+import { chartsFolder, renderChart, runHelm } from './rendered-chart.ts';
+import { chart, one, render, workload } from './site-chart.ts';
 
 const own = (args: readonly string[]): readonly string[] =>
   args.slice(1).filter((flag) => !flag.startsWith('--log-level='));
@@ -29,6 +30,32 @@ test('no archive that the operator’s chart publishes is too large for the serv
   assert.ok(promoted.outcome === 'run' && served.outcome === 'run');
   assert.ok(promoted.values.maxArchiveSize <= served.values.maxArchiveSize);
   assert.ok(promoted.values.maxBundleSize <= served.values.maxBundleSize);
+});
+
+test('a StaticExport of the site’s chart promotes nothing that its servers are too small for, whatever the operator allows', async () => {
+  const promotionOf = async (values: object): Promise<unknown> => {
+    const base = { create: true, domain: 'd.example', api: { keySecretRef: { name: 'k' } } };
+    const all = { ...values, export: { ...base, ...Object(Object(values).export) } };
+    return one(await renderChart(chart, { values: all }), 'StaticExport').at('spec.promotion');
+  };
+  for (const size of ['64Mi', '1Gi', '3Gi']) {
+    const server = { maxBundleSize: size };
+    const objects = await render('existing-secret', { values: { server } });
+    const args = workload(objects).textsAt('spec.template.spec.containers.0.args');
+    const served = readInvocation(bundleServer, version, own(args), {});
+    assert.ok(served.outcome === 'run');
+    assert.deepEqual(await promotionOf({ server }), { maxBundleSize: size });
+    const bytes = parseSizeBytes(size);
+    assert.deepEqual([served.values.maxBundleSize, served.values.maxArchiveSize], [bytes, bytes]);
+  }
+  const smaller = { export: { promotion: { maxBundleSize: '512Mi', minPages: 3 } } };
+  assert.deepEqual(await promotionOf(smaller), { maxBundleSize: '512Mi', minPages: 3 });
+  assert.deepEqual(await promotionOf({ export: { promotion: { inspect: 'Never' } } }), { inspect: 'Never' });
+  assert.equal(
+    await promotionOf({ staticExport: { enabled: false } }),
+    undefined,
+    'no servers of this release',
+  );
 });
 
 test('a registry for all charts stands before a repository that names none of its own', async () => {

@@ -108,6 +108,11 @@ for (const [words, values, expected] of [
   ['some namespaces', { ...api, watchNamespaces: ['a', 'b'] }, /StaticExports in a, b/],
   ['an instance', { ...api, instance: 'blue' }, /staticexport\.dev\/instance=blue/],
   ['one replica', { ...api, replicas: 1 }, /NOTE: one replica/],
+  [
+    'archives that servers may refuse',
+    { ...api, inspection: { maxBundleSize: '1025MiB' } },
+    /servers with the default server\.maxBundleSize=1Gi refuse them[\s\S]*spec\.promotion\.maxBundleSize/,
+  ],
   ['a CRD that goes', { ...api, crds: { keep: false } }, /deletes the CRD, and with it every StaticExport/],
   ['the export service', service, /server\.allowPrivateLinks=true[\s\S]*allow port 8480/],
   [

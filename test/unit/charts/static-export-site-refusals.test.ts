@@ -131,6 +131,11 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     /persistence\.size=3Gi is too small: the store may need 5120Mi/,
   ],
   [
+    'a promotion of what the servers refuse',
+    { export: { ...exported, promotion: { maxBundleSize: '2Gi' } }, server: { maxBundleSize: '2047Mi' } },
+    /export\.promotion\.maxBundleSize=2Gi lets through what the servers refuse by server\.maxBundleSize=2047Mi/,
+  ],
+  [
     'a claim that nobody mounts',
     { staticExport: link, persistence: { existingClaim: 'shared' } },
     /persistence\.existingClaim needs persistence\.enabled/,
@@ -238,6 +243,11 @@ test('with the operator, the notes name the StaticExport and warn of nothing', a
   const notes = await notesOf(chart, { values: { export: exported, persistence: { enabled: true } } });
   assert.match(notes, /get staticexport docs-static-export-site/);
   assert.doesNotMatch(notes, /WARNING|NOTE:/);
+});
+
+test('archives that nobody reads before they are published are warned of', async () => {
+  const values = { export: { ...exported, promotion: { inspect: 'Never' } } };
+  assert.match(await notesOf(chart, { values }), /published unread[\s\S]*server\.maxBundleSize/);
 });
 
 test('Restart without a version is warned of, whatever the source', async () => {

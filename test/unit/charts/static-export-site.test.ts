@@ -136,7 +136,10 @@ test('a StaticExport has the whole spec that was given, and nothing that was lef
     timeZone: 'Europe/Berlin',
     jobTimeout: '2h',
     linkRefresh: { atPercent: 50, minInterval: '1m' },
-    promotion: { inspect: 'Always', minPages: 10, maxShrinkPercent: 0, mode: 'Manual' },
+    promotion: {
+      ...{ inspect: 'Always', minPages: 10, maxShrinkPercent: 0 },
+      ...{ maxBundleSize: '512Mi', mode: 'Manual' },
+    },
     pin: { jobId: '007' },
     historyLimit: 7,
     suspend: false,
@@ -158,7 +161,10 @@ test('with nothing but its two required values a StaticExport is named like the 
   const objects = await renderChart(chart, { values });
   const made = one(objects, 'StaticExport');
   assert.equal(made.at('metadata.name'), full);
-  assert.deepEqual(made.at('spec'), { domain: 'd.example', api: { keySecretRef: { name: 'key' } } });
+  assert.deepEqual(made.at('spec'), {
+    ...{ domain: 'd.example', api: { keySecretRef: { name: 'key' } } },
+    promotion: { maxBundleSize: '1Gi' },
+  });
   assert.equal(workload(objects).at('spec.template.spec.volumes.0.secret.secretName'), `${full}-bundle`);
 });
 

@@ -105,3 +105,30 @@ test('the published link is refreshed in time while an archive is read', async (
   world.annotate({ 'staticexport.dev/requestedAt': 'new' });
   await world.run(50 * minuteMs, () => assert.ok(world.isLinkLive()));
 });
+
+test('an archive is read within what the resource says, and read anew when that changes meanwhile', async () => {
+  const limits: (number | undefined)[] = [];
+  const world = new World({
+    spec: { promotion: { maxBundleSize: '2Gi' } },
+    bend: (edge) => ({
+      ...edge,
+      bundles: {
+        ...edge.bundles,
+        inspect: (link, signal, maxBytes) => {
+          limits.push(maxBytes);
+          return edge.bundles.inspect(link, signal, maxBytes);
+        },
+      },
+    }),
+  });
+  world.vendor.readMs = 5 * minuteMs;
+  world.vendor.linkLifetimeMs = 60 * minuteMs;
+  await world.until(() => limits.length === 1);
+  world.editSpec({ promotion: { maxBundleSize: '1Gi' } });
+  await world.until(() => world.condition('Ready') === 'True/Published');
+  assert.deepEqual(
+    limits,
+    [2 * 1024 ** 3, 1024 ** 3],
+    'what was read under the former limit is not promoted',
+  );
+});

@@ -128,7 +128,10 @@ test('a new version goes to the front and the oldest goes', () => {
   );
 });
 
-const rules = { isInspected: true, minPages: 5, maxShrinkPercent: 50, isManual: false };
+const rules = {
+  ...{ isInspected: true, minPages: 5, maxShrinkPercent: 50 },
+  ...{ maxBundleBytes: undefined, isManual: false },
+};
 const judgements: Readonly<Record<string, readonly [Parameters<typeof judge>, string]>> = {
   'the same content is unchanged': [
     [{ digest: 'a', pages: 10 }, { digest: 'a', pages: 10 }, rules, false],

@@ -4,7 +4,7 @@
 
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
 import { BundleError } from './bundle-error.ts';
 import { type Bytes, letGo, watch } from './byte-stream.ts';
 import type { BundleLimits } from './limits.ts';
@@ -32,7 +32,7 @@ export async function* decode(
     compressedBytes += chunk.length;
   });
   let total = 0;
-  for await (const chunk of decoderOf(type, counted)) {
+  for await (const chunk of decoderOf(type, counted, limits)) {
     total += chunk.length;
     if (total > limits.maxTotalBytes) throw refusal('ContentTooLarge');
     if (total > ratioFromBytes && total > limits.maxRatio * compressedBytes) throw refusal('RatioTooHigh');
@@ -40,9 +40,9 @@ export async function* decode(
   }
 }
 
-function decoderOf(type: 'gzip' | 'zstd' | 'tar', bytes: Bytes): Bytes {
+function decoderOf(type: 'gzip' | 'zstd' | 'tar', bytes: Bytes, limits: BundleLimits): Bytes {
   if (type === 'tar') return bytes;
-  return type === 'gzip' ? gunzip(bytes) : unzstd(bytes);
+  return type === 'gzip' ? gunzip(bytes) : unzstd(bytes, limits);
 }
 
 /**
@@ -72,15 +72,17 @@ async function* gunzip(bytes: Bytes): AsyncGenerator<Buffer> {
 }
 
 /** One decoder for each frame, its end found by our own scan. */
-async function* unzstd(bytes: Bytes): AsyncGenerator<Buffer> {
-  const scanner = createFrameScanner();
+async function* unzstd(bytes: Bytes, limits: BundleLimits): AsyncGenerator<Buffer> {
+  const scanner = createFrameScanner(limits);
+  const params = { [constants.ZSTD_d_windowLogMax]: Math.floor(Math.log2(limits.maxWindowBytes)) };
+  const options = { ...decoderOptions, params, rejectGarbageAfterEnd: true };
   const iterator = bytes[Symbol.asyncIterator]();
   const queue: ReturnType<typeof scanner.feed>[number][] = [];
   const pull = async (): Promise<(typeof queue)[number] | undefined> => {
     while (queue.length === 0) {
       const next = await iterator.next();
       if (next.done === true) return undefined;
-      queue.push(...scanner.feed(next.value));
+      for (const piece of scanner.feed(next.value)) queue.push(piece);
     }
     return queue.shift();
   };
@@ -95,7 +97,7 @@ async function* unzstd(bytes: Bytes): AsyncGenerator<Buffer> {
     for (let piece = await pull(); piece !== undefined; piece = await pull()) {
       if (piece.isSkippable) continue;
       const whole = piece.endsFrame ? Readable.from([piece.bytes]) : frame(piece.bytes);
-      yield* run(whole, createZstdDecompress({ ...decoderOptions, rejectGarbageAfterEnd: true }));
+      yield* run(whole, createZstdDecompress(options));
     }
     if (!scanner.isBetweenFrames) throw refusal('TruncatedArchive');
   } finally {
@@ -104,19 +106,30 @@ async function* unzstd(bytes: Bytes): AsyncGenerator<Buffer> {
 }
 
 async function* run(bytes: Bytes, decoder: Transform): AsyncGenerator<Buffer> {
+  try {
+    yield* throughDecoder(bytes, decoder);
+  } catch (error) {
+    throw decodingFault(error);
+  }
+}
+
+/**
+ * What a decoder makes of the bytes, up to the end that it sees; what it left unread is its caller's to judge.
+ *
+ * @throws the decoder's errors as they are, and those of the bytes
+ */
+export async function* throughDecoder(bytes: Bytes, decoder: Transform): AsyncGenerator<Buffer> {
   const feeding = pipeline(Readable.from(bytes, { highWaterMark: 1 }), decoder);
   feeding.catch(() => {}); // the same error comes out of the decoder below
   try {
     for await (const chunk of decoder) yield chunk;
     await feeding.catch(passEarlyEnd);
-  } catch (error) {
-    throw decodingFault(error);
   } finally {
     decoder.destroy();
   }
 }
 
-/** A decoder that ended by itself closes before its input is through; what is left is its caller's to judge. */
+/** A decoder that ended by itself closes before its input is through. */
 function passEarlyEnd(error: unknown): void {
   const isEarlyEnd = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
   if (!isEarlyEnd) throw error;
@@ -126,6 +139,7 @@ function decodingFault(error: unknown): unknown {
   if (error instanceof BundleError || !(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
   if (code === 'Z_BUF_ERROR') return refusal('TruncatedArchive', { cause: error });
+  if (code === 'ZSTD_error_frameParameter_windowTooLarge') return refusal('WindowTooLarge', { cause: error });
   if (code === 'ERR_TRAILING_JUNK_AFTER_STREAM_END') return refusal('DataAfterEnd', { cause: error });
   const isDecoders = code.startsWith('Z_') || code.startsWith('ZSTD_');
   return isDecoders ? refusal('CorruptArchive', { cause: error }) : error;

@@ -12,6 +12,10 @@ export interface BundleLimits {
   readonly maxFiles: number;
   /** Decompressed over compressed, judged from 16 MiB of output on. */
   readonly maxRatio: number;
+  /** Frames of a zstd stream, skippable ones included: `pzstd` makes one of some megabytes each. */
+  readonly maxFrames: number;
+  /** What a zstd decoder must hold in memory; a power of two. */
+  readonly maxWindowBytes: number;
   /** Bytes of one path in UTF-8. */
   readonly maxPathBytes: number;
   readonly maxPathSegments: number;
@@ -32,6 +36,9 @@ export const defaultLimits: BundleLimits = {
   maxFileBytes: 512 * mib,
   maxFiles: 200_000,
   maxRatio: 250,
+  maxFrames: 10_000,
+  // What RFC 8878 §3.1.1.1.2 wants every decoder to support, and no encoder to exceed for others.
+  maxWindowBytes: 8 * mib,
   maxPathBytes: 1024,
   maxPathSegments: 64,
   maxMetadataBytes: 32 * mib,

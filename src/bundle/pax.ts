@@ -13,7 +13,7 @@ export interface PaxFacts {
 /** Records that change a file's name or bytes, and so must not be given twice, empty, or for all files at once. */
 const framing: ReadonlySet<string> = new Set(['path', 'linkpath', 'size']);
 const utf8Charset = 'ISO-IR 10646 2000 UTF-8';
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * @param block the payload of an `x` or `g` entry

@@ -13,6 +13,9 @@ const sentences = {
   CorruptArchive: 'the archive is damaged: its checksums or its compression do not hold',
   DataAfterEnd: 'the archive goes on after its end',
   ContentTooLarge: 'the unpacked content is larger than allowed',
+  TooManyFrames: 'the archive consists of more separately compressed frames than allowed; compress it as one',
+  WindowTooLarge:
+    'the archive was compressed over a larger window than allowed; compress it without --long or --ultra',
   RatioTooHigh: 'the archive unpacks to suspiciously many times its size',
   // tar
   InvalidTarHeader: 'a header of the tar is damaged',
@@ -31,6 +34,7 @@ const sentences = {
   EncryptedZip: 'the zip is encrypted',
   UnsupportedCompression: 'an entry of the zip is compressed in another way than deflate',
   ZipHeaderMismatch: 'the headers of the zip contradict its directory',
+  UnlistedData: 'the zip holds bytes that its directory does not list',
   OverlappingEntries: 'entries of the zip overlap',
   ChecksumMismatch: 'a file of the zip does not have its checksum',
   // names

@@ -31,6 +31,8 @@ export const limitsShape = z.object({
   maxFileBytes: number,
   maxFiles: number,
   maxRatio: number,
+  maxFrames: number,
+  maxWindowBytes: number,
   maxPathBytes: number,
   maxPathSegments: number,
   maxMetadataBytes: number,

@@ -6,10 +6,9 @@
 
 import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { Readable } from 'node:stream';
 import { fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 
-const streamBytes = 256 * 1024;
+const chunkBytes = 256 * 1024;
 const windowBytes = 256 * 1024;
 
 interface Window {
@@ -36,28 +35,9 @@ class BoundedReader extends RandomAccessReader {
     return Number.isSafeInteger(start) && start >= 0 && start <= end && end <= this.#size;
   }
 
-  /** Not a stream of the platform's: those close the file when they are destroyed. */
-  override _readStreamForRange(start: number, end: number): Readable {
-    let at = start;
-    const take = (length: number, done: (error: Error | null, chunk?: Buffer) => void): void => {
-      const chunk = Buffer.allocUnsafeSlow(length);
-      this.read(chunk, 0, length, at, (error) => done(error, chunk));
-    };
-    return new Readable({
-      highWaterMark: streamBytes,
-      read() {
-        const length = Math.min(streamBytes, end - at);
-        if (length <= 0) {
-          this.push(null);
-          return;
-        }
-        take(length, (error, chunk) => {
-          at += length;
-          if (error === null) this.push(chunk);
-          else this.destroy(error);
-        });
-      },
-    });
+  /** Content is read by `chunksAt`: a stream of the platform's would close the file when it is destroyed. */
+  override _readStreamForRange(): never {
+    throw new Error('the zip is not read through streams of the parser');
   }
 
   override read(
@@ -121,6 +101,8 @@ export interface OpenZip {
   readonly parser: ZipFile;
   /** A view that holds until the next read of any kind. @throws outside of the file */
   readonly bytesAt: (position: number, length: number) => Buffer;
+  /** The same in pieces, each of which stays. @throws outside of the file */
+  readonly chunksAt: (position: number, length: number) => AsyncGenerator<Buffer>;
 }
 
 /**
@@ -135,5 +117,13 @@ export async function openZipFile(file: FileHandle): Promise<OpenZip> {
     decodeStrings: false,
     validateEntrySizes: true,
   });
-  return { parser, bytesAt: (position, length) => reader.bytesAt(position, length) };
+  const bytesAt = (position: number, length: number): Buffer => reader.bytesAt(position, length);
+  async function* chunksAt(position: number, length: number): AsyncGenerator<Buffer> {
+    for (let left = length; left > 0; ) {
+      const count = Math.min(chunkBytes, left);
+      yield Buffer.from(bytesAt(position + length - left, count));
+      left -= count;
+    }
+  }
+  return { parser, bytesAt, chunksAt };
 }

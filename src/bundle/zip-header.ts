@@ -19,11 +19,16 @@ export function checkLocalHeader(entry: Entry, local: LocalFileHeader, name: str
   if (!isSame) throw refusal('ZipHeaderMismatch', { name });
 }
 
+/** Whether its checksum and sizes stand behind its data too. */
+export function hasDescriptor({ generalPurposeBitFlag }: LocalFileHeader): boolean {
+  return (generalPurposeBitFlag & descriptorFlag) !== 0;
+}
+
 /** With a data descriptor the local header may leave checksum and sizes at zero; without, it may not. */
 function hasSameSums(entry: Entry, local: LocalFileHeader): boolean {
   const sizes = localSizes(local);
   if (sizes === undefined) return false;
-  const mayBeUnset = (local.generalPurposeBitFlag & descriptorFlag) !== 0;
+  const mayBeUnset = hasDescriptor(local);
   const agrees = (own: number, directory: number): boolean => own === directory || (mayBeUnset && own === 0);
   return (
     agrees(local.crc32, entry.crc32) &&

@@ -2,6 +2,7 @@
 // decoder silently drops what follows the first frame when both come in one chunk.
 // Invariant: the pieces given out are the input, whole and in order; only their borders are ours.
 
+import type { BundleLimits } from './limits.ts';
 import { refusal } from './refusal.ts';
 
 export interface FramePiece {
@@ -13,7 +14,7 @@ export interface FramePiece {
 }
 
 export interface FrameScanner {
-  /** @throws {BundleError} `DataAfterEnd` for bytes between frames that are no frame, `CorruptArchive` */
+  /** @throws {BundleError} `DataAfterEnd` for bytes between frames that are no frame, `CorruptArchive`, `TooManyFrames` */
   feed(chunk: Buffer): readonly FramePiece[];
   /** True between frames: the stream may end here. */
   readonly isBetweenFrames: boolean;
@@ -27,7 +28,8 @@ type Step =
 const fieldSizes: readonly number[] = [0, 2, 4, 8];
 const dictionarySizes: readonly number[] = [0, 1, 2, 4];
 
-export function createFrameScanner(): FrameScanner {
+/** @param limits of how many frames, those that hold nothing included: each costs its reader a decoder */
+export function createFrameScanner({ maxFrames }: Pick<BundleLimits, 'maxFrames'>): FrameScanner {
   let step: Step = { name: 'magic', need: 4 };
   let collected = Buffer.alloc(0);
   let isSkippable = false;
@@ -80,6 +82,7 @@ export function createFrameScanner(): FrameScanner {
           pieces.push({ bytes: chunk.subarray(pieceStart, at), isSkippable, endsFrame: true });
           pieceStart = at;
           frames += 1;
+          if (frames > maxFrames) throw refusal('TooManyFrames');
           step = { name: 'magic', need: 4 };
         } else if (step.name === 'content') {
           const count = Math.min(step.skip, chunk.length - at);

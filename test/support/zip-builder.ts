@@ -14,6 +14,8 @@ export interface ZipFields {
   readonly extra?: Buffer;
   /** Unix mode with type bits; directory only. */
   readonly mode?: number;
+  /** DOS attributes; directory only. */
+  readonly attributes?: number;
   /** Offset of the local header; directory only. */
   readonly offset?: number;
 }
@@ -80,7 +82,7 @@ function directoryHeader(fields: Whole): Buffer {
   head.writeUInt32LE(fields.size, 24);
   head.writeUInt16LE(Buffer.byteLength(fields.name), 28);
   head.writeUInt16LE(fields.extra.length, 30);
-  head.writeUInt32LE((fields.mode << 16) >>> 0, 38);
+  head.writeUInt32LE(((fields.mode << 16) | fields.attributes) >>> 0, 38);
   head.writeUInt32LE(fields.offset, 42);
   return Buffer.concat([head, Buffer.from(fields.name), fields.extra]);
 }
@@ -102,6 +104,7 @@ export function zip(entries: readonly ZipEntry[], options: ZipOptions = {}): Buf
       size: one.size ?? content.length,
       extra: one.extra ?? Buffer.alloc(0),
       mode: one.mode ?? 0o100644,
+      attributes: one.attributes ?? 0,
       offset: one.offset ?? offset,
     };
     directory.push(directoryHeader({ ...fields, ...one.central }));

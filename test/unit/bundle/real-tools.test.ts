@@ -65,6 +65,26 @@ describe('GNU tar', () => {
   });
 });
 
+describe('zip', () => {
+  for (const args of [[], ['-0']]) {
+    // To a pipe: sizes and checksums stand behind the data.
+    test(`zip ${args.join(' ')}, to a file and to a pipe`, async () => {
+      const zip = (...rest: readonly string[]) =>
+        execFileSync('zip', ['-q', '-r', ...args, ...rest], { cwd: join(dir, 'site'), stdio: 'pipe' });
+      const file = join(dir, `site${args.join('')}.zip`);
+      zip(file, '.');
+      for (const bytes of [await readFile(file), zip('-', '.')]) {
+        assert.deepEqual((await readBytes(bytes)).contents, latin1);
+      }
+    });
+  }
+});
+
+test('zstd at its highest usual level', async () => {
+  const { contents: read } = await packed('-I', 'zstd -19', '-C', join(dir, 'site'), '.');
+  assert.deepEqual(read, latin1);
+});
+
 test('git archive', async () => {
   const git = (...args: readonly string[]) =>
     execFileSync('git', [

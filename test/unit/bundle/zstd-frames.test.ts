@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
+import { defaultLimits } from '../../../src/bundle/limits.ts';
 import { createFrameScanner } from '../../../src/bundle/zstd-frames.ts';
 
 const skippable = (length: number): Buffer => {
@@ -33,7 +34,7 @@ test('each frame is found whole, one after another', () => {
       const wanted = list.map((at) => frames[at] ?? Buffer.alloc(0));
       const all = Buffer.concat(wanted);
       const step = Math.max(pieceBytes, Math.ceil(all.length / 500));
-      const scanner = createFrameScanner();
+      const scanner = createFrameScanner(defaultLimits);
       const found: Buffer[] = [];
       let open: Buffer[] = [];
       for (let at = 0; at < all.length; at += step) {
@@ -53,7 +54,7 @@ test('each frame is found whole, one after another', () => {
 });
 
 test('a frame that was found decompresses by itself', () => {
-  const [first] = createFrameScanner().feed(
+  const [first] = createFrameScanner(defaultLimits).feed(
     Buffer.concat([zstdCompressSync('one'), zstdCompressSync('two')]),
   );
   assert.equal(zstdDecompressSync(first?.bytes ?? Buffer.alloc(0)).toString(), 'one');
@@ -64,7 +65,7 @@ test('other bytes where a frame should begin are refused', () => {
     [Buffer.concat([zstdCompressSync('x'), Buffer.from('junk')]), 'DataAfterEnd'],
     [Buffer.from('junk'), 'CorruptArchive'],
   ] as const) {
-    assert.throws(() => createFrameScanner().feed(bytes), { code });
+    assert.throws(() => createFrameScanner(defaultLimits).feed(bytes), { code });
   }
 });
 
@@ -72,7 +73,7 @@ test('random bytes never hang it and throw nothing foreign', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (tail) => {
       const bytes = Buffer.concat([Buffer.from('28b52ffd', 'hex'), tail]);
-      const scanner = createFrameScanner();
+      const scanner = createFrameScanner(defaultLimits);
       try {
         const pieces = scanner.feed(bytes);
         const given = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
@@ -83,4 +84,15 @@ test('random bytes never hang it and throw nothing foreign', () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test('no more frames than allowed, those that hold nothing included, however they come', () => {
+  const limits = { maxFrames: 3 };
+  for (const frame of [skippable(0), zstdCompressSync('x')]) {
+    const all = Buffer.concat([frame, frame, frame]);
+    assert.equal(createFrameScanner(limits).feed(all).length, 3);
+    assert.throws(() => createFrameScanner(limits).feed(Buffer.concat([all, frame])), {
+      code: 'TooManyFrames',
+    });
+  }
 });

@@ -47,6 +47,10 @@ export const nameCases: ArchiveCases = {
     bytes: tarOf({ 'index.html': 'home', '\u00e9.html': '1', 'e\u0301.html': '2' }),
     holds: { 'index.html': 'home', '\u00e9.html': '1', 'e\u0301.html': '2' },
   }),
+  'byte-order-mark': () => ({
+    bytes: tar(page, entry('\ufeffindex.html', 'other'), pax({ path: '\ufeffa.html' }), entry('x', 'a')),
+    holds: { 'index.html': 'home', '\ufeffindex.html': 'other', '\ufeffa.html': 'a' },
+  }),
   'file-and-folder': () => ({
     bytes: tarOf({ 'index.html': 'home', a: '1', 'a/b.html': '2' }),
     holds: { 'index.html': 'home', a: '1', 'a/b.html': '2' },

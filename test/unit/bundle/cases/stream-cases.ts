@@ -10,6 +10,7 @@ const holds = { 'index.html': 'home', 'a.html': 'a'.repeat(3000) };
 const gzip = gzipSync(site);
 const zstd = zstdCompressSync(site);
 const skippable = Buffer.from('502a4d1803000000616263', 'hex');
+const emptySkippable = Buffer.from('502a4d1800000000', 'hex');
 const text = (content: string) => () => ({ bytes: Buffer.from(content) });
 const zeros = tar(entry('index.html', 'home'), entry('z', Buffer.alloc(20 * 2 ** 20)));
 
@@ -18,6 +19,15 @@ function flipped(bytes: Buffer, at: number): Buffer {
   copy.writeUInt8(copy.readUInt8(at) ^ 0xff, at);
   return copy;
 }
+
+/** A zstd frame of one block that is not compressed. @param windowLog as its header claims */
+function rawFrame(content: Buffer, windowLog: number): Buffer {
+  const block = Buffer.alloc(3);
+  block.writeUIntLE((content.length << 3) | 1, 0, 3);
+  return Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, (windowLog - 10) << 3]), block, content]);
+}
+
+const empty = rawFrame(Buffer.alloc(0), 10);
 
 export const streamCases: ArchiveCases = {
   'tar-plain': () => ({ bytes: site, holds }),
@@ -52,6 +62,16 @@ export const streamCases: ArchiveCases = {
     holds,
   }),
   'zstd-skippable-frame': () => ({ bytes: Buffer.concat([skippable, zstd, skippable]), holds }),
+  'zstd-largest-window': () => ({ bytes: rawFrame(site, 23), holds }),
+  'zstd-larger-window': () => ({ bytes: rawFrame(site, 24) }),
+  'zstd-many-frames': () => ({
+    bytes: Buffer.concat(Array.from({ length: 101 }, () => empty)),
+    limits: { maxFrames: 100 },
+  }),
+  // More pieces in one chunk than a call may have arguments.
+  'zstd-many-skippable-frames': () => ({
+    bytes: Buffer.concat([...Array.from({ length: 130_000 }, () => emptySkippable), zstd]),
+  }),
   'zstd-garbage': () => ({ bytes: Buffer.concat([zstd, Buffer.from('garbage')]) }),
   'zstd-second-site': () => ({
     bytes: Buffer.concat([zstd, zstdCompressSync(tarOf({ 'evil.html': 'x' }))]),

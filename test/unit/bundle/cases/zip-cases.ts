@@ -1,7 +1,7 @@
 // Zips whose directory, local headers and data disagree, overlap or lie; and the ones that must be taken.
 
 import { randomBytes } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 import { type ZipEntry, zip } from '../../../support/zip-builder.ts';
 import type { ArchiveCases } from './archive-case.ts';
 
@@ -17,6 +17,40 @@ function descriptor(content: string, compressedSize: number): Buffer {
   bytes.writeUInt32LE(compressedSize, 8);
   bytes.writeUInt32LE(content.length, 12);
   return bytes;
+}
+
+/** The same with sizes of eight bytes. */
+function longDescriptor(content: string, compressedSize: number): Buffer {
+  const bytes = Buffer.alloc(24);
+  descriptor(content, 0).copy(bytes, 0, 0, 8);
+  bytes.writeBigUInt64LE(BigInt(compressedSize), 8);
+  bytes.writeBigUInt64LE(BigInt(content.length), 16);
+  return bytes;
+}
+
+/** A page whose sums stand behind its data, as whoever writes to a pipe must do it. */
+const streamed = (after: Buffer): ZipEntry => ({
+  ...page,
+  flags: 0x0808,
+  local: { crc: 0, size: 0, compressedSize: 0 },
+  after,
+});
+const behindHome = descriptor('home', 6);
+const wrongSum = (at: number): Buffer => {
+  const bytes = Buffer.from(behindHome);
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+  return bytes;
+};
+
+/** A whole local entry of a file that the directory does not know. */
+const unlisted = zip([{ name: 'hidden.html', content: 'x' }]);
+const hiddenEntry = unlisted.subarray(0, unlisted.readUInt32LE(unlisted.length - 6));
+
+/** An entry whose compressed size counts bytes behind the end of its stream. */
+function trailing(content: Buffer): ZipEntry {
+  const data = Buffer.concat([deflateRawSync(content), Buffer.from('more'.repeat(30))]);
+  const fields = { method: 8, crc: crc32(content), size: content.length };
+  return { name: 'a', content: data, ...fields, method: 0, local: fields, central: fields };
 }
 
 function zip64Extra(size: number, compressedSize: number): Buffer {
@@ -52,17 +86,31 @@ export const zipCases: ArchiveCases = {
     ]),
     holds: { ...home, 'guides/a.html': 'a' },
   }),
-  'zip-data-descriptor': () => ({
+  'zip-data-descriptor': () => ({ bytes: zip([streamed(behindHome)]), holds: home }),
+  'zip-data-descriptor-unsigned': () => ({ bytes: zip([streamed(behindHome.subarray(4))]), holds: home }),
+  'zip-data-descriptor-long': () => ({ bytes: zip([streamed(longDescriptor('home', 6))]), holds: home }),
+  'zip-data-descriptor-crc-differs': () => ({ bytes: zip([streamed(wrongSum(4))]) }),
+  'zip-data-descriptor-size-differs': () => ({ bytes: zip([streamed(wrongSum(8))]) }),
+  'zip-data-descriptor-missing': () => ({ bytes: zip([streamed(Buffer.alloc(0))]) }),
+  'zip-entry-between-entries': () => ({
     bytes: zip([
-      {
-        ...page,
-        flags: 0x0808,
-        local: { crc: 0, size: 0, compressedSize: 0 },
-        after: descriptor('home', 6),
-      },
+      { ...page, after: hiddenEntry },
+      { name: 'b.html', content: 'b' },
     ]),
-    holds: home,
   }),
+  'zip-entry-before-directory': () => ({ bytes: zip([{ ...page, after: hiddenEntry }]) }),
+  'zip-entry-behind-descriptor': () => ({
+    bytes: zip([streamed(Buffer.concat([behindHome, hiddenEntry]))]),
+  }),
+  'zip-entry-and-empty-directory': () => ({ bytes: zip([], { prefix: hiddenEntry }) }),
+  'zip-bytes-behind-deflate': () => ({ bytes: zip([page, trailing(Buffer.from('a'.repeat(100)))]) }),
+  'zip-bytes-behind-large-deflate': () => ({ bytes: zip([page, trailing(large)]) }),
+  'zip-byte-order-mark': () => ({
+    bytes: zip([page, { name: '\ufeffindex.html', content: 'other' }]),
+    holds: { ...home, '\ufeffindex.html': 'other' },
+  }),
+  'zip-dos-folder-on-file': withEntry({ name: 'd', central: { attributes: 0x10 } }),
+  'zip-folder-with-hidden-data': withEntry({ name: 'd/', content: 'x', size: 0 }),
   'zip-zip64-sizes': () => ({
     bytes: zip([
       {

@@ -53,7 +53,7 @@ export interface ObjectCluster {
   readStaticExport(key: Key, signal: AbortSignal): Promise<StoredResource | undefined>;
   readSecret(key: Key, signal: AbortSignal): Promise<Data<Uint8Array> | undefined>;
   readConfigMap(key: Key, signal: AbortSignal): Promise<Data<string> | undefined>;
-  applySecret(object: Applied, signal: AbortSignal): Promise<void>;
+  applySecret(object: Applied, signal: AbortSignal): Promise<Data<Uint8Array>>;
   applyConfigMap(object: Applied, signal: AbortSignal): Promise<void>;
   editDocument(edit: Edit, signal: AbortSignal): Promise<void>;
   writeStatus(object: StoredResource, next: object, signal: AbortSignal): Promise<StoredResource>;
@@ -87,7 +87,7 @@ export function createCluster(transport: Transport): ObjectCluster {
     const { namespace, name } = object.metadata;
     const typed = { apiVersion: apiVersionOf(resource), kind: resource.kind };
     const resourceVersion = object.readVersion ?? (await createBare(resource, object, typed, signal));
-    await transport.call(
+    return transport.call(
       {
         verb: 'patch',
         method: 'PATCH',
@@ -131,7 +131,7 @@ export function createCluster(transport: Transport): ObjectCluster {
     },
     readSecret: async (key, signal) => {
       const object = await read(secrets, key, signal);
-      return object === undefined ? undefined : { metadata: readMeta(object), data: readSecretData(object) };
+      return object === undefined ? undefined : secretOf(object);
     },
     readConfigMap: async (key, signal) => {
       const object = await read(configMaps, key, signal);
@@ -139,9 +139,11 @@ export function createCluster(transport: Transport): ObjectCluster {
         ? undefined
         : { metadata: readMeta(object), data: readConfigMapData(object) };
     },
-    applySecret: (object, signal) =>
-      apply(secrets, object, { type: 'Opaque', data: encodeAll(object.data) }, signal),
-    applyConfigMap: (object, signal) => apply(configMaps, object, { data: object.data }, signal),
+    applySecret: async (object, signal) =>
+      secretOf(await apply(secrets, object, { type: 'Opaque', data: encodeAll(object.data) }, signal)),
+    applyConfigMap: async (object, signal) => {
+      await apply(configMaps, object, { data: object.data }, signal);
+    },
     editDocument: async ({ kind, key, dataKey, text, resourceVersion }, signal) => {
       const resource = kind === 'Secret' ? secrets : configMaps;
       const value = kind === 'Secret' ? encode(text) : text;
@@ -161,6 +163,10 @@ export function createCluster(transport: Transport): ObjectCluster {
       return readResource(stored);
     },
   };
+}
+
+function secretOf(object: unknown): Data<Uint8Array> {
+  return { metadata: readMeta(object), data: readSecretData(object) };
 }
 
 const encode = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

@@ -45,21 +45,24 @@ export async function writeOutputs(
   const configMap = configMapOf(metadata, name, wanted, handles.configMap?.metadata);
   const isSecretKept =
     handles.secret !== undefined && holds(textOf(handles.secret.data), handles.secret.metadata, secret);
-  if (!isSecretKept) {
-    const refusal = await refusalOf(edge.cluster.applySecret(secret, signal), signal);
-    if (refusal !== undefined) return { ...kept, refusal };
-  }
+  const applied = isSecretKept
+    ? undefined
+    : await unlessRefused(edge.cluster.applySecret(secret, signal), signal);
+  if (applied instanceof ClusterError) return { ...kept, refusal: applied };
   const isConfigMapKept =
     handles.configMap !== undefined && holds(handles.configMap.data, handles.configMap.metadata, configMap);
   const isForeign = state.kind === 'ours' && state.isConfigMapForeign === true;
+  const isConfigMapLeft = isConfigMapKept || isForeign;
+  const told = isConfigMapLeft ? undefined : edge.cluster.applyConfigMap(configMap, signal);
   const refusal =
-    isConfigMapKept || isForeign
-      ? undefined
-      : await refusalOf(edge.cluster.applyConfigMap(configMap, signal), signal);
-  if (isSecretKept) return { ...kept, refusal, isPublished: true };
-  // Targets follow what the Secret holds, not what this pass meant to write.
-  const stored = await edge.cluster.readSecret({ namespace: metadata.namespace, name }, signal);
-  const published = stored === undefined ? undefined : readPublished(stored);
+    told &&
+    (await unlessRefused(
+      told.then(() => undefined),
+      signal,
+    ));
+  if (applied === undefined) return { ...kept, refusal, isPublished: true };
+  // Targets follow what the Secret holds, as the write was answered, not what this pass meant to write.
+  const published = readPublished(applied);
   return {
     state: { kind: 'ours', published: published && factsOf(published), isConfigMapForeign: isForeign },
     published,
@@ -69,10 +72,9 @@ export async function writeOutputs(
 }
 
 /** What the cluster said no to, or did not answer. Who was overtaken, or was told to stop, goes on up. */
-async function refusalOf(write: Promise<void>, signal: AbortSignal): Promise<ClusterError | undefined> {
+async function unlessRefused<T>(write: Promise<T>, signal: AbortSignal): Promise<T | ClusterError> {
   try {
-    await write;
-    return undefined;
+    return await write;
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ClusterError) || error.code === 'Conflict' || error.code === 'Aborted')

@@ -118,14 +118,16 @@ export class FakeCluster implements Cluster {
     return this.configMaps.get(idOf(key));
   }
 
-  async applySecret(object: AppliedObject): Promise<void> {
+  async applySecret(object: AppliedObject): Promise<SecretObject> {
     const id = idOf(object.metadata);
     const before = this.secrets.get(id);
     refuseMoved(object, before);
     const data = encode(object.data);
     const isChange = before === undefined || !isDeepStrictEqual(decode(before.data), object.data);
     this.writes.push({ kind: 'Secret', name: object.metadata.name, isChange });
-    this.#putSecret(object.metadata, { metadata: this.#applied(object, before?.metadata), data });
+    const stored = { metadata: this.#applied(object, before?.metadata), data };
+    this.#putSecret(object.metadata, stored);
+    return stored;
   }
 
   async applyConfigMap(object: AppliedObject): Promise<void> {

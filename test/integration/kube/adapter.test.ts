@@ -66,9 +66,9 @@ test('what does not exist reads as undefined', async () => {
 });
 
 test('a Secret is applied, read back byte for byte, and a key that is no longer wanted is removed', async () => {
-  await cluster.applySecret(owned('out', { 'bundle.json': '{"é":1}', version: 'v1' }), signal);
-  const first = await cluster.readSecret({ namespace, name: 'out' }, signal);
-  const version = first?.metadata.resourceVersion;
+  const first = await cluster.applySecret(owned('out', { 'bundle.json': '{"é":1}', version: 'v1' }), signal);
+  assert.deepEqual(first, await cluster.readSecret({ namespace, name: 'out' }, signal), 'as stored');
+  const version = first.metadata.resourceVersion;
   await cluster.applySecret(owned('out', { 'bundle.json': '{"é":2}' }, version), signal);
   const late = cluster.applySecret(owned('out', { 'bundle.json': '{"é":0}' }, version), signal);
   await assert.rejects(late, refused('Conflict', /./));

@@ -96,8 +96,13 @@ export interface Inspection {
 }
 
 export interface Bundles {
-  /** Downloads and reads the whole archive (in a worker). @throws BundleError */
-  inspect(link: Link, signal: AbortSignal): Promise<Inspection>;
+  /**
+   * Downloads and reads the whole archive (in a worker).
+   *
+   * @param maxBytes of the archive, packed and unpacked, below the program's own limits
+   * @throws BundleError
+   */
+  inspect(link: Link, signal: AbortSignal, maxBytes?: number): Promise<Inspection>;
   /** Asks for one byte. `dead`: 401, 403, 404, 410 or an expired-token answer. A network error decides nothing. */
   probe(link: Link, signal: AbortSignal): Promise<'alive' | 'dead' | 'unknown'>;
 }

@@ -18,6 +18,8 @@ export interface ChartedCluster {
   /** As the administrator, server-side. */
   apply(...objects: readonly object[]): Promise<void>;
   restartApiServer(signal?: NodeJS.Signals): Promise<void>;
+  /** Writes the file anew with another token of the operator's ServiceAccount. */
+  writeKubeconfig(name: string, ...tokenOptions: readonly string[]): Promise<string>;
   /** From now on every status that is stored is held to the rules that other programs rely on. */
   judgeStatuses(): void;
   /** @throws when a status broke one */
@@ -72,9 +74,13 @@ export async function startChartedCluster(options: {
       '--timeout=30s',
     ]);
     const name = `${release}-static-export-operator`;
-    const token = await kubectl(['create', 'token', name, `--namespace=${operatorNamespace}`]);
+    const writeKubeconfig = async (file: string, ...options: readonly string[]): Promise<string> => {
+      const token = await kubectl(['create', 'token', name, `--namespace=${operatorNamespace}`, ...options]);
+      return cluster.writeKubeconfig(file, token.stdout.trim());
+    };
     return {
-      kubeconfig: await cluster.writeKubeconfig('operator', token.stdout.trim()),
+      kubeconfig: await writeKubeconfig('operator'),
+      writeKubeconfig,
       folder: cluster.folder,
       operatorNamespace,
       leaseName: name,

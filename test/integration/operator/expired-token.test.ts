@@ -1,0 +1,88 @@
+// A kubeconfig whose token is over while the operator runs: a new one in the same file is found without a restart,
+// and without one the operator says why it ends. A token that is bound to a Secret is over when that is deleted.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+
+const namespace = 'team-a';
+let world: ChartedCluster;
+let vendor: ScriptedVendor;
+let operator: OperatorProcess;
+let reader: ReturnType<typeof createReader>;
+
+const apply = (name: string) =>
+  world.apply({
+    apiVersion: 'staticexport.dev/v1alpha1',
+    kind: 'StaticExport',
+    metadata: { name, namespace },
+    spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } } },
+  });
+/** Until the Secret is deleted, which stands for the end of its time. */
+const writeToken = async (secret: string): Promise<string> => {
+  const where = world.operatorNamespace;
+  await world.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: secret, namespace: where } });
+  return world.writeKubeconfig('bound', '--bound-object-kind=Secret', `--bound-object-name=${secret}`);
+};
+const expire = (secret: string) => world.kubectl(['delete', 'secret', secret, '-n', world.operatorNamespace]);
+const refusals = async (): Promise<number> => {
+  const { text } = await operator.get('/metrics');
+  const lines = text.matchAll(/^rest_client_requests_total\{code="401"[^}]*\} (\d+)$/gm);
+  return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
+};
+
+before(async () => {
+  vendor = await startVendor();
+  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  reader = createReader(world.kubectl, namespace);
+  await world.apply({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'export-api', namespace },
+    stringData: { apiKey: goodKey },
+  });
+  const kubeconfig = await writeToken('first');
+  operator = await startOperator({ ...world, kubeconfig }, [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--watch-namespaces=${namespace}`,
+    '--lease-duration=15s',
+  ]);
+});
+
+after(async () => {
+  await operator?.child.stop();
+  await vendor?.close();
+  await world?.stop();
+});
+
+test('a new token in the same file is found when the old one is refused, without a restart', async () => {
+  await apply('before');
+  await reader.awaitCondition('before', 'Ready', 'True', 'Published');
+  await writeToken('second');
+  await expire('first');
+  await eventually('a refusal', async () => ((await refusals()) > 0 ? true : undefined));
+  await apply('later');
+  await reader.awaitCondition('later', 'Ready', 'True', 'Published');
+  assert.equal(operator.child.hasExited(), false);
+  const last = await refusals();
+  await reader.request('later', 'once more');
+  await reader.awaitCondition('later', 'Exported', 'True', 'Unchanged');
+  assert.equal(await refusals(), last, 'the new token is used from then on');
+});
+
+test('without a new one the operator says that it is not accepted, and ends rather than lead unheard', async () => {
+  await expire('second');
+  assert.equal(await operator.child.exited, 1);
+  const said = operator.log.filter((line) => line.includes("did not accept the operator's credentials"));
+  assert.ok(said.length > 0, operator.child.tail());
+  assert.ok(operator.log.some((line) => line.includes('LeadershipLost')));
+  assert.ok(
+    operator.log.every((line) => !/eyJ[\w-]{10,}\./.test(line)),
+    'no token in the log',
+  );
+});

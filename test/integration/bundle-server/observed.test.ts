@@ -235,13 +235,13 @@ test('a link to a private address names the flag that allows it', async () => {
 
 test('requests are logged when asked for, without their query, and not otherwise', async () => {
   await publish('v1');
-  await served.start('--access-log');
+  await served.start('--access-log', '--listen', `:${served.port}`);
   await isServed('v1');
   await (await fetch(`${served.site}/guides/page-1?token=s3cret`)).text();
   const line = await eventually('the line', () => logged().find(({ msg }) => msg === 'request'));
   assert.deepEqual(
-    [line['method'], line['path'], line['status'], line['isWhole']],
-    ['GET', '/guides/page-1', 200, true],
+    [line['method'], line['path'], line['status'], line['isWhole'], line['client']],
+    ['GET', '/guides/page-1', 200, true, '127.0.0.1'],
   );
   await served.kill();
   await served.start();

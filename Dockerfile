@@ -46,7 +46,6 @@ ENV NODE_COMPILE_CACHE=/tmp/compiled/${BUILDARCH}
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "operator", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "bundle-server", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "export-service", "--version"]
-RUN ["/nodejs/bin/node", "/app/bundle-worker.mjs"]
 # Empty where the two differ.
 RUN ["/nodejs/bin/node", "--eval", "fs.mkdirSync('/tmp/compiled/' + process.env.TARGETARCH, { recursive: true })"]
 

@@ -21,6 +21,7 @@ import {
   signalContainer,
 } from '../support/node/pods.ts';
 import { findRemains } from '../support/node/remains.ts';
+import { tableOfColdStarts } from './cold-starts.ts';
 import {
   archives,
   namespace,
@@ -114,15 +115,23 @@ suite('our image on real nodes', () => {
     }
   });
 
+  test('every program is ready soon after its container was ordered, with compiled code and without', async (t) => {
+    t.diagnostic(await tableOfColdStarts(nodes, images.product));
+  });
+
   test('a pod reaches the Service by its name', async () => {
     // Rules for a Service come to each node in their own time; a pod may be there before.
-    const wget = `/bin/busybox wget -q -T 5 -O - http://site.${namespace}/`;
+    const wget = `/bin/busybox timeout 5 /bin/busybox wget -q -O - http://site.${namespace}/`;
     const command = ['/bin/busybox', 'sh', '-c', `until ${wget}; do /bin/busybox sleep 1; done`];
     await applyObjects(nodes, [oneShot('visitor', sandboxImage, { command })]);
-    await eventually('the visiting pod saw the page', async () => {
-      const log = await kubectl(nodes, ['logs', 'visitor', inNamespace]);
-      return log.includes('first words') || undefined;
-    });
+    await eventually(
+      'the visiting pod saw the page',
+      async () => {
+        const log = await kubectl(nodes, ['logs', 'visitor', inNamespace]);
+        return log.includes('first words') || undefined;
+      },
+      { timeoutMs: 90_000 },
+    );
   });
 
   test('exec, logs and port-forward work', async () => {

@@ -24,9 +24,9 @@ import {
 import { type BundleFacts, openPack, type StoredBundle } from './stored-bundle.ts';
 
 export interface BundleStore {
-  /** What `current` names. A bad copy is removed and answers `undefined`. */
-  current(): Promise<StoredBundle | undefined>;
-  /** The same for one digest. */
+  /** What `current` names; where that is missing or damaged, the newest of the others that is whole. */
+  lastGood(): Promise<StoredBundle | undefined>;
+  /** A bad copy is removed and answers `undefined`. */
   open(digest: string): Promise<StoredBundle | undefined>;
   /** The other bundles that were once activated, newest first. */
   recent(): Promise<readonly StoredBundle[]>;
@@ -47,11 +47,17 @@ const factsDocument = z.object({ version: z.string().optional(), activatedAt: z.
  *
  * @param options.keep bundles that stay at a sweep, the current one included
  * @param options.check of a copy, before it is handed out; in this thread by default
+ * @param options.onBadCopy is told of each copy that was removed because it is not what its digest says
  * @throws {BundleError} `StoreUnavailable` when the folder cannot be made or written
  */
 export async function openBundleStore(
   dir: string,
-  options: { readonly keep: number; readonly disk?: StoreDisk; readonly check?: CheckCopy },
+  options: {
+    readonly keep: number;
+    readonly disk?: StoreDisk;
+    readonly check?: CheckCopy;
+    readonly onBadCopy?: (digest: string) => void;
+  },
 ): Promise<BundleStore> {
   const disk = options.disk ?? systemDisk;
   const check: CheckCopy =
@@ -69,6 +75,7 @@ export async function openBundleStore(
     const index = await check(folder, digest);
     if (index !== undefined) return openPack(join(folder, 'pack'), index, await readFacts(folder, disk));
     await removeBundle(digest);
+    options.onBadCopy?.(digest);
     return undefined;
   };
 
@@ -98,10 +105,13 @@ export async function openBundleStore(
 
   return {
     open: (digest) => guarded(() => open(digest)),
-    current: () =>
+    lastGood: () =>
       guarded(async () => {
-        const digest = await currentDigest();
-        return digest === undefined ? undefined : open(digest);
+        for (const digest of await activated()) {
+          const bundle = await open(digest);
+          if (bundle !== undefined) return bundle;
+        }
+        return undefined;
       }),
     recent: () =>
       guarded(async () => {

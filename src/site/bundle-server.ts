@@ -94,7 +94,14 @@ export async function runBundleServer(
   const ports = { site: sitePort.url, admin: adminPort.url };
   logger.info({ ...ports, store: flags.store, source: source.kind, programVersion: version }, 'listening');
 
-  const store = await openBundleStore(flags.store, { keep: flags.keep, check: written.check });
+  const store = await openBundleStore(flags.store, {
+    keep: flags.keep,
+    check: written.check,
+    onBadCopy: (digest) => {
+      metrics.countDamagedCopy();
+      logger.warn({ digest }, 'a stored bundle was damaged and has been removed; look at the volume');
+    },
+  });
   const { countDownload } = metrics;
   const { peers } = membership;
   const times = { pollMs: flags.pollInterval, patienceMs: flags.patience };

@@ -29,6 +29,7 @@ export interface SiteMetrics {
   readonly registry: Registry;
   countReply(status: number, bodyBytes: number, tookMs: number): void;
   countDownload(outcome: DownloadOutcome): void;
+  countDamagedCopy(): void;
 }
 
 const prefix = 'bundle_server_';
@@ -38,6 +39,7 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
   collectDefaultMetrics({ register: registry });
   const replies = new Map<number, number>([200, 304, 404, 500].map((status) => [status, 0]));
   let bodyBytes = 0;
+  let damagedCopies = 0;
   const registers = [registry];
 
   const requests = new Counter({
@@ -94,6 +96,11 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     },
   });
   gauge('active_bundle_files', 'Files of the bundle being served', () => figures().active?.files ?? 0);
+  counter(
+    'damaged_copies_total',
+    'Stored bundles that were not what their digest says, and were removed',
+    () => damagedCopies,
+  );
   counter('swaps_total', 'Times that another bundle became the active one', () => figures().swaps);
   gauge('cached_body_bytes', 'Bytes of bodies held in memory', () => figures().cachedBytes);
   gauge('is_current', '1 when what is served is what is published', () =>
@@ -156,6 +163,9 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
       replies.set(status, (replies.get(status) ?? 0) + 1);
       bodyBytes += bytes;
       durations.observe(tookMs / 1000);
+    },
+    countDamagedCopy: () => {
+      damagedCopies += 1;
     },
     countDownload: (outcome) => downloads.inc({ outcome }),
   };

@@ -85,7 +85,7 @@ const mostHurriedLooks = 5;
 
 async function openCurrent({ store, logger }: SourceWatchPorts): Promise<StoredBundle | undefined> {
   try {
-    return await store.current();
+    return await store.lastGood();
   } catch (error) {
     logger.warn({ error }, 'the bundle on disk could not be opened; it will be fetched');
     return undefined;

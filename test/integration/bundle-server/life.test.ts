@@ -274,6 +274,24 @@ test('a damaged copy on disk is not served; the bundle is fetched again', async 
   assert.equal(links.requests(), 2);
 });
 
+test('the last good version is damaged on disk and its link is dead: the one before it is served, and the log says why', async () => {
+  for (const version of ['v1', 'v2']) {
+    await publish(version);
+    if (version === 'v1') await served.start();
+    await serves(version);
+  }
+  const { active } = await served.status();
+  await served.kill();
+  links.misbehave((response) => response.writeHead(403).end());
+  await writeFile(join(served.store, 'bundles', active?.digest ?? '', 'pack'), 'damaged');
+  await served.start();
+  await serves('v1');
+  assert.match(await (await get('/')).text(), /version v1/);
+  assert.match(served.output(), /a stored bundle was damaged and has been removed/);
+  const metrics = await (await fetch(`${served.admin}/metrics`)).text();
+  assert.match(metrics, /^bundle_server_damaged_copies_total 1$/m);
+});
+
 test('a plain link and a version: file links too, and nothing is fetched again after a restart', async () => {
   const archive = join(served.folder, 'export.tar.gz');
   await writeFile(archive, await makeArchive(makeSite('plain')));

@@ -21,15 +21,15 @@ const facts = (activatedAt: number) => ({ version: `v${activatedAt}`, activatedA
 
 test('a bundle is found by its digest, and is current only after it was activated', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
-  assert.equal(await store.current(), undefined);
+  assert.equal(await store.lastGood(), undefined);
   const index = await putBundle(dir, site('one'));
   const prepared = await store.open(index.digest);
   assert.deepEqual(prepared?.index, index);
   assert.equal(prepared?.facts, undefined);
-  assert.equal(await store.current(), undefined);
+  assert.equal(await store.lastGood(), undefined);
 
   await store.activate(index.digest, facts(5));
-  const current = await store.current();
+  const current = await store.lastGood();
   assert.deepEqual(current?.index, index);
   assert.deepEqual(current?.facts, facts(5));
   await Promise.all([prepared?.close(), current?.close()]);
@@ -39,7 +39,7 @@ test('a version may be unknown', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
   const { digest } = await putBundle(dir, site('one'));
   await store.activate(digest, { version: undefined, activatedAt: 1 });
-  const current = await store.current();
+  const current = await store.lastGood();
   assert.deepEqual(current?.facts, { version: undefined, activatedAt: 1 });
   await current?.close();
 });
@@ -78,7 +78,7 @@ test('a bundle that is being read survives its removal', async () => {
   const store = await openBundleStore(dir, { keep: 1 });
   const old = await putBundle(dir, site('old'));
   await store.activate(old.digest, facts(1));
-  const reader = await store.current();
+  const reader = await store.lastGood();
   const next = await putBundle(dir, site('next'));
   await store.activate(next.digest, facts(2));
   await store.sweep();
@@ -111,6 +111,31 @@ test('sweep keeps the current bundle and the newest others; recent gives those, 
   await Promise.all(recent.map((bundle) => bundle.close()));
 });
 
+test('where the current bundle is damaged or not named, the newest of the others that is whole is the last good one', async () => {
+  const removed: string[] = [];
+  const store = await openBundleStore(dir, { keep: 4, onBadCopy: (digest) => removed.push(digest) });
+  const digests: string[] = [];
+  for (const [at, word] of ['one', 'two', 'three', 'four'].entries()) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    if (word !== 'four') await store.activate(digest, facts(at));
+  }
+  const [one = '', two = '', three = ''] = digests;
+  const lastGood = async (): Promise<string | undefined> => {
+    const bundle = await store.lastGood();
+    await bundle?.close();
+    return bundle?.index.digest;
+  };
+  await writeFile(join(dir, 'current'), 'no pointer');
+  assert.equal(await lastGood(), three);
+  await store.activate(three, facts(2));
+  for (const digest of [three, two]) await writeFile(join(dir, 'bundles', digest, 'pack'), 'damaged');
+  assert.equal(await lastGood(), one);
+  assert.deepEqual(removed, [three, two]);
+  await writeFile(join(dir, 'bundles', one, 'pack'), 'damaged');
+  assert.equal(await lastGood(), undefined, 'what was never served is none');
+});
+
 test('to make room all go but the current bundle and the one being served', async () => {
   const store = await openBundleStore(dir, { keep: 4 });
   const digests: string[] = [];
@@ -139,7 +164,7 @@ test('at the start leftovers of ours go, and nothing else does', async () => {
 
   const store = await openBundleStore(dir, { keep: 2 });
   assert.deepEqual((await readdir(dir)).sort(), ['bundles', 'current', 'lost+found', 'notes.txt']);
-  const current = await store.current();
+  const current = await store.lastGood();
   assert.equal(current?.index.digest, digest);
   await current?.close();
 });
@@ -184,7 +209,7 @@ test('one changed, missing or added byte in pack or index is found, and the copy
         bytes.writeUInt8(bytes.readUInt8(position) ^ how.mask, position);
         await writeFile(path, bytes);
       }
-      assert.equal(await store.current(), undefined);
+      assert.equal(await store.lastGood(), undefined);
       assert.deepEqual(await readdir(join(dir, 'bundles')), []);
     }),
     { numRuns: 60 },
@@ -211,11 +236,11 @@ test('facts and pointer that are no JSON are as good as absent', async () => {
   const { digest } = await putBundle(dir, site('one'));
   await store.activate(digest, facts(1));
   await writeFile(join(dir, 'bundles', digest, 'facts'), '{"version":');
-  const current = await store.current();
+  const current = await store.lastGood();
   assert.equal(current?.facts, undefined);
   await current?.close();
   await writeFile(join(dir, 'current'), '');
-  assert.equal(await store.current(), undefined);
+  assert.equal(await store.lastGood(), undefined);
 });
 
 test('what is no digest is never made a path', async () => {

@@ -35,7 +35,7 @@ class FakeStore implements BundleStore {
     return digest;
   }
 
-  async current(): Promise<MemoryBundle | undefined> {
+  async lastGood(): Promise<MemoryBundle | undefined> {
     return this.pointer === undefined ? undefined : this.open(this.pointer);
   }
 

@@ -4,7 +4,7 @@
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { maxPeakBytes, runJobs } from './campaign.ts';
+import { maxPeakBytes, maxResidentBytes, runJobs } from './campaign.ts';
 
 const { values } = parseArgs({
   options: {
@@ -35,8 +35,10 @@ const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 console.log(`seed ${values.seed}: ${report.done} cases in ${seconds()} s`);
 console.log(`read as packed: ${report.read}; refused: ${codes.reduce((sum, [, count]) => sum + count, 0)}`);
 for (const [code, count] of codes) console.log(`  ${code} ${count}`);
-const isWithin = report.peakBytes <= maxPeakBytes;
+const mostResidentBytes = maxResidentBytes(Number(values.jobs));
+const isWithin = report.peakBytes <= maxPeakBytes && report.peakResidentBytes <= mostResidentBytes;
 console.log(`largest heap and buffers of a thread: ${mib(report.peakBytes)}, bound ${mib(maxPeakBytes)}`);
+console.log(`resident, all in all: ${mib(report.peakResidentBytes)}, bound ${mib(mostResidentBytes)}`);
 console.log(report.wrong.length === 0 ? 'nothing wrong' : `WRONG:\n${report.wrong.join('\n')}`);
 if (!isWithin) console.log('WRONG: the bound of memory was passed');
 process.exitCode = report.wrong.length === 0 && isWithin ? 0 : 1;

@@ -4,7 +4,7 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { makeCorpus } from './corpus.ts';
-import { judge } from './judge.ts';
+import { judge, limits } from './judge.ts';
 import { diceOf, mutate } from './mutation.ts';
 
 export interface CampaignOptions {
@@ -21,7 +21,10 @@ const reportShape = z.object({
   read: z.number(),
   refused: z.record(z.string(), z.number()),
   wrong: z.array(z.string()),
+  /** Heap and buffers of the thread. */
   peakBytes: z.number(),
+  /** Resident memory of the whole process, decoders and all threads included. */
+  peakResidentBytes: z.number(),
   isLast: z.boolean(),
 });
 export type CampaignReport = z.infer<typeof reportShape>;
@@ -32,6 +35,8 @@ const reportEvery = 100;
 /** Far above what any case needs, the corpus and the bombs of the mutations included; a leak passes it. */
 export const maxPeakBytes = 256 * 1024 * 1024;
 const mostWrong = 20;
+/** What no heap shows counts here: decoders and their windows. A process without work takes about 100 MiB of it. */
+export const maxResidentBytes = (jobs: number): number => (128 + 256 * jobs) * 1024 * 1024;
 
 /** The same cases, shared out over threads in runs of consecutive ones. @throws as {@link runCampaign} */
 export async function runJobs(jobs: number, options: CampaignOptions): Promise<CampaignReport> {
@@ -63,6 +68,7 @@ function join(one: CampaignReport, other: CampaignReport): CampaignReport {
     refused,
     wrong: [...one.wrong, ...other.wrong],
     peakBytes: Math.max(one.peakBytes, other.peakBytes),
+    peakResidentBytes: Math.max(one.peakResidentBytes, other.peakResidentBytes),
     isLast: true,
   };
 }
@@ -106,19 +112,21 @@ async function runCases(): Promise<void> {
   const wrong: string[] = [];
   let read = 0;
   let peakBytes = 0;
+  let peakResidentBytes = 0;
   const report = (done: number, isLast: boolean): void =>
-    parentPort?.postMessage({ done, read, refused, wrong, peakBytes, isLast });
+    parentPort?.postMessage({ done, read, refused, wrong, peakBytes, peakResidentBytes, isLast });
   for (let done = 0; done < cases; done += 1) {
     const at = from + done;
     const dice = diceOf(Math.imul(seed, 0x9e3779b1) + at);
     const sample = corpus[dice(corpus.length)];
     if (sample === undefined) throw new Error('an empty corpus');
-    const mutant = mutate(sample, dice);
+    const mutant = mutate(sample, dice, limits.maxFrames);
     const outcome = await judge(sample, mutant, 1 + dice(dice(2) === 0 ? 600 : 70_000));
     if (outcome.kind === 'read') read += 1;
     else if (outcome.kind === 'refused') refused[outcome.code] = (refused[outcome.code] ?? 0) + 1;
     else wrong.push(`case ${at}, ${sample.name}, ${mutant.how}: ${outcome.what}`);
-    const { arrayBuffers, heapUsed } = process.memoryUsage();
+    const { arrayBuffers, heapUsed, rss } = process.memoryUsage();
+    peakResidentBytes = Math.max(peakResidentBytes, rss);
     peakBytes = Math.max(peakBytes, arrayBuffers + heapUsed);
     if (wrong.length >= mostWrong) break;
     if (done % reportEvery === reportEvery - 1) report(done + 1, false);

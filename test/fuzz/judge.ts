@@ -10,7 +10,13 @@ import type { Mutant } from './mutation.ts';
 
 const mib = 1024 * 1024;
 /** Tight, so that a mutant which claims to be large is refused before it costs anything. */
-const limits = { maxTotalBytes: 24 * mib, maxFileBytes: 4 * mib, maxFiles: 500, maxRatio: 100 };
+export const limits = {
+  maxTotalBytes: 24 * mib,
+  maxFileBytes: 4 * mib,
+  maxFiles: 500,
+  maxRatio: 100,
+  maxFrames: 40,
+};
 
 export type Outcome =
   | { readonly kind: 'read' }
@@ -26,8 +32,11 @@ export async function judge(sample: Sample, mutant: Mutant, pieceBytes: number):
     if (!(error instanceof BundleError)) return wrong(`threw ${String(error)}`);
     const codes = error.kind === 'refused' ? refusalCodes : oddAnswerCodes;
     const isOurs = codes.includes(error.code);
+    const { wanted } = mutant;
+    if (wanted !== undefined && wanted !== 'refusal') return wrong(`refused what is right: ${error.code}`);
     return isOurs ? { kind: 'refused', code: error.code } : wrong(`threw ${error.kind} ${error.code}`);
   }
+  if (mutant.wanted === 'refusal') return wrong('read what is to be refused');
   const foreign = foreignFile(sample, mutant, result);
   return foreign === undefined ? { kind: 'read' } : wrong(foreign);
 }
@@ -45,8 +54,10 @@ function foreignFile(sample: Sample, mutant: Mutant, { contents }: ReadResult): 
       return `a path that escapes: ${JSON.stringify(path)}`;
     }
   }
-  if (mutant.isChecked) {
-    const names = Object.keys(sample.contents).sort().join('\n');
+  const packed = mutant.wanted === 'refusal' ? undefined : mutant.wanted;
+  if (mutant.isChecked || packed !== undefined) {
+    const expected = packed ?? sample.contents;
+    const names = Object.keys(expected).sort().join('\n');
     if (
       names !==
       read
@@ -55,7 +66,7 @@ function foreignFile(sample: Sample, mutant: Mutant, { contents }: ReadResult): 
         .join('\n')
     )
       return 'other names than were packed';
-    const other = read.find(([path, text]) => sample.contents[path] !== text);
+    const other = read.find(([path, text]) => expected[path] !== text);
     return other === undefined ? undefined : `other bytes in ${other[0]}`;
   }
   if (mutant.plain === undefined) return undefined;

@@ -4,6 +4,7 @@
 import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { tarChecksum } from '../../src/bundle/archive-type.ts';
 import type { Sample } from './corpus.ts';
+import { makeArchive } from './made-archive.ts';
 
 export interface Mutant {
   readonly bytes: Buffer;
@@ -13,6 +14,8 @@ export interface Mutant {
   readonly isChecked: boolean;
   /** The tar inside, where it is known. */
   readonly plain: Buffer | undefined;
+  /** Where the one right verdict is known: these files, or none. */
+  readonly wanted?: Sample['contents'] | 'refusal';
 }
 
 /** Numbers in [0, below), from a seed (mulberry32). */
@@ -176,9 +179,12 @@ const bombs: readonly Buffer[] = [
   gzipSync(Buffer.concat([Buffer.from('x'), zeros]), { level: 1 }),
 ];
 
-/** @param dice of this case alone */
-export function mutate(sample: Sample, dice: Dice): Mutant {
+/** @param dice of this case alone @param maxFrames the reader's limit */
+export function mutate(sample: Sample, dice: Dice, maxFrames: number): Mutant {
   const roll = dice(100);
+  if (roll >= 90 && (sample.kind === 'zip' || sample.kind === 'tar.zst')) {
+    return makeArchive(sample, dice, maxFrames);
+  }
   if (roll < 1) return { bytes: nest(sample, dice), how: 'nested', isChecked: false, plain: undefined };
   if (sample.kind === 'zip' && roll < 40) {
     return { bytes: aimZip(sample.bytes, dice), how: 'aimed', isChecked: true, plain: undefined };

@@ -95,6 +95,30 @@ test('an operator from an older package is upgraded under a live site: a newer C
   assert.equal(await stateOf('volumes'), kept);
 });
 
+test('whoever has the cluster’s own view, edit or admin in a namespace has the same on StaticExports there', async () => {
+  const may = async (user: string, verb: string, namespace: string): Promise<string> => {
+    const asked = ['auth', 'can-i', verb, 'staticexports.staticexport.dev', `--as=${user}`];
+    return (await cluster.kubectl([`--namespace=${namespace}`, ...asked])).stdout.trim();
+  };
+  for (const role of ['view', 'edit', 'admin']) {
+    const bind = ['create', 'rolebinding', role, `--clusterrole=${role}`, `--user=of-${role}`];
+    await kubectl('docs', bind);
+  }
+  await eventually('the roles are aggregated', async () =>
+    (await may('of-admin', 'delete', 'docs')) === 'yes' ? true : undefined,
+  );
+  for (const [role, rights] of [
+    ['view', ['yes', 'no', 'no']],
+    ['edit', ['yes', 'yes', 'yes']],
+    ['admin', ['yes', 'yes', 'yes']],
+  ] as const) {
+    const verbs = ['watch', 'patch', 'delete'];
+    const found = await Promise.all(verbs.map((verb) => may(`of-${role}`, verb, 'docs')));
+    assert.deepEqual(found, rights, role);
+    assert.equal(await may(`of-${role}`, 'get', 'portal'), 'no', 'in the namespace alone');
+  }
+});
+
 test('then the site: its StaticExport, Services and Deployment stay the same objects, its pods roll', async () => {
   const uids = async (): Promise<readonly string[]> =>
     Promise.all(

@@ -187,6 +187,10 @@ function passMetrics(registry: Registry, sources: MetricsSources): OperatorMetri
   // Present from the start: a rate over a counter that appears with its first error misses that error.
   errors.inc(labels, 0);
   timeouts.inc(labels, 0);
+  retries.inc({ name: controller }, 0);
+  for (const result of ['success', 'requeue_after', 'conflict', 'error', 'timeout']) {
+    total.inc({ controller, result }, 0);
+  }
   return (_key, result, tookMs, outcome) => {
     total.inc({ controller, result: result === 'gone' ? 'success' : result });
     seconds.observe(labels, tookMs / 1000);

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { missingMetrics } from './metric-names.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { keySecret, namespace, resources, scriptDomains, surroundings, valuesText } from './resources.ts';
@@ -259,6 +260,7 @@ test('an API that came up later has exported by now', async () => {
 test('metrics tell what is published, and forget a resource that is deleted', async () => {
   const before = (await operator.get('/metrics')).text;
   const label = `namespace="${namespace}",name="docs"`;
+  assert.deepEqual(missingMetrics(before), []);
   assert.match(before, new RegExp(`^staticexport_ready\\{${label}\\} 1$`, 'm'));
   assert.match(before, new RegExp(`^staticexport_pages\\{${label}\\} 2$`, 'm'));
   assert.match(before, /^leader_election_master_status\{name="staticexport"\} 1$/m);

@@ -28,11 +28,11 @@ export async function activate(
   version: string | undefined,
   provenance: Provenance,
 ): Promise<void> {
-  const { digest, pages } = stored.index;
+  const { digest, files, pages } = stored.index;
   const bundle = await bringUp(ports, stored);
   const activatedAt = ports.clock.now();
   ports.site.swap({ bundle, version, activatedAt, provenance });
-  ports.logger.info({ version, digest, files: bundle.routes.size, pages, provenance }, 'serving');
+  ports.logger.info({ version, digest, files: files.length, pages, provenance }, 'serving');
   await remember(ports, digest, version, activatedAt);
 }
 
@@ -41,7 +41,7 @@ export async function activate(
  * its routes were decided, it goes behind that.
  */
 export async function activateCurrent(ports: ActivationPorts, stored: StoredBundle): Promise<void> {
-  const { digest, pages } = stored.index;
+  const { digest, files, pages } = stored.index;
   const bundle = await bringUp(ports, stored);
   const { version, activatedAt } = stored.facts ?? { version: undefined, activatedAt: ports.clock.now() };
   const served = { bundle, version, activatedAt, provenance: 'disk' } as const;
@@ -50,7 +50,7 @@ export async function activateCurrent(ports: ActivationPorts, stored: StoredBund
     return;
   }
   ports.site.swap(served);
-  ports.logger.info({ version, digest, files: bundle.routes.size, pages, provenance: 'disk' }, 'serving');
+  ports.logger.info({ version, digest, files: files.length, pages, provenance: 'disk' }, 'serving');
 }
 
 /** The active content is published under another version from now on. */

@@ -35,6 +35,9 @@ export type Obtained =
   | { readonly kind: 'same-content' };
 
 /**
+ * Content that somebody inspected is believed. Of an archive that nobody looked into, only one with pages may take the
+ * place of a site.
+ *
  * @param activeDigest what is being served
  * @throws {BundleError}
  */
@@ -58,6 +61,10 @@ export async function obtainBundle(
       'StoreUnreliable',
       'the store lost or damaged the bundle just written to it; check its volume',
     );
+  }
+  if (published.digest === undefined && fetched.index.pages === 0) {
+    await fetched.close();
+    throw new BundleError('refused', 'NoPages', 'the archive holds no page, so it is hardly the site');
   }
   return { kind: 'bundle', stored: fetched, provenance: 'link' };
 }

@@ -139,9 +139,9 @@ const words: Readonly<Record<SourceState, string>> = {
   'waiting-for-document':
     'there is no bundle document; put one at the path of --bundle-file (it is looked for at every poll)',
   'unreadable-document': 'the bundle document cannot be used; correct it (it is read at every poll)',
-  preparing: 'the published bundle is being fetched and checked',
+  preparing: 'the published bundle is being brought here, from disk, another server or its link, and checked',
   'waiting-for-link': 'the published link is dead; a fresh one is waited for',
-  'backing-off': 'the published bundle could not be fetched; it will be tried again',
+  'backing-off': 'the published bundle could not be fetched',
   refused:
     'the published archive was refused; another one is waited for, and this one tried again now and then',
 };

@@ -26,7 +26,8 @@ export function statusDocument(
       state: progress.state,
       reason: reasonOf(progress.state, sourceKind),
       published: published === undefined ? null : describePublished(published),
-      download: download ?? null,
+      download:
+        download === undefined ? null : { receivedBytes: download.receivedBytes, files: download.files },
       lastError:
         lastError === undefined
           ? null

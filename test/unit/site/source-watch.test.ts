@@ -237,6 +237,27 @@ test('a fetch that hangs at start gives way to the last good version, and goes o
   assert.deepEqual(await readAll(), ['v2', 'v1']);
 });
 
+test('an archive without a page never takes the place of a site, unless somebody inspected it', async () => {
+  publish('v1');
+  await start();
+  const pageless = storedBundle({ 'readme.txt': 'no page' });
+  store.bundles.set(pageless.index.digest, () => pageless);
+  answer = async () => ({ digest: pageless.index.digest });
+  publish('v2');
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual(
+    [watch.progress().state, watch.progress().lastError?.code, pageless.isClosed()],
+    ['refused', 'NoPages', true],
+  );
+  const inspected = storedBundle({ 'readme.txt': 'meant so' });
+  store.bundles.set(inspected.index.digest, () => inspected);
+  answer = async () => ({ digest: inspected.index.digest });
+  publish('v3', 'third', inspected.index.digest);
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v3');
+});
+
 test('a last good version that is still coming up when the published one is there goes behind it', async () => {
   const paths = Array.from({ length: 2 * pathsPerSlice }, (_, at) => [`page-${at}.html`, 'v1']);
   const large = (): MemoryBundle => storedBundle(Object.fromEntries(paths), store.facts);

@@ -82,6 +82,9 @@ suite('our image on real nodes', () => {
     const where = await kubectl(nodes, ['get', 'pods', inNamespace, '--output=wide']);
     for (const name of nodes.names) assert.match(where, new RegExp(name), 'both nodes run a server');
     t.diagnostic(`image ${mib(images.productBytes)} MiB, of it programs ${mib(images.programBytes)} MiB`);
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const told = Number(/^\| size \| (\d+) MiB/m.exec(readme)?.[1]);
+    assert.ok(Math.abs(told - mib(images.productBytes)) <= 5, `the README says ${told} MiB`);
   });
 
   test('a container without the restrictions is not admitted', async () => {

@@ -1,13 +1,16 @@
 // The campaign: lives of a year each, one seed after the other, shared out among processes, until the seeds or the
 // minutes are used up. Prints where it is, a table at the end, and every breach with its seed; exits 1 if there was
 // one. A range can be taken up again where it ended: the next seed is printed last.
-// `node campaign.ts --from 1 --lives 100 --days 365 --minutes 30 --jobs 2`
+// `node campaign.ts --from 1 --lives 100 --days 365 --minutes 30 --jobs 2`; with `--record FILE` the totals are kept
+// there, and the same command goes on where it ended.
 
 import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { systemClock } from '../../src/runtime/clock.ts';
-import type { LifeFacts } from './life.ts';
+import { type LifeFacts, possibleFacts } from './life.ts';
 
 /** What a process is given, and what it answers. */
 export interface LifeOrder {
@@ -28,19 +31,33 @@ const { values } = parseArgs({
     days: { type: 'string', default: '365' },
     minutes: { type: 'string', default: '60' },
     jobs: { type: 'string', default: '1' },
+    record: { type: 'string' },
   },
 });
-const from = Number(values.from);
+
+/** What a range of lives came to, as it is kept between two runs. */
+const recordSchema = z.object({
+  days: z.number(),
+  from: z.number(),
+  next: z.number(),
+  seconds: z.number(),
+  totals: z.record(z.string(), z.number()),
+  breaches: z.array(z.string()),
+});
+const kept =
+  values.record !== undefined && existsSync(values.record)
+    ? recordSchema.parse(JSON.parse(readFileSync(values.record, 'utf8')))
+    : undefined;
+const from = kept?.from ?? Number(values.from);
 const end = from + Number(values.lives);
-const days = Number(values.days);
+const days = kept?.days ?? Number(values.days);
 const endsAt = systemClock.monotonic() + Number(values.minutes) * 60_000;
 const progressMs = 10_000;
 
-const totals = new Map<string, number>();
-const breaches: string[] = [];
-const startedAt = systemClock.monotonic();
-let nextSeed = from;
-let lives = 0;
+const totals = new Map<string, number>(Object.entries(kept?.totals ?? {}));
+const breaches: string[] = [...(kept?.breaches ?? [])];
+const startedAt = systemClock.monotonic() - (kept?.seconds ?? 0) * 1000;
+let nextSeed = kept?.next ?? from;
 let toldAt = startedAt;
 let isStopping = false;
 
@@ -49,13 +66,8 @@ process.once('SIGTERM', () => {
 });
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 tell();
-process.stdout.write(`seeds ${from} to ${nextSeed - 1} are done, the next is ${nextSeed}\n`);
-for (const [name, count] of [...totals].sort(([a], [b]) => (a < b ? -1 : 1))) {
-  process.stdout.write(`${name.padEnd(40)} ${String(count).padStart(12)}\n`);
-}
-process.stdout.write(`${'lives'.padEnd(40)} ${String(lives).padStart(12)}\n`);
-process.stdout.write(`${'lives with a breach'.padEnd(40)} ${String(breaches.length).padStart(12)}\n`);
-for (const breach of breaches) process.stdout.write(`BREACH ${breach}\n`);
+keep();
+summarise();
 process.exitCode = breaches.length === 0 ? 0 : 1;
 
 /** One process, given one seed after the other. What it is playing when the time is over is played to its end. */
@@ -85,15 +97,28 @@ function play(child: ChildProcess, order: LifeOrder): Promise<LifeReport> {
 }
 
 function take({ facts, breach }: LifeReport): void {
-  lives += 1;
+  add('lives', 1);
   if (breach !== undefined) {
     breaches.push(breach);
     process.stdout.write(`BREACH ${breach}\n`);
   }
   for (const [name, count] of Object.entries(facts ?? {})) {
-    totals.set(name, (totals.get(name) ?? 0) + count);
+    add(name, count);
   }
   if (systemClock.monotonic() - toldAt > progressMs) tell();
+}
+
+function add(name: string, count: number): void {
+  totals.set(name, (totals.get(name) ?? 0) + count);
+}
+
+/** A run that is killed meanwhile leaves the record of the one before. */
+function keep(): void {
+  if (values.record === undefined) return;
+  const seconds = (systemClock.monotonic() - startedAt) / 1000;
+  const record = { days, from, next: nextSeed, seconds, totals: Object.fromEntries(totals), breaches };
+  writeFileSync(`${values.record}.new`, JSON.stringify(record));
+  renameSync(`${values.record}.new`, values.record);
 }
 
 function tell(): void {
@@ -101,6 +126,35 @@ function tell(): void {
   const played = totals.get('days') ?? 0;
   const rate = (played / (toldAt - startedAt)) * 1000;
   process.stdout.write(
-    `${lives} lives, ${played} resource-days, ${rate.toFixed(0)} a second, ${breaches.length} breaches\n`,
+    `${totals.get('lives') ?? 0} lives, ${played} resource-days, ${rate.toFixed(0)} a second, ${breaches.length} breaches\n`,
   );
+}
+
+function summarise(): void {
+  process.stdout.write(`seeds ${from} to ${nextSeed - 1} are done, the next is ${nextSeed}\n`);
+  const rows = [...totals].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [name, count] of rows.filter(([one]) => !one.includes('|'))) tellRow(name, [count]);
+  tellRow('lives with a breach', [breaches.length]);
+  for (const group of ['happening', 'trouble', 'fault']) tellTable(group);
+  const never = possibleFacts.filter((name) => (totals.get(name) ?? 0) === 0);
+  for (const name of never) process.stdout.write(`NEVER ${name}\n`);
+  for (const breach of breaches) process.stdout.write(`BREACH ${breach}\n`);
+}
+
+/** Facts named `group|row|column`, as a table. */
+function tellTable(group: string): void {
+  const cells = possibleFacts.map((name) => name.split('|')).filter(([first]) => first === group);
+  const columns = [...new Set(cells.map(([, , column = '']) => column))];
+  process.stdout.write(`\n${group}: ${columns.join(', ')}\n`);
+  for (const row of new Set(cells.map(([, name = '']) => name))) {
+    tellRow(
+      row,
+      columns.map((column) => totals.get(`${group}|${row}|${column}`)),
+    );
+  }
+}
+
+function tellRow(name: string, counts: readonly (number | undefined)[]): void {
+  const figures = counts.map((count) => String(count ?? '-').padStart(10)).join('');
+  process.stdout.write(`${name.padEnd(48)}${figures}\n`);
 }

@@ -19,6 +19,8 @@ export interface Write {
   readonly name: string;
   /** False when the object was the same before. */
   readonly isChange: boolean;
+  /** Applied over an object that nobody owns: somebody else's. */
+  readonly isTakeover?: boolean;
 }
 
 const idOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
@@ -28,9 +30,10 @@ export class FakeCluster implements Cluster {
   readonly secrets = new Map<string, SecretObject>();
   readonly configMaps = new Map<string, ConfigMapObject>();
   readonly writes: Write[] = [];
-  /** The last states of each StaticExport and of each Secret, for stale reads. */
+  /** The last states of each object, for stale reads. */
   readonly past = new Map<string, StaticExportObject[]>();
   readonly pastSecrets = new Map<string, SecretObject[]>();
+  readonly pastConfigMaps = new Map<string, ConfigMapObject[]>();
   #version = 100;
 
   create(key: ObjectKey, spec: unknown): StaticExportObject {
@@ -103,7 +106,7 @@ export class FakeCluster implements Cluster {
     data: Readonly<Record<string, string>>,
     annotations: Record<string, string> = {},
   ): void {
-    this.configMaps.set(idOf(key), { metadata: { ...this.#meta(key), annotations }, data });
+    this.#putConfigMap(key, { metadata: { ...this.#meta(key), annotations }, data });
   }
 
   async readStaticExport(key: ObjectKey): Promise<StaticExportObject | undefined> {
@@ -124,7 +127,8 @@ export class FakeCluster implements Cluster {
     refuseMoved(object, before);
     const data = encode(object.data);
     const isChange = before === undefined || !isDeepStrictEqual(decode(before.data), object.data);
-    this.writes.push({ kind: 'Secret', name: object.metadata.name, isChange });
+    const isTakeover = before?.metadata.ownerReferences.length === 0;
+    this.writes.push({ kind: 'Secret', name: object.metadata.name, isChange, isTakeover });
     const stored = { metadata: this.#applied(object, before?.metadata), data };
     this.#putSecret(object.metadata, stored);
     return stored;
@@ -135,8 +139,12 @@ export class FakeCluster implements Cluster {
     const before = this.configMaps.get(id);
     refuseMoved(object, before);
     const isChange = before === undefined || !isDeepStrictEqual(before.data, object.data);
-    this.writes.push({ kind: 'ConfigMap', name: object.metadata.name, isChange });
-    this.configMaps.set(id, { metadata: this.#applied(object, before?.metadata), data: object.data });
+    const isTakeover = before?.metadata.ownerReferences.length === 0;
+    this.writes.push({ kind: 'ConfigMap', name: object.metadata.name, isChange, isTakeover });
+    this.#putConfigMap(object.metadata, {
+      metadata: this.#applied(object, before?.metadata),
+      data: object.data,
+    });
   }
 
   async editDocument({ kind, key, dataKey, text, resourceVersion }: DocumentEdit): Promise<void> {
@@ -152,7 +160,7 @@ export class FakeCluster implements Cluster {
       this.#putSecret(key, { metadata, data: { ...secret.data, ...encode({ [dataKey]: text }) } });
     } else if (configMap !== undefined) {
       this.writes.push({ kind: 'Document', name: key.name, isChange: configMap.data[dataKey] !== text });
-      this.configMaps.set(idOf(key), { metadata, data: { ...configMap.data, [dataKey]: text } });
+      this.#putConfigMap(key, { metadata, data: { ...configMap.data, [dataKey]: text } });
     }
   }
 
@@ -181,6 +189,11 @@ export class FakeCluster implements Cluster {
   #putSecret(key: ObjectKey, secret: SecretObject): void {
     this.secrets.set(idOf(key), secret);
     remember(this.pastSecrets, idOf(key), secret);
+  }
+
+  #putConfigMap(key: ObjectKey, configMap: ConfigMapObject): void {
+    this.configMaps.set(idOf(key), configMap);
+    remember(this.pastConfigMaps, idOf(key), configMap);
   }
 
   #applied(object: AppliedObject, before: ObjectMeta | undefined): ObjectMeta {

@@ -38,6 +38,8 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   readonly at: number;
   readonly baseUrl: string;
+  /** A start: the mark that the cluster held when it came. */
+  readonly mark: string | undefined;
 }
 
 export class FakeVendor implements ExportApiSource {
@@ -48,6 +50,10 @@ export class FakeVendor implements ExportApiSource {
   /** Jobs that somebody else started. */
   readonly elsewhere = new Set<string>();
   readonly links = new Map<string, MintedFact>();
+  /** What was ever said of the state of each job. */
+  readonly said = new Map<string, Set<string>>();
+  /** When each link was handed out last, on the monotonic clock. */
+  readonly handedOut = new Map<string, number>();
   readonly calls: Call[] = [];
   readonly contents = new Map<string, Content>();
   validKey = 'svc_secret-one';
@@ -56,6 +62,8 @@ export class FakeVendor implements ExportApiSource {
   retryAfterMs: number | undefined;
   /** Until when it has asked anybody to wait, on the monotonic clock. */
   waitUntil = 0;
+  /** The last of these that holds for everybody with the same key: 429 and 5xx. */
+  askedToWait = { at: 0, until: 0 };
   /** Domains that this key may not export. */
   readonly forbidden = new Set<string>();
   /** Mints from now on whose link is dead on arrival. */
@@ -76,7 +84,15 @@ export class FakeVendor implements ExportApiSource {
   isCachingLinks = false;
   isIdempotent = true;
   hidesExpiry = false;
+  /** Its links say themselves when they were signed and how long that holds. */
+  isSigning = false;
+  /** How much longer it says that a link lives than its signature does. */
+  overclaimMs = 0;
+  /** Its answers have a `Date`. */
+  isDated = true;
   unreadable: 'dead-link' | 'transient' | 'refused' | undefined;
+  /** Reads the mark of a start that the cluster holds now. */
+  readMark: () => string | undefined = () => undefined;
   readonly #starts = new Map<string, string>();
   readonly #cached = new Map<string, string>();
   #count = 0;
@@ -98,9 +114,11 @@ export class FakeVendor implements ExportApiSource {
         this.#admit('poll', baseUrl, key, undefined);
         const job = this.#find(jobId);
         const outcome = this.#outcomeOf(job);
+        const state = outcome === 'unfinished' ? this.unfinishedState : outcome;
+        this.#say(jobId, state);
         return {
           outcome,
-          state: outcome === 'unfinished' ? this.unfinishedState : outcome,
+          state,
           progress: 50,
           pageCount: 3,
           retryAfterMs: this.pollAfterMs,
@@ -157,12 +175,22 @@ export class FakeVendor implements ExportApiSource {
   }
 
   #admit(kind: Call['kind'], baseUrl: string, key: string, idempotencyKey: string | undefined): void {
-    this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic(), baseUrl });
+    const mark = kind === 'start' ? this.readMark() : undefined;
+    this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic(), baseUrl, mark });
     if (key !== this.validKey) throw new ExportApiError('Unauthorized', 'wrong key', { status: 401 });
     if (this.failing !== undefined) {
-      this.waitUntil = Math.max(this.waitUntil, this.clock.monotonic() + (this.retryAfterMs ?? 0));
+      const at = this.clock.monotonic();
+      const until = at + (this.retryAfterMs ?? 0);
+      this.waitUntil = Math.max(this.waitUntil, until);
+      const isForAll = this.failing === 'RateLimited' || this.failing === 'ServerError';
+      if (isForAll) this.askedToWait = { at, until };
       throw new ExportApiError(this.failing, 'scripted', { retryAfterMs: this.retryAfterMs });
     }
+  }
+
+  #say(jobId: string, state: string): void {
+    const said = this.said.get(jobId) ?? new Set();
+    this.said.set(jobId, said.add(state));
   }
 
   #outcomeOf({ ending, endsAt }: Job): 'unfinished' | 'completed' | 'failed' {
@@ -196,27 +224,33 @@ export class FakeVendor implements ExportApiSource {
     const cached = this.#cached.get(jobId);
     const isCached = this.isCachingLinks && cached !== undefined && this.isLive(cached);
     this.#count += 1;
-    const text = isCached
-      ? cached
-      : `https://storage.test/b${this.#count}.tar.gz?X-Sig=${signature}${this.#count}`;
+    if (!isCached && this.lifetimeShrinks < 1)
+      this.linkLifetimeMs = Math.max(600_000, this.linkLifetimeMs * this.lifetimeShrinks);
+    const text = isCached ? cached : this.#sign(serverNow);
     if (!isCached) {
       const issuedAt = this.clock.monotonic();
-      if (this.lifetimeShrinks < 1)
-        this.linkLifetimeMs = Math.max(600_000, this.linkLifetimeMs * this.lifetimeShrinks);
       const isBroken = this.deadMints > 0;
       this.deadMints = Math.max(0, this.deadMints - 1);
       this.links.set(text, { jobId, issuedAt, expiresAt: issuedAt + this.linkLifetimeMs, isBroken });
       this.#cached.set(jobId, text);
     }
+    this.handedOut.set(text, this.clock.monotonic());
     const link = Link.parse(text);
     if (link === undefined) throw new Error('the fake made no link');
     const leftMs = (this.links.get(text)?.expiresAt ?? 0) - this.clock.monotonic();
     return {
       link,
-      expiresAt: this.hidesExpiry ? undefined : serverNow + leftMs,
-      serverDate: serverNow,
+      expiresAt: this.hidesExpiry ? undefined : serverNow + leftMs + this.overclaimMs,
+      serverDate: this.isDated ? serverNow : undefined,
       raw: {},
     };
+  }
+
+  #sign(serverNow: number): string {
+    const url = `https://storage.test/b${this.#count}.tar.gz?X-Sig=${signature}${this.#count}`;
+    if (!this.isSigning) return url;
+    const signedAt = new Date(serverNow).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+    return `${url}&X-Amz-Date=${signedAt}&X-Amz-Expires=${Math.floor(this.linkLifetimeMs / 1000)}`;
   }
 }
 

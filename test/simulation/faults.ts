@@ -11,11 +11,24 @@ import type { FakeCluster } from './fake-cluster.ts';
 /** The process dies here. The driver starts a new one with nothing remembered. */
 export class Crash extends Error {}
 
-export type Fault = 'crash-before' | 'crash-after' | 'lost' | 'refused' | 'stale' | 'none';
+export type Fault =
+  | 'crash-before'
+  | 'crash-after'
+  | 'lost'
+  | 'refused'
+  /** The state before this one is read. */
+  | 'stale'
+  /** The oldest state that anybody still knows is read again. */
+  | 'replayed'
+  /** Another process that believes it leads does a whole pass first. */
+  | 'overtaken'
+  | 'none';
 
 export interface FaultPlan {
   /** What happens to this call; `name` is `cluster.writeStatus`, `api.startJob`, … */
   next(name: string): Fault;
+  /** The other process. */
+  rival?(): Promise<void>;
 }
 
 export const noFaults: FaultPlan = { next: () => 'none' };
@@ -25,12 +38,42 @@ export interface FaultLog {
   readonly fault: Fault;
 }
 
-/** Each call meets a fault with this probability while `isOn`. */
-export function randomFaults(dice: Dice, rate: () => number, log: FaultLog[]): FaultPlan {
+const interruptions = ['crash-before', 'crash-after', 'lost', 'refused'] as const;
+const reads = ['cluster.readStaticExport', 'cluster.readSecret', 'cluster.readConfigMap'];
+const writes = [
+  'cluster.applySecret',
+  'cluster.applyConfigMap',
+  'cluster.editDocument',
+  'cluster.writeStatus',
+];
+const ofCluster = [...interruptions, 'overtaken'] as const;
+const ofReads = [...ofCluster, 'stale', 'replayed'] as const;
+
+/** Every call of a port, with what may happen to it: what cannot is not counted as having happened. */
+export const faultsOf: Readonly<Record<string, readonly Fault[]>> = {
+  ...Object.fromEntries(reads.map((name) => [name, ofReads])),
+  ...Object.fromEntries(writes.map((name) => [name, ofCluster])),
+  'api.startJob': ofCluster,
+  'api.readJob': ofCluster,
+  'api.mintBundle': ofCluster,
+  'bundles.inspect': interruptions,
+  'bundles.probe': ['crash-before', 'crash-after', 'lost'],
+};
+
+const anywhere = ['crash-before', 'crash-after', 'lost', 'refused', 'stale'] as const;
+
+/** Each call meets a fault with the probability of the moment: one of the five that are as old as the stories. */
+export function randomFaults(
+  dice: Dice,
+  rate: () => number,
+  log: FaultLog[],
+  kindsOf: (name: string) => readonly Fault[] = () => anywhere,
+): FaultPlan {
   return {
     next: (name) => {
-      if (!dice.isBelow(rate())) return 'none';
-      const fault = dice.pick(['crash-before', 'crash-after', 'lost', 'refused', 'stale'] as const);
+      const probability = rate();
+      if (!dice.isBelow(probability)) return 'none';
+      const fault = dice.pick(kindsOf(name));
       log.push({ name, fault });
       return fault;
     },
@@ -56,6 +99,7 @@ async function through<T>(
   const fault = plan.next(name);
   if (fault === 'crash-before') throw new Crash(name);
   if (fault === 'refused') throw refuse();
+  if (fault === 'overtaken') await plan.rival?.();
   const result = await call();
   if (fault === 'crash-after') throw new Crash(name);
   if (fault === 'lost') throw refuse();
@@ -69,34 +113,28 @@ const apiDown = (): Error => new ExportApiError('NetworkError', 'scripted: no an
 export function faultyCluster(
   cluster: Cluster,
   plan: FaultPlan,
-  memory: Pick<FakeCluster, 'past' | 'pastSecrets'>,
+  memory: Pick<FakeCluster, 'past' | 'pastSecrets' | 'pastConfigMaps'>,
 ): Cluster {
   const pass = <T>(name: string, call: () => Promise<T>): Promise<T> =>
     through(`cluster.${name}`, plan, call, clusterDown);
   /** A read that a cache, or a server that lags, may answer from the past. */
   const read = <T>(
     name: string,
-    past: () => T | undefined,
+    past: readonly T[] | undefined,
     call: () => Promise<T | undefined>,
   ): Promise<T | undefined> => {
     const fault = plan.next(`cluster.${name}`);
-    const now = fault === 'stale' ? async () => past() ?? call() : call;
-    return through(`cluster.${name}`, { next: () => fault }, now, clusterDown);
+    const seen = fault === 'stale' ? past?.at(-2) : fault === 'replayed' ? past?.at(0) : undefined;
+    const now = seen === undefined ? call : async () => seen;
+    return through(`cluster.${name}`, { ...plan, next: () => fault }, now, clusterDown);
   };
   return {
     readStaticExport: (key, signal) =>
-      read(
-        'readStaticExport',
-        () => staleOf(memory.past, key),
-        () => cluster.readStaticExport(key, signal),
-      ),
+      read('readStaticExport', memory.past.get(idOf(key)), () => cluster.readStaticExport(key, signal)),
     readSecret: (key, signal) =>
-      read(
-        'readSecret',
-        () => staleOf(memory.pastSecrets, key),
-        () => cluster.readSecret(key, signal),
-      ),
-    readConfigMap: (key, signal) => pass('readConfigMap', () => cluster.readConfigMap(key, signal)),
+      read('readSecret', memory.pastSecrets.get(idOf(key)), () => cluster.readSecret(key, signal)),
+    readConfigMap: (key, signal) =>
+      read('readConfigMap', memory.pastConfigMaps.get(idOf(key)), () => cluster.readConfigMap(key, signal)),
     applySecret: (object, signal) => pass('applySecret', () => cluster.applySecret(object, signal)),
     applyConfigMap: (object, signal) => pass('applyConfigMap', () => cluster.applyConfigMap(object, signal)),
     editDocument: (edit, signal) => pass('editDocument', () => cluster.editDocument(edit, signal)),
@@ -105,9 +143,7 @@ export function faultyCluster(
   };
 }
 
-function staleOf<T>(past: ReadonlyMap<string, readonly T[]>, { namespace, name }: ObjectKey): T | undefined {
-  return past.get(`${namespace}/${name}`)?.at(-2);
-}
+const idOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
 
 export function faultyApi(source: ExportApiSource, plan: FaultPlan): ExportApiSource {
   return {

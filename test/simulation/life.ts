@@ -1,9 +1,10 @@
 // A long life: days to years of one resource, most of them quiet, some with trouble that lasts for hours or days,
 // all made of one seed and checked by the oracles at every turn. Quiet days must cost nothing between timers.
 
+import { type Density, densities, densityOf } from './density.ts';
 import { Dice } from './dice.ts';
-import { Crash, type FaultLog, randomFaults } from './faults.ts';
-import { Oracles, quietTime } from './oracles.ts';
+import { Crash, type FaultLog, faultsOf, randomFaults } from './faults.ts';
+import { namedTime, Oracles, shortestLookMs } from './oracles.ts';
 import { ownDocument } from './target-document.ts';
 import { targetKinds } from './target-troubles.ts';
 import { type Script, troubles } from './troubles.ts';
@@ -11,38 +12,45 @@ import { keySecret, type Turn, World } from './world.ts';
 
 export const dayMs = 24 * 3_600_000;
 const hourMs = 3_600_000;
-const troublesPerDay = 0.125;
+/** In one life of three a call fails now and then, on any day. */
+const restingRates = [0, 0, 0.0005];
 const nightly = '0 3 * * *';
-const schedules = [
-  undefined,
-  undefined,
-  undefined,
-  nightly,
-  nightly,
-  nightly,
-  nightly,
-  '0 3 * * 1',
-  '30 */6 * * *',
+const weekly = '0 3 * * 1';
+const sixHourly = '30 */6 * * *';
+const schedules: readonly (string | undefined)[] = [
+  ...Array.from({ length: 6 }, () => undefined),
+  ...Array.from({ length: 9 }, () => nightly),
+  ...Array.from({ length: 4 }, () => weekly),
+  sixHourly,
 ];
 /** README.md says why these; a hundredth of all lives has links of 15 minutes besides. */
 const lifetimesInHours = [
   1, 6, 12, 12, 12, 24, 24, 24, 24, 24, 72, 72, 168, 168, 168, 168, 168, 168, 168, 168,
 ];
-/** A wake-up later than this is the hourly look, or as good as one. */
-const shortestLookMs = 50 * 60_000;
-/** Of so many hourly looks on calm days one is played. */
-const looksPerPlayed = 8;
+/** How often the hourly looks of a calm day are left out as long as nothing is named; else some of them. */
+const leavingOut = 0.7;
 
 /**
  * Counts by name: `days`, `passes`, `crashes`, `jobs`, `spare jobs`, `links`, `versions`; `idle passes` on which
  * nothing was due and `idle days` of nothing else; `looks left out` of calm days; `excused deaths` of links while
- * nobody could be asked for another, and those of a clock set back under a link; `fault: …` and `trouble: …` by kind.
+ * nobody could be asked for another, and those of a clock set back under a link. `fault|…|call` and
+ * `trouble|…|density` by kind, and `happening|lives|density`.
  */
 export type LifeFacts = Readonly<Record<string, number>>;
 
+/** What may happen, under the names of the facts: a long campaign in which one never does proves less than it says. */
+export const possibleFacts: readonly string[] = [
+  ...Object.entries(faultsOf).flatMap(([call, kinds]) => kinds.map((kind) => `fault|${kind}|${call}`)),
+  ...densities.flatMap(({ name }) => [
+    `happening|lives|${name}`,
+    `happening|troubles of days|${name}`,
+    ...Object.keys(troubles).map((trouble) => `trouble|${trouble}|${name}`),
+  ]),
+];
+
 /** Plays the life of a seed. Throws the breach, with the seed and the day in its message. */
-export async function playLife(seed: number, days: number): Promise<LifeFacts> {
-  const life = new Life(seed);
+export async function playLife(seed: number, days: number, density = densityOf(seed)): Promise<LifeFacts> {
+  const life = new Life(seed, density);
   try {
     for (let day = 0; day < days; day += 1) await life.liveDay();
     await life.settle();
@@ -56,28 +64,39 @@ export async function playLife(seed: number, days: number): Promise<LifeFacts> {
 class Life {
   readonly #log: FaultLog[] = [];
   readonly #script: Script;
-  #rate = 0;
+  readonly #density: Density;
+  readonly #restingRate: number;
+  #rate: number;
   #turns = 0;
   #faultsSeen = 0;
   #edits = 0;
   #idleDays = 0;
   #skipped = 0;
+  #longTroubles = 0;
   readonly #troubles: string[] = [];
   day = 0;
   trouble = 'none';
 
-  constructor(seed: number) {
+  constructor(seed: number, density: Density) {
+    this.#density = density;
     const world = new World({ seed, spec: {}, target: new Dice(seed).pick(targetKinds) });
     const { dice } = world;
     const schedule = dice.pick(schedules);
     const historyLimit = dice.between(1, 6);
     world.editSpec({ ...(schedule && { schedule }), historyLimit, jobTimeout: '30m' });
-    world.faults = randomFaults(dice, () => this.#rate, this.#log);
+    this.#restingRate = dice.pick(restingRates);
+    this.#rate = this.#restingRate;
+    world.faults = randomFaults(
+      dice,
+      () => this.#rate,
+      this.#log,
+      (name) => faultsOf[name] ?? [],
+    );
     world.vendor.linkLifetimeMs = dice.isBelow(0.01) ? 15 * 60_000 : dice.pick(lifetimesInHours) * hourMs;
     world.vendor.isIdempotent = dice.isBelow(0.7);
-    // From seconds to twenty minutes, short ones as often as long ones.
     // Most APIs say how long to wait between two questions.
-    world.vendor.pollAfterMs = dice.pick([undefined, 10_000, 30_000, 60_000]);
+    world.vendor.pollAfterMs = dice.pick([undefined, 10_000, 60_000, 120_000]);
+    // From seconds to twenty minutes, short ones as often as long ones.
     world.vendor.jobMs = Math.round(5000 * 240 ** dice.roll());
     this.#script = { world, oracles: new Oracles(world) };
   }
@@ -85,7 +104,7 @@ class Life {
   async liveDay(): Promise<void> {
     const { world, oracles } = this.#script;
     this.day += 1;
-    if (!world.dice.isBelow(troublesPerDay)) {
+    if (!world.dice.isBelow(this.#density.troublesPerDay)) {
       const turns = this.#turns;
       const idle = oracles.idleTurns;
       await this.#run(dayMs);
@@ -106,17 +125,17 @@ class Life {
     this.trouble = name;
     this.#troubles.push(name);
     this.#edits += 1;
-    this.#rate = dice.pick([0, 0, 0.02, 0.1]);
+    this.#rate = Math.max(this.#restingRate, dice.pick([0, 0, 0, 0.02, 0.1]));
     oracles.disturb();
     const { end, stopsLinks } = begin(this.#script);
     oracles.isTroubled = stopsLinks;
     // Whatever it was, the next look may find something; nobody has to be told of it.
     world.isDirty = true;
-    await this.#run(
-      dice.isBelow(0.1) ? dice.between(1, 3) * dayMs : Math.min(leftMs, dice.between(1, 240) * 60_000),
-    );
+    const isLong = dice.isBelow(0.1);
+    if (isLong) this.#longTroubles += 1;
+    await this.#run(isLong ? dice.between(1, 3) * dayMs : Math.min(leftMs, dice.between(1, 240) * 60_000));
     end?.();
-    this.#rate = 0;
+    this.#rate = this.#restingRate;
     oracles.isTroubled = false;
     oracles.disturb();
     world.prompt();
@@ -157,16 +176,15 @@ class Life {
    * and without them nothing makes good what a timer forgot. The last one before a named time is always played,
    * and of the others some.
    */
-  #skipLooks({ outcome, startedAt, callsMade, writesMade, before }: Turn, end: number): void {
+  #skipLooks({ outcome, startedAt }: Turn, end: number): void {
     const { world } = this.#script;
     const { clock, dice } = world;
     const object = world.object();
     const lookMs = world.wakeAt - startedAt;
-    const wasIdle = outcome !== undefined && callsMade + writesMade === 0 && before === object;
-    if (!wasIdle || world.isDirty || lookMs < shortestLookMs) return;
-    const quietUntil = quietTime(object) - clock.now() + clock.monotonic();
-    const spare = Math.floor((Math.min(end, quietUntil) - world.wakeAt - 1) / lookMs);
-    const skipped = Math.min(spare, dice.between(0, 2 * looksPerPlayed));
+    if (outcome === undefined || world.isDirty || lookMs < shortestLookMs) return;
+    const quietMs = namedTime(object, clock.now()) - clock.now();
+    const spare = Math.floor((Math.min(end, quietMs + clock.monotonic()) - world.wakeAt - 1) / lookMs);
+    const skipped = spare > 0 && dice.isBelow(leavingOut) ? spare : dice.between(0, spare);
     if (skipped <= 0) return;
     world.wakeAt += skipped * lookMs;
     this.#skipped += skipped;
@@ -187,8 +205,10 @@ class Life {
       'looks left out': this.#skipped,
       'excused deaths': oracles.link.excused,
       'deaths by a clock set back': oracles.link.setBackDeaths,
-      ...countsOf(this.#log.map(({ fault }) => `fault: ${fault}`)),
-      ...countsOf(this.#troubles.map((name) => `trouble: ${name}`)),
+      [`happening|lives|${this.#density.name}`]: 1,
+      [`happening|troubles of days|${this.#density.name}`]: this.#longTroubles,
+      ...countsOf(this.#log.map(({ name, fault }) => `fault|${fault}|${name}`)),
+      ...countsOf(this.#troubles.map((name) => `trouble|${name}|${this.#density.name}`)),
     };
   }
 }

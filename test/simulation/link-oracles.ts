@@ -3,14 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
-import { parseStatus } from '../../src/staticexport/parse.ts';
+import { parseDurationMs } from '../../src/staticexport/duration.ts';
+import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
 import { requestTimeoutMs, type Turn, type World } from './world.ts';
 
 /** Who hands out the same link until it is dead leaves no way to be in time, only to be quick. */
 const quickMs = 15_000;
-/** As the stories' specs have it: `linkRefresh`. */
-const refreshShare = 0.66;
-const minIntervalMs = 30_000;
+/** Where `linkRefresh` is silent. */
+const usualPercent = 66;
+const usualInterval = '30s';
 
 export class LinkOracles {
   readonly #world: World;
@@ -20,6 +21,8 @@ export class LinkOracles {
   /** Links that died because our clock was set back under them, by more than the rest of their life. */
   setBackDeaths = 0;
   #diedOnce = new Set<string>();
+  /** The published link, and when it was asked for. */
+  #published: { readonly link: string; readonly askedAt: number } | undefined;
 
   constructor(world: World) {
     this.#world = world;
@@ -30,8 +33,20 @@ export class LinkOracles {
     if (!isCalm) this.#calmSince = undefined;
     else this.#calmSince ??= clock.monotonic();
     this.#judge(turn.linkBefore, turn.startedAt, turn.wasLinkLive, turn);
+    this.#note(this.#world.output()?.['bundleUrl']);
     if (this.#world.object() !== undefined)
       this.#judge(this.#world.output()?.['bundleUrl'], clock.monotonic(), this.#world.isLinkLive(), turn);
+  }
+
+  /**
+   * The rule counts from the answer that the published link came with: lifetime = its end − the response's `Date`.
+   * A link that was handed out before, in an answer that got lost, is younger than it says to whoever gets it now;
+   * one that is published already is not made younger by being handed out again.
+   */
+  #note(link: string | undefined): void {
+    if (link === this.#published?.link) return;
+    const askedAt = link === undefined ? undefined : this.#world.vendor.handedOut.get(link);
+    this.#published = link === undefined || askedAt === undefined ? undefined : { link, askedAt };
   }
 
   #judge(link: string | undefined, now: number, isLive: boolean, turn: Turn): void {
@@ -46,10 +61,11 @@ export class LinkOracles {
       return;
     }
     const deadMs = now - fact.expiresAt;
-    const dueMs = Math.max(minIntervalMs, (fact.expiresAt - fact.issuedAt) * refreshShare);
-    const ageMs = now - fact.issuedAt;
+    const askedAt = this.#published?.link === link ? this.#published.askedAt : fact.issuedAt;
+    const dueMs = this.#dueMs(fact.expiresAt - askedAt);
+    const ageMs = now - askedAt;
     // Set back, our clock sees the link younger than it is, and by so much it may be late, or even dead.
-    const setBackMs = this.#world.setBackMs(fact.issuedAt);
+    const setBackMs = this.#world.jumps.setBackMs(askedAt);
     const slackMs = requestTimeoutMs + 2000 + setBackMs;
     const allowedMs = vendor.isCachingLinks ? quickMs : 0;
     const isOutlived = setBackMs > 0 && ageMs <= dueMs + slackMs;
@@ -63,6 +79,14 @@ export class LinkOracles {
     }
     if (vendor.isCachingLinks || this.#isWaiting(turn)) return;
     assert.ok(ageMs <= dueMs + slackMs, `a link is not replaced at its time: ${ageMs - dueMs} ms late`);
+  }
+
+  /** The age at which the spec wants a link of this life replaced. */
+  #dueMs(lifetimeMs: number): number {
+    const object = this.#world.object();
+    const refresh = object && parseStaticExport(object).spec?.linkRefresh;
+    const floorMs = parseDurationMs(refresh?.minInterval ?? usualInterval) ?? 0;
+    return Math.max(floorMs, (lifetimeMs * (refresh?.atPercent ?? usualPercent)) / 100);
   }
 
   /** The API could not be asked for another in this link's window, or no longer knows the job. */

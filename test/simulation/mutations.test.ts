@@ -114,7 +114,25 @@ const mutations: Readonly<Record<string, Mutation>> = {
     }),
     // The answer to the one start is lost: with the mark, the same key finds the same job again.
     faults: { next: lostOnce('api.startJob') },
-    caught: /jobs nobody follows/,
+    caught: /before its mark was stored/,
+  },
+  'a running job is taken for a failed one': {
+    bend: (edge) => ({
+      ...edge,
+      exportApi: {
+        connect: (baseUrl, key) => {
+          const api = edge.exportApi.connect(baseUrl, key);
+          return {
+            ...api,
+            readJob: async (jobId, signal) => {
+              const report = await api.readJob(jobId, signal);
+              return report.outcome === 'unfinished' ? { ...report, outcome: 'failed' } : report;
+            },
+          };
+        },
+      },
+    }),
+    caught: /a job that did not fail is called failed/,
   },
   'a status is not sent back whole': {
     bend: (edge) => ({

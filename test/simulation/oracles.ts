@@ -2,7 +2,6 @@
 // breach is thrown with the rule's words. Owns its memory of the story; changes nothing.
 
 import assert from 'node:assert/strict';
-import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
 import { gather } from '../../src/loop/gather.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
 import type { StaticExportObject } from '../../src/loop/ports.ts';
@@ -14,42 +13,49 @@ import { readInstant } from '../../src/staticexport/instant.ts';
 import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
 import { type Status, statusSchema } from '../../src/staticexport/status-schema.ts';
 import { brokenRules } from '../support/kstatus-rules.ts';
+import { CallOracles } from './call-oracles.ts';
 import { signature } from './fake-vendor.ts';
 import { noFaults } from './faults.ts';
 import { LinkOracles } from './link-oracles.ts';
+import { checkJobShown, PublicationOracles } from './publication-oracles.ts';
 import { checkTarget } from './target-document.ts';
 import { outputName, resource, type Turn, type World } from './world.ts';
 
 /** How long after the last disturbance everything must be in order: the longest back-off of a dead link, and slack. */
 const calmMs = 7 * 60_000;
+const longestWaitMs = 3_601_000;
+/** A wake-up later than this is the hourly look, or as good as one. */
+export const shortestLookMs = 50 * 60_000;
 
 export class Oracles {
   readonly #world: World;
-  #lastVersion: string | undefined;
   #disturbedAt = 0;
-  #seenJobs = new Set<string>();
+  readonly #seenJobs: Set<string>;
   #writesChecked = 0;
-  #callsChecked = 0;
-  /** The turn before this one saw things as they are and found nothing to do. */
+  /** The turn before this one saw things as they are, and found or left nothing to do. */
   #wasClean = false;
+  #wasFaulty = false;
   idleTurns = 0;
-  #shown = '';
+  readonly #events = new Reader<unknown>();
+  readonly #logs = new Reader<string>();
   /** What was searched already, and for which key. */
   readonly #searched = new WeakMap<object, string>();
   #judged: unknown;
-  #outputSeen: unknown;
   #jobsChecked = '';
-  readonly #superseded = new Set<string>();
+  readonly #calls: CallOracles;
+  readonly #publication: PublicationOracles;
   readonly link: LinkOracles;
   /** While something goes on that a live link cannot be had through. */
   isTroubled = false;
-  readonly #mintKeys = new Set<string | undefined>();
   /** Faults that may each have cost a job nobody follows, or a write twice. */
   excused = 0;
 
   constructor(world: World) {
     this.#world = world;
+    this.#seenJobs = new Set(world.vendor.jobs.keys());
     this.link = new LinkOracles(world);
+    this.#calls = new CallOracles(world);
+    this.#publication = new PublicationOracles(world);
   }
 
   /** Jobs that were started for nobody, in all. */
@@ -59,13 +65,12 @@ export class Oracles {
   }
 
   versions(): number {
-    return this.#superseded.size + 1;
+    return this.#publication.versions();
   }
 
   /** Another resource of the same name: nothing of the old one binds it. */
   startAnew(): void {
-    this.#lastVersion = undefined;
-    this.#superseded.clear();
+    this.#publication.startAnew();
   }
 
   /** Something happened that the operator may need time to get over. */
@@ -79,15 +84,19 @@ export class Oracles {
    */
   async check(turn: Turn, hadFaults = false, isWhole = true): Promise<void> {
     if (turn.error !== undefined || hadFaults) this.disturb();
-    this.checkSecrets();
+    this.checkSecrets(turn.error);
     this.checkStatus();
-    this.checkPublication(turn);
+    this.#publication.check(turn);
+    checkJobShown(this.#world);
     this.link.check(turn, this.isCalm());
     this.checkWrites(turn, hadFaults);
     if (!hadFaults) this.checkIdle(turn);
-    this.#wasClean = turn.error === undefined && !hadFaults && turn.callsMade + turn.writesMade === 0;
+    const isLeft = turn.callsMade + turn.writesMade > 0 && (turn.outcome?.wakeAfterMs ?? 0) < shortestLookMs;
+    this.#wasClean = turn.error === undefined && !hadFaults && !isLeft;
+    this.#wasFaulty = hadFaults || turn.error !== undefined;
+    this.#calls.check(turn, hadFaults);
     this.checkJobs();
-    this.checkMintKeys();
+    this.checkGone(turn);
     if (turn.error === undefined && !hadFaults && !this.isSuspended()) checkTarget(this.#world);
     if (!hadFaults && isWhole) await this.checkRestart(turn);
   }
@@ -107,21 +116,19 @@ export class Oracles {
     return !this.isTroubled && isAnswering && clock.monotonic() - disturbedAt > calmMs;
   }
 
-  /** Rule 5: keys and links appear in no status, event, log, ConfigMap. */
-  checkSecrets(): void {
+  /** Rule 5: keys and links appear in no status, event, log, ConfigMap, error. */
+  checkSecrets(error?: unknown): void {
     const { cluster, events, logs, vendor } = this.#world;
-    const seen = `${vendor.validKey} ${cluster.version()} ${events.length} ${logs.length}`;
-    if (seen === this.#shown) return;
-    this.#shown = seen;
-    const objects = [...cluster.exports.values(), ...cluster.configMaps.values()];
-    const shown = JSON.stringify([
-      objects.filter((one) => this.#searched.get(one) !== vendor.validKey),
-      events.slice(-20),
-      logs.slice(-20),
-    ]);
-    for (const one of objects) this.#searched.set(one, vendor.validKey);
+    const { validKey } = vendor;
+    const objects = [...cluster.exports.values(), ...cluster.configMaps.values()].filter(
+      (one) => this.#searched.get(one) !== validKey,
+    );
+    const told = [...this.#events.rest(events), ...this.#logs.rest(logs)];
+    if (objects.length + told.length === 0 && error === undefined) return;
+    for (const one of objects) this.#searched.set(one, validKey);
+    const shown = JSON.stringify([objects, told, error instanceof Error ? error.message : error]);
     assert.ok(!shown.includes(signature), 'a link is shown');
-    assert.ok(!shown.includes(vendor.validKey.slice(4)), 'a key is shown');
+    assert.ok(!shown.includes(validKey.slice(4)), 'a key is shown');
   }
 
   /** kstatus, and the schema that the API server would hold the status to. */
@@ -147,35 +154,13 @@ export class Oracles {
     );
   }
 
-  /** Rules 4, 2: the last good version stays; what is published was complete; suspend and pin are obeyed. */
-  checkPublication({ before }: Turn): void {
-    const output = this.#world.output();
-    const text = output?.['bundle.json'];
-    if (text === undefined || (output === this.#outputSeen && this.#lastVersion !== undefined)) return;
-    this.#outputSeen = output;
-    const published = parsePublishedBundle(text);
-    const truth = this.#world.vendor.inspectionOf(published.jobId);
-    assert.equal(published.digest, truth.digest, 'published digest is not that of its job');
-    assert.equal(output?.['version'], published.version, 'the copies differ from bundle.json');
-    if (this.#lastVersion !== undefined && published.version !== this.#lastVersion) {
-      this.#superseded.add(this.#lastVersion);
-      const { spec } = parseStaticExport({ spec: before?.spec, status: {} });
-      assert.notEqual(spec?.suspend, true, 'promoted while suspended');
-      if (spec?.pin !== undefined) {
-        assert.ok(
-          spec.pin.version === published.version || spec.pin.jobId === published.jobId,
-          'promoted past a pin',
-        );
-      } else assert.ok(!this.#superseded.has(published.version), 'rolled back to a version of the past');
-    }
-    this.#lastVersion = published.version;
-  }
-
-  /** Rule 6: written only on change; rule 2: a refresh writes no ConfigMap. */
+  /** Rule 11: what belongs to somebody else is not touched; rule 6: written only on change. */
   checkWrites(turn: Turn, hadFaults: boolean): void {
     const { writes } = this.#world.cluster;
     const fresh = writes.slice(this.#writesChecked);
     this.#writesChecked = writes.length;
+    for (const { isTakeover } of fresh)
+      assert.notEqual(isTakeover, true, 'an output of somebody else was overwritten');
     if (turn.error !== undefined || hadFaults) return;
     for (const write of fresh) assert.ok(write.isChange, `${write.kind} was written without a change`);
   }
@@ -184,7 +169,7 @@ export class Oracles {
   checkIdle(turn: Turn): void {
     if (
       turn.error !== undefined ||
-      !(turn.isUnprompted || (this.#wasClean && isIdle(turn, this.#world.clock.now())))
+      !((turn.isUnprompted && !this.#wasFaulty) || (this.#wasClean && isIdle(turn, this.#world.clock.now())))
     )
       return;
     this.idleTurns += 1;
@@ -206,15 +191,11 @@ export class Oracles {
     assert.ok(spare <= this.excused + isUnconfirmed, `${spare} jobs nobody follows, ${this.excused} excused`);
   }
 
-  /** Rule 9: each mint has its own key. */
-  checkMintKeys(): void {
-    const { calls } = this.#world.vendor;
-    for (const { kind, idempotencyKey } of calls.slice(this.#callsChecked)) {
-      if (kind !== 'mint') continue;
-      assert.ok(!this.#mintKeys.has(idempotencyKey), 'two mints with one Idempotency-Key');
-      this.#mintKeys.add(idempotencyKey);
-    }
-    this.#callsChecked = calls.length;
+  /** Rules 10, 12: no timer is long, and for a resource that is gone nothing is done. */
+  checkGone({ outcome, before, callsMade, writesMade }: Turn): void {
+    assert.ok((outcome?.wakeAfterMs ?? 0) <= longestWaitMs, 'a timer longer than the hourly look');
+    if (outcome === undefined || before !== undefined) return;
+    assert.equal(callsMade + writesMade, 0, 'something was done for a resource that is gone');
   }
 
   /** Rule 14: a process that lost its memory wakes no later. */
@@ -270,6 +251,17 @@ export class Oracles {
   }
 }
 
+/** What was added to a list since it was read last; a long life empties it now and then. */
+class Reader<T> {
+  #read = 0;
+
+  rest(all: readonly T[]): readonly T[] {
+    const rest = all.length === this.#read ? [] : all.slice(all.length < this.#read ? 0 : this.#read);
+    this.#read = all.length;
+    return rest;
+  }
+}
+
 /** Nothing had changed, nothing was running and no time that status names had come: nothing was to be done. */
 export function isIdle({ before, wasDirty }: Turn, now: number): boolean {
   return !wasDirty && quietTime(before) > now;
@@ -288,4 +280,13 @@ export function quietTime(object: StaticExportObject | undefined): number {
     readInstant(nextRefreshTime) ?? 0,
     nextExportTime === undefined ? Number.POSITIVE_INFINITY : (readInstant(nextExportTime) ?? 0),
   );
+}
+
+/** The next instant after `now` at which status says that something is due, epoch ms; `now` when it names none. */
+export function namedTime(object: StaticExportObject | undefined, now: number): number {
+  const { nextRefreshTime, nextExportTime, failures } = parseStatus(object?.status);
+  if (nextRefreshTime === undefined) return now;
+  const retries = [failures?.export, failures?.poll, failures?.link].map((one) => one?.retryAt);
+  const named = [nextRefreshTime, nextExportTime, ...retries].flatMap((text) => readInstant(text) ?? []);
+  return Math.min(...named.filter((at) => at > now), Number.POSITIVE_INFINITY);
 }

@@ -1,6 +1,7 @@
 // The rules, each broken on purpose in the source text of the product itself: the text that is replaced, the
 // scenario that must notice, and the words it must notice with. README.md shows the same list.
 
+import { callMutations } from './call-mutations.ts';
 import type { scenarios } from './scenarios.ts';
 
 export interface RuleMutation {
@@ -12,7 +13,7 @@ export interface RuleMutation {
   readonly caught: RegExp;
 }
 
-type Row = readonly [
+export type Row = readonly [
   name: string,
   rule: string,
   file: string,
@@ -24,9 +25,9 @@ type Row = readonly [
 
 const late = /not replaced at its time|dead link/;
 const idle = /written (without a change|before its time)/;
-const applying = 'refusalOf(edge.cluster.applySecret(secret, signal), signal)';
-const unfenced = `refusalOf((async () => edge.cluster.applySecret({ ...secret, readVersion: (await edge.cluster
-  .readSecret({ namespace: metadata.namespace, name }, signal))?.metadata.resourceVersion }, signal))(), signal)`;
+const applying = 'edge.cluster.applySecret(secret, signal)';
+const unfenced = `(async () => edge.cluster.applySecret({ ...secret, readVersion: (await edge.cluster
+  .readSecret({ namespace: metadata.namespace, name }, signal))?.metadata.resourceVersion }, signal))()`;
 
 const rows: readonly Row[] = [
   [
@@ -81,7 +82,7 @@ const rows: readonly Row[] = [
     'idempotencyKey: mark.key',
     'idempotencyKey: edge.random.uuid()',
     'lostStart',
-    /jobs nobody follows/,
+    /before its mark was stored/,
   ],
   [
     'a mark is sent for ever',
@@ -145,7 +146,7 @@ const rows: readonly Row[] = [
     "refused.reason === 'Unauthorized'",
     'refused.at < 0',
     'refusedKey',
-    /refused key/,
+    /a call with a key that was refused/,
   ],
   [
     'Retry-After is not shared',
@@ -303,7 +304,7 @@ const rows: readonly Row[] = [
 ];
 
 export const ruleMutations: Readonly<Record<string, RuleMutation>> = Object.fromEntries(
-  rows.map(([name, rule, file, from, to, scenario, caught]) => [
+  [...rows, ...callMutations].map(([name, rule, file, from, to, scenario, caught]) => [
     name,
     { rule, file, from, to, scenario, caught },
   ]),

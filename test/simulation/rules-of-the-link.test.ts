@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runPass } from '../../src/loop/pass.ts';
+import { noFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';
 import { configMapId, hourMs, minuteMs, publishedWorld, request } from './published-world.ts';
 import { outputName, resource, World } from './world.ts';
@@ -177,4 +178,35 @@ test('a clock set back under a link that is handed out again: its end is known f
   world.prompt();
   const oracles = new Oracles(world);
   await world.run(60 * minuteMs, (turn) => oracles.check(turn));
+});
+
+test('a link whose first answer was lost counts from the answer that it came with (life 494)', async () => {
+  const world = new World();
+  const { vendor } = world;
+  vendor.linkLifetimeMs = 10 * hourMs;
+  await world.until(() => world.condition('Ready') === 'True/Published');
+  const oracles = new Oracles(world);
+  // The one mint of the refresh is answered into the void, and then the vendor is away.
+  let mints = 0;
+  world.faults = {
+    next: (name) => {
+      if (name !== 'api.mintBundle') return 'none';
+      mints += 1;
+      if (mints > 1) vendor.failing = 'ServerError';
+      return mints > 1 ? 'none' : 'lost';
+    },
+  };
+  const before = world.output()?.['bundleUrl'];
+  await world.run(7 * hourMs);
+  await world.run(hourMs);
+  assert.ok(mints > 1 && world.output()?.['bundleUrl'] === before);
+  const known = vendor.links.size;
+  vendor.failing = undefined;
+  world.faults = noFaults;
+  vendor.isCachingLinks = true;
+  await world.until(() => world.output()?.['bundleUrl'] !== before);
+  assert.equal(vendor.links.size, known, 'the link was not one that had been handed out before');
+  vendor.isCachingLinks = false;
+  await world.run(10 * hourMs, (turn) => oracles.check(turn));
+  assert.notEqual(world.output()?.['bundleUrl'], before);
 });

@@ -7,14 +7,19 @@ import { runPass } from '../../src/loop/pass.ts';
 import { recordVersion } from '../../src/reconcile/history.ts';
 import type { FaultPlan } from './faults.ts';
 import { Oracles } from './oracles.ts';
-import { hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
+import { foreignData } from './publication-oracles.ts';
+import { configMapId, hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
 import { documentText, ownDocument, ownText } from './target-document.ts';
-import { resource, World, type WorldOptions } from './world.ts';
+import { outputName, resource, type Turn, World, type WorldOptions } from './world.ts';
 
-async function watched(world: World, ms: number): Promise<void> {
+async function watched(world: World, ms: number, excused = 0): Promise<void> {
   const oracles = new Oracles(world);
+  oracles.excused = excused;
   await world.run(ms, (turn) => oracles.check(turn));
 }
+
+/** As long as the story takes whose export was just asked for. */
+const exportMs = 10 * minuteMs;
 
 async function wholeDay(options: WorldOptions = {}): Promise<void> {
   const world = new World({ spec: { schedule: '0 3 * * *' }, ...options });
@@ -41,6 +46,11 @@ function exportAnew(world: World, name: string, pages = 20): void {
 
 export const scenarios = {
   day: () => wholeDay(),
+  quietDay: async () => {
+    const world = new World();
+    world.vendor.linkLifetimeMs = 7 * 24 * hourMs;
+    await watched(world, 24 * hourMs);
+  },
   lostStart: () => wholeDay({ faults: losing('api.startJob', 1) }),
   prompt: async () => {
     const world = new World();
@@ -58,7 +68,7 @@ export const scenarios = {
   },
   silentStart: async () => {
     const world = new World({ faults: losing('api.startJob', 100) });
-    await world.run(hourMs);
+    await watched(world, hourMs, 100);
     const keys = world.vendor.calls.filter(({ kind }) => kind === 'start').map((one) => one.idempotencyKey);
     for (const key of keys) {
       const sent = keys.filter((other) => other === key).length;
@@ -91,7 +101,7 @@ export const scenarios = {
     const world = await publishedWorld();
     const version = world.output()?.['version'];
     exportAnew(world, 'shrunk', 9);
-    await nextVerdict(world);
+    await watched(world, exportMs);
     assert.equal(world.output()?.['version'], version, 'published past its gate');
   },
   empty: async () => {
@@ -104,7 +114,7 @@ export const scenarios = {
     const world = await publishedWorld();
     const version = world.output()?.['version'];
     request(world, 'again');
-    await nextVerdict(world);
+    await watched(world, exportMs);
     assert.equal(world.output()?.['version'], version, 'the same content was promoted');
     exportAnew(world, 'second');
     await nextVerdict(world);
@@ -119,7 +129,7 @@ export const scenarios = {
   refusedKey: async () => {
     const world = new World();
     world.vendor.validKey = 'svc_secret-two';
-    await world.run(2 * hourMs);
+    await watched(world, 2 * hourMs);
     assert.equal(world.vendor.calls.length, 1, 'calls with a refused key');
   },
   retryAfter: async () => {
@@ -136,6 +146,35 @@ export const scenarios = {
     await world.clock.finish(runPass(resource, edge, signal));
     await world.clock.finish(runPass(other, edge, signal));
     assert.equal(world.vendor.calls.length, 1, 'called before Retry-After was over');
+  },
+  retryAfterStorm: async () => {
+    const world = await publishedWorld({ spec: { schedule: '*/10 * * * *' } });
+    world.vendor.failing = 'RateLimited';
+    world.vendor.retryAfterMs = hourMs;
+    await watched(world, 3 * hourMs);
+  },
+  forbiddenKey: async () => {
+    const world = new World();
+    world.vendor.failing = 'Forbidden';
+    await watched(world, 2 * hourMs);
+  },
+  foreignOutput: async () => {
+    const world = await publishedWorld();
+    world.cluster.secrets.delete(configMapId);
+    world.cluster.putSecret({ namespace: resource.namespace, name: outputName }, foreignData);
+    world.prompt();
+    await watched(world, hourMs);
+  },
+  oldLink: async () => {
+    const world = new World();
+    const oracles = new Oracles(world);
+    const judge = (turn: Turn): Promise<void> => oracles.check(turn);
+    await world.run(5 * minuteMs, judge);
+    // Handed out again at its time of refresh, and then no more: at the next asking there is another.
+    world.vendor.isCachingLinks = true;
+    await world.run(6 * minuteMs, judge);
+    world.vendor.isCachingLinks = false;
+    await world.run(hourMs, judge);
   },
   deadOnArrival: async () => {
     const world = await publishedWorld();

@@ -105,7 +105,9 @@ const happenings: readonly Happening[] = [
   ({ world }) => {
     if (world.target === undefined) return;
     ownDocument(world, world.target, undefined, world.dice.isBelow(0.7));
+    // Nobody has to be told of it; the next look may find it.
     if (world.dice.isBelow(0.5)) world.prompt();
+    else world.isDirty = true;
   },
   (script) => edit(script, script.world.dice.pick(edits)),
   (script) => edit(script, script.world.dice.pick(edits)),

@@ -2,6 +2,7 @@
 // process, and what users do. Each begins, lasts, and says how it ends; `stopsLinks` where no fresh link can be had.
 
 import type { Oracles } from './oracles.ts';
+import { foreignData } from './publication-oracles.ts';
 import { targetTroubles } from './target-troubles.ts';
 import { keySecret, outputName, resource, type World } from './world.ts';
 
@@ -19,6 +20,7 @@ export type Trouble = (script: Script) => Begun;
 
 const harmless: Begun = { stopsLinks: false };
 const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 function failing(
   codes: readonly NonNullable<World['vendor']['failing']>[],
@@ -42,6 +44,19 @@ function edited(change: (world: World) => Record<string, unknown>, undone: Recor
   return ({ world }) => {
     world.editSpec(change(world));
     return { end: () => world.editSpec(undone), stopsLinks: false };
+  };
+}
+
+/** Its links name their life themselves meanwhile, and something else does not, or wrongly. */
+function signing(begin: (world: World) => void): Trouble {
+  return ({ world }) => {
+    const { vendor } = world;
+    vendor.isSigning = true;
+    begin(world);
+    const end = (): void => {
+      Object.assign(vendor, { isSigning: false, hidesExpiry: false, isDated: true, overclaimMs: 0 });
+    };
+    return { end, stopsLinks: false };
   };
 }
 
@@ -75,6 +90,15 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     };
     return { end, stopsLinks: true };
   },
+  'links that end before it is said': signing(({ vendor, dice }) => {
+    vendor.overclaimMs = dice.between(1, 30 * 24) * hourMs;
+  }),
+  'links that alone say when they end': signing(({ vendor }) => {
+    vendor.hidesExpiry = true;
+  }),
+  'answers without a date': signing(({ vendor }) => {
+    vendor.isDated = false;
+  }),
   'a wrong clock at the vendor': ({ world: { vendor, dice } }) => {
     vendor.skewMs = dice.between(-36_000, 36_000) * 1000;
     return harmless;
@@ -108,6 +132,10 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     world.jump(world.dice.between(-7200, 7200) * 1000);
     return harmless;
   },
+  'our clock jumps ahead by days': ({ world }) => {
+    world.jump(world.dice.between(24, 72) * hourMs);
+    return harmless;
+  },
   'the key is changed at the vendor first': ({ world }) => {
     const { vendor } = world;
     vendor.validKey = `svc_secret-${world.dice.between(100_000, 999_999)}`;
@@ -123,12 +151,32 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     world.cluster.configMaps.delete(`${resource.namespace}/${outputName}`);
     return harmless;
   },
+  'the output Secret belongs to somebody else': ({ world }) => {
+    const key = { namespace: resource.namespace, name: outputName };
+    const id = `${key.namespace}/${key.name}`;
+    world.cluster.secrets.delete(id);
+    world.cluster.putSecret(key, foreignData);
+    return { end: () => world.cluster.secrets.delete(id), stopsLinks: true };
+  },
+  'the output ConfigMap belongs to somebody else': ({ world }) => {
+    const key = { namespace: resource.namespace, name: outputName };
+    const id = `${key.namespace}/${key.name}`;
+    world.cluster.configMaps.delete(id);
+    world.cluster.putConfigMap(key, foreignData);
+    return { end: () => world.cluster.configMaps.delete(id), stopsLinks: false };
+  },
   'the content changes': ({ world }) => {
     const name = `content-${world.dice.between(1, 9)}`;
     world.vendor.contents.set('docs.example.com', { name, pages: world.dice.between(8, 30) });
     world.annotate({ 'staticexport.dev/requestedAt': `edit-${world.dice.roll()}` });
     return harmless;
   },
+  'another time of refresh': edited(
+    ({ dice }) => ({
+      linkRefresh: { atPercent: dice.between(10, 90), minInterval: dice.pick(['5s', '30s', '5m']) },
+    }),
+    { linkRefresh: undefined },
+  ),
   'other inputs': edited(() => ({ domain: 'www.example.com' }), { domain: 'docs.example.com' }),
   suspension: edited(() => ({ suspend: true }), { suspend: false }),
   'a pin': edited(
@@ -163,6 +211,22 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     world.annotate({ 'staticexport.dev/requestedAt': `unheard-${world.dice.roll()}` });
     world.wakeAt = wakeAt;
     return harmless;
+  },
+  'events that come twice': ({ world }) => {
+    world.echoes = world.dice.pick([0.2, 1]);
+    const end = (): void => {
+      world.echoes = 0;
+    };
+    return { end, stopsLinks: false };
+  },
+  'two processes that both lead': ({ world }) => {
+    const { faults, dice } = world;
+    const isSharing = (name: string): boolean => !name.startsWith('bundles') && dice.isBelow(0.1);
+    world.faults = { next: (name) => (isSharing(name) ? 'overtaken' : faults.next(name)) };
+    const end = (): void => {
+      world.faults = faults;
+    };
+    return { end, stopsLinks: true };
   },
   'deleted and made again': ({ world, oracles }) => {
     const { spec } = world.object() ?? { spec: {} };

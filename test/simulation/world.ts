@@ -10,6 +10,7 @@ import { parseStatus } from '../../src/staticexport/parse.ts';
 import type { Status } from '../../src/staticexport/status-schema.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
+import { ClockJumps } from './clock-jumps.ts';
 import { Dice } from './dice.ts';
 import { decode, FakeCluster } from './fake-cluster.ts';
 import { FakeVendor } from './fake-vendor.ts';
@@ -34,6 +35,8 @@ export interface Turn {
   readonly wasDirty: boolean;
   /** On the monotonic clock. */
   readonly startedAt: number;
+  /** The process that did it was started then. */
+  readonly processSince: number;
   readonly callsMade: number;
   readonly writesMade: number;
 }
@@ -50,6 +53,7 @@ export interface WorldOptions {
 
 export class World {
   readonly clock: VirtualClock = virtualClock();
+  readonly jumps: ClockJumps = new ClockJumps(this.clock);
   readonly cluster = new FakeCluster();
   readonly vendor: FakeVendor = new FakeVendor(this.clock);
   readonly dice: Dice;
@@ -59,6 +63,8 @@ export class World {
   readonly target: TargetKind | undefined;
   readonly because: string[] = [];
   crashes = 0;
+  /** How likely it is that an event comes twice. */
+  echoes = 0;
   /** Something a pass may see was changed since the last one. */
   isDirty = false;
   /** Wall time of the next look, on the monotonic clock. */
@@ -72,6 +78,7 @@ export class World {
   };
   #process = new AbortController();
   #memory: ProcessMemory = createMemory(this.#process.signal);
+  #processSince = 0;
   #errors = 0;
   #isWoken = false;
 
@@ -80,6 +87,7 @@ export class World {
     this.faults = options.faults ?? noFaults;
     this.bend = options.bend ?? ((edge) => edge);
     this.target = options.target;
+    this.vendor.readMark = () => this.status().start?.key;
     if (this.target !== undefined) ownDocument(this, this.target);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
     this.cluster.create(resource, {
@@ -90,7 +98,8 @@ export class World {
     });
   }
 
-  edge(memory = this.#memory, faults = this.faults): PassEdge {
+  edge(memory = this.#memory, plan = this.faults): PassEdge {
+    const faults: FaultPlan = { next: (name) => plan.next(name), rival: () => this.#beOvertaken() };
     return this.bend(
       {
         cluster: faultyCluster(this.cluster, faults, this.cluster),
@@ -108,13 +117,26 @@ export class World {
     );
   }
 
+  /** A process that believes it leads, and remembers nothing, does one pass. */
+  async #beOvertaken(): Promise<void> {
+    const stop = new AbortController();
+    try {
+      await runPass(resource, this.edge(createMemory(stop.signal), noFaults), stop.signal);
+    } catch (error) {
+      if (!(error instanceof ClusterError)) throw error;
+    } finally {
+      stop.abort();
+    }
+  }
+
   /** The process dies and another starts with nothing remembered. */
   restart(): void {
     this.#process.abort();
     this.#process = new AbortController();
     this.#memory = createMemory(this.#process.signal);
     this.#errors = 0;
-    this.wakeAt = this.clock.monotonic();
+    this.#processSince = this.clock.monotonic();
+    this.wakeAt = this.#processSince;
   }
 
   /** Something in the background has ended: the next turn is now, or right after the one under way. */
@@ -138,18 +160,9 @@ export class World {
     return [...this.#memory.candidates.values()].some(({ reading, done }) => reading !== undefined && !done);
   }
 
-  readonly #jumps: { readonly at: number; readonly ms: number }[] = [];
-
   /** Sets this machine's clock. */
   jump(ms: number): void {
-    this.clock.jump(ms);
-    this.#jumps.push({ at: this.clock.monotonic(), ms });
-  }
-
-  /** How far the clock was set back, in all, since an instant of the monotonic clock. */
-  setBackMs(since: number): number {
-    const back = this.#jumps.filter(({ at, ms }) => at >= since && ms < 0);
-    return back.reduce((sum, { ms }) => sum - ms, 0);
+    this.jumps.jump(ms);
   }
 
   /** Drops what a long life need not remember; the counts stay. */
@@ -177,6 +190,7 @@ export class World {
     const startedAt = this.clock.monotonic();
     const calls = this.vendor.calls.length;
     const writes = this.cluster.writes.length;
+    const processSince = this.#processSince;
     const counts = () => ({
       isUnprompted,
       before,
@@ -184,6 +198,7 @@ export class World {
       wasLinkLive,
       wasDirty,
       startedAt,
+      processSince,
       callsMade: this.vendor.calls.length - calls,
       writesMade: this.cluster.writes.length - writes,
     });
@@ -222,9 +237,19 @@ export class World {
     for (let turns = 0; this.wakeAt <= end; turns += 1) {
       if (turns > 4000 + ms / 20_000) throw new Error('the driver turns without end');
       await this.#sleep();
-      await watch(await this.turn(), end);
+      const turn = await this.turn();
+      await watch(turn, end);
+      if (this.echoes > 0 && turn.outcome !== undefined) await this.#echo(watch, end);
     }
     await this.clock.pass(end - this.clock.monotonic());
+  }
+
+  /** An event that was heard already comes again, at once or before anything else is due. */
+  async #echo(watch: (turn: Turn, end: number) => void | Promise<void>, end: number): Promise<void> {
+    const spareMs = Math.min(this.wakeAt, end) - this.clock.monotonic();
+    if (this.isDirty || spareMs <= 0 || !this.dice.isBelow(this.echoes)) return;
+    await this.clock.pass(this.dice.pick([0, this.dice.between(0, spareMs - 1)]));
+    await watch(await this.turn(), end);
   }
 
   /** Passes until the condition holds; fails after `ms` of virtual time. */

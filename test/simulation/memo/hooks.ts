@@ -10,6 +10,7 @@ const source = new URL('../../../src/', import.meta.url).href;
 /** What is imported, and the file here that stands in for it. Who stands in imports the real one. */
 const standIns: Readonly<Record<string, string>> = {
   [`${source}staticexport/parse.ts`]: `${folder}parse.ts`,
+  [`${source}staticexport/status-schema.ts`]: `${folder}status-schema.ts`,
   [`${source}staticexport/wanted.ts`]: `${folder}wanted.ts`,
   [`${source}staticexport/instant.ts`]: `${folder}instant.ts`,
   [`${source}bundle/published-bundle.ts`]: `${folder}published-bundle.ts`,

@@ -1,0 +1,105 @@
+// The rules of the calls to the export API: a start is marked before it is sent, a key that was refused rests, and
+// who was asked to wait waits. Judged by what the vendor heard and what the cluster held. Owns its memory of both.
+
+import assert from 'node:assert/strict';
+import { readInstant } from '../../src/staticexport/instant.ts';
+import { annotations } from '../../src/staticexport/names.ts';
+import { parseStatus } from '../../src/staticexport/parse.ts';
+import type { Call } from './fake-vendor.ts';
+import { keySecret, requestTimeoutMs, type Turn, type World } from './world.ts';
+
+const maxSends = 3;
+const resendGraceMs = 30_000;
+const forbiddenRetryMs = 15 * 60_000;
+const deadLinkMaxWaitMs = 5 * 60_000;
+/** Instants are whole seconds. */
+const secondMs = 1000;
+
+interface Sent {
+  readonly count: number;
+  readonly at: number;
+}
+
+export class CallOracles {
+  readonly #world: World;
+  #checked = 0;
+  readonly #starts = new Map<string, Sent>();
+  readonly #mintKeys = new Set<string | undefined>();
+  /** A `Retry-After` that is known to have arrived. */
+  #told: { readonly at: number; readonly until: number } = { at: 0, until: 0 };
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  check(turn: Turn, hadFaults: boolean): void {
+    const { calls } = this.#world.vendor;
+    for (const call of calls.slice(this.#checked)) {
+      if (call.kind === 'start') this.#checkStart(call);
+      if (call.kind === 'mint') this.#checkMint(call);
+    }
+    this.#checked = calls.length;
+    const isPlain = turn.error === undefined && !hadFaults;
+    if (isPlain && turn.callsMade > 0) {
+      this.#checkRefused(turn);
+      this.#checkWaiting(turn);
+    }
+    if (isPlain) this.#noteWait(turn);
+  }
+
+  /** Rule 3: marked first, sent with the mark's key, three times at most and not before its answer is overdue. */
+  #checkStart({ idempotencyKey, mark, at }: Call): void {
+    const key = idempotencyKey ?? '';
+    assert.ok(key !== '' && key === mark, 'a start was sent before its mark was stored');
+    const before = this.#starts.get(key);
+    const count = (before?.count ?? 0) + 1;
+    assert.ok(count <= maxSends, `one start was sent ${count} times`);
+    const isEarly = before !== undefined && at - before.at < requestTimeoutMs + resendGraceMs - secondMs;
+    const wasSet = before !== undefined && this.#world.jumps.wasSetSince(before.at);
+    assert.ok(!isEarly || wasSet, 'a start was sent again before its answer was overdue');
+    this.#starts.set(key, { count, at });
+  }
+
+  /** Rule 9: each mint has its own key. */
+  #checkMint({ idempotencyKey }: Call): void {
+    assert.ok(!this.#mintKeys.has(idempotencyKey), 'two mints with one Idempotency-Key');
+    this.#mintKeys.add(idempotencyKey);
+  }
+
+  /** Rule 8: no call with a key that status says was refused, until its Secret changes or somebody asks. */
+  #checkRefused({ before, startedAt }: Turn): void {
+    const { refusedKey } = parseStatus(before?.status);
+    if (refusedKey === undefined || this.#hasRequest(before)) return;
+    const secret = this.#world.cluster.secrets.get(`${keySecret.namespace}/${keySecret.name}`);
+    const { uid, resourceVersion } = secret?.metadata ?? {};
+    if (refusedKey.secretVersion !== `${uid}/${resourceVersion}`) return;
+    assert.equal(refusedKey.reason, 'Forbidden', 'a call with a key that was refused');
+    const { clock } = this.#world;
+    const now = clock.now() - clock.monotonic() + startedAt;
+    const ageMs = now - (readInstant(refusedKey.at) ?? 0);
+    const isOld = ageMs >= forbiddenRetryMs - secondMs || ageMs < 0;
+    assert.ok(isOld, 'a call with a key that was forbidden a moment ago');
+  }
+
+  /** Rule 8: a `Retry-After` that was heard is kept, but no link stays dead for it. */
+  #checkWaiting({ before, linkBefore, startedAt, processSince }: Turn): void {
+    const { at, until } = this.#told;
+    const { vendor } = this.#world;
+    const isOver = until <= startedAt + secondMs || at < processSince || this.#world.jumps.wasSetSince(at);
+    if (isOver || this.#hasRequest(before)) return;
+    const expiresAt = linkBefore === undefined ? 0 : (vendor.links.get(linkBefore)?.expiresAt ?? 0);
+    const isDead = startedAt >= Math.max(at, expiresAt) + deadLinkMaxWaitMs - 2 * secondMs;
+    assert.ok(isDead, `called ${until - startedAt} ms before Retry-After was over`);
+  }
+
+  #noteWait({ startedAt }: Turn): void {
+    const { askedToWait } = this.#world.vendor;
+    if (askedToWait.at >= startedAt && askedToWait.until > this.#told.until) this.#told = askedToWait;
+  }
+
+  /** A request that nothing has answered bypasses what holds the lanes back. */
+  #hasRequest(before: Turn['before']): boolean {
+    const request = before?.metadata.annotations[annotations.requestedAt];
+    return request !== undefined && request !== parseStatus(before?.status).lastHandledRequest;
+  }
+}

@@ -1,0 +1,17 @@
+// Stands in for `src/staticexport/status-schema.ts`: a stored status never changes in place, and is held against its
+// schema once, by whoever asks first: the product, which reads it, or the oracles, which judge it.
+
+import { statusSchema as schema } from '../../../src/staticexport/status-schema.ts';
+import { byIdentity } from './memory.ts';
+
+export * from '../../../src/staticexport/status-schema.ts';
+
+const judged = byIdentity((raw: object) => schema.safeParse(raw));
+const judge: typeof schema.safeParse = (raw, params) =>
+  typeof raw === 'object' && raw !== null && params === undefined && Object.isFrozen(raw)
+    ? judged(raw)
+    : schema.safeParse(raw, params);
+
+export const statusSchema: typeof schema = new Proxy(schema, {
+  get: (target, name) => (name === 'safeParse' ? judge : Reflect.get(target, name)),
+});

@@ -1,0 +1,109 @@
+// The rules of what is published: only what was complete and passed its gates, never back, under one name for one
+// content, in outputs that are ours. Owns its memory of what was published; changes nothing.
+
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import { type PublishedBundle, parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
+import type { ConfigMapObject, StaticExportObject } from '../../src/loop/ports.ts';
+import { annotations } from '../../src/staticexport/names.ts';
+import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
+import { outputName, resource, type Turn, type World } from './world.ts';
+
+const outputId = `${resource.namespace}/${outputName}`;
+/** What somebody else keeps under the output's name. */
+export const foreignData = { theirs: 'keep out' };
+const usualShrinkPercent = 50;
+
+export class PublicationOracles {
+  readonly #world: World;
+  #last: PublishedBundle | undefined;
+  #outputSeen: unknown;
+  #configMap: ConfigMapObject | undefined;
+  readonly #superseded = new Set<string>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  versions(): number {
+    return this.#superseded.size + 1;
+  }
+
+  /** Another resource of the same name: nothing of the old one binds it. */
+  startAnew(): void {
+    this.#last = undefined;
+    this.#superseded.clear();
+  }
+
+  check({ before }: Turn): void {
+    this.#checkConfigMap();
+    const output = this.#world.output();
+    const text = output?.['bundle.json'];
+    if (text === undefined || (output === this.#outputSeen && this.#last !== undefined)) return;
+    this.#outputSeen = output;
+    const published = parsePublishedBundle(text);
+    const truth = this.#world.vendor.inspectionOf(published.jobId);
+    assert.equal(published.digest, truth.digest, 'published digest is not that of its job');
+    assert.equal(output?.['version'], published.version, 'the copies differ from bundle.json');
+    if (this.#last !== undefined && published.version !== this.#last.version) {
+      this.#superseded.add(this.#last.version);
+      this.#checkPromotion(published, this.#last, before);
+    }
+    this.#last = published;
+  }
+
+  /** Rules 4, 2: past suspension, pins and gates comes nothing, and nothing comes back or under a second name. */
+  #checkPromotion(
+    published: PublishedBundle,
+    last: PublishedBundle,
+    before: StaticExportObject | undefined,
+  ): void {
+    const { spec } = parseStaticExport({ spec: before?.spec, status: {} });
+    assert.notEqual(spec?.suspend, true, 'promoted while suspended');
+    if (spec?.pin !== undefined) {
+      const isPinned = spec.pin.version === published.version || spec.pin.jobId === published.jobId;
+      assert.ok(isPinned, 'promoted past a pin');
+      return;
+    }
+    assert.ok(!this.#superseded.has(published.version), 'rolled back to a version of the past');
+    assert.notEqual(published.digest, last.digest, 'the same content was promoted');
+    if (before?.metadata.annotations[annotations.promote] === published.version) return;
+    assert.notEqual(spec?.promotion?.mode, 'Manual', 'promoted without the person whom it waits for');
+    this.#checkShrinking(published, last, before);
+  }
+
+  /** The gate compares with what status says is published. */
+  #checkShrinking({ pages = 0 }: PublishedBundle, last: PublishedBundle, before?: StaticExportObject): void {
+    const { spec, status } = parseStaticExport({ spec: before?.spec, status: before?.status ?? {} });
+    if (status.active?.version !== last.version) return;
+    const percent = spec?.promotion?.maxShrinkPercent ?? usualShrinkPercent;
+    const least = ((last.pages ?? 0) * (100 - percent)) / 100;
+    assert.ok(pages >= least, `promoted past its gate: ${pages} pages after ${last.pages ?? 0}`);
+  }
+
+  /** Rule 2: what watches the ConfigMap hears of new content, and of nothing else. */
+  #checkConfigMap(): void {
+    const found = this.#world.cluster.configMaps.get(outputId);
+    const before = this.#configMap;
+    this.#configMap = found;
+    if (found === undefined || before === undefined || found === before) return;
+    if (found.metadata.uid !== before.metadata.uid || isDeepStrictEqual(found.data, before.data)) return;
+    assert.notEqual(
+      found.data['version'],
+      before.data['version'],
+      'the ConfigMap changed without new content',
+    );
+  }
+}
+
+/** What is shown of a job is what the vendor said of it. */
+export function checkJobShown(world: World): void {
+  const { job } = parseStatus(world.object()?.status);
+  if (job === undefined) return;
+  const { vendor } = world;
+  const said = vendor.said.get(job.id);
+  if (job.state !== undefined) assert.ok(said?.has(job.state), `a job is shown as ${job.state}, unsaid`);
+  if (job.verdict === 'JobFailed' && job.why !== 'JobLost') {
+    assert.ok(said?.has('failed'), 'a job that did not fail is called failed');
+  }
+}

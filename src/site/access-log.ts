@@ -17,7 +17,7 @@ export function logWhenDone(
   clock: Clock,
 ): void {
   const beganMs = clock.monotonic();
-  const { method, url = '', socket, headers } = request;
+  const { method, url = '', socket, headers, httpVersion } = request;
   // Where both families are listened on, an address of IPv4 comes dressed as one of IPv6.
   const client = socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '');
   response.once('close', () => {
@@ -29,13 +29,23 @@ export function logWhenDone(
         isWhole: response.writableFinished,
         tookMs: Math.round((clock.monotonic() - beganMs) * 10) / 10,
         client,
-        userAgent: headers['user-agent']?.slice(0, longestText),
+        forwardedFor: textOf(headers['x-forwarded-for']),
+        host: textOf(headers.host),
+        referer: headers.referer === undefined ? undefined : pathOf(headers.referer),
+        userAgent: textOf(headers['user-agent']),
+        httpVersion,
       },
       'request',
     );
   });
 }
 
+/** As it came: who is believed is for whoever reads the log to decide. */
+function textOf(value: string | readonly string[] | undefined): string | undefined {
+  return value === undefined ? undefined : [value].flat().join(', ').slice(0, longestText);
+}
+
+/** Without the query: in a referer too, it is what somebody typed elsewhere. */
 function pathOf(url: string): string {
   const mark = url.search(/[?#]/);
   return (mark < 0 ? url : url.slice(0, mark)).slice(0, longestText);

@@ -52,6 +52,8 @@ test('the access log has a line for every request, without its query', async () 
     'GET /docs/page?token=c0ffee HTTP/1.1',
     'Host: a',
     `User-Agent: ${marker}`,
+    'Referer: https://search.example.com/find?q=c0ffee',
+    'X-Forwarded-For: 203.0.113.7, 10.0.0.1',
     'Connection: close',
   ]);
   const line = site.served
@@ -59,5 +61,13 @@ test('the access log has a line for every request, without its query', async () 
     .split('\n')
     .find((one) => one.includes(marker));
   assert.match(line ?? '', /"method":"GET","path":"\/docs\/page","status":200,"isWhole":true,"tookMs":\d/);
+  for (const [field, value] of Object.entries({
+    host: 'a',
+    referer: 'https://search.example.com/find',
+    forwardedFor: '203.0.113.7, 10.0.0.1',
+    httpVersion: '1.1',
+  })) {
+    assert.ok(line?.includes(`${JSON.stringify(field)}:${JSON.stringify(value)}`), field);
+  }
   assert.ok(!site.served.output().includes('c0ffee'));
 });

@@ -1,43 +1,51 @@
 // Proof that a stored bundle still is what its digest says: index, then every file's bytes in the pack.
-// Runs on every load. Refuses: believing a size, a time or a name where the bytes can be asked.
+// Runs on every load. Refuses: believing a size, a time or a name where the bytes can be asked; and calling a copy bad
+// because this machine could not look at it just now: what is bad is removed, and it may be the last one there is.
 
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { publishableCode } from '../wire/publishable-error.ts';
 import type { BundleFile } from './bundle-index.ts';
 import { type IndexDocument, parseIndex } from './index-document.ts';
-import type { StoreDisk } from './store-disk.ts';
+import type { ReadableFile, StoreDisk } from './store-disk.ts';
 import { indexName, packName } from './store-layout.ts';
 
 const blockBytes = 1024 * 1024;
 
-/** @returns the index, or `undefined` where anything is missing, damaged or not of this digest */
+/** What says that the copy cannot be read, now or ever. Anything else is this machine's own trouble, and passes. */
+const badCopyCodes: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO']);
+
+/**
+ * @returns the index, or `undefined` where anything is missing, damaged, unreadable or not of this digest
+ * @throws what the disk throws where that says nothing of the copy: no descriptors, no memory, no rights
+ */
 export async function checkBundle(
   folder: string,
   digest: string,
   disk: StoreDisk,
 ): Promise<IndexDocument | undefined> {
-  const text = await disk.readText(join(folder, indexName));
-  const document = text === undefined ? undefined : parseIndex(text);
-  if (document === undefined || document.index.digest !== digest) return undefined;
-  let pack: FileHandle;
   try {
-    pack = await open(join(folder, packName), 'r');
-  } catch {
-    return undefined;
+    const text = await disk.readText(join(folder, indexName));
+    const document = text === undefined ? undefined : parseIndex(text);
+    if (document === undefined || document.index.digest !== digest) return undefined;
+    return (await holdsPack(join(folder, packName), document, disk)) ? document : undefined;
+  } catch (error) {
+    if (badCopyCodes.has(publishableCode(error))) return undefined;
+    throw error;
   }
+}
+
+async function holdsPack(path: string, document: IndexDocument, disk: StoreDisk): Promise<boolean> {
+  const pack = await disk.openFile(path);
   try {
     const { size } = await pack.stat();
-    const isWhole = size === document.packBytes && (await holdsAll(pack, document.index.files));
-    return isWhole ? document : undefined;
-  } catch {
-    return undefined; // a read error of the disk: this copy cannot be served either
+    return size === document.packBytes && (await holdsAll(pack, document.index.files));
   } finally {
     await pack.close();
   }
 }
 
-async function holdsAll(pack: FileHandle, files: readonly BundleFile[]): Promise<boolean> {
+async function holdsAll(pack: ReadableFile, files: readonly BundleFile[]): Promise<boolean> {
   const block = Buffer.allocUnsafeSlow(blockBytes);
   let blockStart = 0;
   let blockEnd = 0;

@@ -4,6 +4,17 @@
 import { open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
 import { makeFolder } from '../runtime/folder.ts';
 
+export interface ReadableFile {
+  stat(): Promise<{ readonly size: number }>;
+  read(
+    into: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number }>;
+  close(): Promise<void>;
+}
+
 export interface StoreDisk {
   /** With its parents; fine if it exists. */
   makeFolder(path: string): Promise<void>;
@@ -11,6 +22,8 @@ export interface StoreDisk {
   list(path: string): Promise<readonly string[]>;
   /** `undefined` if there is none. */
   readText(path: string): Promise<string | undefined>;
+  /** For reading. @throws where there is none too */
+  openFile(path: string): Promise<ReadableFile>;
   /** Makes or truncates the file, and syncs it. */
   writeText(path: string, text: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
@@ -24,6 +37,7 @@ export const systemDisk: StoreDisk = {
   makeFolder: (path) => makeFolder(path),
   list: async (path) => (await unlessMissing(readdir(path))) ?? [],
   readText: (path) => unlessMissing(readFile(path, 'utf8')),
+  openFile: (path) => open(path, 'r'),
   writeText: async (path, text) => {
     const file = await open(path, 'w');
     try {

@@ -39,7 +39,15 @@ export interface BundleStore {
 }
 
 const pointer = z.object({ digest: z.string().regex(digestPattern) });
-const factsDocument = z.object({ version: z.string().optional(), activatedAt: z.number() });
+const factsDocument = z.object({
+  version: z.string().optional(),
+  activatedAt: z.number(),
+  /** Counts activations: a clock may be set back, and must not decide which bundle is the former one. */
+  sequence: z.int().nonnegative().default(0),
+});
+
+/** The facts as they lie on disk. */
+type StoredFacts = z.infer<typeof factsDocument>;
 
 /**
  * Makes the folder if needed and removes what a killed process left half done. Of the folder's other content
@@ -73,7 +81,8 @@ export async function openBundleStore(
     const folder = bundleFolder(dir, digest);
     if ((await disk.list(folder)).length === 0) return undefined;
     const index = await check(folder, digest);
-    if (index !== undefined) return openPack(join(folder, 'pack'), index, await readFacts(folder, disk));
+    if (index !== undefined)
+      return openPack(join(folder, 'pack'), index, factsOf(await readFacts(folder, disk)));
     await removeBundle(digest);
     options.onBadCopy?.(digest);
     return undefined;
@@ -88,18 +97,23 @@ export async function openBundleStore(
   const currentDigest = async (): Promise<string | undefined> =>
     parsePointer(await disk.readText(currentFile(dir)));
 
-  /** Digests that were activated, the current one first, then the newest. */
-  const activated = async (): Promise<readonly string[]> => {
-    const current = await currentDigest();
+  const activations = async (): Promise<readonly Activation[]> => {
     const found = await Promise.all(
       (await disk.list(bundlesFolder(dir))).map(async (digest) => {
         const facts = await readFacts(bundleFolder(dir, digest), disk);
-        return { digest, rank: digest === current ? Number.POSITIVE_INFINITY : facts?.activatedAt };
+        return facts === undefined ? [] : [{ digest, facts }];
       }),
     );
-    return found
-      .flatMap(({ digest, rank }) => (rank === undefined ? [] : [{ digest, rank }]))
-      .sort((a, b) => b.rank - a.rank)
+    return found.flat();
+  };
+
+  /** Digests that were activated, the current one first, then the one activated last. */
+  const activated = async (): Promise<readonly string[]> => {
+    const current = await currentDigest();
+    const rank = ({ digest, facts }: Activation): number =>
+      digest === current ? Number.POSITIVE_INFINITY : facts.sequence;
+    return (await activations())
+      .toSorted((a, b) => (rank(a) === rank(b) ? byTime(a, b) : rank(b) - rank(a)))
       .map(({ digest }) => digest);
   };
 
@@ -119,7 +133,11 @@ export async function openBundleStore(
         const digests = (await activated()).filter((digest) => digest !== current);
         return openAll(digests, open);
       }),
-    activate: (digest, facts) => guarded(() => activate(dir, digest, facts, disk)),
+    activate: (digest, facts) =>
+      guarded(async () => {
+        const sequence = Math.max(0, ...(await activations()).map((one) => one.facts.sequence)) + 1;
+        await activate(dir, digest, { ...facts, sequence }, disk);
+      }),
     dropFormer: (servedDigest) =>
       guarded(async () => removeAllBut(new Set([await currentDigest(), servedDigest]))),
     sweep: () =>
@@ -148,7 +166,7 @@ async function openAll(
 }
 
 /** Facts first, then the pointer: each written under another name, synced, renamed, and its folder synced. */
-async function activate(dir: string, digest: string, facts: BundleFacts, disk: StoreDisk): Promise<void> {
+async function activate(dir: string, digest: string, facts: StoredFacts, disk: StoreDisk): Promise<void> {
   const folder = bundleFolder(dir, digest);
   if (!digestPattern.test(digest) || (await disk.list(folder)).length === 0) {
     throw new BundleError(
@@ -183,9 +201,22 @@ async function withdraw(dir: string, digest: string, disk: StoreDisk): Promise<v
   await disk.remove(outgoing);
 }
 
-async function readFacts(folder: string, disk: StoreDisk): Promise<BundleFacts | undefined> {
-  const parsed = factsDocument.safeParse(readJson(await disk.readText(join(folder, factsName))));
-  return parsed.success ? { version: parsed.data.version, activatedAt: parsed.data.activatedAt } : undefined;
+interface Activation {
+  readonly digest: string;
+  readonly facts: StoredFacts;
+}
+
+/** For facts that an earlier program wrote, without a sequence. */
+function byTime(a: Activation, b: Activation): number {
+  return b.facts.activatedAt - a.facts.activatedAt;
+}
+
+async function readFacts(folder: string, disk: StoreDisk): Promise<StoredFacts | undefined> {
+  return factsDocument.safeParse(readJson(await disk.readText(join(folder, factsName)))).data;
+}
+
+function factsOf(stored: StoredFacts | undefined): BundleFacts | undefined {
+  return stored && { version: stored.version, activatedAt: stored.activatedAt };
 }
 
 function parsePointer(text: string | undefined): string | undefined {

@@ -51,6 +51,8 @@ interface Memory {
   settledLink: Link | undefined;
   /** On disk, verified, open, and not served yet. */
   lastGood: StoredBundle | undefined;
+  /** True after the disk could not be read, until it could. */
+  isLastGoodUnknown: boolean;
   hasReopenedFormer: boolean;
 }
 
@@ -61,12 +63,13 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
     failed: undefined,
     settledLink: undefined,
     lastGood: undefined,
+    isLastGoodUnknown: false,
     hasReopenedFormer: false,
   };
   return {
     progress: () => memory.progress,
     run: async (signal) => {
-      memory.lastGood = await openCurrent(ports);
+      await findLastGood(ports, memory);
       for (let hurried = 0; !signal.aborted; ) {
         const waitMs = await lookOnce(ports, memory, signal).catch((error: unknown) => {
           if (!signal.aborted) ports.logger.error({ error }, 'looking after the source failed');
@@ -83,17 +86,23 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
 /** One thing done leads to the next at once, but a source that contradicts itself must not make us spin. */
 const mostHurriedLooks = 5;
 
-async function openCurrent({ store, logger }: SourceWatchPorts): Promise<StoredBundle | undefined> {
+/** A disk that cannot be read just now may hold the one version that there is, so it is looked at again. */
+async function findLastGood({ store, site, logger }: SourceWatchPorts, memory: Memory): Promise<void> {
+  const isFirst = !memory.isLastGoodUnknown;
+  memory.isLastGoodUnknown = false;
+  if (site.view() !== undefined) return;
   try {
-    return await store.lastGood();
+    memory.lastGood = await store.lastGood();
   } catch (error) {
-    logger.warn({ error }, 'the bundle on disk could not be opened; it will be fetched');
-    return undefined;
+    memory.isLastGoodUnknown = true;
+    if (isFirst)
+      logger.warn({ error }, 'the bundle on disk could not be opened; it will be tried again, or fetched');
   }
 }
 
 /** One look and what follows from it. Returns how long to wait before the next. */
 async function lookOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<number> {
+  if (memory.isLastGoodUnknown) await findLastGood(ports, memory);
   const decision = await look(ports, memory);
   switch (decision.action) {
     case 'rest':

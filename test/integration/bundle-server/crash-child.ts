@@ -36,6 +36,7 @@ const disk: StoreDisk = {
   makeFolder: (path) => step(() => systemDisk.makeFolder(path)),
   list: (path) => step(() => systemDisk.list(path)),
   readText: (path) => step(() => systemDisk.readText(path)),
+  openFile: (path) => step(() => systemDisk.openFile(path)),
   writeText: (path, text) =>
     step(
       () => systemDisk.writeText(path, text),

@@ -28,6 +28,7 @@ function stoppingDisk(steps: number, moment: 'before' | 'amid' | 'after'): Store
     makeFolder: (path) => step(() => systemDisk.makeFolder(path), nothing),
     list: (path) => step(() => systemDisk.list(path), nothing),
     readText: (path) => step(() => systemDisk.readText(path), nothing),
+    openFile: systemDisk.openFile,
     writeText: (path, text) =>
       step(
         () => systemDisk.writeText(path, text),

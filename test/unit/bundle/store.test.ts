@@ -8,6 +8,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
 import { openBundleStore } from '../../../src/bundle/store.ts';
+import { type StoreDisk, systemDisk } from '../../../src/bundle/store-disk.ts';
 import { putBundle } from '../../support/store-builder.ts';
 
 let dir = '';
@@ -214,6 +215,85 @@ test('one changed, missing or added byte in pack or index is found, and the copy
     }),
     { numRuns: 60 },
   );
+});
+
+const failing = (code: string): Error => Object.assign(new Error(code), { code });
+
+test('trouble of the machine says nothing of a copy: it is reported, and the last copy stays', async () => {
+  const { digest } = await putBundle(dir, site('one'));
+  await (await openBundleStore(dir, { keep: 2 })).activate(digest, facts(1));
+  for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM']) {
+    const disks: readonly Partial<StoreDisk>[] = [
+      { openFile: () => Promise.reject(failing(code)) },
+      {
+        readText: (path) =>
+          path.endsWith('index') ? Promise.reject(failing(code)) : systemDisk.readText(path),
+      },
+    ];
+    for (const disk of disks) {
+      const store = await openBundleStore(dir, { keep: 2, disk: { ...systemDisk, ...disk } });
+      await assert.rejects(store.lastGood(), (error) => {
+        assert.ok(error instanceof BundleError);
+        assert.deepEqual([error.kind, error.code], ['transient', 'StoreUnavailable']);
+        return true;
+      });
+    }
+    const again = await (await openBundleStore(dir, { keep: 2 })).lastGood();
+    assert.equal(again?.index.digest, digest, code);
+    await again?.close();
+  }
+});
+
+test('a copy that the disk can no longer read is as bad as a changed one', async () => {
+  const { digest } = await putBundle(dir, site('one'));
+  await (await openBundleStore(dir, { keep: 2 })).activate(digest, facts(1));
+  const unreadable: StoreDisk = {
+    ...systemDisk,
+    openFile: async (path) => {
+      const file = await systemDisk.openFile(path);
+      return {
+        stat: () => file.stat(),
+        read: () => Promise.reject(failing('EIO')),
+        close: () => file.close(),
+      };
+    },
+  };
+  const store = await openBundleStore(dir, { keep: 2, disk: unreadable });
+  assert.equal(await store.lastGood(), undefined);
+  assert.deepEqual(await readdir(join(dir, 'bundles')), []);
+});
+
+test('which bundle is the former one is counted, whatever the clock said then', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  const digests: string[] = [];
+  for (const [word, at] of [
+    ['ahead', 900],
+    ['b', 5],
+    ['c', 6],
+  ] as const) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    await store.activate(digest, facts(at));
+  }
+  await store.sweep();
+  assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), digests.slice(1).sort());
+});
+
+test('facts of a program that did not count are ranked by their time', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  const digests: string[] = [];
+  for (const [at, word] of ['a', 'b', 'c'].entries()) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    await store.activate(digest, facts(at));
+    await writeFile(join(dir, 'bundles', digest, 'facts'), JSON.stringify(facts(at)));
+  }
+  const recent = await store.recent();
+  assert.deepEqual(
+    recent.map(({ index }) => index.digest),
+    [digests[1], digests[0]],
+  );
+  await Promise.all(recent.map((bundle) => bundle.close()));
 });
 
 test('an index of another bundle is not believed, however whole it is', async () => {

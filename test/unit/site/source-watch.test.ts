@@ -27,6 +27,7 @@ class FakeStore implements BundleStore {
   pointer: string | undefined;
   facts: BundleFacts | undefined;
   failure: Error | undefined;
+  readFailure: Error | undefined;
 
   put(version: string): string {
     const make = (): MemoryBundle => storedBundle({ 'index.html': version }, this.facts);
@@ -36,6 +37,7 @@ class FakeStore implements BundleStore {
   }
 
   async lastGood(): Promise<MemoryBundle | undefined> {
+    if (this.readFailure !== undefined) throw this.readFailure;
     return this.pointer === undefined ? undefined : this.open(this.pointer);
   }
 
@@ -208,6 +210,21 @@ test('after a restart with a dead link the last good version stays up, and a fre
   publish('v2', 'second');
   await clock.pass(pollMs);
   assert.equal(servedVersion(), 'v2');
+});
+
+test('a disk that cannot be read for a moment at start is read again, and its last good version served', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  store.readFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+  publish('v2');
+  answer = fails(dead);
+  await start();
+  await clock.pass(3 * pollMs);
+  assert.equal(servedVersion(), undefined);
+  assert.equal(warnings.filter((words) => words.startsWith('the bundle on disk')).length, 1);
+  store.readFailure = undefined;
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
 });
 
 test('what was served before a restart stays behind the version that was fetched after it', async () => {

@@ -56,7 +56,7 @@ spec:
 {{- /* What lies in the scratch folder counts as the container's: without a request, a node that runs out of disk would
      evict these pods first. */ -}}
 {{- define "static-export-operator.resources" -}}
-{{- $resources := deepCopy .Values.resources -}}
+{{- $resources := deepCopy (.Values.resources | default dict) -}}
 {{- $isNamed := or (dig "requests" "ephemeral-storage" "" $resources) (dig "limits" "ephemeral-storage" "" $resources) -}}
 {{- if not $isNamed -}}
 {{- $size := .Values.inspection.maxArchiveSize | trimSuffix "B" -}}

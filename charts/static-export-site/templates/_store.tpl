@@ -12,7 +12,7 @@
 
 {{- /* A `sizeLimit` reserves nothing. Without a request, a node that runs out of disk would evict these pods first. */ -}}
 {{- define "static-export-site.resources" -}}
-{{- $resources := deepCopy .Values.server.resources -}}
+{{- $resources := deepCopy (.Values.server.resources | default dict) -}}
 {{- $isNamed := or (dig "requests" "ephemeral-storage" "" $resources) (dig "limits" "ephemeral-storage" "" $resources) -}}
 {{- if not (or .Values.persistence.enabled $isNamed) -}}
 {{- $resources = merge $resources (dict "requests" (dict "ephemeral-storage" (include "static-export-site.storeSize" .))) -}}

@@ -72,6 +72,20 @@ test('pods go where the values say, with the priority and the credentials that t
   }
 });
 
+test('resources that are switched off leave the disk that a pod needs', async () => {
+  const ops = await operator.render('self-contained', {
+    values: { resources: null, exportService: { resources: null, persistence: { enabled: true } } },
+  });
+  const served = await site.render('existing-secret', { values: { server: { resources: null } } });
+  const resources = 'spec.template.spec.containers.0.resources';
+  const full = operator.full;
+  assert.deepEqual(operator.pick(ops, `Deployment/${full}`).at(resources), {
+    requests: { 'ephemeral-storage': '1Gi' },
+  });
+  assert.deepEqual(operator.pick(ops, `Deployment/${full}-export-service`).at(resources), {});
+  assert.deepEqual(site.workload(served).at(resources), { requests: { 'ephemeral-storage': '5Gi' } });
+});
+
 const annotated = z.object({
   version: z.string(),
   appVersion: z.string(),

@@ -301,7 +301,11 @@ test('the chart works below another one, with its values under its own name', as
       'static-export-site': { enabled: true, staticExport: { existingSecret: 'docs-bundle' } },
     };
     const objects = await renderChart(parent, { values, release: 'portal' });
-    assert.ok(objects.some(({ id }) => id === 'Deployment/portal-static-export-site'));
+    const made = objects.find(({ id }) => id === 'Deployment/portal-static-export-site');
+    assert.match(
+      String(made?.at('spec.template.spec.containers.0.image')),
+      /^registry\.example\.com\/static-export-operator:/,
+    );
   } finally {
     await rm(parent, { recursive: true, force: true });
   }

@@ -104,6 +104,14 @@
 {{- fail "server.extraArgs says what to serve; use staticExport or export for that. Arguments stand in the pod template, which must never hold a link" -}}
 {{- end -}}
 {{- end -}}
+{{- /* The store's size and what the operator may promote are reckoned from these values. */ -}}
+{{- range $flag, $value := dict "--keep" "server.keep" "--max-bundle-size" "server.maxBundleSize" "--max-archive-size" "server.maxBundleSize" -}}
+{{- range $.Values.server.extraArgs -}}
+{{- if or (eq . $flag) (hasPrefix (printf "%s=" $flag) .) -}}
+{{- fail (printf "server.extraArgs sets %s, which the size of the store follows from: set %s instead" $flag $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
 {{- fail "ingress.enabled needs ingress.hosts: the host names under which the site is reached" -}}
 {{- end -}}

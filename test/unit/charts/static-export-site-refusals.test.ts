@@ -1,5 +1,4 @@
-// What the site's chart refuses at install time, in which words, and what it says afterwards. A link is in none
-// of them.
+// What the site's chart refuses at install time, and in which words. A link is in none of them.
 
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { deploymentTypes } from '../../../src/site/reply.ts';
-import { chartsFolder, notesOf, refusalOf, renderChart } from './rendered-chart.ts';
+import { chartsFolder, refusalOf, renderChart } from './rendered-chart.ts';
 
 const chart = join(chartsFolder, 'static-export-site');
 const secret = 'X-Amz-Signature=5ec2e7';
@@ -126,6 +125,16 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     /server\.extraArgs says what to serve; use staticExport or export/,
   ],
   [
+    'a limit behind the chart’s back',
+    { staticExport: link, server: { extraArgs: ['--max-bundle-size=2GiB'] } },
+    /server\.extraArgs sets --max-bundle-size, .*: set server\.maxBundleSize instead/,
+  ],
+  [
+    'more versions behind the chart’s back',
+    { staticExport: link, server: { extraArgs: ['--keep=9'] } },
+    /server\.extraArgs sets --keep, .*: set server\.keep instead/,
+  ],
+  [
     'a store that is too small',
     { staticExport: link, persistence: { enabled: true, size: '3Gi' } },
     /persistence\.size=3Gi is too small: the store may need 5120Mi/,
@@ -230,52 +239,6 @@ test('a feature is refused exactly where the feature table says unavailable, and
       assert.ok((await renderChart(chart, { values: without })).length > 0);
     }
   }
-});
-
-test('after an installation with a plain link, the notes say that nobody refreshes it', async () => {
-  const notes = await notesOf(chart, { values: { staticExport: link } });
-  assert.match(notes, /plain link, and nobody refreshes it/);
-  assert.match(notes, /persistence\.enabled=true/);
-  assert.doesNotMatch(notes, /5ec2e7|storage\.example\.com/);
-});
-
-test('with the operator, the notes name the StaticExport and warn of nothing', async () => {
-  const notes = await notesOf(chart, { values: { export: exported, persistence: { enabled: true } } });
-  assert.match(notes, /get staticexport docs-static-export-site/);
-  assert.doesNotMatch(notes, /WARNING|NOTE:/);
-});
-
-test('archives that nobody reads before they are published are warned of', async () => {
-  const values = { export: { ...exported, promotion: { inspect: 'Never' } } };
-  assert.match(await notesOf(chart, { values }), /published unread[\s\S]*server\.maxBundleSize/);
-});
-
-test('Restart without a version is warned of, whatever the source', async () => {
-  for (const source of [
-    { staticExport: link },
-    { staticExport: { existingSecret: 'docs-bundle' } },
-    { export: exported },
-  ]) {
-    const without = await notesOf(chart, { values: { ...source, rollout: 'Restart' } });
-    assert.match(without, /no new content will ever roll the pods/);
-    assert.doesNotMatch(await notesOf(chart, { values: source }), /roll the pods/);
-  }
-  const staticExport = { existingSecret: 'docs-bundle', version: 'v1' };
-  assert.doesNotMatch(
-    await notesOf(chart, { values: { staticExport, rollout: 'Restart' } }),
-    /roll the pods/,
-  );
-});
-
-test('the notes ask a pod for its status, in a way that a NetworkPolicy lets through', async () => {
-  const notes = (enabled: boolean): Promise<string> =>
-    notesOf(chart, {
-      values: { staticExport: { existingSecret: 's' }, networkPolicy: { enabled } },
-    });
-  assert.match(await notes(false), /--raw \/api\/v1\/namespaces\/docs\/pods\/POD:9090\/proxy\/status/);
-  const closed = await notes(true);
-  assert.match(closed, /port-forward pod\/POD 9090 {4}# then http:\/\/127\.0\.0\.1:9090\/status/);
-  assert.doesNotMatch(closed, /--raw/);
 });
 
 test('a memory limit may be written in any unit, or left out', async () => {

@@ -1,0 +1,56 @@
+// What the site's chart says after an installation: where to look, and what its user should know. No link is in it.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { chartsFolder, notesOf } from './rendered-chart.ts';
+
+const chart = join(chartsFolder, 'static-export-site');
+const link = { bundleUrl: 'https://storage.example.com/7.tar.gz?X-Amz-Signature=5ec2e7' };
+const exported = { create: true, domain: 'd.example', api: { keySecretRef: { name: 'export-api' } } };
+
+test('after an installation with a plain link, the notes say that nobody refreshes it', async () => {
+  const notes = await notesOf(chart, { values: { staticExport: link } });
+  assert.match(notes, /plain link, and nobody refreshes it/);
+  assert.match(notes, /persistence\.enabled=true/);
+  assert.doesNotMatch(notes, /5ec2e7|storage\.example\.com/);
+});
+
+test('with the operator, the notes name the StaticExport and warn of nothing', async () => {
+  const notes = await notesOf(chart, { values: { export: exported, persistence: { enabled: true } } });
+  assert.match(notes, /get staticexport docs-static-export-site/);
+  assert.doesNotMatch(notes, /WARNING|NOTE:/);
+});
+
+test('archives that nobody reads before they are published are warned of', async () => {
+  const values = { export: { ...exported, promotion: { inspect: 'Never' } } };
+  assert.match(await notesOf(chart, { values }), /published unread[\s\S]*server\.maxBundleSize/);
+});
+
+test('Restart without a version is warned of, whatever the source', async () => {
+  for (const source of [
+    { staticExport: link },
+    { staticExport: { existingSecret: 'docs-bundle' } },
+    { export: exported },
+  ]) {
+    const without = await notesOf(chart, { values: { ...source, rollout: 'Restart' } });
+    assert.match(without, /no new content will ever roll the pods/);
+    assert.doesNotMatch(await notesOf(chart, { values: source }), /roll the pods/);
+  }
+  const staticExport = { existingSecret: 'docs-bundle', version: 'v1' };
+  assert.doesNotMatch(
+    await notesOf(chart, { values: { staticExport, rollout: 'Restart' } }),
+    /roll the pods/,
+  );
+});
+
+test('the notes ask a pod for its status, in a way that a NetworkPolicy lets through', async () => {
+  const notes = (enabled: boolean): Promise<string> =>
+    notesOf(chart, {
+      values: { staticExport: { existingSecret: 's' }, networkPolicy: { enabled } },
+    });
+  assert.match(await notes(false), /--raw \/api\/v1\/namespaces\/docs\/pods\/POD:9090\/proxy\/status/);
+  const closed = await notes(true);
+  assert.match(closed, /port-forward pod\/POD 9090 {4}# then http:\/\/127\.0\.0\.1:9090\/status/);
+  assert.doesNotMatch(closed, /--raw/);
+});

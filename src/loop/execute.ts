@@ -12,6 +12,7 @@ import { mergeStatus } from '../reconcile/status.ts';
 import { formatInstant, wholeSecond } from '../staticexport/instant.ts';
 import type { StartMark } from '../staticexport/status-schema.ts';
 import type { Link } from '../wire/link.ts';
+import { publishableCode } from '../wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
 import { replaceCandidate, resourceId } from './memory.ts';
@@ -230,7 +231,15 @@ async function call<T, F>(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ExportApiError)) throw error;
-    const { code, retryAfterMs, requestId } = error;
-    return failed({ code, retryAfterMs, requestId });
+    const { code, retryAfterMs, requestId, cause } = error;
+    // A refused connection and a certificate that is over ask for different people.
+    const why = code === 'NetworkError' ? systemCodeOf(cause) : undefined;
+    return failed({ code, retryAfterMs, why, requestId });
   }
+}
+
+/** Not the name of a class, which says nothing to whoever reads it. */
+function systemCodeOf(cause: unknown): string | undefined {
+  const code = publishableCode(cause);
+  return /^[A-Z][A-Z0-9_]+$/.test(code) ? code : undefined;
 }

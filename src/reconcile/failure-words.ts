@@ -8,8 +8,8 @@ import type { Observation } from './observation.ts';
 type Asked = Pick<Observation, 'wanted'>;
 
 /** By the code of the failure. Any other code comes with words of its own, or speaks for itself. */
-const failureWords: Readonly<Record<string, (api: string, domain: string) => string>> = {
-  NetworkError: (api) => `${api} could not be reached.`,
+const failureWords: Readonly<Record<string, (api: string, domain: string, why?: string) => string>> = {
+  NetworkError: (api, _domain, why) => unreachable(api, why),
   RequestTimeout: (api) => `${api} did not answer in time.`,
   ServerError: (api) => `${api} answered with a server error.`,
   RateLimited: (api) => `${api} asked for fewer calls.`,
@@ -34,9 +34,19 @@ const failureWords: Readonly<Record<string, (api: string, domain: string) => str
 /** A failed call in words: who was called, what came of it, and what to search logs and the API's support for. */
 export function describeFailure(failure: Failure, { wanted }: Asked): string {
   const { reason, why, requestId } = failure;
-  const words = failureWords[reason]?.(apiName(wanted.baseUrl), wanted.domain) ?? why;
+  const words = failureWords[reason]?.(apiName(wanted.baseUrl), wanted.domain, why) ?? why;
   const said = words === undefined ? `${reason}.` : `${sentence(words)} (${reason})`;
   return requestId === undefined ? said : `${said} ${describeRequest(requestId)}`;
+}
+
+/** By the system's or the library's code. */
+const ofCertificates = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS/;
+
+function unreachable(api: string, why: string | undefined): string {
+  if (why === undefined) return `${api} could not be reached.`;
+  return ofCertificates.test(why)
+    ? `${api} shows a certificate that is not accepted: ${why}.`
+    : `${api} could not be reached: ${why}.`;
 }
 
 /** The same, and when it is tried again: an instant that stays until it failed once more. */

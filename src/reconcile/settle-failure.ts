@@ -113,6 +113,7 @@ export function startFailed(observation: Observation, mark: StartMark, failure: 
     at: formatInstant(now),
     retryAt: formatInstant(resendAt),
     reason: failure.code,
+    why: failure.why?.slice(0, maxWhyLength),
     requestId: failure.requestId,
     about: observation.inputHash,
     request: status.failures?.export?.request,

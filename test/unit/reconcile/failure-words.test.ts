@@ -37,6 +37,17 @@ test('where the code alone does not say, what was said of it does, as a sentence
   );
 });
 
+for (const [why, words] of [
+  ['ECONNREFUSED', /could not be reached: ECONNREFUSED\. \(NetworkError\)$/],
+  ['CERT_HAS_EXPIRED', /shows a certificate that is not accepted: CERT_HAS_EXPIRED\. \(NetworkError\)$/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /a certificate that is not accepted: ERR_TLS_CERT_ALTNAME_INVALID\./],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /a certificate that is not accepted: UNABLE_TO_/],
+] as const) {
+  test(`an API that cannot be reached says why: ${why}`, () => {
+    assert.match(describeFailure({ ...failure, reason: 'NetworkError', why }, { wanted }), words);
+  });
+}
+
 test('the id by which the API knows its answer comes last', () => {
   assert.match(
     describeFailure({ ...failure, reason: 'ServerError', requestId: 'req-7' }, { wanted }),

@@ -1,0 +1,177 @@
+// Export APIs that cannot be reached as they should be: one that takes requests and never answers must not hold up
+// what is exported from another, and one whose certificate is no good is said to have such, until it has a good one.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
+import { eventually } from '../../support/eventually.ts';
+import { type Authority, type CertifiedKey, createAuthority } from '../../support/pki.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+
+const namespace = 'team-a';
+const names = { dns: ['localhost'], ips: ['127.0.0.1'] };
+/** How the certificate of each API goes bad, and the code by which that is known. */
+const troubles = {
+  expired: ['CERT_HAS_EXPIRED', () => authority.issueServer({ ...names, hasExpired: true })],
+  elsewhere: [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    () => authority.issueServer({ dns: ['other.example.com'], ips: [] }),
+  ],
+  unknown: [
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED_CERT_IN_CHAIN|CERT_SIGNATURE_FAILURE',
+    async () => (await createAuthority()).issueServer(names),
+  ],
+} as const;
+const cases = Object.entries(troubles);
+let world: ChartedCluster;
+let vendor: ScriptedVendor;
+let operator: OperatorProcess;
+let reader: ReturnType<typeof createReader>;
+let authority: Authority;
+const relays = new Map<string, Relay>();
+/** Takes connections and answers nothing. */
+const silent = createServer((socket) => {
+  silentConnections.add(socket);
+  socket.on('error', () => {});
+});
+const silentConnections = new Set<Socket>();
+
+interface Relay {
+  readonly port: number;
+  /** From the next connection on; those that are there end. */
+  present(certificate: CertifiedKey): void;
+  close(): void;
+}
+
+/** The vendor behind TLS. */
+async function startRelay({ certificatePem, keyPem }: CertifiedKey): Promise<Relay> {
+  const sockets = new Set<Socket>();
+  const server = createTlsServer({ cert: certificatePem, key: keyPem }, (socket) => {
+    const behind = connect(vendor.port, '127.0.0.1');
+    for (const one of [socket, behind]) {
+      sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => sockets.delete(one));
+    }
+    socket.pipe(behind).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  server.on('tlsClientError', () => {});
+  await once(server, 'listening');
+  const end = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: portOf(server),
+    present: (next) => {
+      server.setSecureContext({ cert: next.certificatePem, key: next.keyPem });
+      end();
+    },
+    close: () => {
+      end();
+      server.close();
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return address.port;
+}
+
+const staticExport = (name: string, api: object) => ({
+  apiVersion: 'staticexport.dev/v1alpha1',
+  kind: 'StaticExport',
+  metadata: { name, namespace },
+  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' }, ...api } },
+});
+const presentTo = async (name: string, certificate: Promise<CertifiedKey>): Promise<void> =>
+  relays.get(name)?.present(await certificate);
+
+before(async () => {
+  vendor = await startVendor();
+  authority = await createAuthority();
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  for (const [name] of cases) {
+    relays.set(name, await startRelay(await authority.issueServer(names)));
+    vendor.script(`${name}.example.com`, { status: () => 'running' });
+  }
+  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  reader = createReader(world.kubectl, namespace);
+  const caFile = join(world.folder, 'authority.pem');
+  writeFileSync(caFile, authority.certificatePem);
+  await world.apply(
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey: goodKey },
+    },
+    ...Array.from({ length: 20 }, (_, index) =>
+      staticExport(`hanging-${index}`, { baseUrl: `http://127.0.0.1:${portOf(silent)}` }),
+    ),
+    ...cases.map(([name]) =>
+      staticExport(name, { baseUrl: `https://127.0.0.1:${relays.get(name)?.port}/api` }),
+    ),
+  );
+  operator = await startOperator(world, [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--watch-namespaces=${namespace}`,
+    `--extra-ca-file=${caFile}`,
+    '--request-timeout=60s',
+    '--pass-timeout=10m',
+  ]);
+});
+
+after(async () => {
+  await operator?.child.stop('SIGKILL');
+  for (const socket of silentConnections) socket.destroy();
+  silent.close();
+  for (const relay of relays.values()) relay.close();
+  await vendor?.close();
+  await world?.stop();
+});
+
+test('while one API hangs, it holds four passes and no more, and others are exported and published', async () => {
+  await eventually('four passes at the silent API', () => (silentConnections.size >= 4 ? true : undefined));
+  await world.apply(staticExport('quick', {}));
+  await reader.awaitCondition('quick', 'Ready', 'True', 'Published');
+  assert.equal(silentConnections.size, 4, 'none of them was given up to make room');
+  for (const [name] of cases) {
+    await eventually(`a poll of ${name}`, () => vendor.polls(`${name}.example.com`) > 0 || undefined);
+  }
+});
+
+test('an API whose certificate is over, of another host or of an unknown authority is waited for, and named so', async () => {
+  for (const [name, [, issue]] of cases) await presentTo(name, issue());
+  for (const [name, [code]] of cases) {
+    await eventually(`${name} to say ${code}`, async () => {
+      const { message } = (await reader.condition(name, 'Ready')) ?? {};
+      assert.match(message ?? '', new RegExp(`shows a certificate that is not accepted: (${code})\\.`));
+      return true;
+    });
+  }
+});
+
+test('with good certificates the same jobs go on and are published; a rotated one is taken as it comes', async () => {
+  for (const [name] of cases) {
+    vendor.script(`${name}.example.com`, { status: () => 'completed' });
+    await presentTo(name, authority.issueServer(names));
+  }
+  for (const [name] of cases) {
+    await reader.awaitCondition(name, 'Ready', 'True', 'Published', 90_000);
+    assert.equal(vendor.jobs(`${name}.example.com`).length, 1);
+  }
+  await presentTo('expired', authority.issueServer(names));
+  await reader.request('expired', 'rotated');
+  await reader.awaitCondition('expired', 'Exported', 'True', 'Unchanged');
+});

@@ -8,6 +8,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PublishableError } from '../wire/publishable-error.ts';
 import type { Clock } from './clock.ts';
+import { createPlainDoor, type PlainDoor, type PlainDoorOptions } from './plain-door.ts';
 
 // Not by `import`: that reads every export, and one of them, WebSocket, loads a whole client of HTTP, which would be
 // a sixth of the time that a server takes to start.
@@ -37,12 +38,18 @@ export interface HttpListener {
 /** Thrown when the address cannot be bound; the code is the system's (`EADDRINUSE`, `EACCES`). */
 export class ListenError extends PublishableError {}
 
-/** Binds, and resolves once connections are accepted. @throws {ListenError} */
+/**
+ * Binds, and resolves once connections are accepted.
+ *
+ * @param plain answers what it can before `handler` is asked; everything goes to `handler` without it
+ * @throws {ListenError}
+ */
 export async function listenHttp(
   address: HostPort,
   handler: RequestListener,
   clock: Clock,
   options: ServerOptions = {},
+  plain?: PlainDoorOptions,
 ): Promise<HttpListener> {
   let isDraining = false;
   let isShut = false;
@@ -68,6 +75,7 @@ export async function listenHttp(
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     refuse(error, socket, connections.get(socket), clock.now());
   });
+  const door = plain === undefined ? undefined : openDoor(server, plain, clock, () => isDraining);
   const { port, host: bound } = await bind(server, address);
   // An accept that fails for want of descriptors heals by itself; unheard, the event would end the process.
   server.on('error', () => {});
@@ -82,11 +90,15 @@ export async function listenHttp(
       isShut = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
+      door?.shut();
       // Opened ahead of need (browsers, proxies) and never used: to Node these are not idle, to a drain they are.
       for (const { socket } of connections.values()) if (socket.bytesRead === 0) socket.destroy();
       const cut = new AbortController();
       const guard = clock.after(graceMs, cut.signal).then(
-        () => server.closeAllConnections(),
+        () => {
+          server.closeAllConnections();
+          door?.cut();
+        },
         () => {},
       );
       await closed;
@@ -94,6 +106,25 @@ export async function listenHttp(
       await guard;
     },
   };
+}
+
+/** Puts a door before the server: connections come to what listened for them when the door lets them through. */
+function openDoor(
+  server: Server,
+  options: PlainDoorOptions,
+  clock: Clock,
+  isDraining: () => boolean,
+): PlainDoor {
+  const listeners = server.listeners('connection');
+  const door = createPlainDoor(options, {
+    takeOver: (socket) => {
+      for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+    },
+    refuseSilent: (socket) => sendRefusal(socket, 'ERR_HTTP_REQUEST_TIMEOUT', clock.now()),
+    isDraining,
+  });
+  server.removeAllListeners('connection').on('connection', door.accept);
+  return door;
 }
 
 /**
@@ -136,11 +167,15 @@ function refuse(
     // A refusal now would land inside the answer that is being sent, as if it were its body.
     connection.isBroken = true;
   } else {
-    const status = refusals[error.code ?? ''] ?? '400 Bad Request';
-    // RFC 9110 §6.6.1 wants a date in every refusal too.
-    const fields = `Date: ${new Date(nowMs).toUTCString()}\r\nCache-Control: no-store\r\nConnection: close`;
-    socket.end(`HTTP/1.1 ${status}\r\n${fields}\r\nContent-Length: 0\r\n\r\n`);
+    sendRefusal(socket, error.code ?? '', nowMs);
   }
+}
+
+function sendRefusal(socket: Duplex, code: string, nowMs: number): void {
+  const status = refusals[code] ?? '400 Bad Request';
+  // RFC 9110 §6.6.1 wants a date in every refusal too.
+  const fields = `Date: ${new Date(nowMs).toUTCString()}\r\nCache-Control: no-store\r\nConnection: close`;
+  socket.end(`HTTP/1.1 ${status}\r\n${fields}\r\nContent-Length: 0\r\n\r\n`);
 }
 
 /** Without a host, on every address of both families, or of the one that the machine has. */

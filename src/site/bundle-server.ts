@@ -10,6 +10,7 @@ import { openBundleStore } from '../bundle/store.ts';
 import { adminApp } from '../runtime/admin-port.ts';
 import { readAuthorities } from '../runtime/authorities.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
+import type { PlainDoorOptions } from '../runtime/plain-door.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent, version } from '../runtime/version.ts';
 import { type BodyCache, createBodyCache } from './body-cache.ts';
@@ -17,9 +18,11 @@ import type { LiveBundle } from './live-bundle.ts';
 import { createLiveSite, type LiveSite } from './live-site.ts';
 import type { PrepareBundle } from './obtaining.ts';
 import { joinPeers } from './peer-membership.ts';
+import { plainAnswerer } from './plain-answer.ts';
+import { createReadPace } from './read-pace.ts';
 import { siteHeaders } from './reply.ts';
 import type { BundleServerFlags } from './server-flags.ts';
-import { siteHandler } from './site-handler.ts';
+import { defaultStalledReaderMs, type SiteServing, siteHandler } from './site-handler.ts';
 import { createSiteMetrics, type SiteFigures } from './site-metrics.ts';
 import { type BundleSource, bundleFileSource, bundleUrlSource } from './source-document.ts';
 import { reasonOf, type SourceProgress, startingProgress } from './source-progress.ts';
@@ -70,6 +73,7 @@ export async function runBundleServer(
   const serving = {
     site,
     cache,
+    pace: createReadPace(clock),
     basePath: flags.basePath,
     always,
     countReply: metrics.countReply,
@@ -77,7 +81,10 @@ export async function runBundleServer(
     clock,
     logger,
   };
-  const sitePort = await listenHttp(flags.listen, siteHandler(serving), clock, siteServerOptions);
+  const handler = siteHandler(serving);
+  // What is logged needs the full server's view of a request, and of its end.
+  const plain = flags.accessLog ? undefined : plainDoorOf(serving);
+  const sitePort = await listenHttp(flags.listen, handler, clock, siteServerOptions, plain);
   const admin = adminApp({
     readiness: () => readinessOf(flags, source, site, progress(), shutdown),
     registry: metrics.registry,
@@ -123,6 +130,16 @@ export async function runBundleServer(
   await Promise.all([watching, drained, variants.stop()]);
   await membership.close();
   await adminPort.close({ lingerMs: 0, graceMs: 1000 });
+}
+
+function plainDoorOf(serving: SiteServing): PlainDoorOptions {
+  const { keepAliveTimeout, headersTimeout } = siteServerOptions;
+  return {
+    answer: plainAnswerer(serving, keepAliveTimeout),
+    silentMs: headersTimeout,
+    idleMs: keepAliveTimeout,
+    stalledMs: defaultStalledReaderMs,
+  };
 }
 
 function variantSettings(flags: BundleServerFlags): VariantSettings {

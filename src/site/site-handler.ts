@@ -9,8 +9,8 @@ import type { Logger } from '../runtime/logger.ts';
 import { type AccessLog, logWhenDone } from './access-log.ts';
 import type { BodyCache, CachedBody } from './body-cache.ts';
 import type { LiveBundle } from './live-bundle.ts';
-import type { LiveSite } from './live-site.ts';
-import { createReadPace, type ReadPace } from './read-pace.ts';
+import type { LiveSite, SiteView } from './live-site.ts';
+import type { ReadPace } from './read-pace.ts';
 import {
   plainReply,
   planReply,
@@ -24,6 +24,7 @@ import { readRequestPath } from './request-path.ts';
 export interface SiteServing {
   readonly site: LiveSite;
   readonly cache: BodyCache;
+  readonly pace: ReadPace;
   /** Decoded, without trailing slash; empty for none. */
   readonly basePath: string;
   /** Headers of every answer. */
@@ -43,7 +44,6 @@ type FileBody = Extract<ReplyBody, { kind: 'file' }>;
 /** One request on its way to an answer. */
 interface Exchange {
   readonly serving: SiteServing;
-  readonly pace: ReadPace;
   readonly response: ServerResponse;
   /** On the monotonic clock. */
   readonly beganMs: number;
@@ -52,12 +52,11 @@ interface Exchange {
 const chunkBytes = 256 * 1024;
 /** What is read while others wait: tens of microseconds from the page cache. */
 const largestAtOnce = 128 * 1024;
-const defaultStalledReaderMs = 60_000;
+export const defaultStalledReaderMs = 60_000;
 
 export function siteHandler(serving: SiteServing): RequestListener {
-  const pace = createReadPace(serving.clock);
   return (request, response) => {
-    const exchange = { serving, pace, response, beganMs: serving.clock.monotonic() };
+    const exchange = { serving, response, beganMs: serving.clock.monotonic() };
     try {
       if (serving.accessLog !== undefined) logWhenDone(serving.accessLog, request, response, serving.clock);
       answer(exchange, request);
@@ -68,8 +67,8 @@ export function siteHandler(serving: SiteServing): RequestListener {
 }
 
 function answer(exchange: Exchange, request: IncomingMessage): void {
-  const { pace, serving } = exchange;
-  const { site, basePath, always, cache } = serving;
+  const { serving } = exchange;
+  const { site, basePath, always } = serving;
   const view = site.view();
   const reply = planReply(factsOf(request), readRequestPath(request.url ?? '', basePath), view, always);
   const { body } = reply;
@@ -77,22 +76,43 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
     sendWhole(exchange, reply, body.kind === 'text' ? body.text : '');
     return;
   }
+  const atOnce = bodyAtOnce(serving, view, body);
+  if (atOnce === undefined) sendFromPack(exchange, reply, body, bundleOf(view, body));
+  else sendCached(exchange, reply, atOnce);
+}
+
+/** What is to be sent of a body, and the whole that has to stay meanwhile. */
+interface BodyPart {
+  readonly part: Buffer;
+  readonly held: CachedBody;
+}
+
+/**
+ * The body without a wait: from memory, or from the pack where that is quick.
+ *
+ * @returns `undefined` for what has to be waited for
+ * @throws as the disk does
+ */
+export function bodyAtOnce(
+  { cache, pace }: SiteServing,
+  view: SiteView | undefined,
+  body: FileBody,
+): BodyPart | undefined {
   const cached = cache.get(body.contentKey);
-  if (cached !== undefined) {
-    sendCached(exchange, reply, body, cached);
-    return;
-  }
-  const bundle = view?.bundleOf(body.route);
-  if (bundle === undefined) throw new Error('a route of this view has no bundle');
+  if (cached !== undefined) return { part: partOf(cached.bytes, body), held: cached };
   const packed = body.coded ?? body.route.file;
   const isSmall = packed.size <= Math.min(cache.maxEntryBytes, largestAtOnce);
-  if (isSmall && pace.isQuick()) {
-    const pack = bundle.packOf(body.coded);
-    const read = (into: Buffer): void => pace.measure(() => pack.readIntoSync(packed, into));
-    sendCached(exchange, reply, body, cache.loadAtOnce(body.contentKey, packed.size, read));
-  } else {
-    sendFromPack(exchange, reply, body, bundle);
-  }
+  if (!isSmall || !pace.isQuick()) return undefined;
+  const pack = bundleOf(view, body).packOf(body.coded);
+  const read = (into: Buffer): void => pace.measure(() => pack.readIntoSync(packed, into));
+  const held = cache.loadAtOnce(body.contentKey, packed.size, read);
+  return { part: partOf(held.bytes, body), held };
+}
+
+function bundleOf(view: SiteView | undefined, { route }: FileBody): LiveBundle {
+  const bundle = view?.bundleOf(route);
+  if (bundle === undefined) throw new Error('a route of this view has no bundle');
+  return bundle;
 }
 
 function factsOf({ method = '', headers }: IncomingMessage): RequestFacts {
@@ -111,12 +131,12 @@ function partOf(whole: Buffer, { start, endExclusive }: FileBody): Buffer {
 }
 
 /** The body stays as it is until the system has taken it, or the reader is gone. */
-function sendCached(exchange: Exchange, reply: Reply, body: FileBody, cached: CachedBody): void {
+function sendCached(exchange: Exchange, reply: Reply, { part, held }: BodyPart): void {
   const { response } = exchange;
-  sendWhole(exchange, reply, partOf(cached.bytes, body));
+  sendWhole(exchange, reply, part);
   if (response.socket?.writableLength === 0) return;
-  cached.hold();
-  response.once('close', cached.release);
+  held.hold();
+  response.once('close', held.release);
 }
 
 function sendWhole(exchange: Exchange, reply: Reply, body: string | Buffer): void {
@@ -162,7 +182,7 @@ async function sendThroughCache(
     pack.readInto(packed, into),
   );
   try {
-    sendCached(exchange, reply, body, loaded);
+    sendCached(exchange, reply, { part: partOf(loaded.bytes, body), held: loaded });
   } finally {
     loaded.release();
   }

@@ -15,6 +15,7 @@ import { silentLogger } from '../../../src/runtime/logger.ts';
 import { createBodyCache } from '../../../src/site/body-cache.ts';
 import { goLive } from '../../../src/site/live-bundle.ts';
 import { createLiveSite, type LiveSite, type ServedVersion } from '../../../src/site/live-site.ts';
+import { createReadPace } from '../../../src/site/read-pace.ts';
 import { siteHeaders } from '../../../src/site/reply.ts';
 import { type SiteServing, siteHandler } from '../../../src/site/site-handler.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -101,6 +102,7 @@ async function serveAlone(
   const handler = siteHandler({
     site,
     cache: createBodyCache(4 * 1024 * 1024),
+    pace: createReadPace(clock),
     basePath: '',
     always: siteHeaders('Cloud'),
     countReply: () => {},

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
+import { type HttpListener, listenHttp } from '../../../src/runtime/http-listener.ts';
+import type { HeldBytes, PlainDoorOptions } from '../../../src/runtime/plain-door.ts';
+
+const local = { host: '127.0.0.1', port: 0 };
+const now = { lingerMs: 0, graceMs: 5_000 };
+const never = 3_600_000;
+
+/** A grace that never ends: what waits for it makes its test hang. */
+const endlessGrace: Clock = {
+  ...systemClock,
+  after: (ms, signal) =>
+    ms > 0 ? once(signal ?? assert.fail(), 'abort').then(() => assert.fail()) : systemClock.after(ms),
+};
+
+const size = 32 * 1024 * 1024;
+
+/** Answers `quick` and `large` by itself, each with a `|` behind it; the rest is for the full server. */
+async function listen(
+  options: Partial<PlainDoorOptions> = {},
+  clock: Clock = systemClock,
+): Promise<{ readonly listener: HttpListener; readonly held: () => number; readonly holds: () => number }> {
+  let held = 0;
+  let holds = 0;
+  const memory: HeldBytes = {
+    hold: () => {
+      held += 1;
+      holds += 1;
+    },
+    release: () => {
+      held -= 1;
+    },
+  };
+  const large = Buffer.alloc(size, 'x');
+  const door: PlainDoorOptions = {
+    answer: (piece, send) => {
+      const text = piece.toString('latin1');
+      if (text === 'quick') send('quick', '|');
+      else if (text === 'large') send('', large, memory);
+      else return false;
+      return true;
+    },
+    silentMs: never,
+    idleMs: never,
+    stalledMs: never,
+    ...options,
+  };
+  const listener = await listenHttp(local, (_request, response) => response.end('full'), clock, {}, door);
+  return { listener, held: () => held, holds: () => holds };
+}
+
+async function open({ port }: HttpListener): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').setNoDelay(true);
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function say(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [piece]: Buffer[] = await once(socket, 'data');
+  return String(piece);
+}
+
+const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+test('what is answered at the door is not seen by the server; what is not goes there, and all that follows', async () => {
+  const { listener } = await listen();
+  const socket = await open(listener);
+  assert.equal(await say(socket, 'quick'), 'quick|');
+  assert.equal(await say(socket, 'quick'), 'quick|');
+  assert.match(await say(socket, request), /^HTTP\/1\.1 200 OK\r\n[^]*full$/);
+  assert.match(await say(socket, request), /^HTTP\/1\.1 200 OK\r\n[^]*full$/);
+  assert.match(await say(socket, 'quick\r\n'), /^HTTP\/1\.1 400 /);
+  socket.destroy();
+  await listener.close(now);
+});
+
+test('a request that comes in parts is read whole by the server', async () => {
+  const { listener } = await listen();
+  const socket = await open(listener);
+  for (const byte of request.slice(0, -1)) {
+    await new Promise((resolve) => socket.write(byte, resolve));
+    await systemClock.after(0);
+  }
+  assert.match(await say(socket, request.slice(-1)), /^HTTP\/1\.1 200 OK\r\n/);
+  socket.destroy();
+  await listener.close(now);
+});
+
+test('who never asks is told so after the silence allowed, and cut if it stays', async () => {
+  const { listener } = await listen({ silentMs: 20 });
+  const socket = await open(listener);
+  const closed = once(socket, 'close');
+  const [piece]: Buffer[] = await once(socket, 'data');
+  assert.match(String(piece), /^HTTP\/1\.1 408 [^]*\r\nConnection: close\r\n/);
+  await closed;
+  await listener.close(now);
+});
+
+test('who asked once is let go when it stays idle', async () => {
+  const { listener } = await listen({ idleMs: 20 });
+  const socket = await open(listener);
+  assert.equal(await say(socket, 'quick'), 'quick|');
+  await once(socket.resume(), 'close');
+  await listener.close(now);
+});
+
+test('a reader that takes its time gets all of it, and what it asks meanwhile afterwards', async () => {
+  const { listener, held, holds } = await listen();
+  const socket = await open(listener);
+  socket.pause();
+  socket.write('large');
+  while (holds() === 0) await systemClock.after(1);
+  assert.equal(held(), 1);
+  socket.write('quick');
+  await systemClock.after(5);
+  let received = 0;
+  let end = '';
+  socket.on('data', (piece: Buffer) => {
+    received += piece.length;
+    end = piece.toString('latin1').slice(-6);
+    if (received === size + 6) socket.end();
+  });
+  socket.resume();
+  await once(socket, 'close');
+  assert.equal(received, size + 6);
+  assert.equal(end, 'quick|');
+  assert.equal(held(), 0);
+  await listener.close(now);
+});
+
+test('a reader that takes nothing is cut, and lets go of the memory', async () => {
+  const { listener, held, holds } = await listen({ stalledMs: 20 });
+  const socket = await open(listener);
+  socket.pause();
+  socket.write('large');
+  while (holds() === 0 || held() > 0) await systemClock.after(1);
+  socket.destroy();
+  await listener.close(now);
+});
+
+test('a reader that goes away in the middle lets go of the memory', async () => {
+  const { listener, held, holds } = await listen();
+  const socket = await open(listener);
+  socket.pause();
+  socket.write('large');
+  while (holds() === 0) await systemClock.after(1);
+  socket.resetAndDestroy();
+  while (held() > 0) await systemClock.after(1);
+  await listener.close(now);
+});
+
+test('once it drains, the server answers, and says that it is the last', async () => {
+  const { listener } = await listen();
+  const socket = await open(listener);
+  assert.equal(await say(socket, 'quick'), 'quick|');
+  const closing = listener.close({ lingerMs: 100, graceMs: 5_000 });
+  assert.match(await say(socket, request), /\r\nConnection: close\r\n/);
+  await closing;
+});
+
+test('when the door shuts, idle connections do not stay, and an answer under way is the last', async () => {
+  const { listener, holds } = await listen({}, endlessGrace);
+  const [unused, idle, busy] = [await open(listener), await open(listener), await open(listener)];
+  assert.equal(await say(idle, 'quick'), 'quick|');
+  busy.pause();
+  busy.write('large');
+  while (holds() === 0) await systemClock.after(1);
+  const gone = Promise.all([unused, idle].map((socket) => once(socket.resume(), 'close')));
+  const closed = listener.close(now);
+  await gone;
+  let received = 0;
+  busy.on('data', (piece: Buffer) => {
+    received += piece.length;
+  });
+  busy.resume();
+  await once(busy, 'end');
+  assert.equal(received, size);
+  busy.destroy();
+  await closed;
+});
+
+test('a reader that outlives the grace is cut, so that closing ends', async () => {
+  const { listener, holds } = await listen();
+  const socket = await open(listener);
+  socket.pause();
+  socket.write('large');
+  while (holds() === 0) await systemClock.after(1);
+  await listener.close({ lingerMs: 0, graceMs: 20 });
+  socket.destroy();
+});

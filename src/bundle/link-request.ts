@@ -69,6 +69,15 @@ async function send(url: URL, options: LinkRequestOptions, signal: AbortSignal):
   }
 }
 
+/** OpenSSL's words for a chain that leads to nobody we know. */
+const untrusted: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /** What a thrown network error means; ours pass through, an abort gives the signal's own reason. */
 export function networkFault(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof BundleError) return error;
@@ -77,10 +86,8 @@ export function networkFault(error: unknown, signal: AbortSignal): unknown {
     if (at instanceof InternalAddressError) return oddAnswer('PrivateLink');
   }
   const code = publishableCode(error);
-  return new BundleError(
-    'transient',
-    'DownloadFailed',
-    `the archive's storage did not answer or broke off (${code}); it will be tried again`,
-    { cause: error },
-  );
+  const what = untrusted.has(code)
+    ? `showed a certificate that is not trusted (${code}); where its authority is your own, name it in --extra-ca-file`
+    : `did not answer or broke off (${code}); it will be tried again`;
+  return new BundleError('transient', 'DownloadFailed', `the archive's storage ${what}`, { cause: error });
 }

@@ -86,13 +86,30 @@ function parseDocument<T>(text: string, schema: z.ZodType<T>): T {
   }
   const parsed = schema.safeParse(json);
   if (!parsed.success) {
-    const fields = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'document'))];
+    const fields = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.')))];
+    const wrong = fields.map((field) => `${field || 'the document'} must be ${wantedOf(field)}`);
     throw new PublishedBundleError(
       'InvalidBundleDocument',
-      `bundle.json has invalid fields: ${fields.join(', ')}`,
+      `bundle.json cannot be used: ${wrong.join('; ')}`,
     );
   }
   return parsed.data;
+}
+
+const wanted: Readonly<Record<string, string>> = {
+  '': 'an object with a bundleUrl',
+  version: 'a text of 1 to 63 characters',
+  digest: '64 hex digits in lower case',
+  jobId: 'a text',
+  bundleUrl: 'an https:, http: or file: URL',
+  issuedAt: 'an instant such as 2026-01-31T12:00:00Z',
+  expiresAt: 'an instant such as 2026-01-31T12:00:00Z',
+  pages: 'a whole number',
+  sizeBytes: 'a whole number',
+};
+
+function wantedOf(field: string): string {
+  return wanted[field] ?? 'valid';
 }
 
 /** The document's text, keys in a fixed order, instants in UTC seconds. The result holds the link. */

@@ -4,6 +4,7 @@
 // Invariant: the parser's entries are exactly the guard's, in order (`confirm`), and both end at the end mark.
 
 import { tarChecksum } from './archive-type.ts';
+import type { BundleError } from './bundle-error.ts';
 import type { BundleLimits } from './limits.ts';
 import { checkLongName, readPax } from './pax.ts';
 import { type RefusalCode, refusal } from './refusal.ts';
@@ -69,7 +70,7 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
     const flag = String.fromCharCode(block[156] ?? 0);
     const size = readSize(block.subarray(124, 136));
     if (flag === 'x' || flag === 'g' || flag === 'L' || flag === 'K') beginExtended(flag, size);
-    else beginEntry(flag, size);
+    else beginEntry(flag, size, block);
   };
 
   const beginExtended = (flag: string, size: number): void => {
@@ -92,13 +93,14 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
     }
   };
 
-  const beginEntry = (flag: string, headerSize: number): void => {
+  const beginEntry = (flag: string, headerSize: number, block: Buffer): void => {
     const kind = kinds.get(flag);
-    if (kind === undefined) throw refusal(refusedFlags.get(flag) ?? 'UnknownEntryType');
+    const fail = (code: RefusalCode): BundleError => refusal(code, { name: nameIn(block) });
+    if (kind === undefined) throw fail(refusedFlags.get(flag) ?? 'UnknownEntryType');
     const size = pending.get('x') ?? headerSize;
-    if (size !== headerSize) throw refusal('InvalidSize');
-    if (kind !== 'file' && size > 0) throw refusal('UnexpectedData');
-    if (size > limits.maxFileBytes) throw refusal('FileTooLarge');
+    if (size !== headerSize) throw fail('InvalidSize');
+    if (kind !== 'file' && size > 0) throw fail('UnexpectedData');
+    if (size > limits.maxFileBytes) throw fail('FileTooLarge');
     seen.push({ kind, headerOffset: offset - blockBytes, size });
     skip = Math.ceil(size / blockBytes) * blockBytes;
     pending = new Map();
@@ -151,6 +153,14 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
       if (endBlocks < 2) throw refusal(pending.size > 0 ? 'InvalidExtendedHeader' : 'NoEndMark');
     },
   };
+}
+
+/** For words about an entry that is refused; a long name is cut here, as in every header of its kind. */
+function nameIn(block: Buffer): string {
+  const text = (start: number, end: number): string =>
+    block.toString('utf8', start, end).replace(/\0.*$/s, '');
+  const prefix = block.toString('latin1', 257, 263) === 'ustar\0' ? text(345, 500) : '';
+  return prefix === '' ? text(0, 100) : `${prefix}/${text(0, 100)}`;
 }
 
 /** @throws {BundleError} for a wrong checksum or a magic that is neither ustar's nor GNU's */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { MockAgent } from 'undici';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
-import { requestLink } from '../../../src/bundle/link-request.ts';
+import { networkFault, requestLink } from '../../../src/bundle/link-request.ts';
 import { InternalAddressError } from '../../../src/runtime/guarded-lookup.ts';
 
 let agent: MockAgent;
@@ -79,3 +79,15 @@ test('a name that resolves to an internal address is refused like the address', 
     .replyWithError(new Error('connect failed', { cause: new InternalAddressError('storage.example.com') }));
   await assert.rejects(follow(), turnedAway('PrivateLink'));
 });
+
+for (const [code, words] of [
+  ['SELF_SIGNED_CERT_IN_CHAIN', /certificate that is not trusted .*--extra-ca-file/],
+  ['ECONNRESET', /did not answer or broke off \(ECONNRESET\)/],
+] as const) {
+  test(`${code} says what to look at`, () => {
+    const fault = networkFault(Object.assign(new Error('x'), { code }), new AbortController().signal);
+    assert.ok(fault instanceof BundleError);
+    assert.deepEqual([fault.kind, fault.code], ['transient', 'DownloadFailed']);
+    assert.match(fault.message, words);
+  });
+}

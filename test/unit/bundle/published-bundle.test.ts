@@ -58,17 +58,29 @@ test('instants are written in UTC seconds', () => {
   assert.equal(json.expiresAt, '2026-01-05T12:15:00Z');
 });
 
-describe('a document that is wrong names its fields, never their values', () => {
+describe('a document that is wrong names its fields and what they must be, never their values', () => {
   const whole: object = JSON.parse(formatPublishedBundle(bundle));
   const table: readonly (readonly [string, string, RegExp])[] = [
     ['no JSON', `{"bundleUrl":"https://x/?${signature}"`, /not JSON/],
-    ['null', 'null', /document/],
+    ['null', 'null', /the document must be an object with a bundleUrl/],
     ['a list', '[]', /document/],
     ['no link', JSON.stringify({ ...whole, bundleUrl: `null?${signature}` }), /bundleUrl/],
     ['another scheme', JSON.stringify({ ...whole, bundleUrl: `ftp://x/?${signature}` }), /bundleUrl/],
-    ['a version that is a number', JSON.stringify({ ...whole, version: 20240601 }), /version/],
-    ['a digest that is none', JSON.stringify({ ...whole, digest: 'AB' }), /digest/],
-    ['a date that is none', JSON.stringify({ ...whole, expiresAt: 'soon' }), /expiresAt/],
+    [
+      'a version that is a number',
+      JSON.stringify({ ...whole, version: 20240601 }),
+      /version must be a text of 1 to 63 characters/,
+    ],
+    [
+      'a digest that is none',
+      JSON.stringify({ ...whole, digest: 'AB' }),
+      /digest must be 64 hex digits in lower case/,
+    ],
+    [
+      'a date that is none',
+      JSON.stringify({ ...whole, expiresAt: 'soon' }),
+      /expiresAt must be an instant such as/,
+    ],
     ['fewer pages than none', JSON.stringify({ ...whole, pages: -1 }), /pages/],
   ];
   for (const [name, text, words] of table) {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -63,6 +63,17 @@ describe('GNU tar', () => {
     const { contents: read } = await packed('-C', join(dir, 'linked'), 'a.html', 'b.html');
     assert.deepEqual(read, { 'a.html': 'same', 'b.html': 'same' });
   });
+
+  for (const format of ['gnu', 'ustar']) {
+    test(`--format=${format}, a symbolic link is refused by its name`, async () => {
+      await mkdir(join(dir, format, 'assets'), { recursive: true });
+      await symlink('/etc/hostname', join(dir, format, 'assets', 'logo.svg'));
+      await assert.rejects(packed(`--format=${format}`, '-C', join(dir, format), 'assets'), {
+        code: 'SymbolicLink',
+        message: /with links followed \("assets\/logo\.svg"\)$/,
+      });
+    });
+  }
 });
 
 describe('zip', () => {

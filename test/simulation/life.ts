@@ -31,7 +31,7 @@ const lifetimesInHours = [
 const leavingOut = 0.7;
 
 /**
- * Counts by name: `days`, `passes`, `crashes`, `jobs`, `spare jobs`, `links`, `versions`; `idle passes` on which
+ * Counts by name: `days`, `passes`, `crashes`, `jobs`, `faulty starts`, `spare jobs`, `links`, `versions`; `idle passes` on which
  * nothing was due and `idle days` of nothing else; `looks left out` of calm days; `excused deaths` of links while
  * nobody could be asked for another, and those of a clock set back under a link. `fault|…|call` and
  * `trouble|…|density` by kind, and `happening|lives|density`.
@@ -44,6 +44,7 @@ export const possibleFacts: readonly string[] = [
   ...densities.flatMap(({ name }) => [
     `happening|lives|${name}`,
     `happening|troubles of days|${name}`,
+    `happening|outages of days|${name}`,
     ...Object.keys(troubles).map((trouble) => `trouble|${trouble}|${name}`),
   ]),
 ];
@@ -70,9 +71,12 @@ class Life {
   #turns = 0;
   #faultsSeen = 0;
   #edits = 0;
+  /** Starts in whose turn something went wrong. */
+  #faultyStarts = 0;
   #idleDays = 0;
   #skipped = 0;
   #longTroubles = 0;
+  #longOutages = 0;
   readonly #troubles: string[] = [];
   day = 0;
   trouble = 'none';
@@ -133,6 +137,7 @@ class Life {
     world.isDirty = true;
     const isLong = dice.isBelow(0.1);
     if (isLong) this.#longTroubles += 1;
+    if (isLong && name === 'outage') this.#longOutages += 1;
     await this.#run(isLong ? dice.between(1, 3) * dayMs : Math.min(leftMs, dice.between(1, 240) * 60_000));
     end?.();
     this.#rate = this.#restingRate;
@@ -162,10 +167,13 @@ class Life {
   async #watch(turn: Turn, end: number): Promise<void> {
     const { world, oracles } = this.#script;
     this.#turns += 1;
-    // Where keys are not honoured, a start sent again is another job: one for each fault, as without.
-    oracles.excused = this.#log.length + this.#edits;
     const hadFaults = this.#log.length > this.#faultsSeen || turn.error instanceof Crash;
     this.#faultsSeen = this.#log.length;
+    // Where keys are not honoured, a start sent again is another job: one for each fault of a start, as without.
+    const calls = turn.callsMade > 0 ? world.vendor.calls.slice(-turn.callsMade) : [];
+    const hasStarted = calls.some(({ kind }) => kind === 'start');
+    if (hasStarted && (hadFaults || turn.error !== undefined)) this.#faultyStarts += 1;
+    oracles.excused = this.#faultyStarts + this.#edits;
     await oracles.check(turn, hadFaults, world.dice.isBelow(0.25));
     world.forget();
     if (this.trouble === 'none' && !hadFaults) this.#skipLooks(turn, end);
@@ -207,6 +215,8 @@ class Life {
       'deaths by a clock set back': oracles.link.setBackDeaths,
       [`happening|lives|${this.#density.name}`]: 1,
       [`happening|troubles of days|${this.#density.name}`]: this.#longTroubles,
+      [`happening|outages of days|${this.#density.name}`]: this.#longOutages,
+      'faulty starts': this.#faultyStarts,
       ...countsOf(this.#log.map(({ name, fault }) => `fault|${fault}|${name}`)),
       ...countsOf(this.#troubles.map((name) => `trouble|${name}|${this.#density.name}`)),
     };

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { stringify } from 'yaml';
 import { playLife } from './life.ts';
+import { stringify as remembered } from './memo/yaml.ts';
 
 const lives = [
   { seed: 3, days: 12 },
@@ -27,3 +29,15 @@ for (const life of lives) {
     assert.ok((plain['passes'] ?? 0) > 100 && (plain['links'] ?? 0) > 5, JSON.stringify(plain));
   });
 }
+
+test('values.yaml of a memory is the one that is written without', () => {
+  for (const bundleUrl of [
+    undefined,
+    'https://storage.test/b7.tar.gz?X-Sig=c2lnbmF0dXJl7&X-Amz-Expires=600',
+  ]) {
+    const value = { staticExport: { enabled: true, bundleUrl, version: '20260105-120105-9da51328' } };
+    for (let times = 0; times < 2; times += 1) {
+      assert.equal(remembered(value, { lineWidth: 0 }), stringify(value, { lineWidth: 0 }));
+    }
+  }
+});

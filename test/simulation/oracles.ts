@@ -87,7 +87,6 @@ export class Oracles {
     this.checkSecrets(turn.error);
     this.checkStatus();
     this.#publication.check(turn);
-    checkJobShown(this.#world);
     this.link.check(turn, this.isCalm());
     this.checkWrites(turn, hadFaults);
     if (!hadFaults) this.checkIdle(turn);
@@ -138,6 +137,7 @@ export class Oracles {
     if (object === undefined || object === this.#judged) return;
     this.#judged = object;
     const read = statusSchema.safeParse(object.status);
+    checkJobShown(this.#world);
     assert.ok(read.success, `the API server would refuse this status: ${read.error?.message ?? ''}`);
     const conditions = read.data.conditions ?? [];
     if (conditions.length === 0) return;

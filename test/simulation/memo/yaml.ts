@@ -1,4 +1,4 @@
-// Stands in for the `yaml` of the product: values.yaml of the same version and link has the same text.
+// Stands in for the `yaml` of the product: values.yaml of the same version has the same text, but for the link in it.
 
 import { stringify as stringifyAnew } from 'yaml';
 import { byValue } from './memory.ts';
@@ -6,8 +6,15 @@ import { byValue } from './memory.ts';
 export * from 'yaml';
 
 const texts = byValue((value: string) => stringifyAnew(JSON.parse(value), { lineWidth: 0 }));
+/** Links of the fake storage, none of which needs quotes; `yaml` writes each as it is. */
+const links = /https:\/\/storage\.test\/[\w.?=&-]+/;
+const anyLink = 'https://storage.test/any';
 
 /** As the outputs call it. */
 export function stringify(value: unknown, options: { readonly lineWidth: 0 }): string {
-  return options.lineWidth === 0 ? texts(JSON.stringify(value)) : stringifyAnew(value, options);
+  if (options.lineWidth !== 0) return stringifyAnew(value, options);
+  const asked = JSON.stringify(value);
+  const link = links.exec(asked)?.[0];
+  if (link === undefined) return texts(asked);
+  return texts(asked.replace(link, anyLink)).replace(anyLink, () => link);
 }

@@ -61,7 +61,7 @@ let nextSeed = kept?.next ?? from;
 let toldAt = startedAt;
 let isStopping = false;
 
-process.once('SIGTERM', () => {
+process.on('SIGTERM', () => {
   isStopping = true;
 });
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));

@@ -112,6 +112,21 @@ test('an output name that another resource has is left to it', async () => {
   );
 });
 
+test('an archive above what its servers take is rejected with the limit, and published when they take more', async () => {
+  vendor.script('large.example.com', { content: { 'index.html': 'x'.repeat(1_500_000) } });
+  const within = (maxBundleSize: string, token: string): object =>
+    staticExport(
+      'large',
+      { promotion: { maxBundleSize } },
+      { annotations: { 'staticexport.dev/requestedAt': token } },
+    );
+  await world.apply(within('1Mi', 'first'));
+  const { message } = await reader.awaitCondition('large', 'Exported', 'False', 'BundleRejected');
+  assert.match(message, /ContentTooLarge: .*\(1MiB: promotion\.maxBundleSize/);
+  await world.apply(within('2Mi', 'again'));
+  await reader.awaitCondition('large', 'Ready', 'True', 'Published', 120_000);
+});
+
 test('a right that is missing is named with its verb and resource', async () => {
   const role = (
     await world.kubectl(['get', 'role', '-n', namespace, '-o', 'jsonpath={.items[0].metadata.name}'])

@@ -20,6 +20,7 @@ import type { PrepareBundle } from './obtaining.ts';
 import { joinPeers } from './peer-membership.ts';
 import { plainAnswerer } from './plain-answer.ts';
 import { createReadPace } from './read-pace.ts';
+import { nameFlag } from './refusal-words.ts';
 import { siteHeaders } from './reply.ts';
 import type { BundleServerFlags } from './server-flags.ts';
 import { defaultStalledReaderMs, type SiteServing, siteHandler } from './site-handler.ts';
@@ -186,7 +187,9 @@ async function preparationOf(
         userAgent,
       },
       { signal, onProgress, handOver: { pause, take: (index) => written.note(flags.store, index) } },
-    );
+    ).catch((error: unknown) => {
+      throw nameFlag(error, flags);
+    });
 }
 
 function readinessOf(

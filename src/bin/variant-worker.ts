@@ -4,7 +4,7 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../runtime/clock.ts';
-import { runVariantMaking } from '../site/variant-making.ts';
+import { compressorsOf, runVariantMaking } from '../site/variant-making.ts';
 import { parseVariantOrder } from '../site/variant-message.ts';
 
 // On Linux this is the calling thread alone: a tenth of the weight of the others, which still moves on where a node is
@@ -15,5 +15,6 @@ try {
 
 await runVariantMaking(parseVariantOrder(workerData), {
   clock: systemClock,
+  compressors: compressorsOf(process.versions),
   report: (report) => parentPort?.postMessage(report, report.type === 'done' ? [report.numbers.buffer] : []),
 });

@@ -2,7 +2,7 @@
 // from a time or a size, because every file of a reproducible archive has the same time.
 // Refuses: throwing. A header that is not a list of tags is a condition that does not hold.
 
-import type { ContentCoding } from './content-coding.ts';
+import type { ContentCoding, FileForm } from './content-coding.ts';
 
 /**
  * The strong tag of a file's bytes as they are. 128 bits of the hash are plenty to tell contents apart;
@@ -14,32 +14,68 @@ export function entityTagOf(sha256: string): string {
   return `"${sha256.slice(0, 32)}"`;
 }
 
-/** Tags of the coded forms of a file: other bytes, so other tags (RFC 9110 §8.8.3.3). */
-export function codedTagsOf(tag: string): Readonly<Record<ContentCoding, string>> {
-  const opaque = tag.slice(0, -1);
-  return { br: `${opaque}-br"`, gzip: `${opaque}-gzip"` };
+/**
+ * The tag of a coded form: other bytes, so another tag (RFC 9110 §8.8.3.3). It names the coded bytes themselves,
+ * because two builds of one compressor make two bodies of the same file.
+ *
+ * @param tag of the file as it is
+ * @param fingerprint of the coded body
+ */
+export function codedTagOf(tag: string, coding: ContentCoding, fingerprint: number): string {
+  return `${tag.slice(0, -1)}-${coding}-${fingerprint.toString(16).padStart(fingerprintDigits, '0')}"`;
+}
+
+/** As many hex digits as a number holds exactly; they tell apart the few bodies that one file may have. */
+const fingerprintDigits = 13;
+
+/** @param sha256 of a coded body, lower-case hex */
+export function fingerprintOf(sha256: string): number {
+  return Number.parseInt(sha256.slice(0, fingerprintDigits), 16);
+}
+
+/** What may be sent to a client, as far as its conditions are about it. */
+export interface SendableForms {
+  /** Of the forms that are there, the selected one first. */
+  readonly tags: readonly [string, ...string[]];
+  /** Of the file as it is. */
+  readonly entityTag: string;
+  /** Codings that the client takes, whether there is such a form or not. */
+  readonly codings: readonly FileForm[];
 }
 
 /** One element of a list: `W/"…"` or `"…"`; the opaque part is any printable but the quote (RFC 9110 §8.8.3). */
 const element = /(?:^|,)[ \t]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/g;
 
 /**
- * `If-None-Match` (§13.1.2): the first of these tags whose content the client has already. Weak comparison.
+ * `If-None-Match` (§13.1.2): the tag of what the client has already of this content. Weak comparison, under which a
+ * coded form that another server made, or this one before it was renewed, is as good as the one that is here.
  *
  * @param header as received; several lines joined by a comma
- * @param tags of the forms of one file that may be sent, the selected one first
  */
-export function findKnownTag(header: string, tags: readonly string[]): string | undefined {
+export function findKnownTag(
+  header: string,
+  { tags, entityTag, codings }: SendableForms,
+): string | undefined {
   const text = header.trim();
   const [selected] = tags;
   // The usual case is one tag, exactly ours.
   if (text === '*' || text === selected) return selected;
   const named = new Set(Array.from(text.matchAll(element), (match) => match[2]));
-  return tags.find((tag) => named.has(tag));
+  const exact = tags.find((tag) => named.has(tag));
+  if (exact !== undefined || codings.length === 0) return exact;
+  const starts = codings.map((coding) => `${entityTag.slice(0, -1)}-${coding}-`);
+  for (const tag of named) if (tag !== undefined && isCodedTag(tag, starts)) return tag;
+  return undefined;
+}
+
+const fingerprintText = /^[0-9a-f]{13}"$/;
+
+function isCodedTag(tag: string, starts: readonly string[]): boolean {
+  return starts.some((start) => tag.startsWith(start) && fingerprintText.test(tag.slice(start.length)));
 }
 
 /** `If-Match` (§13.1.1): true when one of these tags is named. A weak tag never matches. */
-export function matchesStrongly(header: string, tags: readonly string[]): boolean {
+export function matchesStrongly(header: string, { tags }: Pick<SendableForms, 'tags'>): boolean {
   const text = header.trim();
   if (text === '*') return true;
   for (const match of text.matchAll(element)) {

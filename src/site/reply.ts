@@ -3,9 +3,9 @@
 // preconditions in the order of RFC 9110 §13.2.2, then the range.
 // Invariant: every header value is made of printable ASCII, whatever the files are called.
 
-import { readByteRange } from './byte-range.ts';
+import { type ByteRange, readByteRange } from './byte-range.ts';
 import { acceptedForms, type ContentCoding, type FileForm } from './content-coding.ts';
-import { allowsRange, findKnownTag, matchesStrongly } from './entity-tag.ts';
+import { allowsRange, findKnownTag, matchesStrongly, type SendableForms } from './entity-tag.ts';
 import type { RequestPath } from './request-path.ts';
 import type { FileRoute, Route } from './route-table.ts';
 import type { CodedForm } from './variant-table.ts';
@@ -89,54 +89,65 @@ function planGet(
     : file(facts, route, site, always);
 }
 
-/** The form of a file that a request gets, and the tags of every form that it could have. */
+/** The form of a file that a request gets. */
 interface Selected {
   readonly coding: ContentCoding | undefined;
+  /** `undefined`: the file as it is. */
   readonly coded: CodedForm | undefined;
-  readonly size: number;
-  /** The selected form's first. */
-  readonly tags: readonly [string, ...string[]];
+  /** That the request accepts, most wanted first, whether they are there or not. */
+  readonly forms: readonly FileForm[];
+}
+
+/**
+ * Negotiates (RFC 9110 §12.5.3). A part is of the file as it is, because parts of coded bodies are of no use to anybody
+ * who does not know the coding. Where nothing acceptable exists, the header is disregarded.
+ */
+function select(acceptEncoding: string | undefined, route: FileRoute, site: SiteLookup): Selected {
+  const forms = route.isCodable ? acceptedForms(acceptEncoding) : identityOnly;
+  for (const form of forms) {
+    if (form === 'identity') break;
+    const coded = site.codedForm(route, form);
+    if (coded !== undefined) return { coding: form, coded, forms };
+  }
+  return { coding: undefined, coded: undefined, forms };
 }
 
 const identityOnly: readonly FileForm[] = ['identity'];
 
-/**
- * Negotiates (RFC 9110 §12.5.3). A request for a range gets the file as it is, because parts of coded bodies are of
- * no use to anybody who does not know the coding. Where nothing acceptable exists, the header is disregarded.
- */
-function select(facts: RequestFacts, route: FileRoute, site: SiteLookup): Selected {
-  const { codedTags, entityTag } = route;
-  const identity = { coding: undefined, coded: undefined, size: route.file.size };
-  if (codedTags === undefined) return { ...identity, tags: [entityTag] };
-  const forms = facts.range === undefined ? acceptedForms(facts.acceptEncoding) : identityOnly;
-  const tagOf = (form: FileForm): string => (form === 'identity' ? entityTag : codedTags[form]);
-  for (const form of forms) {
-    const coded = form === 'identity' ? undefined : site.codedForm(route, form);
-    if (form !== 'identity' && coded === undefined) continue;
-    const others = forms.filter((other) => other !== form).map(tagOf);
-    const tags: Selected['tags'] = [tagOf(form), ...others];
-    if (form === 'identity' || coded === undefined) return { ...identity, tags };
-    return { coding: form, coded, size: coded.size, tags };
-  }
-  return { ...identity, tags: [entityTag] };
+/** What the conditions of a request may be about. */
+function sendableForms({ coded, forms }: Selected, route: FileRoute, site: SiteLookup): SendableForms {
+  const { entityTag } = route;
+  const tags = forms.flatMap((form) =>
+    form === 'identity' ? [entityTag] : (site.codedForm(route, form)?.tag ?? []),
+  );
+  const codings = forms.filter((form) => form !== 'identity');
+  return { tags: [coded?.tag ?? entityTag, ...tags], entityTag, codings };
+}
+
+/** Only GET has ranges (§14.2), and what is no single range of bytes is as if it were not there. */
+function rangeOf({ method, range, ifRange }: RequestFacts, { file, entityTag }: FileRoute): ByteRange {
+  const isAsked = method === 'GET' && allowsRange(ifRange, entityTag);
+  return readByteRange(isAsked ? range : undefined, file.size);
 }
 
 const varies = ['Vary', 'Accept-Encoding'];
 
 function file(facts: RequestFacts, route: FileRoute, site: SiteLookup, always: SiteHeaders): Reply {
-  const { coding, coded, size, tags } = select(facts, route, site);
-  const [tag] = tags;
-  if (facts.ifMatch !== undefined && !matchesStrongly(facts.ifMatch, tags)) {
+  const range = rangeOf(facts, route);
+  const selected = select(range.kind === 'whole' ? facts.acceptEncoding : undefined, route, site);
+  const { coding, coded } = selected;
+  const size = sizeOf(route, coded);
+  if (facts.ifMatch !== undefined && !matchesStrongly(facts.ifMatch, sendableForms(selected, route, site))) {
     return plainReply(412, 'The content has changed.', always);
   }
-  const known = facts.ifNoneMatch === undefined ? undefined : findKnownTag(facts.ifNoneMatch, tags);
+  const { ifNoneMatch } = facts;
+  const known =
+    ifNoneMatch === undefined ? undefined : findKnownTag(ifNoneMatch, sendableForms(selected, route, site));
   const caching = ['Cache-Control', route.naming === 'hashed' ? forEver : revalidate];
-  const vary = route.codedTags === undefined ? [] : varies;
+  const vary = route.isCodable ? varies : [];
   if (known !== undefined) {
     return { status: 304, headers: ['ETag', known, ...caching, ...vary, ...always], body: { kind: 'none' } };
   }
-  const isRangeAsked = facts.range !== undefined && facts.method === 'GET' && allowsRange(facts.ifRange, tag);
-  const range = readByteRange(isRangeAsked ? facts.range : undefined, size);
   if (range.kind === 'unsatisfiable') {
     return plainReply(416, 'The file ends before that range.', always, ['Content-Range', `bytes */${size}`]);
   }
@@ -152,26 +163,32 @@ function file(facts: RequestFacts, route: FileRoute, site: SiteLookup, always: S
       'Content-Length',
       `${endExclusive - start}`,
       'ETag',
-      tag,
+      coded?.tag ?? route.entityTag,
       ...form,
       ...part,
       ...caching,
       ...vary,
       ...always,
     ],
-    body: { kind: 'file', route, coded, contentKey: contentKeyOf(route, coded, tag), start, endExclusive },
+    body: { kind: 'file', route, coded, contentKey: contentKeyOf(route, coded), start, endExclusive },
   };
 }
 
-function contentKeyOf(route: FileRoute, coded: CodedForm | undefined, tag: string): string {
-  return coded === undefined ? route.file.sha256 : tag;
+function sizeOf({ file }: FileRoute, coded: CodedForm | undefined): number {
+  return coded?.size ?? file.size;
+}
+
+/** Of a coded form its tag, which no other coded bytes have. */
+function contentKeyOf(route: FileRoute, coded: CodedForm | undefined): string {
+  return coded?.tag ?? route.file.sha256;
 }
 
 /** The site's own page if it has one. Never cached and never conditional: it stands for an absence. */
 function notFound(facts: RequestFacts, site: SiteLookup, path: string, always: SiteHeaders): Reply {
   const page = site.findNotFoundPage(path);
   if (page === undefined) return plainReply(404, 'There is no such page.', always);
-  const { coding, coded, size, tags } = select({ ...facts, range: undefined }, page, site);
+  const { coding, coded } = select(facts.acceptEncoding, page, site);
+  const size = sizeOf(page, coded);
   return {
     status: 404,
     headers: [
@@ -182,14 +199,14 @@ function notFound(facts: RequestFacts, site: SiteLookup, path: string, always: S
       'Cache-Control',
       'no-store',
       ...(coding === undefined ? [] : ['Content-Encoding', coding]),
-      ...(page.codedTags === undefined ? [] : varies),
+      ...(page.isCodable ? varies : []),
       ...always,
     ],
     body: {
       kind: 'file',
       route: page,
       coded,
-      contentKey: contentKeyOf(page, coded, tags[0]),
+      contentKey: contentKeyOf(page, coded),
       start: 0,
       endExclusive: size,
     },

@@ -4,10 +4,11 @@
 
 import type { BundleFile, BundleIndex } from '../bundle/bundle-index.ts';
 import { type AssetNaming, nameAssets } from './asset-name.ts';
-import { type ContentCoding, isWorthCoding } from './content-coding.ts';
+import { isWorthCoding } from './content-coding.ts';
 import { contentTypeOf } from './content-type.ts';
-import { codedTagsOf, entityTagOf } from './entity-tag.ts';
+import { entityTagOf } from './entity-tag.ts';
 import { isHiddenFile } from './hidden-files.ts';
+import { createNotFoundPages } from './not-found-pages.ts';
 import { folderLocation } from './request-path.ts';
 
 /** A file ready to be answered: everything about it that does not depend on the request. */
@@ -21,10 +22,10 @@ export interface FileRoute {
   readonly contentType: string;
   readonly entityTag: string;
   /**
-   * Tags of the coded forms; `undefined` for a file that is never coded. Fixed when the bundle is loaded, so that
-   * `Vary` is the same before and after the forms are made.
+   * False for a file that is never coded. Decided when the bundle is loaded, so that `Vary` is the same before and
+   * after the forms are made.
    */
-  readonly codedTags: Readonly<Record<ContentCoding, string>> | undefined;
+  readonly isCodable: boolean;
   readonly naming: AssetNaming;
 }
 
@@ -81,6 +82,7 @@ function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
   const exact = new Map<string, FileRoute>();
   const routes = new Map<string, Route>();
   const hashedAssets = new Map<string, FileRoute>();
+  const notFoundPages = createNotFoundPages<FileRoute>();
   const namings = yield* nameAssets(bundle.files.map(({ path }) => path));
   for (const [ordinal, file] of bundle.files.entries()) {
     yield;
@@ -89,6 +91,7 @@ function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
     const route = routeOf(file, ordinal, bundle.digest, namings[ordinal] ?? 'plain');
     exact.set(path, route);
     routes.set(path, route);
+    notFoundPages.add(path, route);
     if (route.naming !== 'plain') hashedAssets.set(path, route);
   }
   for (const [path, route] of exact) {
@@ -111,7 +114,7 @@ function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
   }
   return {
     find: (path) => routes.get(path),
-    findNotFoundPage: (path) => nearestNotFoundPage(exact, path),
+    findNotFoundPage: notFoundPages.nearest,
     hashedAssets,
     size: exact.size,
   };
@@ -119,23 +122,14 @@ function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
 
 function routeOf(file: BundleFile, ordinal: number, digest: string, naming: AssetNaming): FileRoute {
   const contentType = contentTypeOf(file.path);
-  const entityTag = entityTagOf(file.sha256);
   return {
     kind: 'file',
     file,
     ordinal,
     digest,
     contentType,
-    entityTag,
-    codedTags: isWorthCoding(contentType, file.size) ? codedTagsOf(entityTag) : undefined,
+    entityTag: entityTagOf(file.sha256),
+    isCodable: isWorthCoding(contentType, file.size),
     naming,
   };
-}
-
-function nearestNotFoundPage(exact: ReadonlyMap<string, FileRoute>, path: string): FileRoute | undefined {
-  for (let at = path.lastIndexOf('/'); at >= 0; at = at === 0 ? -1 : path.lastIndexOf('/', at - 1)) {
-    const page = exact.get(`${path.slice(0, at)}/404.html`);
-    if (page !== undefined) return page;
-  }
-  return undefined;
 }

@@ -8,7 +8,7 @@ import { readJson } from '../wire/json-text.ts';
 import { contentCodings } from './content-coding.ts';
 
 /** Changes with the levels of compression, so that older forms are made again. */
-const format = 'static-export-variants/1 br5 gzip6';
+const format = 'static-export-variants/2 br5 gzip6';
 
 const count = z.int().nonnegative();
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
@@ -19,8 +19,10 @@ const document = z.object({
   /** True when the room was used up before the last file. */
   isPartial: z.boolean(),
   codings: z.array(z.enum(contentCodings)),
-  /** ordinal, coding, offset, size */
-  forms: z.array(z.tuple([count, z.enum(contentCodings), count, count])),
+  /** What made the bodies: another build may make others of the same files. */
+  compressors: z.string(),
+  /** ordinal, coding, offset, size, fingerprint */
+  forms: z.array(z.tuple([count, z.enum(contentCodings), count, count, count])),
 });
 
 export type VariantDocument = z.infer<typeof document>;

@@ -91,7 +91,7 @@ async function equip(
     signal.throwIfAborted();
     const report = await make({ folder, digest, codings, cpuPercent, maxBytes }, signal);
     if (report.type === 'failed') throw new VariantsMissing(report.code, report.message);
-    const table = requireTable(readVariantTable(report.numbers, index.files.length));
+    const table = requireTable(readVariantTable(report.numbers, index.files));
     bundle.attach(table, await openPack(join(folder, variantPackName), index, undefined));
     const { isPartial, isFound } = report;
     const tookMs = Math.round(clock.monotonic() - began);

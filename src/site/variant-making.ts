@@ -17,13 +17,21 @@ import type { Clock } from '../runtime/clock.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { type ContentCoding, isWorthCoding } from './content-coding.ts';
 import { contentTypeOf } from './content-type.ts';
+import { fingerprintOf } from './entity-tag.ts';
 import { formatVariants, parseVariants, type VariantDocument } from './variant-document.ts';
 import type { VariantOrder, VariantReport } from './variant-message.ts';
-import { createVariantNumbers, setForm } from './variant-table.ts';
+import { type CodedNumbers, createVariantNumbers, setForm } from './variant-table.ts';
 
 export interface VariantEdge {
   readonly clock: Clock;
   readonly report: (report: VariantReport) => void;
+  /** From {@link compressorsOf}. */
+  readonly compressors: string;
+}
+
+/** The builds of what compresses: forms that others made are made again, so that replicas of one program send the same. */
+export function compressorsOf({ zlib, brotli }: Readonly<Record<string, string | undefined>>): string {
+  return `zlib ${zlib} brotli ${brotli}`;
 }
 
 /** Names in a bundle's folder: the coded bodies, where they are, and both on their way in. */
@@ -42,11 +50,11 @@ class VariantError extends PublishableError {}
 export async function runVariantMaking(order: VariantOrder, edge: VariantEdge): Promise<void> {
   try {
     const index = await readIndex(order);
-    const found = await findVariants(order, index);
-    const made = found ?? (await makeVariants(order, index, edge.clock));
+    const found = await findVariants(order, index, edge.compressors);
+    const made = found ?? (await makeVariants(order, index, edge));
     const numbers = createVariantNumbers(index.files.length);
-    for (const [ordinal, coding, offset, size] of made.forms) {
-      setForm(numbers, ordinal, coding, { offset, size });
+    for (const [ordinal, coding, offset, size, fingerprint] of made.forms) {
+      setForm(numbers, ordinal, coding, { offset, size, fingerprint });
     }
     edge.report({ type: 'done', numbers, isPartial: made.isPartial, isFound: found !== undefined });
   } catch (error) {
@@ -69,11 +77,15 @@ async function readIndex({ folder, digest }: VariantOrder): Promise<BundleIndex>
   return index;
 }
 
-/** Coded forms that a former run left, if they are whole and of the codings wanted now. */
-async function findVariants(order: VariantOrder, index: BundleIndex): Promise<VariantDocument | undefined> {
+/** Coded forms that a former run left, if they are whole, of the codings wanted now, and what would be made now. */
+async function findVariants(
+  order: VariantOrder,
+  index: BundleIndex,
+  compressors: string,
+): Promise<VariantDocument | undefined> {
   const text = await systemDisk.readText(join(order.folder, documentName));
   const document = text === undefined ? undefined : parseVariants(text, order.digest, index.files.length);
-  const isWanted = document?.codings.join() === order.codings.join();
+  const isWanted = document?.codings.join() === order.codings.join() && document.compressors === compressors;
   if (document === undefined || !isWanted || document.packBytes > order.maxBytes) return undefined;
   const sha256 = await hashFile(join(order.folder, variantPackName)).catch(() => undefined);
   return sha256 === document.packSha256 ? document : undefined;
@@ -94,7 +106,11 @@ async function hashFile(path: string): Promise<string> {
   }
 }
 
-async function makeVariants(order: VariantOrder, index: BundleIndex, clock: Clock): Promise<VariantDocument> {
+async function makeVariants(
+  order: VariantOrder,
+  index: BundleIndex,
+  { clock, compressors }: VariantEdge,
+): Promise<VariantDocument> {
   const { folder, digest, codings } = order;
   await removeAll(folder, systemDisk);
   const bundle = await openPack(join(folder, packName), index, undefined);
@@ -105,7 +121,8 @@ async function makeVariants(order: VariantOrder, index: BundleIndex, clock: Cloc
       packHash.update(body);
       const offset = pack.position;
       pack.append(body);
-      return { offset, size: body.length };
+      const fingerprint = fingerprintOf(createHash('sha256').update(body).digest('hex'));
+      return { offset, size: body.length, fingerprint };
     });
     await codeAll(index, coder, order.cpuPercent, clock);
     await pack.commit();
@@ -117,6 +134,7 @@ async function makeVariants(order: VariantOrder, index: BundleIndex, clock: Cloc
       packSha256,
       isPartial,
       codings: [...codings],
+      compressors,
       forms,
     };
     await keepVariants(folder, document, systemDisk);
@@ -159,19 +177,17 @@ interface Coder {
 }
 
 type Form = VariantDocument['forms'][number];
+/** Without the ordinal. */
+type MadeForm = readonly [ContentCoding, number, number, number];
 
 /** Files of the same content share their forms. */
-function createCoder(
-  order: VariantOrder,
-  bundle: StoredBundle,
-  keep: (body: Buffer) => { readonly offset: number; readonly size: number },
-): Coder {
+function createCoder(order: VariantOrder, bundle: StoredBundle, keep: (body: Buffer) => CodedNumbers): Coder {
   const forms: Form[] = [];
-  const byContent = new Map<string, readonly (readonly [ContentCoding, number, number])[]>();
+  const byContent = new Map<string, readonly MadeForm[]>();
   let keptBytes = 0;
   let isPartial = false;
 
-  const codeContent = (file: BundleFile): readonly (readonly [ContentCoding, number, number])[] => {
+  const codeContent = (file: BundleFile): readonly MadeForm[] => {
     const body = bundle.readSync(file);
     if (createHash('sha256').update(body).digest('hex') !== file.sha256) {
       throw new VariantError(
@@ -187,8 +203,8 @@ function createCoder(
         return [];
       }
       keptBytes += coded.length;
-      const { offset, size } = keep(coded);
-      return [[coding, offset, size] as const];
+      const { offset, size, fingerprint } = keep(coded);
+      return [[coding, offset, size, fingerprint] as const];
     });
   };
 
@@ -196,7 +212,7 @@ function createCoder(
     code: (ordinal, file) => {
       const made = byContent.get(file.sha256) ?? codeContent(file);
       byContent.set(file.sha256, made);
-      for (const [coding, offset, size] of made) forms.push([ordinal, coding, offset, size]);
+      for (const form of made) forms.push([ordinal, ...form]);
     },
     result: () => ({ forms, isPartial }),
   };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { bundleFolder } from '../../../src/bundle/store-layout.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { runVariantMaking } from '../../../src/site/variant-making.ts';
+import { compressorsOf, runVariantMaking } from '../../../src/site/variant-making.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
@@ -34,6 +34,7 @@ export async function buildOurs(work: string, source: readonly string[]): Promis
   const order = { folder, digest, codings: ['br', 'gzip'] as const, cpuPercent: 100, maxBytes: 2 ** 33 };
   await runVariantMaking(order, {
     clock: systemClock,
+    compressors: compressorsOf(process.versions),
     report: (report) => {
       if (report.type === 'failed') throw new Error(report.message);
     },

@@ -5,6 +5,7 @@ import { validateHeaderValue } from 'node:http';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ContentCoding } from '../../../src/site/content-coding.ts';
+import { codedTagOf } from '../../../src/site/entity-tag.ts';
 import { planReply, type Reply, type RequestFacts, siteHeaders } from '../../../src/site/reply.ts';
 import { readRequestPath } from '../../../src/site/request-path.ts';
 import { buildRouteTable, type FileRoute, type RouteTable } from '../../../src/site/route-table.ts';
@@ -13,8 +14,14 @@ import { bundleOf } from './fixtures.ts';
 /** Forms exist for those pages whose path is listed. */
 const withForms = (table: RouteTable, ...coded: readonly string[]) => ({
   ...table,
-  codedForm: ({ file }: FileRoute, coding: ContentCoding) =>
-    coded.includes(`${coding} ${file.path}`) ? { offset: 7, size: coding === 'br' ? 11 : 13 } : undefined,
+  codedForm: ({ file, entityTag }: FileRoute, coding: ContentCoding) =>
+    coded.includes(`${coding} ${file.path}`)
+      ? {
+          offset: 7,
+          size: coding === 'br' ? 11 : 13,
+          tag: codedTagOf(entityTag, coding, coding === 'br' ? 11 : 13),
+        }
+      : undefined,
 });
 const tableOf = (paths: readonly string[]) => withForms(buildRouteTable(bundleOf(paths)));
 
@@ -269,8 +276,8 @@ const codedSite = withForms(
   'gzip 404.html',
 );
 const plainTag = header(ask({ target: '/page', site: codedSite }), 'etag') ?? '';
-const brTag = `${plainTag.slice(0, -1)}-br"`;
-const gzipTag = `${plainTag.slice(0, -1)}-gzip"`;
+const brTag = codedTagOf(plainTag, 'br', 11);
+const gzipTag = codedTagOf(plainTag, 'gzip', 13);
 const browser = 'gzip, deflate, br, zstd';
 
 const negotiated: readonly (readonly [
@@ -346,16 +353,34 @@ const negotiated: readonly (readonly [
     },
   ],
   [
-    'even where its unit is unknown',
+    'one of an unknown unit is ignored, and the form is the one of a request without it',
     { acceptEncoding: browser, range: 'pages=1' },
     200,
-    { 'content-encoding': undefined, etag: plainTag },
+    { 'content-encoding': 'br', etag: brTag, 'content-length': '11', 'content-range': undefined },
   ],
   [
-    'a range of a coded body is the whole file',
+    'so are several',
+    { acceptEncoding: browser, range: 'bytes=0-1,4-5' },
+    200,
+    { 'content-encoding': 'br', etag: brTag },
+  ],
+  [
+    'so is one of a HEAD request, which shows what GET without it would',
+    { method: 'HEAD', acceptEncoding: browser, range: 'bytes=0-9' },
+    200,
+    { 'content-encoding': 'br', etag: brTag, 'content-length': '11' },
+  ],
+  [
+    'a range of a coded body is the whole of it',
     { acceptEncoding: browser, range: 'bytes=0-9', ifRange: brTag },
     200,
-    { 'content-encoding': undefined, 'content-length': '2000' },
+    { 'content-encoding': 'br', 'content-length': '11', etag: brTag },
+  ],
+  [
+    'a range behind the end is judged by the file itself',
+    { acceptEncoding: browser, range: 'bytes=1999-' },
+    206,
+    { 'content-range': 'bytes 1999-1999/2000' },
   ],
   [
     'a known form is not sent again',
@@ -375,6 +400,18 @@ const negotiated: readonly (readonly [
     { acceptEncoding: 'gzip', ifNoneMatch: brTag },
     200,
     { etag: gzipTag },
+  ],
+  [
+    'a form of the same content that another build made is known too, and before the forms exist',
+    { target: '/page', acceptEncoding: browser, ifNoneMatch: codedTagOf(plainTag, 'br', 99) },
+    304,
+    { etag: codedTagOf(plainTag, 'br', 99) },
+  ],
+  [
+    'but it is not the one that is here',
+    { acceptEncoding: browser, ifMatch: codedTagOf(plainTag, 'br', 99) },
+    412,
+    {},
   ],
   ['nor for one that takes none', { ifNoneMatch: brTag }, 200, { etag: plainTag }],
   [
@@ -425,4 +462,22 @@ test('bytes of two forms are never known by one name', () => {
     return body.kind === 'file' ? body.contentKey : undefined;
   });
   assert.equal(new Set(keys).size, 3);
+});
+
+test('two builds of a compressor give one page two tags and two keys, so that neither takes the other for itself', () => {
+  const keyOf = (fingerprint: number): string | undefined => {
+    const forms = {
+      ...codedSite,
+      codedForm: ({ entityTag }: FileRoute, coding: ContentCoding) =>
+        coding === 'br'
+          ? { offset: 0, size: fingerprint, tag: codedTagOf(entityTag, coding, fingerprint) }
+          : undefined,
+    };
+    const reply = ask({ target: '/page', site: forms, acceptEncoding: 'br' });
+    assert.equal(header(reply, 'content-length'), `${fingerprint}`);
+    assert.equal(header(reply, 'etag'), codedTagOf(plainTag, 'br', fingerprint));
+    return reply.body.kind === 'file' ? reply.body.contentKey : undefined;
+  };
+  assert.notEqual(keyOf(63), keyOf(32));
+  assert.equal(keyOf(32), keyOf(32));
 });

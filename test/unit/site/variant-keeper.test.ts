@@ -56,7 +56,7 @@ function keeper(codings: readonly ('br' | 'gzip')[] = ['br', 'gzip']): {
 
 function done(): VariantReport {
   const numbers = createVariantNumbers(1);
-  setForm(numbers, 0, 'br', { offset: 4, size: 5 });
+  setForm(numbers, 0, 'br', { offset: 4, size: 5, fingerprint: 0xabc });
   return { type: 'done', numbers, isPartial: false, isFound: false };
 }
 
@@ -85,7 +85,8 @@ test('ready once attached: the form is found, its bytes come from the pack of fo
   const route = live.routes.find('/');
   assert.ok(route?.kind === 'file');
   const form = live.codedForm(route, 'br');
-  assert.deepEqual(form, { offset: 4, size: 5 });
+  const tag = `${route.entityTag.slice(0, -1)}-br-0000000000abc"`;
+  assert.deepEqual(form, { offset: 4, size: 5, tag });
   assert.equal(live.codedForm(route, 'gzip'), undefined);
   assert.ok(form);
   assert.equal(String(await live.packOf(form).readRange(form, 0, 5)), 'coded');

@@ -53,7 +53,11 @@ interface Run {
 }
 
 /** A clock on which every look takes a millisecond, so that work has a length without taking any. */
-async function run(digest: string, order: Partial<VariantOrder> = {}): Promise<Run> {
+async function run(
+  digest: string,
+  order: Partial<VariantOrder> = {},
+  compressors = 'zlib 1 brotli 1',
+): Promise<Run> {
   const reports: VariantReport[] = [];
   let now = 0;
   let restedMs = 0;
@@ -70,7 +74,7 @@ async function run(digest: string, order: Partial<VariantOrder> = {}): Promise<R
   };
   await runVariantMaking(
     { folder, digest, codings: ['br', 'gzip'], cpuPercent: 50, maxBytes: 1_000_000, ...order },
-    { clock, report: (one) => reports.push(one) },
+    { clock, compressors, report: (one) => reports.push(one) },
   );
   assert.equal(reports.length, 1);
   const [report] = reports;
@@ -80,7 +84,7 @@ async function run(digest: string, order: Partial<VariantOrder> = {}): Promise<R
 
 function tableOf({ report }: Run, index: BundleIndex): VariantTable {
   assert.ok(report.type === 'done', report.type === 'failed' ? report.code : '');
-  const table = readVariantTable(report.numbers, index.files.length);
+  const table = readVariantTable(report.numbers, index.files);
   assert.ok(table);
   return table;
 }
@@ -117,6 +121,23 @@ test('forms decode to the very bytes of their files; what gains nothing has none
   assert.ok(pack.length < 1000);
 });
 
+test('a form has a tag of its very bytes, the same in every run and for every file of the same content', async () => {
+  const index = await storeBundle();
+  const pack = async (): Promise<Buffer> => readFile(join(folder, variantPackName));
+  const made = tableOf(await run(index.digest), index);
+  const found = tableOf(await run(index.digest), index);
+  for (const [ordinal, file] of index.files.entries()) {
+    for (const coding of ['br', 'gzip'] as const) {
+      const form = made.find(ordinal, coding);
+      assert.deepEqual(found.find(ordinal, coding), form);
+      if (form === undefined) continue;
+      const body = (await pack()).subarray(form.offset, form.offset + form.size);
+      const fingerprint = createHash('sha256').update(body).digest('hex').slice(0, 13);
+      assert.equal(form.tag, `"${file.sha256.slice(0, 32)}-${coding}-${fingerprint}"`);
+    }
+  }
+});
+
 test('one coding alone', async () => {
   const index = await storeBundle();
   assert.deepEqual(tableOf(await run(index.digest, { codings: ['gzip'] }), index).counts, { br: 0, gzip: 3 });
@@ -124,14 +145,16 @@ test('one coding alone', async () => {
 
 test('forms on disk are believed when whole, and made again when of other codings, torn or changed', async () => {
   const index = await storeBundle();
-  const isFound = async (order: Partial<VariantOrder> = {}): Promise<boolean> => {
-    const { report } = await run(index.digest, order);
+  const isFound = async (order: Partial<VariantOrder> = {}, compressors?: string): Promise<boolean> => {
+    const { report } = await run(index.digest, order, compressors);
     assert.ok(report.type === 'done');
     return report.isFound;
   };
   assert.equal(await isFound(), false);
   assert.equal(await isFound(), true);
   assert.equal(await isFound({ codings: ['gzip'] }), false);
+  assert.equal(await isFound(), false);
+  assert.equal(await isFound({}, 'zlib 1 brotli 2'), false, 'of another build of a compressor');
   assert.equal(await isFound(), false);
   await appendFile(join(folder, variantPackName), 'x');
   assert.equal(await isFound(), false, 'a longer pack');
@@ -162,7 +185,7 @@ test('the room on disk is a limit: what does not fit is left out and said', asyn
   assert.ok(report.type === 'done' && report.isPartial);
   const { size } = await stat(join(folder, variantPackName));
   assert.ok(size <= 60, `${size}`);
-  assert.ok((readVariantTable(report.numbers, index.files.length)?.sizeBytes ?? 0) > 0);
+  assert.ok((readVariantTable(report.numbers, index.files)?.sizeBytes ?? 0) > 0);
 });
 
 test('a damaged bundle gets no forms, and nothing of them stays', async () => {

@@ -55,14 +55,14 @@ export async function serveConformanceSite(...flags: readonly string[]): Promise
     },
     codingPatience,
   );
-  const { headers } = await exchange(served.port, [
-    `GET ${pagePath} HTTP/1.1`,
-    'Host: a',
-    'Connection: close',
-  ]);
-  const identity = headers.get('etag') ?? '';
-  const opaque = identity.slice(0, -1);
-  return { served, port: served.port, tags: { identity, br: `${opaque}-br"`, gzip: `${opaque}-gzip"` } };
+  const tagOf = async (coding: string): Promise<string> => {
+    const lines = [`GET ${pagePath} HTTP/1.1`, 'Host: a', `Accept-Encoding: ${coding}`, 'Connection: close'];
+    const { headers } = await exchange(served.port, lines);
+    return headers.get('etag') ?? '';
+  };
+  const tags = { identity: await tagOf('identity'), br: await tagOf('br'), gzip: await tagOf('gzip') };
+  assert.equal(new Set(Object.values(tags)).size, 3, 'a form has a tag of its own');
+  return { served, port: served.port, tags };
 }
 
 export interface Answer {

@@ -111,6 +111,7 @@ test('§14.2: only GET has ranges; absences and redirects have none', async () =
 
 test('§13.1.5 If-Range: strong comparison of one tag', async () => {
   const { identity, br } = site.tags;
+  const coded = { 'content-range': undefined, 'content-encoding': 'br', etag: br };
   const first = { 'content-range': `bytes 0-1/${page.length}`, etag: identity };
   const all = { 'content-range': undefined, etag: identity };
   const range = 'Range: bytes=0-1';
@@ -129,8 +130,13 @@ test('§13.1.5 If-Range: strong comparison of one tag', async () => {
       rule: 'a coded form has no parts',
       send: ['Accept-Encoding: br', range, `If-Range: ${br}`],
       status: 200,
-      fields: { ...all, 'content-encoding': undefined },
-      body: page,
+      fields: coded,
+    },
+    {
+      rule: 'where it fails, the answer is the one without a range',
+      send: ['Accept-Encoding: br', range, 'If-Range: "a"'],
+      status: 200,
+      fields: coded,
     },
     {
       rule: 'where it fails, no range is out of range',
@@ -139,6 +145,29 @@ test('§13.1.5 If-Range: strong comparison of one tag', async () => {
       fields: all,
     },
     { rule: 'without a range it means nothing', send: ['If-Range: "a"'], status: 200, fields: all },
+  ]);
+});
+
+test('§14.2: what is ignored changes nothing of the answer, its coding included', async () => {
+  const { br } = site.tags;
+  const fields = {
+    'content-encoding': 'br',
+    etag: br,
+    'content-range': undefined,
+    'accept-ranges': undefined,
+  };
+  const accept = 'Accept-Encoding: br';
+  await hold(site.port, [
+    { rule: 'HEAD has no ranges', method: 'HEAD', send: [accept, 'Range: bytes=0-1'], status: 200, fields },
+    {
+      rule: 'nor one out of range',
+      method: 'HEAD',
+      send: [accept, 'Range: bytes=99999-'],
+      status: 200,
+      fields,
+    },
+    { rule: 'another unit', send: [accept, 'Range: items=0-1'], status: 200, fields },
+    { rule: 'several', send: [accept, 'Range: bytes=0-1,4-5'], status: 200, fields },
   ]);
 });
 

@@ -4,6 +4,8 @@
 
 import { parseArgs } from 'node:util';
 import { type Flag, FlagValueError } from './flag-kinds.ts';
+import { flagName, variableName } from './flag-names.ts';
+import { helpText } from './help-text.ts';
 
 export type Flags = Readonly<Record<string, Flag<unknown>>>;
 export type FlagValues<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never };
@@ -30,15 +32,6 @@ export type Invocation<F extends Flags> =
     }
   | { readonly outcome: 'print'; readonly text: string }
   | { readonly outcome: 'refuse'; readonly text: string };
-
-/** `allowedApiHosts` → `allowed-api-hosts`. */
-export function flagName(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-export function variableName(program: string, key: string): string {
-  return `${program}-${flagName(key)}`.toUpperCase().replaceAll('-', '_');
-}
 
 /**
  * @param args without node and script
@@ -189,29 +182,4 @@ function editDistance(a: string, b: string): number {
     row = next;
   }
   return row[b.length] ?? 0;
-}
-
-/** The text of `--help`. */
-export function helpText<F extends Flags>(program: ProgramDescription<F>): string {
-  const rows = Object.entries(program.flags).map(([key, flag]) => ({
-    left: `--${flagName(key)}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}`,
-    flag,
-    variable: variableName(program.name, key),
-  }));
-  const width = Math.min(38, Math.max(...rows.map(({ left }) => left.length)));
-  const lines = rows.map(({ left, flag, variable }) => {
-    const notes = [
-      flag.isRequired ? 'required' : undefined,
-      flag.isRepeatable ? 'repeatable' : undefined,
-      flag.placeholder !== undefined && flag.defaultText ? `default ${flag.defaultText}` : undefined,
-      variable,
-    ].filter((note) => note !== undefined);
-    const gap = left.length > width ? `\n${' '.repeat(width + 4)}` : ' '.repeat(width + 2 - left.length);
-    return `  ${left}${gap}${flag.describe}\n${' '.repeat(width + 4)}[${notes.join('; ')}]`;
-  });
-  const examples =
-    program.examples === undefined
-      ? ''
-      : `\nExamples:\n${program.examples.map((line) => `  ${line}\n`).join('')}`;
-  return `${program.name}: ${program.summary}\n\nFlags:\n${lines.join('\n')}\n\n  --help, --version\n${examples}`;
 }

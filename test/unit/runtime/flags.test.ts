@@ -13,7 +13,9 @@ import {
   sizeText,
   toggle,
 } from '../../../src/runtime/flag-kinds.ts';
-import { flagName, helpText, readInvocation, variableName } from '../../../src/runtime/flags.ts';
+import { flagName, variableName } from '../../../src/runtime/flag-names.ts';
+import { readInvocation } from '../../../src/runtime/flags.ts';
+import { helpText } from '../../../src/runtime/help-text.ts';
 
 const program = {
   name: 'bundle-server',

@@ -73,8 +73,8 @@ test('what is answered at the door is not seen by the server; what is not goes t
   const socket = await open(listener);
   assert.equal(await say(socket, 'quick'), 'quick|');
   assert.equal(await say(socket, 'quick'), 'quick|');
-  assert.match(await say(socket, request), /^HTTP\/1\.1 200 OK\r\n[^]*full$/);
-  assert.match(await say(socket, request), /^HTTP\/1\.1 200 OK\r\n[^]*full$/);
+  assert.match(await say(socket, request), /^HTTP\/1\.1 200 OK\r\n.*full$/s);
+  assert.match(await say(socket, request), /^HTTP\/1\.1 200 OK\r\n.*full$/s);
   assert.match(await say(socket, 'quick\r\n'), /^HTTP\/1\.1 400 /);
   socket.destroy();
   await listener.close(now);
@@ -97,7 +97,7 @@ test('who never asks is told so after the silence allowed, and cut if it stays',
   const socket = await open(listener);
   const closed = once(socket, 'close');
   const [piece]: Buffer[] = await once(socket, 'data');
-  assert.match(String(piece), /^HTTP\/1\.1 408 [^]*\r\nConnection: close\r\n/);
+  assert.match(String(piece), /^HTTP\/1\.1 408 .*\r\nConnection: close\r\n/s);
   await closed;
   await listener.close(now);
 });

@@ -96,7 +96,7 @@ const last = Buffer.from('GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n
 
 /** Behind an answer, the parser's own refusal comes or not, by how the garbage reached it. The connection ends either way. */
 const refusalBehind =
-  /([^])HTTP\/1\.1 4\d\d [^\r]*\r\nDate: now\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: 0\r\n\r\n$/;
+  /(.)HTTP\/1\.1 4\d\d [^\r]*\r\nDate: now\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: 0\r\n\r\n$/s;
 
 /** Everything that came back, without the time of day. The pieces go out one after another. */
 async function talk(

@@ -1,7 +1,7 @@
 // A stored bundle on its way from one server's store to another's: index first, then the pack as it lies there.
-// The receiver believes nothing: the index must be true of itself and of the digest asked for, the pack must
-// have the size it says, and every file is hashed before the copy is committed.
-// Refuses: more bytes, files or names than the limits allow. Invariant: a copy that fails leaves nothing.
+// The receiver believes nothing: the index must be true of itself and of the digest asked for (copy-index.ts), the pack
+// must have the size it says, and every file is hashed before the copy is committed.
+// Invariant: a copy that fails leaves nothing.
 
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -13,8 +13,7 @@ import { BundleError } from './bundle-error.ts';
 import type { BundleIndex } from './bundle-index.ts';
 import { type Bytes, watch } from './byte-stream.ts';
 import { commitBundle } from './commit.ts';
-import { formatIndex, type IndexDocument, parseIndex } from './index-document.ts';
-import type { BundleLimits } from './limits.ts';
+import { formatIndex, type IndexDocument } from './index-document.ts';
 import { checkBundle } from './store-check.ts';
 import { removeQuietly, type StoreDisk, systemDisk } from './store-disk.ts';
 import { storeFault } from './store-fault.ts';
@@ -57,29 +56,6 @@ export async function openOffered(
   } catch {
     return undefined;
   }
-}
-
-/** Longest text of an index that {@link readCopyIndex} may be given. */
-export function maxIndexBytes(limits: BundleLimits): number {
-  // Beside its name a file takes a hash, two numbers and punctuation.
-  return limits.maxMetadataBytes * 2 + Math.min(limits.maxFiles, 1_000_000) * 128;
-}
-
-/**
- * @param text as the other server sent it
- * @returns `undefined` for an index that is damaged, of another digest, or beyond the limits
- */
-export function readCopyIndex(text: string, digest: string, limits: BundleLimits): IndexDocument | undefined {
-  const document = parseIndex(text);
-  if (document === undefined || document.index.digest !== digest) return undefined;
-  const { index, packBytes } = document;
-  const isWithin =
-    index.files.length > 0 &&
-    index.files.length <= limits.maxFiles &&
-    packBytes <= limits.maxTotalBytes &&
-    index.files.every(({ size }) => size <= limits.maxFileBytes);
-  // The notes are the one part that no hash covers: they tell of an archive that never came here.
-  return isWithin ? { index: { ...index, notes: [] }, packBytes } : undefined;
 }
 
 /**

@@ -4,11 +4,13 @@
 
 import type { Clock } from '../runtime/clock.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
-import { copyRefused, maxIndexBytes, readCopyIndex, receiveCopy } from './bundle-copy.ts';
+import { copyRefused, receiveCopy } from './bundle-copy.ts';
 import { BundleError } from './bundle-error.ts';
 import type { BundleIndex } from './bundle-index.ts';
-import { watch } from './byte-stream.ts';
+import { type Bytes, watch } from './byte-stream.ts';
+import { maxIndexBytes, readCopyIndex } from './copy-index.ts';
 import type { CopyOrder } from './copy-order.ts';
+import { isTooSlow, longestCopyMs } from './copy-pace.ts';
 import {
   chunksOf,
   openPeerConnection,
@@ -19,9 +21,6 @@ import {
 import { reportOf } from './thread-answer.ts';
 import { summaryOf, type ThreadReport } from './thread-message.ts';
 
-/** A copy slower than this is no help: the link is as good. */
-const leastBytesPerSecond = 1024 * 1024;
-const graceMs = 10_000;
 const reportEveryMs = 200;
 
 export interface CopyEdge {
@@ -51,15 +50,27 @@ export async function runCopy(order: CopyOrder, edge: CopyEdge): Promise<BundleI
 async function copy(order: CopyOrder, connection: PeerConnection, edge: CopyEdge): Promise<BundleIndex> {
   const { origin, digest, storeDir, workDir, limits } = order;
   const { clock } = edge;
-  const answer = await connection.get(origin, `/peers/${digest}/index`, clock.deadline(graceMs));
+  const asking = clock.deadline(longestCopyMs(0));
+  const answer = await connection.get(origin, `/peers/${digest}/index`, asking);
   requireOk(answer);
-  const document = readCopyIndex(await readText(answer, maxIndexBytes(limits)), digest, limits);
+  const text = await readText(inTime(answer, clock), maxIndexBytes(limits));
+  const document = readCopyIndex(text, digest, limits);
   if (document === undefined) throw copyRefused();
-  const longestMs = graceMs + (document.packBytes / leastBytesPerSecond) * 1000;
-  const pack = await connection.get(origin, `/peers/${digest}/pack`, clock.deadline(longestMs));
+  const deadline = clock.deadline(longestCopyMs(document.packBytes));
+  const pack = await connection.get(origin, `/peers/${digest}/pack`, deadline);
   requireOk(pack);
-  const bytes = watch(chunksOf(pack), progressOf(document.index.files.length, edge));
+  const bytes = watch(inTime(pack, clock), progressOf(document.index.files.length, edge));
   return receiveCopy(storeDir, workDir, document, bytes);
+}
+
+/** The sizes are the other side's word, and so is a deadline made of them: what came is held against the time too. */
+function inTime(answer: PeerAnswer, clock: Clock): Bytes {
+  const start = clock.monotonic();
+  let receivedBytes = 0;
+  return watch(chunksOf(answer), (chunk) => {
+    receivedBytes += chunk.length;
+    if (isTooSlow(receivedBytes, clock.monotonic() - start)) throw lost(undefined);
+  });
 }
 
 function progressOf(files: number, { clock, report }: CopyEdge): (chunk: Buffer) => void {

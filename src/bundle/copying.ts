@@ -40,14 +40,17 @@ export interface CopyingOptions {
   readonly note: (storeDir: string, index: BundleIndex) => void;
 }
 
-/** @param workerUrl program of the worker (`src/bin/bundle-worker.ts`, or where the build put it) */
-export function copyInWorker(workerUrl: URL, options: CopyingOptions): TakeCopy {
+/** An index of as many files as are allowed takes half of it. */
+const maxHeapMb = 256;
+
+/** @param program of the worker (`src/bin/bundle-worker.ts`, or where the build put it) */
+export function copyInWorker(program: URL, options: CopyingOptions): TakeCopy {
   const { storeDir, limits, userAgent, pause, note } = options;
   return async (origin, digest, copyName, { signal, onProgress }) => {
     const workDir = join(storeDir, `${incomingPrefix}${copyName}`);
     const order: CopyOrder = { task: 'copy', origin, digest, storeDir, workDir, limits, userAgent };
     try {
-      const result = await runThread({ program: workerUrl, order, lost, signal, onProgress, pause });
+      const result = await runThread({ program, order, lost, signal, onProgress, pause, maxHeapMb });
       if (result?.index !== undefined) note(storeDir, result.index);
     } finally {
       await removeQuietly(workDir);

@@ -23,7 +23,7 @@ const document = z.object({
 
 export interface IndexDocument {
   readonly index: BundleIndex;
-  /** Size of the pack; may exceed the sum of the files where an entry replaced an earlier one. */
+  /** Size of the pack: of its files, each content that has several names (hard links) once. */
   readonly packBytes: number;
 }
 

@@ -4,6 +4,7 @@
 
 import { Agent, type Dispatcher, request } from 'undici';
 import { copyRefused } from './bundle-copy.ts';
+import type { Bytes } from './byte-stream.ts';
 
 export type PeerAnswer = Dispatcher.ResponseData;
 
@@ -39,11 +40,11 @@ export async function* chunksOf(answer: PeerAnswer): AsyncGenerator<Buffer> {
   }
 }
 
-/** @throws {BundleError} `CopyRefused` for more than the bound */
-export async function readText(answer: PeerAnswer, maxBytes: number): Promise<string> {
+/** @throws {BundleError} `CopyRefused` for more than the bound; what the bytes' source throws */
+export async function readText(source: Bytes, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of chunksOf(answer)) {
+  for await (const chunk of source) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw copyRefused();
     chunks.push(chunk);

@@ -47,12 +47,12 @@ export function createPeerClient({ clock, userAgent, take }: PeerClientOptions):
   let connection: PeerConnection | undefined;
   return {
     ask: async (origin, digest, signal) => {
-      const { openPeerConnection, readText } = await import('./peer-connection.ts');
+      const { chunksOf, openPeerConnection, readText } = await import('./peer-connection.ts');
       connection ??= openPeerConnection(userAgent);
       const deadline = clock.deadline(askTimeoutMs, signal);
       try {
         const answer = await connection.get(origin, `/peers/${digest}`, deadline);
-        const text = await readText(answer, maxWordBytes);
+        const text = await readText(chunksOf(answer), maxWordBytes);
         return answer.statusCode === 200 ? wordShape.parse(JSON.parse(text)) : undefined;
       } catch {
         signal.throwIfAborted();

@@ -80,8 +80,9 @@ async function attempt(order: PreparationOrder, edge: PreparationEdge): Promise<
   try {
     const index = await read(order, edge, pack, progress);
     return await whileBeating(progress, edge, order.limits.idleTimeoutMs, async () => {
+      const compacted = pack.compact(index);
       await pack.commit();
-      return commitBundle(storeDir, staged, index, pack.position, edge.disk ?? systemDisk);
+      return commitBundle(storeDir, staged, compacted, pack.position, edge.disk ?? systemDisk);
     });
   } catch (error) {
     throw error instanceof BundleError ? error : storeFault(error);

@@ -19,6 +19,8 @@ export interface ThreadWork {
   /** Where the index is wanted: awaited before each of its slices, and lets others run. */
   readonly pause?: (() => Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Objects and strings of the thread; beyond it, it is lost. None: the runtime's own limit. */
+  readonly maxHeapMb?: number | undefined;
   /** Where silence beyond a limit means that it stands still. */
   readonly standstill?: StandstillWatch | undefined;
 }
@@ -46,7 +48,8 @@ export interface ThreadResult {
  */
 export async function runThread(work: ThreadWork): Promise<ThreadResult | undefined> {
   work.signal?.throwIfAborted();
-  const thread = new Worker(work.program, { workerData: work.order });
+  const resourceLimits = work.maxHeapMb === undefined ? {} : { maxOldGenerationSizeMb: work.maxHeapMb };
+  const thread = new Worker(work.program, { workerData: work.order, resourceLimits });
   const settled = new AbortController();
   try {
     return await converse(thread, work, settled.signal);

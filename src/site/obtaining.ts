@@ -80,6 +80,21 @@ async function copyFromPeer(
   return (await peers.bring(digest, onProgress, signal)) ? store.open(digest) : undefined;
 }
 
+/**
+ * What another server of the site has of it just now, while the link is of no help.
+ *
+ * @returns `undefined` where nobody has it, or hands it over whole
+ * @throws {BundleError} the store's own faults
+ */
+export async function copyOffered(
+  { store, peers }: ObtainingPorts,
+  digest: string,
+  onProgress: (progress: FetchProgress) => void,
+  signal: AbortSignal,
+): Promise<StoredBundle | undefined> {
+  return (await peers?.copy(digest, onProgress, signal)) === true ? store.open(digest) : undefined;
+}
+
 async function fetchByLink(
   { prepare, countDownload, peers }: ObtainingPorts,
   published: Published,

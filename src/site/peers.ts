@@ -4,12 +4,13 @@
 // or of any kind for too long, ends with this server fetching by itself.
 
 import type { BundleError } from '../bundle/bundle-error.ts';
-import type { PeerClient, PeerWord } from '../bundle/peer-request.ts';
+import type { PeerClient, PeerState, PeerWord } from '../bundle/peer-request.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import { decideClaim } from './peer-claim.ts';
+import { createPeerConduct, longestWaitMs, stallMs } from './peer-conduct.ts';
 import type { PeerIntent } from './peer-port.ts';
 
 export interface PeerProgress {
@@ -29,8 +30,12 @@ export interface Peers {
   report(receivedBytes: number): void;
   /** The fetch by link is over, well or not. */
   release(): void;
-  /** Whether some peer says that it has the bundle. One look. */
-  isOffered(digest: string, signal: AbortSignal): Promise<boolean>;
+  /**
+   * The copy of a peer that has it, if there is one and it is good. One look, no claim, and no link.
+   *
+   * @throws as {@link bring}
+   */
+  copy(digest: string, onProgress: (progress: PeerProgress) => void, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface PeersPorts {
@@ -45,9 +50,6 @@ export interface PeersPorts {
 }
 
 const pauseMs = 200;
-const stallMs = 10_000;
-const longestWaitMs = 5 * 60_000;
-const dropMs = 5 * 60_000;
 
 /** For which the next peer, or the link, is the way on; anything else is this machine's own trouble. */
 const peerFaults: ReadonlySet<string> = new Set(['CopyRefused', 'CopyFailed', 'PeerLost']);
@@ -59,16 +61,14 @@ interface Heard {
 
 export function createPeers(ports: PeersPorts): Peers {
   const { id, client, clock, random, logger } = ports;
-  /** Monotonic ms until which a peer is left out. */
-  const dropped = new Map<string, number>();
+  const conduct = createPeerConduct(clock.monotonic);
   let intent: PeerIntent | undefined;
   const intend = (next: PeerIntent | undefined): void => {
     intent = next;
     ports.setIntent(next);
   };
 
-  const drop = (origin: string, error: unknown): void => {
-    dropped.set(origin, clock.monotonic() + dropMs);
+  const warn = (origin: string, error: unknown): void => {
     logger.warn({ peer: origin, code: publishableCode(error) }, publishableMessage(error));
   };
 
@@ -78,7 +78,7 @@ export function createPeers(ports: PeersPorts): Peers {
     deaf: Set<string>,
   ): Promise<readonly Heard[]> => {
     const origins = (await ports.resolve()).filter(
-      (origin) => !deaf.has(origin) && (dropped.get(origin) ?? 0) <= clock.monotonic(),
+      (origin) => !deaf.has(origin) && !conduct.isLeftOut(origin),
     );
     const heard = await Promise.all(
       origins.map(async (origin) => {
@@ -101,15 +101,20 @@ export function createPeers(ports: PeersPorts): Peers {
       try {
         await client.take(origin, digest, random.uuid(), { signal, onProgress });
         ports.countCopy('ok');
+        conduct.noteGood(origin);
         logger.info({ peer: origin, digest }, 'the bundle came from another server of the site');
         return true;
       } catch (error) {
         signal.throwIfAborted();
         const code = publishableCode(error);
-        if (code === 'PeerBusy') continue;
+        if (code === 'PeerBusy') {
+          if (conduct.noteBusy(origin)) warn(origin, error);
+          continue;
+        }
         ports.countCopy(code === 'CopyRefused' ? 'refused' : 'transient');
         if (!peerFaults.has(code)) throw error;
-        drop(origin, error);
+        conduct.drop(origin);
+        warn(origin, error);
       }
     }
     return false;
@@ -129,7 +134,10 @@ export function createPeers(ports: PeersPorts): Peers {
       const seen = JSON.stringify(words);
       if (seen !== lastSeen) movedAt = now;
       lastSeen = seen;
-      const isTooLong = now - movedAt >= stallMs || now - start >= longestWaitMs;
+      const awaited = originsOf(heard, ['claiming', 'fetching']);
+      const patienceMs = awaited.length === 0 ? longestWaitMs : Math.max(...awaited.map(conduct.patienceMs));
+      const isTooLong = now - movedAt >= stallMs || now - start >= patienceMs;
+      if (isTooLong) awaited.forEach(conduct.noteWasted);
       const step = isTooLong ? 'fetch' : decideClaim(id, isClaiming, words);
       switch (step) {
         case 'claim':
@@ -145,8 +153,7 @@ export function createPeers(ports: PeersPorts): Peers {
           break;
         case 'take': {
           intend(undefined);
-          const owners = heard.filter(({ word }) => word.state === 'have').map(({ origin }) => origin);
-          if (await take(digest, owners, onProgress, signal)) return true;
+          if (await take(digest, originsOf(heard, ['have']), onProgress, signal)) return true;
           break;
         }
         default:
@@ -169,9 +176,13 @@ export function createPeers(ports: PeersPorts): Peers {
       if (intent !== undefined) intend({ ...intent, receivedBytes });
     },
     release: () => intend(undefined),
-    isOffered: async (digest, signal) =>
-      (await listen(digest, signal, new Set())).some(({ word }) => word.state === 'have'),
+    copy: async (digest, onProgress, signal) =>
+      take(digest, originsOf(await listen(digest, signal, new Set()), ['have']), onProgress, signal),
   };
+}
+
+function originsOf(heard: readonly Heard[], states: readonly PeerState[]): readonly string[] {
+  return heard.filter(({ word }) => states.includes(word.state)).map(({ origin }) => origin);
 }
 
 function shuffle<T>(items: readonly T[], random: Random): readonly T[] {

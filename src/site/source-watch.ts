@@ -16,7 +16,13 @@ import {
   relabel,
   reopenFormer,
 } from './activation.ts';
-import { failureKind, type ObtainingPorts, obtainBundle } from './obtaining.ts';
+import {
+  copyOffered,
+  type FetchProgress,
+  failureKind,
+  type ObtainingPorts,
+  obtainBundle,
+} from './obtaining.ts';
 import {
   decideSource,
   type FailedTry,
@@ -109,11 +115,7 @@ async function lookOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSi
       if (decision.because === 'in-sync') memory.failed = undefined;
       return ports.pollMs;
     case 'wait':
-      if (await isWithPeers(ports, memory, signal)) {
-        memory.failed = undefined;
-        return 0;
-      }
-      return Math.min(ports.pollMs, decision.waitMs);
+      return (await copyMeanwhile(ports, memory, signal)) ? 0 : Math.min(ports.pollMs, decision.waitMs);
     case 'relabel':
       await relabel(ports, decision.version);
       return 0;
@@ -128,14 +130,22 @@ async function lookOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSi
   }
 }
 
-/** A link that is dead, or not to be had, matters less once another server of the site has what is published. */
-async function isWithPeers(
-  { peers }: SourceWatchPorts,
-  memory: Memory,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const digest = memory.progress.published?.digest;
-  return peers !== undefined && digest !== undefined && (await peers.isOffered(digest, signal));
+/**
+ * A link that is dead, or an archive that is refused, matters less once another server of the site has what is
+ * published. The failure is forgotten with a good copy and not before: what others say is only their word.
+ */
+async function copyMeanwhile(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<boolean> {
+  const { failed, progress } = memory;
+  const { digest, version } = progress.published ?? {};
+  const isPossible = ports.peers !== undefined && failed !== undefined && failed.kind !== 'no-room';
+  if (!isPossible || progress.published === undefined || digest === undefined) return false;
+  const published = { ...progress.published, link: failed.link };
+  return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
+    const stored = await copyOffered(ports, digest, onProgress, whileWanted);
+    if (stored === undefined) return false;
+    await activate(ports, stored, version, 'peer');
+    return true;
+  });
 }
 
 async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDecision> {
@@ -171,31 +181,41 @@ async function serveLastGood(ports: SourceWatchPorts, memory: Memory): Promise<v
   await serveFormer(ports, memory);
 }
 
-/** Fetches, with two eyes on the side: on how long it takes at start, and on whether it is still wanted. */
-async function obtain(
+/** Brings the content in and serves it. @returns whether it did */
+type BringIn = (signal: AbortSignal, onProgress: (progress: FetchProgress) => void) => Promise<boolean>;
+
+/** With two eyes on the side: on how long it takes at start, and on whether it is still wanted. */
+async function bringIn(
   ports: SourceWatchPorts,
   memory: Memory,
   published: Published,
   signal: AbortSignal,
-): Promise<void> {
+  work: BringIn,
+): Promise<boolean> {
   const done = new AbortController();
   const superseded = new AbortController();
-  const whileFetching = AbortSignal.any([signal, done.signal]);
+  const meanwhile = AbortSignal.any([signal, done.signal]);
   const ignore = (): void => {};
   const onTheSide = Promise.all([
-    ports.clock.after(ports.patienceMs, whileFetching).then(() => serveLastGood(ports, memory), ignore),
-    untilOtherIsWanted(ports, memory, published, whileFetching).then(() => superseded.abort(), ignore),
+    ports.clock.after(ports.patienceMs, meanwhile).then(() => serveLastGood(ports, memory), ignore),
+    untilOtherIsWanted(ports, memory, published, meanwhile).then(() => superseded.abort(), ignore),
   ]);
   try {
-    await obtainAndActivate(ports, memory, published, AbortSignal.any([signal, superseded.signal]));
+    const isHere = await work(AbortSignal.any([signal, superseded.signal]), (download) => {
+      memory.progress = { ...memory.progress, download };
+    });
+    if (!isHere) return false;
+    await serveFormer(ports, memory);
     memory.failed = undefined;
     memory.settledLink = published.link;
+    return true;
   } catch (error) {
     if (signal.aborted) throw error;
     if (!superseded.signal.aborted) {
       noteFailure(ports, memory, published, error);
       if (isStoreFull(error) && (await makeRoom(ports))) memory.failed = undefined;
     }
+    return false;
   } finally {
     done.abort();
     await onTheSide;
@@ -218,26 +238,22 @@ async function untilOtherIsWanted(
   }
 }
 
-async function obtainAndActivate(
+/** From disk, from another server of the site, or by the link. */
+function obtain(
   ports: SourceWatchPorts,
   memory: Memory,
   published: Published,
   signal: AbortSignal,
-): Promise<void> {
-  const obtained = await obtainBundle(
-    ports,
-    published,
-    ports.site.view()?.active.bundle.digest,
-    (download) => {
-      memory.progress = { ...memory.progress, download };
-    },
-    signal,
-  );
-  // The name of content that was fetched under none stays; a new name for it is written down.
-  if (obtained.kind === 'bundle')
-    await activate(ports, obtained.stored, published.version, obtained.provenance);
-  else if (published.version !== undefined) await relabel(ports, published.version);
-  await serveFormer(ports, memory);
+): Promise<boolean> {
+  return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
+    const activeDigest = ports.site.view()?.active.bundle.digest;
+    const obtained = await obtainBundle(ports, published, activeDigest, onProgress, whileWanted);
+    // The name of content that was fetched under none stays; a new name for it is written down.
+    if (obtained.kind === 'bundle')
+      await activate(ports, obtained.stored, published.version, obtained.provenance);
+    else if (published.version !== undefined) await relabel(ports, published.version);
+    return true;
+  });
 }
 
 /** After the first activation: what was served before this start, for the assets of pages still open. */

@@ -24,7 +24,7 @@ export async function putBundle(
     file.write(Buffer.from(content));
     file.end();
   }
-  const index = assembly.finish();
+  const index = pack.compact(assembly.finish());
   await pack.commit();
   await commitBundle(storeDir, staged, index, pack.position, disk);
   return index;

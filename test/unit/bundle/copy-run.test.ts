@@ -2,12 +2,13 @@
 // leaves behind is nothing.
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { readCopyIndex } from '../../../src/bundle/bundle-copy.ts';
 import type { BundleIndex } from '../../../src/bundle/bundle-index.ts';
+import { maxIndexBytes, readCopyIndex } from '../../../src/bundle/copy-index.ts';
 import { runCopy } from '../../../src/bundle/copy-run.ts';
 import { formatIndex, parseIndex } from '../../../src/bundle/index-document.ts';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
@@ -114,6 +115,22 @@ test('a copy that drips past its deadline is given up', async () => {
   assert.deepEqual(await isLeft(), ['bundles']);
 });
 
+test('a copy that drips is given up by what came of it, however much time its index asks for', async () => {
+  let now = 0;
+  clock = { ...clock, monotonic: () => now };
+  answer = (request, response) => {
+    if (request.url?.endsWith('/index')) return response.end(index);
+    response.writeHead(200);
+    response.write(pack.subarray(0, 10), () => {
+      now = 60_000;
+      response.write(pack.subarray(10, 11));
+    });
+    return response;
+  };
+  await assertFails('PeerLost');
+  assert.deepEqual(await isLeft(), ['bundles']);
+});
+
 test('what is not asked for, too large or not whole is refused, and nothing of it stays', async () => {
   const wrong = Buffer.from(pack);
   wrong.writeUInt8(wrong.readUInt8(3) ^ 1, 3);
@@ -160,8 +177,71 @@ test('an index is held to the limits, and its notes are left behind', () => {
     index: { ...document.index, notes: [{ code: 'Lie', count: 1, example: 'x' }] },
   });
   assert.deepEqual(readCopyIndex(noted, digest, defaultLimits)?.index.notes, []);
-  for (const limits of [{ maxFiles: 1 }, { maxFileBytes: 4999 }, { maxTotalBytes: 5003 }]) {
+  for (const limits of [
+    { maxFiles: 1 },
+    { maxFileBytes: 4999 },
+    { maxTotalBytes: 5003 },
+    { maxPathBytes: 3 },
+  ]) {
     assert.equal(readCopyIndex(index, digest, { ...defaultLimits, ...limits }), undefined);
   }
   assert.equal(readCopyIndex(index, 'f'.repeat(64), defaultLimits), undefined);
+});
+
+/** The text with something else in its second line, and the hash of that. */
+function restated(change: (json: string) => string): string {
+  const json = change(index.split('\n')[1] ?? '');
+  return `static-export-index/1 ${createHash('sha256').update(json).digest('hex')}\n${json}\n`;
+}
+
+test('a pack that is said to be larger than its files, or has room between them, is not believed', () => {
+  const { index: own, packBytes } = parseIndex(index) ?? assert.fail();
+  const [first, second] = own.files;
+  assert.ok(first !== undefined && second !== undefined);
+  const apart = [first.offset === 0 ? second : first].map((file) => ({ ...file, offset: file.offset + 1 }));
+  const others = own.files.filter(({ path }) => path !== apart[0]?.path);
+  const files = [...apart, ...others].sort((a, b) => (a.path < b.path ? -1 : 1));
+  for (const text of [
+    formatIndex({ index: own, packBytes: packBytes + 1 }),
+    formatIndex({ index: own, packBytes: defaultLimits.maxTotalBytes }),
+    formatIndex({ index: { ...own, files }, packBytes: packBytes + 1 }),
+  ]) {
+    assert.notEqual(parseIndex(text), undefined);
+    assert.equal(readCopyIndex(text, digest, defaultLimits), undefined);
+  }
+});
+
+test('an index of another form is not parsed: what it would cost is not known before', () => {
+  const changes: readonly ((json: string) => string)[] = [
+    (json) => json.replace('{', `{"more":[${'[],'.repeat(30_000)}[]],`),
+    (json) => json.replace(/\}$/, ',"more":[[],[],[]]}'),
+    (json) => json.replace('"files":', '"files": '),
+  ];
+  assert.notEqual(
+    readCopyIndex(
+      restated((json) => json),
+      digest,
+      defaultLimits,
+    ),
+    undefined,
+  );
+  for (const change of changes) {
+    const text = restated(change);
+    assert.notEqual(parseIndex(text), undefined, 'true of itself');
+    assert.equal(readCopyIndex(text, digest, defaultLimits), undefined);
+  }
+});
+
+test('no true index is longer than what is read of one', () => {
+  const longest = 'x'.repeat(defaultLimits.maxPathBytes);
+  const most = { ...defaultLimits, maxFiles: 50, maxMetadataBytes: 50 * longest.length };
+  const files = Array.from({ length: most.maxFiles }, (_, at) => ({
+    path: `${at}`.padEnd(longest.length, 'x'),
+    offset: Number.MAX_SAFE_INTEGER,
+    size: Number.MAX_SAFE_INTEGER,
+    sha256: 'f'.repeat(64),
+  }));
+  const { index: own } = parseIndex(index) ?? assert.fail();
+  const text = formatIndex({ index: { ...own, files }, packBytes: Number.MAX_SAFE_INTEGER });
+  assert.ok(Buffer.byteLength(text) <= maxIndexBytes(most));
 });

@@ -10,6 +10,7 @@ import { storeFull } from '../../../src/bundle/store-fault.ts';
 import type { BundleFacts } from '../../../src/bundle/stored-bundle.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { createLiveSite, type LiveSite } from '../../../src/site/live-site.ts';
+import type { Peers } from '../../../src/site/peers.ts';
 import { pathsPerSlice } from '../../../src/site/route-table.ts';
 import type { Published, SourceReading } from '../../../src/site/source-decision.ts';
 import { createSourceWatch, type SourceWatch } from '../../../src/site/source-watch.ts';
@@ -81,6 +82,7 @@ let warnings: string[];
 let answer: (published: Published, signal: AbortSignal) => Promise<{ readonly digest: string }>;
 let stop: AbortController;
 let running: Promise<void>;
+let peers: Peers | undefined;
 
 beforeEach(() => {
   clock = manualClock(Date.parse('2026-11-21T10:00:00Z'));
@@ -93,6 +95,7 @@ beforeEach(() => {
   answer = async (published) => ({ digest: store.put(published.version ?? 'unnamed') });
   stop = new AbortController();
   running = Promise.resolve();
+  peers = undefined;
 });
 afterEach(async () => {
   stop.abort(new Error('stopped'));
@@ -110,6 +113,7 @@ async function start(): Promise<void> {
       return answer(published, signal);
     },
     countDownload: (outcome) => outcomes.push(outcome),
+    peers,
     clock,
     random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
     logger: { ...silentLogger, warn: (_fields, words) => warnings.push(words) },
@@ -225,6 +229,71 @@ test('a disk that cannot be read for a moment at start is read again, and its la
   store.readFailure = undefined;
   await clock.pass(pollMs);
   assert.equal(servedVersion(), 'v1');
+});
+
+/** Another server of the site, as far as it is asked here. */
+function peersThat(copy: () => Promise<boolean>): Peers {
+  return { bring: async () => false, copy, report: () => {}, release: () => {} };
+}
+
+test('a peer that says it has the bundle and hands over none changes nothing about a dead or refused link', async () => {
+  for (const [error, ms] of [
+    [dead, 4 * 60_000],
+    [refused, 9 * 60_000],
+  ] as const) {
+    let asked = 0;
+    peers = peersThat(async () => {
+      asked += 1;
+      return false;
+    });
+    publish('v1', 'first', store.put('v1'));
+    store.bundles.clear();
+    answer = fails(error);
+    fetches = [];
+    await start();
+    await clock.pass(ms);
+    assert.equal(fetches.length, 1, error.code);
+    assert.ok(asked >= ms / pollMs - 2, 'the peer is asked all along');
+    stop.abort(new Error('stopped'));
+    await running;
+    stop = new AbortController();
+  }
+});
+
+test('with a dead link the copy of a peer is served as soon as there is one, under the published version', async () => {
+  const digest = store.put('v1');
+  store.bundles.clear();
+  let hasIt = false;
+  peers = peersThat(async () => {
+    if (hasIt) store.put('v1');
+    return hasIt;
+  });
+  publish('v1', 'first', digest);
+  answer = fails(dead);
+  await start();
+  await clock.pass(3 * pollMs);
+  assert.equal(servedVersion(), undefined);
+  hasIt = true;
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(site.view()?.active.provenance, 'peer');
+  assert.deepEqual([watch.progress().state, watch.progress().lastError], ['in-sync', undefined]);
+  assert.equal(fetches.length, 1);
+});
+
+test('a store without room is no reason to copy again and again', async () => {
+  let copies = 0;
+  peers = peersThat(async () => {
+    copies += 1;
+    throw full;
+  });
+  publish('v1', 'first', store.put('v1'));
+  store.bundles.clear();
+  answer = fails(dead);
+  await start();
+  await clock.pass(10 * 60_000);
+  assert.equal(copies, 1);
+  assert.equal(watch.progress().lastError?.code, 'StoreFull');
 });
 
 test('what was served before a restart stays behind the version that was fetched after it', async () => {

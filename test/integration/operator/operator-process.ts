@@ -18,7 +18,7 @@ const program = join(import.meta.dirname, '../../../src/bin/operator.ts');
 
 /** Resolves once it is ready. */
 export async function startOperator(
-  world: ChartedCluster,
+  world: Pick<ChartedCluster, 'kubeconfig' | 'operatorNamespace' | 'leaseName' | 'judgeStatuses'>,
   flags: readonly string[],
 ): Promise<OperatorProcess> {
   world.judgeStatuses();

@@ -49,9 +49,10 @@ class VariantError extends PublishableError {}
 /** Does the order and reports how it went. Never rejects. */
 export async function runVariantMaking(order: VariantOrder, edge: VariantEdge): Promise<void> {
   try {
-    const index = await readIndex(order);
-    const found = await findVariants(order, index, edge.compressors);
-    const made = found ?? (await makeVariants(order, index, edge));
+    const { index, overheadBytes } = await readIndex(order);
+    const left = { ...order, maxBytes: Math.max(0, order.maxBytes - overheadBytes) };
+    const found = await findVariants(left, index, edge.compressors);
+    const made = found ?? (await makeVariants(left, index, edge));
     const numbers = createVariantNumbers(index.files.length);
     for (const [ordinal, coding, offset, size, fingerprint] of made.forms) {
       setForm(numbers, ordinal, coding, { offset, size, fingerprint });
@@ -68,13 +69,18 @@ export async function runVariantMaking(order: VariantOrder, edge: VariantEdge): 
   }
 }
 
-async function readIndex({ folder, digest }: VariantOrder): Promise<BundleIndex> {
+/** @returns the index, and what the bundle takes on disk beside its files' own size: replaced entries, and the index */
+async function readIndex({ folder, digest }: VariantOrder): Promise<{
+  readonly index: BundleIndex;
+  readonly overheadBytes: number;
+}> {
   const text = await systemDisk.readText(join(folder, indexName));
-  const index = text === undefined ? undefined : parseIndex(text)?.index;
-  if (index === undefined || index.digest !== digest) {
+  const document = text === undefined ? undefined : parseIndex(text);
+  if (text === undefined || document === undefined || document.index.digest !== digest) {
     throw new VariantError('BundleGone', 'the bundle is no longer in the store; its forms are not made');
   }
-  return index;
+  const { index, packBytes } = document;
+  return { index, overheadBytes: packBytes - index.sizeBytes + Buffer.byteLength(text) };
 }
 
 /** Coded forms that a former run left, if they are whole, of the codings wanted now, and what would be made now. */

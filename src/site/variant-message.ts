@@ -11,7 +11,7 @@ const order = z.object({
   codings: z.array(z.enum(contentCodings)).readonly(),
   /** Share of one core that coding may take, 1 to 100. */
   cpuPercent: z.number().min(1).max(100),
-  /** Room for coded bodies on disk. */
+  /** Room on disk for coded bodies, and for what the bundle takes beside its files' own size. */
   maxBytes: z.number(),
 });
 export type VariantOrder = z.infer<typeof order>;

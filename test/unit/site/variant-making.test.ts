@@ -181,7 +181,8 @@ test('coding rests as long as its share of the core demands', async () => {
 
 test('the room on disk is a limit: what does not fit is left out and said', async () => {
   const index = await storeBundle();
-  const { report } = await run(index.digest, { maxBytes: 60 });
+  const { size: beside } = await stat(join(folder, 'index'));
+  const { report } = await run(index.digest, { maxBytes: beside + 60 });
   assert.ok(report.type === 'done' && report.isPartial);
   const { size } = await stat(join(folder, variantPackName));
   assert.ok(size <= 60, `${size}`);
@@ -197,6 +198,22 @@ test('a damaged bundle gets no forms, and nothing of them stays', async () => {
   assert.ok(report.type === 'failed');
   assert.equal(report.code, 'BundleDamaged');
   assert.deepEqual((await readdir(folder)).toSorted(), ['index', 'pack']);
+});
+
+test('replaced entries in the pack and the index take of the room for forms, so that no bundle outgrows its limit', async () => {
+  const index = await storeBundle();
+  await appendFile(join(folder, 'pack'), Buffer.alloc(5000));
+  const text = formatIndex({ index, packBytes: index.sizeBytes + 5000 });
+  await writeFile(join(folder, 'index'), text);
+  const formBytes = async (maxBytes: number): Promise<number> => {
+    tableOf(await run(index.digest, { maxBytes }), index);
+    return (await stat(join(folder, variantPackName))).size;
+  };
+  const wanted = await formBytes(1_000_000);
+  const overhead = 5000 + Buffer.byteLength(text);
+  assert.equal(await formBytes(overhead + wanted), wanted);
+  assert.ok((await formBytes(overhead + wanted - 1)) < wanted);
+  assert.equal(await formBytes(overhead), 0);
 });
 
 test('a bundle that is gone, or is another, is said and nothing is made', async () => {

@@ -63,8 +63,8 @@ export async function findContestants({
       name: 'ours',
       start: async (kubeconfig, apiBaseUrl) => {
         const port = await findFreePort();
-        // As the image has it: what V8 compiled is kept for the next start.
-        const env = { NODE_COMPILE_CACHE: compiled };
+        // As the image has it: what V8 compiled is kept for the next start, and one arena serves all threads.
+        const env = { NODE_COMPILE_CACHE: compiled, MALLOC_ARENA_MAX: '1' };
         return watchProgram(port, env, process.execPath, [
           ...nodeFlags,
           join(root, 'dist/operator.mjs'),

@@ -34,17 +34,21 @@ const callsPerResource = 3;
 
 /** One round, on a cluster of its own. */
 export async function measure(contestant: Contestant, sizes: Sizes, progress: Progress): Promise<Figures> {
+  const roundAt = performance.now();
   const vendor = await startInstantVendor();
   const cluster = await startBenchCluster();
   const round: Round = { ...sizes, contestant, cluster, vendor, progress };
   try {
     const empty = await measureEmpty(round);
     progress.begin('make', sizes.resources);
+    const startedAt = performance.now();
     await cluster.fill(sizes.resources, progress.reach);
+    const made = { makeSeconds: (performance.now() - startedAt) / 1000 };
     const published = await measurePublishing(round);
     const restarted = await measureRestart(round);
     const edited = await measureEdits(round);
-    return { ...empty, ...published, ...restarted, ...edited };
+    const roundSeconds = (performance.now() - roundAt) / 1000;
+    return { ...empty, ...made, ...published, ...restarted, ...edited, roundSeconds };
   } finally {
     progress.end();
     await cluster.stop();

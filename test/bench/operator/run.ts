@@ -15,7 +15,7 @@ const usage = `node test/bench/operator/run.ts [flags]
   --workers N        passes at the same time (4)
   --edits N          edits while the first list is worked off (100)
   --idle SECONDS     how long idle is watched (30)
-  --phase SECONDS    a phase that takes longer has failed (300)
+  --phase SECONDS    a phase that takes longer has failed (300 and a third of a second for each resource)
   --only NAME        ours or peer
   --node-flag FLAG   given to our Node, to profile it; may be repeated
 `;
@@ -27,7 +27,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '4' },
     edits: { type: 'string', default: '100' },
     idle: { type: 'string', default: '30' },
-    phase: { type: 'string', default: '300' },
+    phase: { type: 'string' },
     only: { type: 'string' },
     'node-flag': { type: 'string', multiple: true, default: [] },
     help: { type: 'boolean', default: false },
@@ -51,11 +51,12 @@ function medianOf(rounds: readonly Figures[]): Figures {
 }
 
 async function main(): Promise<void> {
+  const resources = Number(values.resources);
   const sizes = {
-    resources: Number(values.resources),
+    resources,
     edits: Number(values.edits),
     idleSeconds: Number(values.idle),
-    phaseSeconds: Number(values.phase),
+    phaseSeconds: Number(values.phase ?? 300 + resources / 3),
   };
   const found = await findContestants({ workers: Number(values.workers), nodeFlags: values['node-flag'] });
   const contestants = found.filter(({ name }) => values.only === undefined || name === values.only);
@@ -65,15 +66,15 @@ async function main(): Promise<void> {
       const { name } = contestant;
       const figures = await measure(contestant, sizes, showProgress(`${name} ${round + 1}`));
       all.get(name)?.push(figures);
-      print({ round: name, resources: sizes.resources, ...figures });
+      print({ round: name, resources, ...figures });
     }
   }
   const medians = new Map([...all].map(([name, rounds]) => [name, medianOf(rounds)]));
-  for (const [name, figures] of medians) print({ median: name, resources: sizes.resources, ...figures });
+  for (const [name, figures] of medians) print({ median: name, resources, ...figures });
   const [ours, peer] = [medians.get('ours'), medians.get('peer')];
   if (ours === undefined || peer === undefined) return;
   const ratios = Object.entries(ours).map(([name, value]) => [name, value / (peer[name] ?? Number.NaN)]);
-  print({ ratio: 'ours / peer', resources: sizes.resources, ...Object.fromEntries(ratios) });
+  print({ ratio: 'ours / peer', resources, ...Object.fromEntries(ratios) });
 }
 
 if (values.help) process.stdout.write(usage);

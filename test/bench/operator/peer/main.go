@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,6 +29,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
+
+// As ours asks about a job at first.
+const pollEvery = 2 * time.Second
 
 var kind = schema.GroupVersionKind{Group: "staticexport.dev", Version: "v1alpha1", Kind: "StaticExport"}
 
@@ -82,7 +86,10 @@ func run(kubeconfig, api, namespace, metrics, probes string, workers int) error 
 	err = builder.ControllerManagedBy(manager).
 		For(object, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Complete(&reconciler{Client: manager.GetClient(), live: manager.GetAPIReader(), api: api})
+		Complete(&reconciler{
+			Client: manager.GetClient(), live: manager.GetAPIReader(), api: api,
+			recorder: manager.GetEventRecorder("bench-peer"),
+		})
 	if err != nil {
 		return err
 	}
@@ -91,8 +98,9 @@ func run(kubeconfig, api, namespace, metrics, probes string, workers int) error 
 
 type reconciler struct {
 	client.Client
-	live client.Reader
-	api  string
+	live     client.Reader
+	api      string
+	recorder events.EventRecorder
 }
 
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -149,7 +157,8 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 		if err := call(ctx, http.MethodPost, jobs, key, map[string]string{"domain": domain}, &started); err != nil {
 			return ctrl.Result{}, err
 		}
-		return ctrl.Result{RequeueAfter: time.Second}, r.status(ctx, object, "job", map[string]any{"id": started.JobID})
+		r.tell(object, "ExportStarted", "Export started. Job "+started.JobID+".")
+		return ctrl.Result{RequeueAfter: pollEvery}, r.status(ctx, object, "job", map[string]any{"id": started.JobID})
 	case state != "completed":
 		var polled struct {
 			Status string `json:"status"`
@@ -157,7 +166,11 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 		if err := call(ctx, http.MethodGet, jobs+"/"+job, key, nil, &polled); err != nil {
 			return ctrl.Result{}, err
 		}
-		return ctrl.Result{RequeueAfter: time.Second}, r.status(ctx, object, "job", map[string]any{"id": job, "state": polled.Status})
+		next := pollEvery
+		if polled.Status == "completed" {
+			next = time.Millisecond
+		}
+		return ctrl.Result{RequeueAfter: next}, r.status(ctx, object, "job", map[string]any{"id": job, "state": polled.Status})
 	default:
 		var minted struct {
 			BundleURL string `json:"bundleUrl"`
@@ -172,8 +185,13 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 		if err := r.publish(ctx, object, minted.BundleURL, minted.ExpiresAt); err != nil {
 			return ctrl.Result{}, err
 		}
+		r.tell(object, "Promoted", "Version "+minted.ExpiresAt+" is published.")
 		return ctrl.Result{RequeueAfter: time.Hour}, r.status(ctx, object, "job", map[string]any{"id": job, "state": state})
 	}
+}
+
+func (r *reconciler) tell(object *unstructured.Unstructured, reason, note string) {
+	r.recorder.Eventf(object, nil, corev1.EventTypeNormal, reason, "Reconcile", "%s", note)
 }
 
 func (r *reconciler) publish(ctx context.Context, object *unstructured.Unstructured, link, expires string) error {
@@ -206,11 +224,7 @@ func (r *reconciler) publish(ctx context.Context, object *unstructured.Unstructu
 	if err := apply("Secret", map[string]any{"stringData": map[string]any{"bundleUrl": link, "expiresAt": expires}}); err != nil {
 		return err
 	}
-	if err := apply("ConfigMap", map[string]any{"data": map[string]any{"version": expires}}); err != nil {
-		return err
-	}
-	// What follows the Secret follows what it holds, not what was meant.
-	return r.Get(ctx, output, &corev1.Secret{})
+	return apply("ConfigMap", map[string]any{"data": map[string]any{"version": expires}})
 }
 
 // A job takes the place of the mark of its start.

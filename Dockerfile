@@ -65,7 +65,8 @@ LABEL org.opencontainers.image.title="static-export-operator" \
 COPY --from=documents / /usr/share/doc/static-export-operator/
 COPY LICENSE /usr/share/doc/static-export-operator/
 COPY --from=programs /*.mjs /app/
-COPY --from=compiled /tmp/compiled/${TARGETARCH} /app/compiled
+# Node keeps them to their user, and not every builder keeps the user.
+COPY --from=compiled --chown=65532:65532 /tmp/compiled/${TARGETARCH} /app/compiled
 WORKDIR /app
 # One arena for what lies outside of the heap: each thread that ends would leave one of its own behind, 20 MB together.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled MALLOC_ARENA_MAX=1

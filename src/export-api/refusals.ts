@@ -146,11 +146,20 @@ function markupText(text: string): string {
   return text.trimStart().startsWith('<') ? '' : text;
 }
 
+/** Looks for the mark and then back: looking for a scheme first would read to the end again from every letter. */
+function withoutLink(word: string): string {
+  const mark = word.indexOf('://');
+  if (mark < 0) return word;
+  let start = mark;
+  while (start > 0 && /[a-z0-9+.-]/i.test(word[start - 1] ?? '')) start -= 1;
+  return `${word.slice(0, start)}[link]`;
+}
+
 /** Cuts out keys, links, bearer credentials and anything long enough to be one; leaves one printable line. */
 function redact(text: string, key: string): string {
   return (key === '' ? text : text.replaceAll(key, '[redacted]'))
     .replace(/[\p{C}\p{Z}\s]+/gu, ' ')
-    .replace(/\b[a-z][a-z0-9+.-]*:\/\/\S+/gi, '[link]')
+    .replace(/\S+/g, withoutLink)
     .replace(/\bbearer\s+\S+/gi, '[redacted]')
     .replace(/\bsvc_\S+/g, '[redacted]')
     .replace(/[\w%+/=-]{33,}/g, '[redacted]');

@@ -2,9 +2,10 @@
 // one or two tables, `"js/"+({1:"page"}[e]||e)+"."+{1:"HASH"}[e]+".js"`. A site that hydrates goes blank without
 // them, and no page names them. Owns: that one expression. Never runs what it reads.
 
+/** Takes the parentheses in front of it; whoever took some as well would try every way to share them. */
 const table = String.raw`\(*\{([^{}]{0,200000})\}\)*\[\w+\]`;
 const expression = new RegExp(
-  String.raw`"((?:[\w@.~-]{1,80}/){1,8})"\+(?:(?:\(*${table}(?:\|\|\w+)?\)*|\w+)\+"([.-])"\+)?\(*${table}\)*\+"(\.[\w.]{1,40})"`,
+  String.raw`"((?:[\w@.~-]{1,80}/){1,8})"\+(?:(?:${table}(?:\|\|\w+)?\)*|\w+)\+"([.-])"\+)?${table}\)*\+"(\.[\w.]{1,40})"`,
   'g',
 );
 const entry = /(?:"([^"]{1,200})"|([\w$]{1,200})):"([^"]{1,200})"/g;

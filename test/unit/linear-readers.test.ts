@@ -1,0 +1,204 @@
+// Whoever reads text that a stranger wrote (a request, an archive's names, an answer of the API or of an origin) costs
+// no more than its length: a hundred thousand of what it stops at, of every kind, is read to its end. A reader that is not
+// linear would take half a minute for one of these, and the guard ends it, which is why no time is measured here.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { detectType } from '../../src/bundle/archive-type.ts';
+import { countPages } from '../../src/bundle/digest.ts';
+import { readFilePath } from '../../src/bundle/entry-path.ts';
+import { defaultLimits } from '../../src/bundle/limits.ts';
+import { judgeAnswer } from '../../src/bundle/link-answer.ts';
+import { readInstant, readWordedDate } from '../../src/export-api/instants.ts';
+import { readJobId, readPercent } from '../../src/export-api/job-answers.ts';
+import { excerptOf } from '../../src/export-api/refusals.ts';
+import { readPayload } from '../../src/export-service/crawler/next-payload.ts';
+import { readScriptReferences } from '../../src/export-service/crawler/script-references.ts';
+import { readLlmsText, readSitemap } from '../../src/export-service/crawler/sitemap.ts';
+import { readSrcset } from '../../src/export-service/crawler/srcset.ts';
+import { parseDateBound } from '../../src/export-service/date-bounds.ts';
+import { judgeLink } from '../../src/export-service/links.ts';
+import { assetNaming } from '../../src/site/asset-name.ts';
+import { readByteRange } from '../../src/site/byte-range.ts';
+import { acceptedForms } from '../../src/site/content-coding.ts';
+import { contentTypeOf } from '../../src/site/content-type.ts';
+import { allowsRange, findKnownTag, matchesStrongly, type SendableForms } from '../../src/site/entity-tag.ts';
+import { isHiddenFile } from '../../src/site/hidden-files.ts';
+import { readRequestPath } from '../../src/site/request-path.ts';
+import { buildRouteTable } from '../../src/site/route-table.ts';
+import { parseRetryAfter } from '../../src/wire/retry-after.ts';
+import { runToItsEnd } from '../support/watchdog.ts';
+import { bundleOf } from './site/fixtures.ts';
+
+const longest = 100_000;
+const table = buildRouteTable(bundleOf(['404.html', 'a/404.html', 'a/b/404.html']));
+const entityTag = `"${'0'.repeat(32)}"`;
+const forms: SendableForms = { tags: [entityTag, '"x"'], entityTag, codings: ['br', 'gzip'] };
+const roomy = { ...defaultLimits, maxPathBytes: 2 * longest, maxPathSegments: longest };
+
+interface Reader {
+  readonly read: (text: string) => unknown;
+  readonly openings: readonly string[];
+  /** Where a reader itself cuts its text, or works with a constant that is large. */
+  readonly most?: number;
+}
+
+const readers: Readonly<Record<string, Reader>> = {
+  'Accept-Encoding': { read: acceptedForms, openings: ['', 'br', 'br;', 'br;q', 'br;q=', 'br;q=0'] },
+  'If-None-Match': { read: (text) => findKnownTag(text, forms), openings: ['', '"', '"a"', 'W/'] },
+  'If-Match': { read: (text) => matchesStrongly(text, forms), openings: ['', '"', '"a"', 'W/'] },
+  'If-Range': { read: (text) => allowsRange(text, '"x"'), openings: ['', '"a"'] },
+  Range: {
+    read: (text) => readByteRange(text, 100),
+    openings: ['', 'bytes', 'bytes=', 'bytes=0', 'bytes=0-', 'bytes=0-1'],
+  },
+  target: {
+    read: (text) => readRequestPath(text, '/docs'),
+    openings: ['', '/', '/docs/', 'http://', 'http://a/', '/?'],
+  },
+  'a path that is absent': { read: table.findNotFoundPage, openings: ['/', '/a/', '/a/b/'] },
+  "a file's name": {
+    read: (name) => {
+      assert.doesNotThrow(() => [isHiddenFile(name), assetNaming(name), contentTypeOf(name)]);
+      countPages([{ path: name }]);
+    },
+    openings: ['', 'assets/', 'assets/a.', 'assets/a-', 'a.'],
+    most: defaultLimits.maxPathBytes,
+  },
+  "an entry's name": {
+    read: (name) => {
+      try {
+        readFilePath(name, roomy);
+      } catch {
+        // Refused, which is the end too.
+      }
+    },
+    openings: ['', './', 'a/'],
+  },
+  "an archive's head": { read: (text) => detectType(Buffer.from(text)), openings: ['', '<', ' <html'] },
+  "a storage's refusal": {
+    read: (text) => judgeAnswer(400, text),
+    openings: ['', 'token', 'token has', 'link is '],
+    most: 8192,
+  },
+  "an API's words": {
+    read: (text) => excerptOf(text, 'key'),
+    openings: ['', '<Message>', '<title>', 'a://', 'bearer', 'svc_'],
+  },
+  "an API's instant": {
+    read: (text) => [readInstant(text), readWordedDate(text), parseRetryAfter(text, 0)],
+    openings: ['', '2026-01-01', '2026-01-01 10:00', '2026-01-01T10:00:00.', 'Sat, 21 Nov', 'Sat ('],
+  },
+  "an API's progress and job": {
+    read: (text) => [readPercent(text), readJobId(undefined, text)],
+    openings: ['', '1', '1.5', '1 of', '/static-export/jobs/', '/static-export/jobs/a'],
+  },
+  'a srcset': { read: readSrcset, openings: ['', 'a', 'a ', 'a ('] },
+  'a script': {
+    read: (text) => readScriptReferences(text, ['/assets/app.js']),
+    openings: ['', '"a/', '"a/b.js', '"a/"+', '"a/"+{', '"a/"+({1:"b"}[e]||e)+"."+{1:"'],
+    most: 50_000,
+  },
+  'a sitemap': {
+    read: (text) => [readSitemap(Buffer.from(text)), readLlmsText(text)],
+    openings: ['', '<loc>', '<xhtml:link ', '<xhtml:link href="', '<!--', '](', '<'],
+  },
+  "a page's data": {
+    read: (text) => readPayload('/a/__next._tree.txt', text),
+    openings: ['', '0:', '0:[', '0:"'],
+  },
+  'a date of a query': { read: parseDateBound, openings: ['', '2026-01-01', '2026-01-01T10:00:00.'] },
+  "an archive's link": {
+    read: (text) => judgeLink(Buffer.from('secret'), 'GET', text, 0),
+    openings: ['', '/bundles/', '/bundles/a/bundle.tar.gz?expires='],
+  },
+};
+
+const fillings = [
+  ...[
+    ' ',
+    '\t',
+    '\n',
+    ' \t',
+    ',',
+    ', ',
+    ';',
+    ':',
+    '=',
+    '-',
+    '.',
+    '/',
+    '*',
+    '"',
+    "'",
+    '(',
+    ')',
+    '<',
+    '>',
+    '[',
+  ],
+  ...[
+    ',"',
+    '"",',
+    ',W/"',
+    ',"a" ',
+    '0',
+    'a',
+    'A',
+    '_',
+    '%',
+    '%41',
+    '\\',
+    '{',
+    '}',
+    '?',
+    '&',
+    '\xff',
+    '\u2028',
+  ],
+  ...[
+    'a.',
+    'a-',
+    'a/',
+    '/.',
+    './',
+    '../',
+    '//',
+    'a ',
+    'a:',
+    'a,',
+    '0.',
+    '<a',
+    '<loc',
+    '<!--',
+    '](',
+    '("',
+    '"a/',
+  ],
+  ...[
+    'token ',
+    'token\t\t',
+    'link is ',
+    '"a/"+{',
+    '"/.js?',
+    '0:[',
+    '\n0:',
+    'href="',
+    '<loc>',
+    'bearer ',
+    'svc_',
+  ],
+];
+
+for (const [name, { read, openings, most = longest }] of Object.entries(readers)) {
+  test(`reading ${name} takes no longer than the text is long`, () => {
+    for (const opening of openings) {
+      for (const filling of fillings) {
+        const inside = filling.repeat(Math.floor(most / filling.length));
+        // Behind all of it something that none of the readers wants there, so that what began to match must give up.
+        const text = `${opening}${inside};x`;
+        assert.doesNotThrow(() => runToItsEnd(() => void read(text)), `${opening}${filling}…`);
+      }
+    }
+  });
+}

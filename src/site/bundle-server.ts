@@ -6,14 +6,17 @@ import { once } from 'node:events';
 import { checkInWorker, rememberWritten, type WrittenCopies } from '../bundle/checking.ts';
 import { defaultLimits } from '../bundle/limits.ts';
 import { prepareInWorker } from '../bundle/preparation.ts';
+import { printableName } from '../bundle/refusal.ts';
 import { openBundleStore } from '../bundle/store.ts';
 import { adminApp } from '../runtime/admin-port.ts';
 import { readAuthorities } from '../runtime/authorities.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { PlainDoorOptions } from '../runtime/plain-door.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent, version } from '../runtime/version.ts';
 import { type BodyCache, createBodyCache } from './body-cache.ts';
+import { findMisplacedName } from './home-page.ts';
 import type { LiveBundle } from './live-bundle.ts';
 import { createLiveSite, type LiveSite } from './live-site.ts';
 import type { PrepareBundle } from './obtaining.ts';
@@ -64,7 +67,10 @@ export async function runBundleServer(
     clock,
     logger,
   });
-  const site = createLiveSite(flags.keep, variants.attend);
+  const site = createLiveSite(flags.keep, (bundle) => {
+    variants.attend(bundle);
+    void warnOfBasePath(bundle, flags.basePath, logger);
+  });
   const cache = createBodyCache(flags.memoryBudget);
   const progress = (): SourceProgress => watch?.progress() ?? startingProgress;
   const metrics = createSiteMetrics(() => figuresOf(site, cache, progress()));
@@ -150,6 +156,14 @@ function variantSettings(flags: BundleServerFlags): VariantSettings {
     cpuPercent: flags.encodingCpu,
     maxBundleBytes: flags.maxBundleSize,
   };
+}
+
+/** What a visitor would see of it is a page without style, and what the operator would see is nothing. */
+async function warnOfBasePath(bundle: LiveBundle, basePath: string, logger: Logger): Promise<void> {
+  const name = await findMisplacedName(bundle, basePath).catch(() => undefined);
+  if (name === undefined) return;
+  const words = `the home page asks for ${printableName(name)}, which is not served; was the site built for --base-path ${basePath || '/'}?`;
+  logger.warn({ digest: bundle.digest }, words);
 }
 
 function sourceOf({ bundleFile, bundleUrl, version }: BundleServerFlags): BundleSource {

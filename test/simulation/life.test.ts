@@ -10,7 +10,7 @@ test('lives with troubles of hours and days break no rule, and their idle days c
   let idleTurns = 0;
   let crashes = 0;
   // Seeds whose troubles end the process more than once.
-  for (const seed of [11, 98, 100]) {
+  for (const seed of [38, 57, 59]) {
     const facts = await playLife(seed, 6, stormy);
     idleTurns += facts['idle passes'] ?? 0;
     crashes += facts['crashes'] ?? 0;

@@ -17,23 +17,29 @@ const restingRates = [0, 0, 0.0005];
 const nightly = '0 3 * * *';
 const weekly = '0 3 * * 1';
 const sixHourly = '30 */6 * * *';
+/** README.md says why these. What costs a hundred times the passes of all else is rare, not left out. */
 const schedules: readonly (string | undefined)[] = [
-  ...Array.from({ length: 6 }, () => undefined),
-  ...Array.from({ length: 9 }, () => nightly),
-  ...Array.from({ length: 4 }, () => weekly),
+  ...Array.from({ length: 14 }, () => undefined),
+  ...Array.from({ length: 26 }, () => nightly),
+  ...Array.from({ length: 9 }, () => weekly),
   sixHourly,
 ];
-/** README.md says why these; a hundredth of all lives has links of 15 minutes besides. */
-const lifetimesInHours = [
-  1, 6, 12, 12, 12, 24, 24, 24, 24, 24, 72, 72, 168, 168, 168, 168, 168, 168, 168, 168,
-];
+const lifetimesInHours = [6, 12, 12, 12, 24, 24, 24, 24, 24, 72, 72, ...Array.from({ length: 9 }, () => 168)];
+const shortestShare = 0.003;
+const shortShare = 0.02;
+
+function pickLifetimeMs(dice: Dice): number {
+  if (dice.isBelow(shortestShare)) return hourMs / 4;
+  return dice.isBelow(shortShare) ? hourMs : dice.pick(lifetimesInHours) * hourMs;
+}
+
 /** How often the hourly looks of a calm day are left out as long as nothing is named; else some of them. */
 const leavingOut = 0.7;
 
 /**
- * Counts by name: `days`, `passes`, `crashes`, `jobs`, `faulty starts`, `spare jobs`, `links`, `versions`; `idle passes` on which
- * nothing was due and `idle days` of nothing else; `looks left out` of calm days; `excused deaths` of links while
- * nobody could be asked for another, and those of a clock set back under a link. `fault|…|call` and
+ * Counts by name: `days`, `passes`, `crashes`, `jobs`, `faulty starts`, `spare jobs`, `links`, `versions`; `idle
+ * passes` on which nothing was due and `idle days` of nothing else; `looks left out` of calm days; `excused deaths` of
+ * links while nobody could be asked for another, and those of a clock set back under a link. `fault|…|call` and
  * `trouble|…|density` by kind, and `happening|lives|density`.
  */
 export type LifeFacts = Readonly<Record<string, number>>;
@@ -96,7 +102,7 @@ class Life {
       this.#log,
       (name) => faultsOf[name] ?? [],
     );
-    world.vendor.linkLifetimeMs = dice.isBelow(0.01) ? 15 * 60_000 : dice.pick(lifetimesInHours) * hourMs;
+    world.vendor.linkLifetimeMs = pickLifetimeMs(dice);
     world.vendor.isIdempotent = dice.isBelow(0.7);
     // Most APIs say how long to wait between two questions.
     world.vendor.pollAfterMs = dice.pick([undefined, 10_000, 60_000, 120_000]);

@@ -13,8 +13,8 @@ import { BundleError } from './bundle-error.ts';
 import type { BundleIndex } from './bundle-index.ts';
 import { type Bytes, watch } from './byte-stream.ts';
 import { commitBundle } from './commit.ts';
-import { formatIndex, type IndexDocument } from './index-document.ts';
-import { checkBundle } from './store-check.ts';
+import type { IndexDocument } from './index-document.ts';
+import { holdsPack } from './store-check.ts';
 import { removeQuietly, type StoreDisk, systemDisk } from './store-disk.ts';
 import { storeFault } from './store-fault.ts';
 import { bundleFolder, digestPattern, indexName, packName } from './store-layout.ts';
@@ -77,9 +77,7 @@ export async function receiveCopy(
   try {
     await ofDisk(makeFolder(staged));
     await writePack(join(staged, packName), document.packBytes, pack);
-    await ofDisk(disk.writeText(join(staged, indexName), formatIndex(document)));
-    const checked = await checkBundle(staged, document.index.digest, disk);
-    if (checked === undefined) throw copyRefused();
+    if (!(await ofDisk(holdsPack(staged, document, disk)))) throw copyRefused();
     return await ofDisk(commitBundle(storeDir, staged, document.index, document.packBytes, disk));
   } finally {
     await removeQuietly(workDir);

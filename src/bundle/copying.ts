@@ -41,7 +41,7 @@ export interface CopyingOptions {
 }
 
 /** An index of as many files as are allowed takes half of it. */
-const maxHeapMb = 256;
+const maxHeapMb = 144;
 
 /** @param program of the worker (`src/bin/bundle-worker.ts`, or where the build put it) */
 export function copyInWorker(program: URL, options: CopyingOptions): TakeCopy {

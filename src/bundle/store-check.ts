@@ -28,15 +28,20 @@ export async function checkBundle(
     const text = await disk.readText(join(folder, indexName));
     const document = text === undefined ? undefined : parseIndex(text);
     if (document === undefined || document.index.digest !== digest) return undefined;
-    return (await holdsPack(join(folder, packName), document, disk)) ? document : undefined;
+    return (await holdsPack(folder, document, disk)) ? document : undefined;
   } catch (error) {
     if (badCopyCodes.has(publishableCode(error))) return undefined;
     throw error;
   }
 }
 
-async function holdsPack(path: string, document: IndexDocument, disk: StoreDisk): Promise<boolean> {
-  const pack = await disk.openFile(path);
+/**
+ * Whether the pack in a folder is what the index says, every file of it.
+ *
+ * @throws what the disk throws, also where there is no pack
+ */
+export async function holdsPack(folder: string, document: IndexDocument, disk: StoreDisk): Promise<boolean> {
+  const pack = await disk.openFile(join(folder, packName));
   try {
     const { size } = await pack.stat();
     return size === document.packBytes && (await holdsAll(pack, document.index.files));

@@ -1,7 +1,7 @@
 // The worker's side of coding a bundle: looks for coded forms on disk, else makes them file by file and keeps them
-// beside the bundle. Owns the budget: a share of one core, in slices shorter than anybody notices; one file at a
-// time in memory; no more room on disk than ordered.
-// Invariant: a form is made only of bytes whose hash was checked, and is kept only where it saves a tenth.
+// beside the bundle. Owns the budget: a share of one core; one file at a time in memory; no more room on disk than
+// ordered. Invariant: a form is made only of bytes whose hash was checked, kept only where it saves a tenth, and
+// believed only where it decodes to its file.
 
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -17,7 +17,9 @@ import type { Clock } from '../runtime/clock.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { type ContentCoding, isWorthCoding } from './content-coding.ts';
 import { contentTypeOf } from './content-type.ts';
+import { shareOfCore } from './core-share.ts';
 import { fingerprintOf } from './entity-tag.ts';
+import { areTrueForms } from './variant-check.ts';
 import { formatVariants, parseVariants, type VariantDocument } from './variant-document.ts';
 import type { VariantOrder, VariantReport } from './variant-message.ts';
 import { type CodedNumbers, createVariantNumbers, setForm } from './variant-table.ts';
@@ -40,8 +42,6 @@ const documentName = 'variants-index';
 const nextPackName = '.variants-next';
 const nextDocumentName = '.variants-index-next';
 
-/** Work this long, then rest as long as the share demands: short enough for a CPU quota's period. */
-const sliceMs = 20;
 const blockBytes = 1024 * 1024;
 
 class VariantError extends PublishableError {}
@@ -51,7 +51,7 @@ export async function runVariantMaking(order: VariantOrder, edge: VariantEdge): 
   try {
     const { index, overheadBytes } = await readIndex(order);
     const left = { ...order, maxBytes: Math.max(0, order.maxBytes - overheadBytes) };
-    const found = await findVariants(left, index, edge.compressors);
+    const found = await findVariants(left, index, edge);
     const made = found ?? (await makeVariants(left, index, edge));
     const numbers = createVariantNumbers(index.files.length);
     for (const [ordinal, coding, offset, size, fingerprint] of made.forms) {
@@ -83,18 +83,21 @@ async function readIndex({ folder, digest }: VariantOrder): Promise<{
   return { index, overheadBytes: packBytes - index.sizeBytes + Buffer.byteLength(text) };
 }
 
-/** Coded forms that a former run left, if they are whole, of the codings wanted now, and what would be made now. */
+/** Coded forms that a former run left, if they are whole, true, of the codings wanted now, and what would be made now. */
 async function findVariants(
   order: VariantOrder,
   index: BundleIndex,
-  compressors: string,
+  { clock, compressors }: VariantEdge,
 ): Promise<VariantDocument | undefined> {
   const text = await systemDisk.readText(join(order.folder, documentName));
   const document = text === undefined ? undefined : parseVariants(text, order.digest, index.files.length);
   const isWanted = document?.codings.join() === order.codings.join() && document.compressors === compressors;
   if (document === undefined || !isWanted || document.packBytes > order.maxBytes) return undefined;
-  const sha256 = await hashFile(join(order.folder, variantPackName)).catch(() => undefined);
-  return sha256 === document.packSha256 ? document : undefined;
+  const path = join(order.folder, variantPackName);
+  const sha256 = await hashFile(path).catch(() => undefined);
+  if (sha256 !== document.packSha256) return undefined;
+  const rest = shareOfCore(order.cpuPercent, clock);
+  return (await areTrueForms(path, document, index, rest)) ? document : undefined;
 }
 
 async function hashFile(path: string): Promise<string> {
@@ -166,14 +169,11 @@ async function removeAll(folder: string, disk: StoreDisk): Promise<void> {
 }
 
 async function codeAll(index: BundleIndex, coder: Coder, cpuPercent: number, clock: Clock): Promise<void> {
-  let sliceStart = clock.monotonic();
+  const rest = shareOfCore(cpuPercent, clock);
   for (const [ordinal, file] of index.files.entries()) {
     if (!isWorthCoding(contentTypeOf(file.path), file.size)) continue;
     coder.code(ordinal, file);
-    const busyMs = clock.monotonic() - sliceStart;
-    if (busyMs < sliceMs) continue;
-    await clock.after((busyMs * (100 - cpuPercent)) / cpuPercent);
-    sliceStart = clock.monotonic();
+    await rest();
   }
 }
 

@@ -7,11 +7,13 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { BundleIndex } from '../../../src/bundle/bundle-index.ts';
 import { digestOf } from '../../../src/bundle/digest.ts';
 import { formatIndex } from '../../../src/bundle/index-document.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
+import { fingerprintOf } from '../../../src/site/entity-tag.ts';
+import { formatVariants, parseVariants } from '../../../src/site/variant-document.ts';
 import { runVariantMaking, variantPackName } from '../../../src/site/variant-making.ts';
 import type { VariantOrder, VariantReport } from '../../../src/site/variant-message.ts';
 import { readVariantTable, type VariantTable } from '../../../src/site/variant-table.ts';
@@ -168,6 +170,69 @@ test('forms on disk are believed when whole, and made again when of other coding
   await rm(join(folder, variantPackName));
   assert.equal(await isFound(), false, 'a lost pack');
   assert.equal(await isFound(), true);
+});
+
+test('forms of another text are not believed, however true their list is of itself', async () => {
+  const index = await storeBundle();
+  await run(index.digest);
+  const listPath = join(folder, 'variants-index');
+  const packPath = join(folder, variantPackName);
+  const document = parseVariants(await readFile(listPath, 'utf8'), index.digest, index.files.length);
+  assert.ok(document);
+  const pack = await readFile(packPath);
+  const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+  const forgeries: Readonly<Record<string, (text: Buffer) => Buffer>> = {
+    'other text': (text) => brotliCompressSync(Buffer.from(text.toString().replaceAll('p', 'q'))),
+    'text that goes on': (text) => brotliCompressSync(Buffer.concat([text, text])),
+    'no form at all': (text) => text.subarray(0, 40),
+  };
+  for (const [what, forge] of Object.entries(forgeries)) {
+    const bodies: Buffer[] = [];
+    let end = 0;
+    const forms = document.forms.map(([ordinal, coding, offset, size]) => {
+      const body = pack.subarray(offset, offset + size);
+      const own = coding === 'br' ? forge(brotliDecompressSync(body)) : body;
+      bodies.push(own);
+      end += own.length;
+      const form: (typeof document.forms)[number] = [
+        ordinal,
+        coding,
+        end - own.length,
+        own.length,
+        fingerprintOf(sha256(own)),
+      ];
+      return form;
+    });
+    const forged = Buffer.concat(bodies);
+    await writeFile(packPath, forged);
+    await writeFile(
+      listPath,
+      formatVariants({ ...document, forms, packBytes: forged.length, packSha256: sha256(forged) }),
+    );
+    const again = await run(index.digest);
+    assert.ok(again.report.type === 'done');
+    assert.equal(again.report.isFound, false, what);
+    assert.deepEqual(await decoded(tableOf(again, index), index, 'a.html'), [
+      content['a.html'],
+      content['a.html'],
+    ]);
+  }
+});
+
+test('a form under a fingerprint that is not its own is not believed', async () => {
+  const index = await storeBundle();
+  await run(index.digest);
+  const listPath = join(folder, 'variants-index');
+  const document = parseVariants(await readFile(listPath, 'utf8'), index.digest, index.files.length);
+  assert.ok(document);
+  const forms = document.forms.map(([ordinal, coding, offset, size, fingerprint]) => {
+    const form: (typeof document.forms)[number] = [ordinal, coding, offset, size, fingerprint + 1];
+    return form;
+  });
+  await writeFile(listPath, formatVariants({ ...document, forms }));
+  const { report } = await run(index.digest);
+  assert.ok(report.type === 'done');
+  assert.equal(report.isFound, false);
 });
 
 test('coding rests as long as its share of the core demands', async () => {

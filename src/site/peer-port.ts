@@ -1,10 +1,12 @@
 // What a server tells the other servers of its site, on the admin port: whether it has a bundle, and the bundle.
 // Only a digest opens anything, and what it opens is what the site shows to everybody: nothing secret is here.
-// Refuses: more copies at once than a few. Readiness does not matter; whoever takes a copy verifies it.
+// Refuses: more copies at once than a few, and readers that take nothing or too little: nobody may shut this port to
+// the others. Readiness does not matter; whoever takes a copy verifies it.
 
 import type { RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { isStored, openOffered } from '../bundle/bundle-copy.ts';
+import { longestCopyMs } from '../bundle/copy-pace.ts';
 import type { PeerState, PeerWord } from '../bundle/peer-request.ts';
 import type { Clock } from '../runtime/clock.ts';
 
@@ -19,29 +21,28 @@ export interface PeerPortFacts {
   readonly id: string;
   readonly storeDir: string;
   readonly intent: () => PeerIntent | undefined;
+  /** A reader that takes nothing for so long is let go; default 5 s. */
+  readonly readerIdleMs?: number;
   readonly clock: Clock;
 }
 
-/** Each costs a descriptor and a quarter of a megabyte; whoever has got one can serve the next. */
-const maxCopies = 4;
-/** A reader that takes longer gave up long ago by its own measure. */
-const longestCopyMs = 15 * 60_000;
+type Part = 'index' | 'pack';
+
+/** Each costs a descriptor and a quarter of a megabyte; whoever has got a pack can serve the next. */
+const mostAtOnce: Readonly<Record<Part, number>> = { index: 32, pack: 4 };
+const readerIdleMs = 5_000;
 
 const route = /^\/peers\/([0-9a-f]{64})(?:\/(index|pack))?$/;
 
 /** Answers `/peers/…`, and hands everything else on. */
 export function peerPort(facts: PeerPortFacts, others: RequestListener): RequestListener {
-  let copies = 0;
-  const sendPart = async (
-    response: ServerResponse,
-    digest: string,
-    part: 'index' | 'pack',
-  ): Promise<void> => {
-    if (copies >= maxCopies) {
+  const underWay: Record<Part, number> = { index: 0, pack: 0 };
+  const sendPart = async (response: ServerResponse, digest: string, part: Part): Promise<void> => {
+    if (underWay[part] >= mostAtOnce[part]) {
       response.writeHead(503, { 'Retry-After': '1' }).end();
       return;
     }
-    copies += 1;
+    underWay[part] += 1;
     try {
       const file = await openOffered(facts.storeDir, digest, part);
       if (file === undefined) {
@@ -53,9 +54,14 @@ export function peerPort(facts: PeerPortFacts, others: RequestListener): Request
         'Content-Length': file.sizeBytes,
         'Cache-Control': 'no-store',
       });
-      await pipeline(file.stream(), response, { signal: facts.clock.deadline(longestCopyMs) });
+      // The socket's own timer: it sees that a part of one large write was taken.
+      response.setTimeout(facts.readerIdleMs ?? readerIdleMs, () => response.destroy());
+      // By then the reader has given up by its own measure, which is the same.
+      await pipeline(file.stream(), response, {
+        signal: facts.clock.deadline(longestCopyMs(file.sizeBytes)),
+      });
     } finally {
-      copies -= 1;
+      underWay[part] -= 1;
     }
   };
   const sendWord = async (response: ServerResponse, digest: string): Promise<void> => {

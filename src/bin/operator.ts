@@ -5,12 +5,14 @@
 import '../runtime/small-young-generation.ts';
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';
+import { keepWasmPlain } from '../runtime/plain-wasm.ts';
 import { runProgram } from '../runtime/program.ts';
 
 // The worker stands beside this file, in the sources and in what the build makes of them.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const workerUrl = new URL(`./bundle-worker.${extension}`, import.meta.url);
 const { env } = process;
+keepWasmPlain();
 
 await runProgram(process, operatorProgram, (values, edge) =>
   runOperator(values, edge, {

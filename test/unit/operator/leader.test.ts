@@ -1,0 +1,137 @@
+// What runs while the lease is held, put together as in the program, over a transport in the test's hand: no write
+// without the lease, an end in order on shutdown and at once on loss, and a look at all when the clock was set.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Call, Transport } from '../../../src/kube/transport.ts';
+import { operatorProgram } from '../../../src/operator/flags.ts';
+import { runLeader } from '../../../src/operator/leader.ts';
+import { createMetrics } from '../../../src/operator/metrics.ts';
+import { createReports } from '../../../src/operator/reports.ts';
+import { WorkQueue } from '../../../src/operator/work-queue.ts';
+import { readInvocation } from '../../../src/runtime/flags.ts';
+import { silentLogger } from '../../../src/runtime/logger.ts';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { settle, steppedClock } from '../../support/stepped-clock.ts';
+
+const docs = {
+  metadata: { namespace: 'ns', name: 'docs', uid: 'u', resourceVersion: '1', generation: 1 },
+  spec: { domain: 'docs.example.com', schedule: '61 3 * * *', api: { keySecretRef: { name: 'key' } } },
+};
+
+function start(isHeld: () => boolean) {
+  const clock = steppedClock();
+  const wall = { aheadMs: 0 };
+  const calls: Call[] = [];
+  const stops = { shutdown: new AbortController(), lost: new AbortController() };
+  /** Answers are held back while this is set. */
+  const hold = { isOn: false };
+  const transport: Transport = {
+    call: async (call, signal) => {
+      calls.push(call);
+      if (hold.isOn) {
+        await new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new ClusterError('Aborted', 'stopped')));
+        });
+      }
+      const { resource, name } = call.address;
+      if (call.method !== 'GET' || (resource.plural === 'staticexports' && name === 'docs')) return docs;
+      throw new ClusterError('NotFound', 'none');
+    },
+    stream: () => Promise.reject(new ClusterError('Invalid', 'no stream')),
+    close: async () => {},
+  };
+  const invocation = readInvocation(operatorProgram, '0', ['--api-base-url=https://api.example.com'], {});
+  assert.equal(invocation.outcome, 'run');
+  if (invocation.outcome !== 'run') assert.fail();
+  const queue = new WorkQueue(clock);
+  const reports = createReports({ get: () => undefined });
+  const metrics = createMetrics({
+    workers: 1,
+    host: 'h',
+    queueFigures: () => queue.figures(),
+    reports: () => reports.list(),
+    watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 1 }),
+  });
+  const nothing = () => Promise.reject(new Error('nobody asks for this'));
+  const running = runLeader(
+    {
+      values: invocation.values,
+      edge: {
+        clock: { ...clock, now: () => clock.now() + wall.aheadMs },
+        random: { uuid: () => 'id', bytes: (length) => new Uint8Array(length), fraction: () => 0.5 },
+        logger: silentLogger,
+        shutdown: stops.shutdown.signal,
+      },
+      queue,
+      transport,
+      outside: {
+        exportApi: { connect: () => assert.fail('no key, no call') },
+        bundles: { inspect: nothing, probe: nothing },
+        close: async () => {},
+      },
+      identity: 'host_1',
+      metrics,
+      reports,
+      lifeLeftMs: () => undefined,
+    },
+    { lost: stops.lost.signal, isHeld },
+  );
+  let hasEnded = false;
+  void running.then(() => {
+    hasEnded = true;
+  });
+  const writes = () => calls.filter(({ method }) => method !== 'GET');
+  const reads = () => calls.filter(({ address }) => address.resource.plural === 'staticexports').length;
+  return { clock, wall, queue, stops, hold, running, writes, reads, hasEnded: () => hasEnded };
+}
+
+test('nothing is written while the lease may be with somebody else, and it is once it is ours', async () => {
+  let isOurs = false;
+  const { clock, queue, stops, running, writes } = start(() => isOurs);
+  queue.add('ns/docs');
+  await clock.pass(100);
+  assert.deepEqual(writes(), []);
+  isOurs = true;
+  await clock.pass(5_000);
+  assert.ok(writes().some(({ address }) => address.subresource === 'status'));
+  assert.ok(writes().some(({ address }) => address.resource.plural === 'events'));
+  stops.shutdown.abort();
+  await running;
+});
+
+test('on shutdown nothing new begins, what is under way has 25 seconds, and nothing is left behind', async () => {
+  const { clock, queue, stops, hold, running, reads, hasEnded } = start(() => true);
+  hold.isOn = true;
+  queue.add('ns/docs');
+  await settle();
+  stops.shutdown.abort();
+  queue.add('ns/other');
+  await clock.pass(24_999);
+  assert.deepEqual([reads(), hasEnded()], [1, false]);
+  await clock.pass(1);
+  await running;
+  assert.equal(clock.waiting(), 0);
+});
+
+test('on loss of the lease what is under way is aborted at once', async () => {
+  const { clock, queue, stops, hold, running } = start(() => true);
+  hold.isOn = true;
+  queue.add('ns/docs');
+  await settle();
+  stops.lost.abort();
+  await running;
+  assert.equal(clock.waiting(), 0);
+});
+
+test('a resource that waits for its time is looked at when the clock was set', async () => {
+  const { clock, wall, queue, stops, running, reads } = start(() => true);
+  queue.add('ns/docs');
+  await clock.pass(15_000);
+  const before = reads();
+  wall.aheadMs = 3_600_000;
+  await clock.pass(10_000);
+  assert.ok(reads() > before, `${reads()} after ${before}`);
+  stops.shutdown.abort();
+  await running;
+});

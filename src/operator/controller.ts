@@ -8,6 +8,7 @@ import type { ObjectKey } from '../loop/ports.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
+import { withinLimit } from '../runtime/time-limit.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { WorkQueue } from './work-queue.ts';
 
@@ -64,7 +65,9 @@ export async function runController(options: ControllerOptions, work: AbortSigna
       const text = await options.queue.take();
       if (text === undefined) return;
       try {
-        await turn(text, options, streaks, work);
+        await withinLimit(options.clock, options.passTimeoutMs, work, (deadline) =>
+          turn(text, options, streaks, { work, deadline }),
+        );
       } finally {
         options.queue.done(text);
       }
@@ -77,12 +80,11 @@ async function turn(
   text: string,
   options: ControllerOptions,
   { failures, hasty }: Streaks,
-  work: AbortSignal,
+  { work, deadline }: { readonly work: AbortSignal; readonly deadline: AbortSignal },
 ): Promise<void> {
   const { queue, clock, random, logger } = options;
   const key = parseKey(text);
   const startedAt = clock.monotonic();
-  const deadline = clock.deadline(options.passTimeoutMs, work);
   try {
     const outcome = await options.pass(key, deadline);
     failures.delete(text);

@@ -93,6 +93,7 @@ export function startReflector(prepare: (server: FakeServer) => void = () => {},
   const server = new FakeServer(clock.monotonic);
   prepare(server);
   const wakes: string[] = [];
+  const found: string[] = [];
   const troubles: (string | undefined)[] = [];
   const stop = new AbortController();
   const reflector = createReflector({
@@ -102,12 +103,15 @@ export function startReflector(prepare: (server: FakeServer) => void = () => {},
     keep: (object) => object,
     clock,
     random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => fraction() },
-    wake: (key) => wakes.push(key),
+    wake: (key, how) => {
+      wakes.push(key);
+      found.push(how);
+    },
     report: (trouble) => troubles.push(trouble?.code),
   });
   const running = reflector.run(stop.signal);
   const last = (): Stream => server.streams.at(-1) ?? assert.fail('no watch is open');
-  return { clock, server, reflector, wakes, troubles, stop, running, last };
+  return { clock, server, reflector, wakes, found, troubles, stop, running, last };
 }
 
 /** The wakes so far, which are forgotten. */

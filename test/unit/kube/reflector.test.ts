@@ -54,6 +54,18 @@ test('wakes for what comes, changes and goes, not for a status', async () => {
   assert.equal(reflector.cache.size, 1);
 });
 
+test('only what the first list of all found is told as listed: nobody waits for it', async () => {
+  const { clock, server, found, last } = startReflector((one) => {
+    one.objects = [object('a', 1), object('b', 2)];
+  });
+  await settle();
+  await last().send('ADDED', object('c', 11));
+  server.objects = [object('a', 1), object('b', 30, 2), object('c', 11)];
+  await last().send('ERROR', { kind: 'Status', code: 410 });
+  await clock.pass(10_000);
+  assert.deepEqual(found, ['listed', 'listed', 'watched', 'watched']);
+});
+
 test('a watch that ends in order goes on from the last place, without a list', async () => {
   const { clock, server, last } = startReflector();
   await settle();

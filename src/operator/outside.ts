@@ -2,7 +2,6 @@
 // behind its links. One set of connections each, proxies and extra authorities included.
 // Refuses: reading `file:` links, which are somebody else's text here.
 
-import { readFile } from 'node:fs/promises';
 import { BundleError } from '../bundle/bundle-error.ts';
 import { type BundleLimits, defaultLimits } from '../bundle/limits.ts';
 import { createLinkAgent, type ProxySettings } from '../bundle/link-agent.ts';
@@ -10,10 +9,10 @@ import { prepareInWorker } from '../bundle/preparation.ts';
 import { probeLink } from '../bundle/probe.ts';
 import { createExportApiClient } from '../export-api/client.ts';
 import type { Bundles, ExportApiSource } from '../loop/ports.ts';
+import { readAuthorities } from '../runtime/authorities.ts';
 import { sizeText } from '../runtime/flag-kinds.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent } from '../runtime/version.ts';
-import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import type { OperatorValues } from './flags.ts';
 
 export interface OutsideFacts {
@@ -34,7 +33,7 @@ export async function openOutside(
   { clock, random }: ProgramEdge,
   { workerUrl, proxy }: OutsideFacts,
 ): Promise<Outside> {
-  const extraCaPem = values.extraCaFile === undefined ? undefined : await readCa(values.extraCaFile);
+  const extraCaPem = await readAuthorities(values.extraCaFile);
   const { allowPrivateLinks, requestTimeout } = values;
   const agent = { proxy, extraCaPem, idleTimeoutMs: requestTimeout };
   // The API's address is chosen by the operator's owner, and may well be inside the cluster.
@@ -102,16 +101,4 @@ function withLimit(error: unknown, { maxArchiveBytes, maxTotalBytes }: BundleLim
   if (bytes === undefined) return error;
   const words = `${message} (${sizeText(bytes)}: promotion.maxBundleSize, or the operator's own limit)`;
   return new BundleError(kind, code, words, { cause: error });
-}
-
-async function readCa(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new PublishableError(
-      'ExtraCaUnreadable',
-      `--extra-ca-file cannot be read (${publishableCode(cause)}); check the path and its rights`,
-      { cause },
-    );
-  }
 }

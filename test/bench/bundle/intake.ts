@@ -22,7 +22,7 @@ const { values } = parseArgs({
 const folder = mkdtempSync(join(tmpdir(), 'bench-intake-'));
 
 try {
-  const program = await buildServer(join(folder, 'program'));
+  const program = buildServer(join(folder, 'program'));
   await bench('made site', writeMadeSite(join(folder, 'made')), program);
   for (const site of values.site) {
     if (existsSync(site)) await bench(site, site, program);

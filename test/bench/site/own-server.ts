@@ -26,7 +26,7 @@ export interface OwnServer extends Contestant {
 
 /** Fills the store by `source` and codes it. @param source flags that name the archive */
 export async function buildOurs(work: string, source: readonly string[]): Promise<OwnBuild> {
-  const own = { program: await buildServer(join(work, 'dist')), store: join(work, 'store') };
+  const own = { program: buildServer(join(work, 'dist')), store: join(work, 'store') };
   const server = await startOurs(own, [...source, '--encodings', 'none']);
   const { digest } = (await server.status()).active;
   await server.program.stop();

@@ -2,11 +2,12 @@
 // lags behind SIGTERM), answers every request with `Connection: close`, and only then shuts its door.
 // Invariant: a request that was accepted gets its answer, unless it outlives the grace period.
 
-import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PublishableError } from '../wire/publishable-error.ts';
+import { type AnswerTurns, createAnswerTurns } from './answer-turns.ts';
 import type { Clock } from './clock.ts';
 import { createPlainDoor, type PlainDoor, type PlainDoorOptions } from './plain-door.ts';
 
@@ -38,8 +39,16 @@ export interface HttpListener {
 /** Thrown when the address cannot be bound; the code is the system's (`EADDRINUSE`, `EACCES`). */
 export class ListenError extends PublishableError {}
 
+/** What a server does beside answering. */
+export interface Manners {
+  /** Told of every answer that the server gave before anything of the request could be read. */
+  readonly countRefusal?: (status: number) => void;
+  /** The methods that there are, where none has a body: nobody is asked to go on sending one. */
+  readonly readOnlyMethods?: string;
+}
+
 /**
- * Binds, and resolves once connections are accepted.
+ * Binds, and resolves once connections are accepted. The requests of one connection come to `handler` one after another.
  *
  * @param plain answers what it can before `handler` is asked; everything goes to `handler` without it
  * @throws {ListenError}
@@ -50,32 +59,50 @@ export async function listenHttp(
   clock: Clock,
   options: ServerOptions = {},
   plain?: PlainDoorOptions,
+  { countRefusal = () => {}, readOnlyMethods }: Manners = {},
 ): Promise<HttpListener> {
   let isDraining = false;
   let isShut = false;
   const connections = new Map<Duplex, Connection>();
-  const server = createServer(options, (request, response) => {
-    if (isDraining) response.setHeader('Connection', 'close');
-    const connection = connections.get(request.socket);
-    if (connection !== undefined) {
-      connection.answers += 1;
-      connection.last = request;
-      response.once('close', () => {
-        connection.answers -= 1;
-        // What was busy when the door was shut would stay for its whole keep-alive time.
-        if (connection.answers === 0 && (isShut || connection.isBroken)) request.socket.end();
-      });
-    }
-    handler(request, response);
-  });
+  const take: RequestListener = (request, response) => {
+    connections.get(request.socket)?.turns.take(request, response);
+  };
+  const server = createServer(options, take);
+  const sendRefusal = (socket: Duplex, refusal: Refusal): void => {
+    countRefusal(refusal.status);
+    writeRefusal(socket, refusal, clock.now());
+    // Who does not close his half is not waited for.
+    const refused = connections.get(socket)?.socket;
+    refused?.setTimeout(refusedMs, () => refused.destroy());
+  };
   server.on('connection', (socket) => {
-    connections.set(socket, { answers: 0, isBroken: false, last: undefined, socket });
-    socket.once('close', () => connections.delete(socket));
+    const turns = createAnswerTurns({
+      socket,
+      answer: (request, response, isLast) => {
+        if (isDraining || isLast) response.setHeader('Connection', 'close');
+        handler(request, response);
+      },
+      // What was busy when the door was shut would stay for its whole keep-alive time.
+      onIdle: () => {
+        if (isShut || connection.isBroken) socket.end();
+      },
+    });
+    const connection: Connection = { turns, isBroken: false, socket };
+    connections.set(socket, connection);
+    socket.once('close', () => {
+      turns.forget();
+      connections.delete(socket);
+    });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    refuse(error, socket, connections.get(socket), clock.now());
+    refuse(error, socket, connections.get(socket), sendRefusal);
   });
-  const door = plain === undefined ? undefined : openDoor(server, plain, clock, () => isDraining);
+  if (readOnlyMethods !== undefined) {
+    server.on('checkContinue', take).on('checkExpectation', take);
+    const refusal = { status: 405, reason: 'Method Not Allowed', more: `Allow: ${readOnlyMethods}\r\n` };
+    server.on('connect', (_request, socket) => sendRefusal(socket, refusal));
+  }
+  const door = plain === undefined ? undefined : openDoor(server, plain, sendRefusal, () => isDraining);
   const { port, host: bound } = await bind(server, address);
   // An accept that fails for want of descriptors heals by itself; unheard, the event would end the process.
   server.on('error', () => {});
@@ -112,7 +139,7 @@ export async function listenHttp(
 function openDoor(
   server: Server,
   options: PlainDoorOptions,
-  clock: Clock,
+  sendRefusal: SendRefusal,
   isDraining: () => boolean,
 ): PlainDoor {
   const listeners = server.listeners('connection');
@@ -120,7 +147,7 @@ function openDoor(
     takeOver: (socket) => {
       for (const listener of listeners) Reflect.apply(listener, server, [socket]);
     },
-    refuseSilent: (socket) => sendRefusal(socket, 'ERR_HTTP_REQUEST_TIMEOUT', clock.now()),
+    refuseSilent: (socket) => sendRefusal(socket, tooLate),
     isDraining,
   });
   server.removeAllListeners('connection').on('connection', door.accept);
@@ -137,18 +164,42 @@ export function cutStalledReader(response: ServerResponse, stalledMs: number): v
   response.setTimeout(stalledMs, () => response.destroy());
 }
 
-interface Connection {
-  readonly socket: Socket;
-  /** Requests whose answers are not out yet. */
-  answers: number;
-  /** Something that is no request came; the answers under way are its last. */
-  isBroken: boolean;
-  last: IncomingMessage | undefined;
+/** Resolves when the reader has taken what was written, or is gone. One who takes none of it is cut, as above. */
+export async function waitForReader(response: ServerResponse, stalledMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cut = (): void => void response.destroy();
+  response.once('drain', resolve).once('close', resolve).once('timeout', cut).setTimeout(stalledMs);
+  await promise;
+  response.off('drain', resolve).off('close', resolve).off('timeout', cut);
+  // What comes between two pieces is not the reader's time.
+  if (!response.destroyed) response.setTimeout(0);
 }
 
-const refusals: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+interface Connection {
+  readonly socket: Socket;
+  readonly turns: AnswerTurns;
+  /** Something that is no request came; the answers under way are its last. */
+  isBroken: boolean;
+}
+
+/** An answer to what is no request that anybody could be asked. */
+interface Refusal {
+  readonly status: number;
+  readonly reason: string;
+  /** Further fields, with their line ends. */
+  readonly more?: string;
+}
+
+/** Time to read the refusal in. */
+const refusedMs = 5000;
+
+type SendRefusal = (socket: Duplex, refusal: Refusal) => void;
+
+const tooLate: Refusal = { status: 408, reason: 'Request Timeout' };
+const malformed: Refusal = { status: 400, reason: 'Bad Request' };
+const refusals: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, reason: 'Request Header Fields Too Large' },
+  ERR_HTTP_REQUEST_TIMEOUT: tooLate,
 };
 
 /** A client that breaks off or sends garbage costs its own connection and nothing more. */
@@ -156,26 +207,25 @@ function refuse(
   error: NodeJS.ErrnoException,
   socket: Duplex,
   connection: Connection | undefined,
-  nowMs: number,
+  sendRefusal: SendRefusal,
 ): void {
+  const unanswered = connection?.turns.unanswered() ?? 0;
   // A request that broke off within its body is never whole: whoever waits for the rest must be let go.
-  const isBrokenOff =
-    connection !== undefined && connection.answers > 0 && connection.last?.complete === false;
+  const isBrokenOff = unanswered > 0 && connection?.turns.isLatestWhole() === false;
   if (!socket.writable || isBrokenOff) {
     socket.destroy();
-  } else if (connection !== undefined && connection.answers > 0) {
+  } else if (connection !== undefined && unanswered > 0) {
     // A refusal now would land inside the answer that is being sent, as if it were its body.
     connection.isBroken = true;
   } else {
-    sendRefusal(socket, error.code ?? '', nowMs);
+    sendRefusal(socket, refusals[error.code ?? ''] ?? malformed);
   }
 }
 
-function sendRefusal(socket: Duplex, code: string, nowMs: number): void {
-  const status = refusals[code] ?? '400 Bad Request';
+function writeRefusal(socket: Duplex, { status, reason, more = '' }: Refusal, nowMs: number): void {
   // RFC 9110 §6.6.1 wants a date in every refusal too.
   const fields = `Date: ${new Date(nowMs).toUTCString()}\r\nCache-Control: no-store\r\nConnection: close`;
-  socket.end(`HTTP/1.1 ${status}\r\n${fields}\r\nContent-Length: 0\r\n\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${more}${fields}\r\nContent-Length: 0\r\n\r\n`);
 }
 
 /** Without a host, on every address of both families, or of the one that the machine has. */

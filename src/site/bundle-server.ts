@@ -40,6 +40,8 @@ import { createVariantKeeper, makeInWorker, type VariantSettings } from './varia
  */
 const siteServerOptions = {
   optimizeEmptyRequests: true,
+  // Refused in our own words, with what is said of every answer.
+  requireHostHeader: false,
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
   requestTimeout: 60_000,
@@ -91,7 +93,10 @@ export async function runBundleServer(
   const handler = siteHandler(serving);
   // What is logged needs the full server's view of a request, and of its end.
   const plain = flags.accessLog ? undefined : plainDoorOf(serving);
-  const sitePort = await listenHttp(flags.listen, handler, clock, siteServerOptions, plain);
+  const sitePort = await listenHttp(flags.listen, handler, clock, siteServerOptions, plain, {
+    countRefusal: metrics.countRefusal,
+    readOnlyMethods: 'GET, HEAD',
+  });
   const admin = adminApp({
     readiness: () => readinessOf(flags, source, site, progress(), shutdown),
     registry: metrics.registry,

@@ -4,6 +4,7 @@
 // twice that may stand once) is for the full parser, from its first byte on.
 // Invariant: what is read here the full parser reads the same way, and finds nothing more in it.
 
+import { isHostValue } from './host-field.ts';
 import type { RequestFacts } from './reply.ts';
 
 /** A request as far as its answer depends on it. */
@@ -69,7 +70,7 @@ export function readPlainRequest(piece: Buffer): PlainRequest | undefined {
   if (line === null) return undefined;
   const [{ length: fieldsAt }, method, target = ''] = line;
   const fields = readFields(text, fieldsAt);
-  if (fields?.host === undefined) return undefined;
+  if (fields?.host === undefined || !isHostValue(fields.host)) return undefined;
   if (fields.connection !== undefined && fields.connection.toLowerCase() !== 'keep-alive') return undefined;
   const { ifMatch, ifNoneMatch, range, ifRange, acceptEncoding } = fields;
   return {

@@ -4,10 +4,11 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '../runtime/clock.ts';
-import { cutStalledReader } from '../runtime/http-listener.ts';
+import { cutStalledReader, waitForReader } from '../runtime/http-listener.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type AccessLog, logWhenDone } from './access-log.ts';
 import type { BodyCache, CachedBody } from './body-cache.ts';
+import { isHostWellFormed } from './host-field.ts';
 import type { LiveBundle } from './live-bundle.ts';
 import type { LiveSite, SiteView } from './live-site.ts';
 import type { ReadPace } from './read-pace.ts';
@@ -70,7 +71,9 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
   const { serving } = exchange;
   const { site, basePath, always } = serving;
   const view = site.view();
-  const reply = planReply(factsOf(request), readRequestPath(request.url ?? '', basePath), view, always);
+  const reply =
+    refusalOf(request, always) ??
+    planReply(factsOf(request), readRequestPath(request.url ?? '', basePath), view, always);
   const { body } = reply;
   if (body.kind !== 'file') {
     sendWhole(exchange, reply, body.kind === 'text' ? body.text : '');
@@ -79,6 +82,20 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
   const atOnce = bodyAtOnce(serving, view, body);
   if (atOnce === undefined) sendFromPack(exchange, reply, body, bundleOf(view, body));
   else sendCached(exchange, reply, atOnce);
+}
+
+const last = ['Connection', 'close'];
+
+/** What is wrong with a request beside what it asks for. What comes behind it on the connection is not believed. */
+function refusalOf(request: IncomingMessage, always: SiteHeaders): Reply | undefined {
+  const { rawHeaders, httpVersion, headers } = request;
+  if (!isHostWellFormed(rawHeaders, httpVersion !== '1.0')) {
+    return plainReply(400, 'A request names one host.', always, last);
+  }
+  const { expect } = headers;
+  return expect === undefined || expect.toLowerCase() === '100-continue'
+    ? undefined
+    : plainReply(417, 'This server meets no such expectation.', always, last);
 }
 
 /** What is to be sent of a body, and the whole that has to stay meanwhile. */
@@ -149,7 +166,11 @@ function sendWhole(exchange: Exchange, reply: Reply, body: string | Buffer): voi
 /** The last of an answer. What the reader does not take is not kept for ever. */
 function end({ response, serving }: Exchange, body: string | Buffer): void {
   response.end(body);
-  cutStalledReader(response, serving.stalledReaderMs ?? defaultStalledReaderMs);
+  cutStalledReader(response, stalledMsOf(serving));
+}
+
+function stalledMsOf({ stalledReaderMs = defaultStalledReaderMs }: SiteServing): number {
+  return stalledReaderMs;
 }
 
 function count({ serving, beganMs }: Exchange, status: number, bodyBytes: number): void {
@@ -195,32 +216,23 @@ async function sendInPieces(
   { route, coded, start, endExclusive }: FileBody,
   bundle: LiveBundle,
 ): Promise<void> {
-  const { response } = exchange;
+  const { response, serving } = exchange;
   const pack = bundle.packOf(coded);
-  for (let at = start; at < endExclusive; ) {
-    const piece = await pack.readRange(coded ?? route.file, at, Math.min(at + chunkBytes, endExclusive));
-    if (at === start) response.writeHead(reply.status, [...reply.headers]);
-    if (response.destroyed) break;
-    if (!response.write(piece)) await waitForReader(exchange);
-    at += piece.length;
+  let at = start;
+  try {
+    while (at < endExclusive && !response.destroyed) {
+      const piece = await pack.readRange(coded ?? route.file, at, Math.min(at + chunkBytes, endExclusive));
+      if (response.destroyed) break;
+      if (at === start) response.writeHead(reply.status, [...reply.headers]);
+      at += piece.length;
+      if (!response.write(piece)) await waitForReader(response, stalledMsOf(serving));
+    }
+    if (!response.destroyed) end(exchange, '');
+  } finally {
+    // What left with its reader was not sent; before the head there was no answer.
+    const unsent = response.destroyed ? response.writableLength : 0;
+    if (response.headersSent) count(exchange, reply.status, Math.max(0, at - start - unsent));
   }
-  end(exchange, '');
-  count(exchange, reply.status, endExclusive - start);
-}
-
-/** Resolves when the reader has taken what was written, or is gone. */
-async function waitForReader({ response, serving }: Exchange): Promise<void> {
-  const moved = new AbortController();
-  const wake = (): void => moved.abort();
-  response.once('drain', wake).once('close', wake);
-  const stalled = await serving.clock
-    .after(serving.stalledReaderMs ?? defaultStalledReaderMs, moved.signal)
-    .then(
-      () => true,
-      () => false,
-    );
-  response.off('drain', wake).off('close', wake);
-  if (stalled) response.destroy();
 }
 
 function fail(exchange: Exchange, error: unknown): void {

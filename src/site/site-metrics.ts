@@ -28,6 +28,8 @@ export interface SiteFigures {
 export interface SiteMetrics {
   readonly registry: Registry;
   countReply(status: number, bodyBytes: number, tookMs: number): void;
+  /** An answer to what could not be read as a request. */
+  countRefusal(status: number): void;
   countDownload(outcome: DownloadOutcome): void;
   countDamagedCopy(): void;
 }
@@ -157,10 +159,15 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     });
   }
 
+  function countStatus(status: number): void {
+    replies.set(status, (replies.get(status) ?? 0) + 1);
+  }
+
   return {
     registry,
+    countRefusal: countStatus,
     countReply: (status, bytes, tookMs) => {
-      replies.set(status, (replies.get(status) ?? 0) + 1);
+      countStatus(status);
       bodyBytes += bytes;
       durations.observe(tookMs / 1000);
     },

@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { ListenError, listenHttp } from '../../../src/runtime/http-listener.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
 const now = { lingerMs: 0, graceMs: 5_000 };
@@ -194,5 +195,68 @@ test('garbage on the wire gets 400 and costs its own connection only', async () 
   assert.match(String(chunk), /^HTTP\/1\.1 400 /);
   socket.destroy();
   assert.equal((await fetch(listener.url)).status, 200);
+  await listener.close(now);
+});
+
+test('requests sent at once are handed on one after another, and none for a reader who has left', async () => {
+  const asked: string[] = [];
+  const answers: ServerResponse[] = [];
+  const listener = await listenHttp(
+    local,
+    (request, response) => {
+      asked.push(request.url ?? '');
+      answers.push(response);
+    },
+    systemClock,
+  );
+  const socket = connect(listener.port, '127.0.0.1');
+  socket.on('error', () => {}).resume();
+  socket.write(['/1', '/2', '/3', '/4'].map((url) => `GET ${url} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''));
+  await eventually('the first is asked', () => answers[0]);
+  await systemClock.after(0);
+  assert.deepEqual(asked, ['/1']);
+  const [first] = answers;
+  first?.end('answer');
+  const second = await eventually('the second is asked', () => answers[1]);
+  await systemClock.after(0);
+  assert.deepEqual(asked, ['/1', '/2']);
+  const gone = once(second, 'close');
+  socket.resetAndDestroy();
+  await gone;
+  await systemClock.after(0);
+  assert.deepEqual(asked, ['/1', '/2'], 'what was not begun is forgotten');
+  await listener.close(now);
+});
+
+test('where there are no bodies nobody is asked for one, and CONNECT is told what there is', async () => {
+  const refused: number[] = [];
+  const listener = await listenHttp(
+    local,
+    ({ headers }, response) => response.writeHead(405, { Connection: 'close' }).end(headers.expect),
+    systemClock,
+    {},
+    undefined,
+    { readOnlyMethods: 'GET, HEAD', countRefusal: (status) => refused.push(status) },
+  );
+  const send = async (text: string): Promise<string> => {
+    const socket = connect(listener.port, '127.0.0.1');
+    let received = '';
+    socket.setEncoding('latin1').on('data', (part: string) => {
+      received += part;
+    });
+    socket.write(text);
+    await once(socket, 'close');
+    return received;
+  };
+  for (const expected of ['100-continue', 'x']) {
+    const fields = `Host: a\r\nExpect: ${expected}\r\nContent-Length: 5\r\n\r\n`;
+    const answer = await send(`POST / HTTP/1.1\r\n${fields}`);
+    assert.match(answer, /^HTTP\/1\.1 405 /);
+    assert.ok(answer.includes(expected));
+  }
+  const answer = await send('CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n');
+  assert.match(answer, /^HTTP\/1\.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\n/);
+  await send('NONSENSE\r\n\r\n');
+  assert.deepEqual(refused, [405, 400]);
   await listener.close(now);
 });

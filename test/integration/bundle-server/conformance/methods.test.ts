@@ -82,6 +82,12 @@ test('RFC 9112 §3, §5: what the parser refuses has a status that says why, and
     ['no target', 'GET HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['no leading slash', 'GET page HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['no Host', 'GET /page HTTP/1.1\r\n\r\n', 400],
+    ['two hosts', 'GET /page HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
+    ['one host twice, apart', 'GET /page HTTP/1.1\r\nHost: a\r\nX: y\r\nhost: a\r\n\r\n', 400],
+    ['a host that is none', 'GET /page HTTP/1.1\r\nHost: a b/@\r\n\r\n', 400],
+    ['the same, of a method that is not there', 'POST /page HTTP/1.1\r\nHost: a/b\r\n\r\n', 400],
+    ['an expectation', 'GET /page HTTP/1.1\r\nHost: a\r\nExpect: a cake\r\n\r\n', 417],
+    ['a tunnel', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
     ['another version', 'GET /page HTTP/3.7\r\nHost: a\r\n\r\n', 400],
     ['space before the colon', 'GET /page HTTP/1.1\r\nHost : a\r\n\r\n', 400],
     ['a folded field', 'GET /page HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n', 400],
@@ -99,6 +105,21 @@ test('RFC 9112 §3, §5: what the parser refuses has a status that says why, and
     const answer = readAnswer(await sendRaw(site.port, closing));
     assert.equal(answer.status, status, rule);
     assert.match(answer.head, /\r\nDate: /, rule);
+    assert.match(answer.head, /\r\nCache-Control: no-store/, rule);
+    assert.match(answer.head, /\r\nContent-Length: \d/, rule);
+    assert.doesNotMatch(answer.head, /chunked/, rule);
+    if (status === 405) assert.match(answer.head, /\r\nAllow: GET, HEAD/, rule);
+  }
+});
+
+test('§10.1.1 nobody is asked to send a body that is not wanted', async () => {
+  const fields = ['Host: a', 'Expect: 100-continue', 'Content-Length: 5', 'Connection: close'];
+  for (const [method, status] of [
+    ['POST', 405],
+    ['GET', 200],
+  ] as const) {
+    const text = await sendRaw(site.port, [`${method} /digits.bin HTTP/1.1`, ...fields, '', ''].join('\r\n'));
+    assert.ok(text.startsWith(`HTTP/1.1 ${status} `), `${method}: ${text.slice(0, 30)}`);
   }
 });
 

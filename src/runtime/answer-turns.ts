@@ -1,0 +1,72 @@
+// The requests of one connection, answered one after another. A client may send many at once (pipelining); each is
+// handed on only when the answer before it is out, so that nothing is read, made or held for a reader who has not come
+// to it yet, and what was not begun is forgotten when the connection ends.
+// Invariant: at most one answer of a connection is being made, and few requests wait; the rest is never answered,
+// which the last answer says (`Connection: close`, RFC 9112 §9.3.2).
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+export interface AnswerTurns {
+  /** The next request, which gets its turn now, later, or never. */
+  take(request: IncomingMessage, response: ServerResponse): void;
+  /** Requests that were taken and whose answers are not out yet. */
+  readonly unanswered: () => number;
+  /** True where the latest request came with its body whole, or none came. */
+  readonly isLatestWhole: () => boolean;
+  /** What waits is not answered any more. */
+  forget(): void;
+}
+
+export interface TurnPorts {
+  readonly socket: Socket;
+  /** @param isLast no other answer will follow on this connection */
+  readonly answer: (request: IncomingMessage, response: ServerResponse, isLast: boolean) => void;
+  /** Told when every request that was taken is answered. */
+  readonly onIdle: () => void;
+}
+
+/** More than any client sends ahead on purpose. */
+export const mostUnanswered = 16;
+
+export function createAnswerTurns({ socket, answer, onIdle }: TurnPorts): AnswerTurns {
+  let latest: IncomingMessage | undefined;
+  let isBusy = false;
+  let isFull = false;
+  let waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
+
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+    isBusy = true;
+    response.once('close', end);
+    answer(request, response, isFull && waiting.length === 0);
+  };
+
+  const end = (): void => {
+    isBusy = false;
+    // The answer before was the last one, or its reader has left.
+    if (!socket.writable) waiting = [];
+    const next = waiting.shift();
+    if (next === undefined) onIdle();
+    else begin(...next);
+  };
+
+  return {
+    take: (request, response) => {
+      latest = request;
+      if (isFull) return;
+      if (!isBusy) {
+        begin(request, response);
+      } else if (waiting.length < mostUnanswered - 1) {
+        waiting.push([request, response]);
+      } else {
+        isFull = true;
+        socket.pause();
+      }
+    },
+    unanswered: () => waiting.length + (isBusy ? 1 : 0),
+    isLatestWhole: () => latest?.complete !== false,
+    forget: () => {
+      waiting = [];
+    },
+  };
+}

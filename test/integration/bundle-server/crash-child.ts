@@ -1,4 +1,5 @@
-// A program that puts a bundle into a store and makes it current, and kills itself with -9 at a given file operation.
+// A program that puts a bundle into a store and makes it current, and kills itself with -9 at a given file operation,
+// the writes of the pack included.
 // Arguments: store, archive, steps to let through, the moment of the kill. Prints how many steps a whole run takes.
 
 import { writeFileSync } from 'node:fs';
@@ -9,28 +10,9 @@ import { runPreparation } from '../../../src/bundle/preparation-run.ts';
 import { openBundleStore } from '../../../src/bundle/store.ts';
 import { type StoreDisk, systemDisk } from '../../../src/bundle/store-disk.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { step, stepsTaken } from './kill-steps.ts';
 
-const [store = '', archive = '', steps = '', moment = ''] = process.argv.slice(2);
-
-/** Waits for its own death: a signal to oneself is delivered, but not always before the next line. */
-const die = async (): Promise<never> => {
-  process.kill(process.pid, 'SIGKILL');
-  return new Promise(() => {});
-};
-
-let taken = 0;
-const step = async <T>(work: () => Promise<T>, half?: () => void): Promise<T> => {
-  taken += 1;
-  const isLast = taken === Number(steps) + 1;
-  if (isLast && moment === 'before') await die();
-  if (isLast && moment === 'amid' && half !== undefined) {
-    half();
-    await die();
-  }
-  const result = await work();
-  if (isLast) await die();
-  return result;
-};
+const [store = '', archive = ''] = process.argv.slice(2);
 
 const disk: StoreDisk = {
   makeFolder: (path) => step(() => systemDisk.makeFolder(path)),
@@ -76,4 +58,4 @@ const stored = await opened.open(digest);
 await stored?.close();
 await opened.activate(digest, { version: 'new', activatedAt: 2 });
 await opened.sweep();
-console.log(taken);
+console.log(stepsTaken());

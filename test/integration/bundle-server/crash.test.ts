@@ -3,32 +3,73 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { z } from 'zod';
 import { openBundleStore } from '../../../src/bundle/store.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { runVariantMaking } from '../../../src/site/variant-making.ts';
+import type { VariantReport } from '../../../src/site/variant-message.ts';
 import { putBundle } from '../../support/store-builder.ts';
+import { entry, tar } from '../../support/tar-builder.ts';
 import { bundleDocument, makeArchive, makeSite } from './archive.ts';
 import { startLinkServer } from './link-server.ts';
 import { ask } from './raw-client.ts';
 import { prepareSite } from './served-site.ts';
 
+const stepsShape = z.object({ steps: z.number(), halves: z.array(z.number()) });
+
 interface Ending {
   readonly signal: string | null;
-  readonly steps: number;
+  /** `undefined` of one that was killed. */
+  readonly taken: z.infer<typeof stepsShape> | undefined;
 }
 
-function runChild(args: readonly string[]): Promise<Ending> {
+interface Kill {
+  readonly at: number;
+  readonly moment: 'before' | 'amid' | 'after';
+}
+
+/** Before each step, amid those that have a middle, and after the last. */
+function killsOf(taken: Ending['taken']): readonly Kill[] {
+  assert.ok(taken !== undefined);
+  const { steps, halves } = taken;
+  return [
+    ...Array.from({ length: steps }, (_, at) => ({ at, moment: 'before' }) as const),
+    ...halves.map((at) => ({ at, moment: 'amid' }) as const),
+    { at: steps - 1, moment: 'after' },
+  ];
+}
+
+/** Three at a time. */
+async function eachKill<T>(kills: readonly Kill[], crash: (kill: Kill) => Promise<T>): Promise<readonly T[]> {
+  const found: T[] = [];
+  const next = kills.values();
+  const worker = async (): Promise<void> => {
+    for (const kill of next) found.push(await crash(kill));
+  };
+  await Promise.all([worker(), worker(), worker()]);
+  assert.equal(found.length, kills.length);
+  return found;
+}
+
+function runChild(program: string, args: readonly string[]): Promise<Ending> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       process.execPath,
-      [join(import.meta.dirname, 'crash-child.ts'), ...args],
+      [join(import.meta.dirname, program), ...args],
       (error, stdout, stderr) => {
         const { signalCode } = child;
         if (error !== null && signalCode !== 'SIGKILL') reject(new Error(stderr, { cause: error }));
-        else resolve({ signal: signalCode, steps: Number(stdout) });
+        else {
+          const taken = stdout === '' ? undefined : stepsShape.parse(JSON.parse(stdout));
+          resolve({ signal: signalCode, taken });
+        }
       },
     );
   });
@@ -39,21 +80,29 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
   try {
     const before = join(folder, 'before');
     const archive = join(folder, 'new.tar.gz');
-    await writeFile(archive, await makeArchive({ 'index.html': 'home new', 'a/b.css': 'b' }));
+    // More than one block of the pack, and an entry that is replaced, so that the pack is compacted.
+    const large = randomBytes(1_200_000);
+    const entries = [
+      ['replaced.js', 'old'],
+      ['large.js', large],
+      ['index.html', 'home new'],
+      ['replaced.js', 'b'],
+    ] as const;
+    await writeFile(archive, gzipSync(tar(...entries.map(([name, content]) => entry(name, content)))));
     const oldStore = await openBundleStore(before, { keep: 1 });
     const old = await putBundle(before, { 'index.html': 'home old', 'a/b.css': 'b' });
     await oldStore.activate(old.digest, { version: 'old', activatedAt: 1 });
 
     /** One kill in a copy of the store; says what the next process finds. */
-    const crash = async (steps: number, moment: string): Promise<string> => {
-      const where = `${moment} step ${steps + 1}`;
-      const store = join(folder, `${moment}-${steps}`);
+    const crash = async ({ at, moment }: Kill): Promise<string> => {
+      const where = `${moment} step ${at + 1}`;
+      const store = join(folder, `${moment}-${at}`);
       await cp(before, store, { recursive: true });
-      const { signal } = await runChild([store, archive, `${steps}`, moment]);
+      const { signal } = await runChild('crash-child.ts', [store, archive, `${at}`, moment]);
       assert.equal(signal, 'SIGKILL', where);
       const current = await (await openBundleStore(store, { keep: 1 })).lastGood();
       assert.ok(current !== undefined, `no bundle at all ${where}`);
-      const [, home] = current.index.files;
+      const home = current.index.files.find(({ path }) => path === 'index.html');
       assert.equal(home && current.readSync(home).toString(), `home ${current.facts?.version}`, where);
       const facts = current.facts?.version ?? 'none';
       await current.close();
@@ -63,21 +112,66 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
     };
     const whole = join(folder, 'whole');
     await cp(before, whole, { recursive: true });
-    const { steps } = await runChild([whole, archive, '1000', 'before']);
-    assert.ok(steps > 15, `${steps} steps`);
-    const kills = Array.from({ length: steps }, (_, at) =>
-      ['before', 'amid'].map((moment) => ({ at, moment })),
-    )
-      .flat()
-      .concat({ at: steps - 1, moment: 'after' });
-    const found: string[] = [];
-    const next = kills.values();
-    const worker = async (): Promise<void> => {
-      for (const { at, moment } of next) found.push(await crash(at, moment));
-    };
-    await Promise.all([worker(), worker(), worker()]);
-    assert.equal(found.length, kills.length);
+    const { taken } = await runChild('crash-child.ts', [whole, archive, '1000', 'before']);
+    const kills = killsOf(taken);
+    assert.ok(kills.length > 25, `${kills.length} kills`);
+    const found = await eachKill(kills, crash);
     assert.deepEqual([...new Set(found)].sort(), ['new', 'old']);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test('killed at any step of making coded forms: the bundle is whole, and the next start has true forms', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'crash-forms-'));
+  try {
+    const before = join(folder, 'before');
+    const store = await openBundleStore(before, { keep: 1 });
+    const page = 'a page with enough text in it. '.repeat(60);
+    const { digest } = await putBundle(before, {
+      'index.html': page,
+      'a.css': `${page}a`,
+      'b.js': `${page}b`,
+    });
+    await store.activate(digest, { version: 'v1', activatedAt: 1 });
+
+    /** @returns whether forms were found by the next run */
+    const crash = async ({ at, moment }: Kill): Promise<boolean> => {
+      const where = `${moment} step ${at + 1}`;
+      const dir = join(folder, `${moment}-${at}`);
+      await cp(before, dir, { recursive: true });
+      const own = join(dir, 'bundles', digest);
+      const { signal } = await runChild('variant-crash-child.ts', [own, digest, `${at}`, moment]);
+      assert.equal(signal, 'SIGKILL', where);
+      const current = await (await openBundleStore(dir, { keep: 1 })).lastGood();
+      assert.equal(current?.index.digest, digest, where);
+      await current?.close();
+      const reports: VariantReport[] = [];
+      const order = {
+        folder: own,
+        digest,
+        codings: ['br', 'gzip'] as const,
+        cpuPercent: 100,
+        maxBytes: 2 ** 30,
+      };
+      const edge = { clock: systemClock, compressors: 'of this test' };
+      await runVariantMaking({ ...order }, { ...edge, report: (one) => reports.push(one) });
+      const [report] = reports;
+      assert.ok(report?.type === 'done', where);
+      assert.deepEqual(
+        (await readdir(own)).sort(),
+        ['facts', 'index', 'pack', 'variants', 'variants-index'],
+        where,
+      );
+      await rm(dir, { recursive: true });
+      return report.isFound;
+    };
+    const whole = join(folder, 'whole');
+    await cp(before, whole, { recursive: true });
+    const args = [join(whole, 'bundles', digest), digest, '1000', 'before'];
+    const { taken } = await runChild('variant-crash-child.ts', args);
+    const found = await eachKill(killsOf(taken), crash);
+    assert.deepEqual([...new Set(found)].sort(), [false, true], 'some kills come after the forms were kept');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,0 +1,21 @@
+// A program that makes the coded forms of a stored bundle, and kills itself with -9 at a given file operation.
+// Arguments: folder of the bundle, digest, steps to let through, the moment of the kill. Prints how many a run takes.
+
+import { countPromises, stepsTaken } from './kill-steps.ts';
+
+countPromises();
+const [folder = '', digest = ''] = process.argv.slice(2);
+const { runVariantMaking } = await import('../../../src/site/variant-making.ts');
+const { systemClock } = await import('../../../src/runtime/clock.ts');
+
+await runVariantMaking(
+  { folder, digest, codings: ['br', 'gzip'], cpuPercent: 100, maxBytes: 2 ** 30 },
+  {
+    clock: systemClock,
+    compressors: 'of this test',
+    report: (report) => {
+      if (report.type === 'failed') throw new Error(report.message);
+    },
+  },
+);
+console.log(stepsTaken());

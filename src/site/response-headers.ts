@@ -8,7 +8,7 @@ import { type Flag, FlagValueError } from '../runtime/flag-kinds.ts';
 export type AddedHeaders = readonly string[];
 
 /** Decided for each answer; a second one would contradict it, or the connection. */
-const decidedHere: ReadonlySet<string> = new Set([
+export const decidedHeaders: ReadonlySet<string> = new Set([
   'accept-ranges',
   'allow',
   'cache-control',
@@ -63,7 +63,7 @@ function readHeader(line: string): readonly [string, string] {
       'must be "Name: value" in printable ASCII, for example "Referrer-Policy: no-referrer"',
     );
   }
-  if (decidedHere.has(name.toLowerCase())) {
+  if (decidedHeaders.has(name.toLowerCase())) {
     throw new FlagValueError(`may not set ${name}: the server decides it for each answer`);
   }
   return [name, value];

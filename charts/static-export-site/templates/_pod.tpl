@@ -89,6 +89,9 @@ spec:
 - --admin-listen={{ $server.listenHost }}:9090
 - --deployment-type={{ .Values.site.deploymentType }}
 - --base-path={{ .Values.site.basePath }}
+{{- range $name, $value := .Values.site.headers }}
+- {{ printf "--header=%s: %s" $name $value | replace "$(" "$$(" | quote }}
+{{- end }}
 - --readiness={{ $server.readiness }}
 - --keep={{ $server.keep }}
 - --max-bundle-size={{ $server.maxBundleSize }}B

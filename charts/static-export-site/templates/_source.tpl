@@ -112,6 +112,12 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- $decided := list "accept-ranges" "allow" "cache-control" "connection" "content-encoding" "content-length" "content-range" "content-type" "date" "etag" "expires" "keep-alive" "last-modified" "location" "retry-after" "set-cookie" "trailer" "transfer-encoding" "upgrade" "vary" "x-content-type-options" -}}
+{{- range $name, $value := .Values.site.headers -}}
+{{- if has (lower $name) $decided -}}
+{{- fail (printf "site.headers may not set %s: the server decides it for each answer" $name) -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
 {{- fail "ingress.enabled needs ingress.hosts: the host names under which the site is reached" -}}
 {{- end -}}

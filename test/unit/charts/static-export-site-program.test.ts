@@ -39,6 +39,21 @@ test('the program takes every argument of the sidecar example, whose store follo
   assert.deepEqual(example.at('spec.template.spec.initContainers.0.resources'), defaults);
 });
 
+test('headers reach the program as they are written, whatever a cluster makes of dollars', async () => {
+  const args = workload(await render('everything')).textsAt('spec.template.spec.containers.0.args');
+  // The kubelet turns `$$(` into `$(` where it would put in a variable otherwise.
+  const expanded = args.slice(1).map((flag) => flag.replaceAll('$$(', '$('));
+  const own = expanded.filter((flag) => !flag.startsWith('--log-level='));
+  const invocation = readInvocation(bundleServer, version, own, {});
+  assert.ok(invocation.outcome === 'run');
+  assert.deepEqual(invocation.values.header, [
+    'Strict-Transport-Security',
+    'max-age=31536000',
+    'X-Odd',
+    '$(POD_NAME) "quoted" # 100%',
+  ]);
+});
+
 test('every flag in use stands in the program’s own help', async () => {
   const { stdout } = await runCommand([
     process.execPath,

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { deploymentTypes } from '../../../src/site/reply.ts';
+import { decidedHeaders } from '../../../src/site/response-headers.ts';
 import { chartsFolder, refusalOf, renderChart } from './rendered-chart.ts';
 
 const chart = join(chartsFolder, 'static-export-site');
@@ -118,6 +119,14 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     /\/server\/maxBundleSize': '1GB' does not match/,
   ],
   ['a pause without a unit', { server: { pollInterval: '5' } }, /\/server\/pollInterval'/],
+  ['a header without a value', { site: { headers: { 'X-A': '' } } }, /\/site\/headers\/X-A'/],
+  ['a header of two lines', { site: { headers: { 'X-A': 'b\nX-B: c' } } }, /\/site\/headers\/X-A'/],
+  ['a header’s name with a blank', { site: { headers: { 'X A': 'b' } } }, /invalid propertyName 'X A'/],
+  ...[...decidedHeaders].map((name): readonly [string, object, RegExp] => [
+    `the header ${name}, which the server decides`,
+    { staticExport: link, site: { headers: { [name.replace(/^./, (first) => first.toUpperCase())]: 'x' } } },
+    /site\.headers may not set .*: the server decides it for each answer/,
+  ]),
   ['arguments that are no flags', { server: { extraArgs: ['keep 3'] } }, /\/server\/extraArgs\/0'/],
   [
     'a link among the arguments',

@@ -69,7 +69,7 @@ export async function runVariantMaking(order: VariantOrder, edge: VariantEdge): 
   }
 }
 
-/** @returns the index, and what the bundle takes on disk beside its files' own size: replaced entries, and the index */
+/** @returns the index, and what the bundle takes on disk beside its files' own size; less than none where names share one */
 async function readIndex({ folder, digest }: VariantOrder): Promise<{
   readonly index: BundleIndex;
   readonly overheadBytes: number;

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import { afterEach, beforeEach, test } from 'node:test';
+import { formatIndex, parseIndex } from '../../../src/bundle/index-document.ts';
 import { eventually } from '../../support/eventually.ts';
 import { portOf } from '../../support/storage-server.ts';
 import { bundleDocument, makeArchive, makeSite } from './archive.ts';
@@ -144,6 +145,16 @@ const liars: Readonly<Record<string, (index: string, pack: Buffer) => RequestLis
     };
     return flood();
   },
+  'a pack of gigabytes, a byte at a time': (index, pack) => (request, response) => {
+    if (!request.url?.endsWith('/pack')) return answersOf(largerIndex(index), pack)(request, response);
+    response.writeHead(200);
+    const drip = setInterval(() => response.write('x'), 500);
+    response.on('close', () => clearInterval(drip));
+  },
+  'never a moment for its copy': (index, pack) => (request, response) =>
+    /(index|pack)$/.test(request.url ?? '')
+      ? response.writeHead(503).end()
+      : answersOf(index, pack)(request, response),
   'nothing but an error': (index, pack) => (request, response) =>
     /(index|pack)$/.test(request.url ?? '')
       ? response.writeHead(500).end()
@@ -161,6 +172,12 @@ function answersOf(index: string, pack: Buffer): RequestListener {
     else if (request.url?.endsWith('/pack')) response.end(pack);
     else response.end(JSON.stringify({ id: 'a liar', state: 'have', receivedBytes: 0 }));
   };
+}
+
+/** True of itself and of its digest; only the pack's size is its own word. */
+function largerIndex(index: string): string {
+  const document = parseIndex(index) ?? assert.fail();
+  return formatIndex({ ...document, packBytes: 2 ** 30 });
 }
 
 interface HonestCopy {

@@ -20,6 +20,9 @@ export interface LiveBundle {
   /** Every hold is followed by exactly one release. */
   hold(): void;
   release(): void;
+  /** The disk no longer gives what was checked. @returns whether that is news */
+  reportUnreadable(): boolean;
+  readonly isUnreadable: () => boolean;
   /** Closes the pack as soon as nobody holds it, and resolves then. Idempotent. */
   retire(): Promise<void>;
 }
@@ -33,6 +36,7 @@ export async function goLiveInSlices(stored: StoredBundle, pause: () => Promise<
 export function goLive(stored: StoredBundle, routes = buildRouteTable(stored.index)): LiveBundle {
   let holders = 0;
   let isRetired = false;
+  let isUnreadable = false;
   let coded: { readonly table: VariantTable; readonly pack: StoredBundle } | undefined;
   const { promise: idle, resolve: letClose } = Promise.withResolvers<void>();
   // A failing close leaves nothing that could be done better by failing somewhere else.
@@ -65,6 +69,12 @@ export function goLive(stored: StoredBundle, routes = buildRouteTable(stored.ind
       holders -= 1;
       if (isRetired && holders === 0) letClose();
     },
+    reportUnreadable: () => {
+      const isNews = !isUnreadable;
+      isUnreadable = true;
+      return isNews;
+    },
+    isUnreadable: () => isUnreadable,
     retire: () => {
       isRetired = true;
       if (holders === 0) letClose();

@@ -79,8 +79,15 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
     sendWhole(exchange, reply, body.kind === 'text' ? body.text : '');
     return;
   }
-  const atOnce = bodyAtOnce(serving, view, body);
-  if (atOnce === undefined) sendFromPack(exchange, reply, body, bundleOf(view, body));
+  const bundle = bundleOf(view, body);
+  let atOnce: BodyPart | undefined;
+  try {
+    atOnce = bodyAtOnce(serving, view, body);
+  } catch (error) {
+    failToRead(exchange, bundle, error);
+    return;
+  }
+  if (atOnce === undefined) sendFromPack(exchange, reply, body, bundle);
   else sendCached(exchange, reply, atOnce);
 }
 
@@ -187,7 +194,7 @@ function sendFromPack(exchange: Exchange, reply: Reply, body: FileBody, bundle: 
     size <= exchange.serving.cache.maxEntryBytes
       ? sendThroughCache(exchange, reply, body, bundle)
       : sendInPieces(exchange, reply, body, bundle);
-  sent.catch((error: unknown) => fail(exchange, error)).finally(() => bundle.release());
+  sent.catch((error: unknown) => failToRead(exchange, bundle, error)).finally(() => bundle.release());
 }
 
 async function sendThroughCache(
@@ -235,9 +242,25 @@ async function sendInPieces(
   }
 }
 
+/** Told once for each bundle: the watch over the source gets it anew, and until then every page may be like this one. */
+function failToRead(exchange: Exchange, bundle: LiveBundle, error: unknown): void {
+  const { logger } = exchange.serving;
+  const fields = { error, code: 'StoreUnreadable', digest: bundle.digest };
+  if (bundle.reportUnreadable()) {
+    logger.error(fields, 'what is served cannot be read from the store any more; look at the volume');
+  } else {
+    logger.debug(fields, 'a file could not be read from the store');
+  }
+  refuse(exchange);
+}
+
 function fail(exchange: Exchange, error: unknown): void {
+  exchange.serving.logger.error({ error }, 'a request could not be answered');
+  refuse(exchange);
+}
+
+function refuse(exchange: Exchange): void {
   const { response, serving } = exchange;
-  serving.logger.error({ error }, 'a request could not be answered');
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;

@@ -23,6 +23,7 @@ import {
   type ObtainingPorts,
   obtainBundle,
 } from './obtaining.ts';
+import { type Renewal, watchDisk } from './renewal.ts';
 import {
   decideSource,
   type FailedTry,
@@ -60,6 +61,7 @@ interface Memory {
   /** True after the disk could not be read, until it could. */
   isLastGoodUnknown: boolean;
   hasReopenedFormer: boolean;
+  readonly renewal: Renewal;
 }
 
 export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
@@ -71,6 +73,7 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
     lastGood: undefined,
     isLastGoodUnknown: false,
     hasReopenedFormer: false,
+    renewal: watchDisk(ports.site, ports.clock),
   };
   return {
     progress: () => memory.progress,
@@ -143,6 +146,7 @@ async function copyMeanwhile(ports: SourceWatchPorts, memory: Memory, signal: Ab
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
     const stored = await copyOffered(ports, digest, onProgress, whileWanted);
     if (stored === undefined) return false;
+    memory.renewal.note();
     await activate(ports, stored, version, 'peer');
     return true;
   });
@@ -150,7 +154,7 @@ async function copyMeanwhile(ports: SourceWatchPorts, memory: Memory, signal: Ab
 
 async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDecision> {
   const reading = await ports.source.read();
-  const active = ports.site.view()?.active;
+  const active = memory.renewal.intact();
   const { lastGood } = memory;
   const decision = decideSource({
     reading,
@@ -246,8 +250,9 @@ function obtain(
   signal: AbortSignal,
 ): Promise<boolean> {
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
-    const activeDigest = ports.site.view()?.active.bundle.digest;
+    const activeDigest = memory.renewal.intact()?.bundle.digest;
     const obtained = await obtainBundle(ports, published, activeDigest, onProgress, whileWanted);
+    memory.renewal.note();
     // The name of content that was fetched under none stays; a new name for it is written down.
     if (obtained.kind === 'bundle')
       await activate(ports, obtained.stored, published.version, obtained.provenance);

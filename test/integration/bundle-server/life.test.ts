@@ -2,7 +2,7 @@
 // die, archives that are refused, a kill, a restart without anybody to ask, and a stop.
 
 import assert from 'node:assert/strict';
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
@@ -290,6 +290,27 @@ test('the last good version is damaged on disk and its link is dead: the one bef
   assert.match(served.output(), /a stored bundle was damaged and has been removed/);
   const metrics = await (await fetch(`${served.admin}/metrics`)).text();
   assert.match(metrics, /^bundle_server_damaged_copies_total 1$/m);
+});
+
+test('a store that loses what is served is told once, and the content is fetched again under the running server', async () => {
+  await publish('v1');
+  await served.start();
+  await serves('v1');
+  const { active } = await served.status();
+  await served.settle();
+  await publish('v1', 'second', active?.digest);
+  await truncate(join(served.store, 'bundles', active?.digest ?? '', 'pack'), 10);
+  const pages = Array.from({ length: 10 }, (_, at) => `/guides/page-${at}`);
+  const statuses = await Promise.all(pages.map(async (path) => (await get(path)).status));
+  assert.ok(statuses.includes(500), statuses.join());
+  await eventually('every page is whole again', async () => {
+    const texts = await Promise.all(pages.map(async (path) => (await get(path)).text()));
+    return texts.every((text) => text.includes('version v1')) ? true : undefined;
+  });
+  assert.equal(links.requests(), 2);
+  await served.until('in sync', (status) => status.source.state === 'in-sync');
+  const told = served.output().match(/"code":"StoreUnreadable"/g);
+  assert.equal(told?.length, 1);
 });
 
 test('a plain link and a version: file links too, and nothing is fetched again after a restart', async () => {

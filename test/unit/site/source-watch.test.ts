@@ -323,6 +323,30 @@ test('a fetch that hangs at start gives way to the last good version, and goes o
   assert.deepEqual(await readAll(), ['v2', 'v1']);
 });
 
+test('content that the disk no longer gives is got anew while the old view answers, and not more than once a minute', async () => {
+  publish('v1');
+  await start();
+  const first = site.view()?.active.bundle ?? assert.fail();
+  assert.deepEqual([first.reportUnreadable(), first.reportUnreadable()], [true, false]);
+  answer = fails(dead);
+  await clock.pass(pollMs);
+  assert.equal(site.view()?.active.bundle, first, 'what can be answered still is');
+  assert.equal(watch.progress().state, 'waiting-for-link');
+  answer = async () => ({ digest: store.put('v1') });
+  publish('v1', 'second');
+  await clock.pass(pollMs);
+  const second = site.view()?.active.bundle ?? assert.fail();
+  assert.notEqual(second, first);
+  assert.equal(watch.progress().state, 'in-sync');
+  second.reportUnreadable();
+  const before = fetches.length;
+  await clock.pass(30_000);
+  assert.equal(fetches.length, before);
+  await clock.pass(30_000);
+  assert.equal(fetches.length, before + 1);
+  assert.equal(site.view()?.active.bundle.isUnreadable(), false);
+});
+
 test('an archive without a page never takes the place of a site, unless somebody inspected it', async () => {
   publish('v1');
   await start();

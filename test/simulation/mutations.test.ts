@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { PassEdge } from '../../src/loop/edge.ts';
 import { faultAt } from './faults.ts';
 import { Oracles } from './oracles.ts';
-import { type Turn, World, type WorldOptions } from './world.ts';
+import { resource, type Turn, World, type WorldOptions } from './world.ts';
 
 interface Mutation {
   readonly bend: (edge: PassEdge, world: World) => PassEdge;
@@ -177,6 +177,17 @@ for (const [name, { bend, caught, faults }] of Object.entries(mutations)) {
     await assert.rejects(playDay({ bend, ...(faults && { faults }) }), caught);
   });
 }
+
+test('the oracles catch it when work goes on for a resource that is gone', async () => {
+  const world = new World();
+  await world.until(() => world.condition('Ready') === 'True/Published');
+  const oracles = new Oracles(world);
+  const known = world.object();
+  world.cluster.remove(resource);
+  world.bend = (edge) => ({ ...edge, cluster: { ...edge.cluster, readStaticExport: async () => known } });
+  world.prompt();
+  await assert.rejects(async () => oracles.check(await world.turn()), /for a resource that is gone/);
+});
 
 test('a crash before and after every call of a first export costs at most one job', async () => {
   const calls: string[] = [];

@@ -153,6 +153,30 @@ test('a call that is not answered ends at its deadline, and at its own shorter o
   }
 });
 
+test('a call that is stopped while it waits for a connection ends at once, and is never sent', async () => {
+  let arrived = 0;
+  const all = Promise.withResolvers<void>();
+  const held: ServerResponse[] = [];
+  handle = (request, response) => {
+    if (request.url?.endsWith('/late') === true) assert.fail('sent');
+    held.push(response);
+    arrived += 1;
+    if (arrived === 16) all.resolve();
+  };
+  const transport = open();
+  const busy = Array.from({ length: 16 }, () => transport.call(get, never));
+  await all.promise;
+  const caller = new AbortController();
+  const late = { ...get, address: { ...get.address, name: 'late' } };
+  const waiting = assert.rejects(transport.call(late, caller.signal), rejects('Aborted', /stopped/));
+  await new Promise((resolve) => setImmediate(resolve));
+  caller.abort();
+  await waiting;
+  for (const response of held) json(response, 200, {});
+  assert.equal((await Promise.all(busy)).length, 16);
+  await transport.close();
+});
+
 test('credentials that do not come end at the deadline too', async () => {
   const clock = steppedClock();
   const stuck = { ...connection(), authenticate: () => new Promise<Credentials>(() => {}) };

@@ -50,17 +50,23 @@ export function createAnswerTurns({ socket, answer, onIdle }: TurnPorts): Answer
     else begin(...next);
   };
 
+  // Not at once: the parser reads on at the end of every request of the piece that it has.
+  const stopReading = (): void => queueMicrotask(() => socket.pause());
+
   return {
     take: (request, response) => {
       latest = request;
-      if (isFull) return;
+      if (isFull) {
+        stopReading();
+        return;
+      }
       if (!isBusy) {
         begin(request, response);
       } else if (waiting.length < mostUnanswered - 1) {
         waiting.push([request, response]);
       } else {
         isFull = true;
-        socket.pause();
+        stopReading();
       }
     },
     unanswered: () => waiting.length + (isBusy ? 1 : 0),

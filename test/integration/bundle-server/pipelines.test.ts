@@ -87,6 +87,35 @@ for (const [name, first] of shapes) {
   });
 }
 
+test('who goes on asking and never reads is not listened to any more', {
+  skip: process.platform !== 'linux' && 'reads /proc',
+}, async () => {
+  const memory = await residentMiB();
+  const many = request('/large.bin').repeat(2000);
+  const asking = connect(served.port, '127.0.0.1').pause();
+  asking.on('error', () => {});
+  const ask2000 = (): void => {
+    while (asking.write(many));
+  };
+  asking.on('drain', ask2000);
+  ask2000();
+  try {
+    let taken = 0;
+    let still = 0;
+    await eventually('nothing more of it is taken', async () => {
+      assert.equal((await ask(served.port, '/page')).body, 'page');
+      const now = asking.bytesWritten - asking.writableLength;
+      still = now === taken ? still + 1 : 0;
+      taken = now;
+      return still > 10 ? true : undefined;
+    });
+    const grown = (await residentMiB()) - memory;
+    assert.ok(grown < 100, `${Math.round(grown)} MiB more`);
+  } finally {
+    asking.destroy();
+  }
+});
+
 test('requests beyond the number are not answered, and the last answer says so', async () => {
   const bodies = new Map([
     ['/medium.bin', medium],

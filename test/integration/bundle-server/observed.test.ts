@@ -92,7 +92,9 @@ test('every metric is true of what was asked and fetched', async () => {
     const seen = await scrape();
     return seen.get('bundle_server_requests_total{code="4xx",status="400"}') === 1 ? seen : undefined;
   });
-  const counted = [...metrics].filter(([name, value]) => name.startsWith('bundle_server_requests_total') && value > 0);
+  const counted = [...metrics].filter(
+    ([name, value]) => name.startsWith('bundle_server_requests_total') && value > 0,
+  );
   assert.deepEqual(Object.fromEntries(counted), {
     'bundle_server_requests_total{code="2xx",status="200"}': 6,
     'bundle_server_requests_total{code="2xx",status="206"}': 1,

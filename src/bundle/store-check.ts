@@ -15,6 +15,11 @@ const blockBytes = 1024 * 1024;
 /** What says that the copy cannot be read, now or ever. Anything else is this machine's own trouble, and passes. */
 const badCopyCodes: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO']);
 
+/** Whether an error of the disk is about what lies there. */
+export function isOfCopy(error: unknown): boolean {
+  return badCopyCodes.has(publishableCode(error));
+}
+
 /**
  * @returns the index, or `undefined` where anything is missing, damaged, unreadable or not of this digest
  * @throws what the disk throws where that says nothing of the copy: no descriptors, no memory, no rights
@@ -30,7 +35,7 @@ export async function checkBundle(
     if (document === undefined || document.index.digest !== digest) return undefined;
     return (await holdsPack(folder, document, disk)) ? document : undefined;
   } catch (error) {
-    if (badCopyCodes.has(publishableCode(error))) return undefined;
+    if (isOfCopy(error)) return undefined;
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { readJson } from '../wire/json-text.ts';
 import { BundleError } from './bundle-error.ts';
 import type { CheckCopy } from './checking.ts';
-import { checkBundle } from './store-check.ts';
+import { checkBundle, isOfCopy } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
 import { storeFault } from './store-fault.ts';
 import {
@@ -95,7 +95,7 @@ export async function openBundleStore(
   };
 
   const currentDigest = async (): Promise<string | undefined> =>
-    parsePointer(await disk.readText(currentFile(dir)));
+    parsePointer(await readUnlessDamaged(currentFile(dir), disk));
 
   const activations = async (): Promise<readonly Activation[]> => {
     const found = await Promise.all(
@@ -110,11 +110,12 @@ export async function openBundleStore(
   /** Digests that were activated, the current one first, then the one activated last. */
   const activated = async (): Promise<readonly string[]> => {
     const current = await currentDigest();
-    const rank = ({ digest, facts }: Activation): number =>
-      digest === current ? Number.POSITIVE_INFINITY : facts.sequence;
-    return (await activations())
-      .toSorted((a, b) => (rank(a) === rank(b) ? byTime(a, b) : rank(b) - rank(a)))
+    const others = (await activations())
+      .filter(({ digest }) => digest !== current)
+      .toSorted((a, b) => b.facts.sequence - a.facts.sequence || byTime(a, b))
       .map(({ digest }) => digest);
+    // The pointer is written last and alone says what is current, whatever became of its facts.
+    return current === undefined ? others : [current, ...others];
   };
 
   return {
@@ -212,7 +213,17 @@ function byTime(a: Activation, b: Activation): number {
 }
 
 async function readFacts(folder: string, disk: StoreDisk): Promise<StoredFacts | undefined> {
-  return factsDocument.safeParse(readJson(await disk.readText(join(folder, factsName)))).data;
+  return factsDocument.safeParse(readJson(await readUnlessDamaged(join(folder, factsName), disk))).data;
+}
+
+/** What the disk has lost is absent: one damaged note must not keep whole bundles from being served. */
+async function readUnlessDamaged(path: string, disk: StoreDisk): Promise<string | undefined> {
+  try {
+    return await disk.readText(path);
+  } catch (error) {
+    if (isOfCopy(error)) return undefined;
+    throw error;
+  }
 }
 
 function factsOf(stored: StoredFacts | undefined): BundleFacts | undefined {

@@ -73,7 +73,7 @@ export async function listenHttp(
     writeRefusal(socket, refusal, clock.now());
     // Who does not close his half is not waited for.
     const refused = connections.get(socket)?.socket;
-    refused?.setTimeout(refusedMs, () => refused.destroy());
+    if (refused !== undefined) endSoon(refused);
   };
   server.on('connection', (socket) => {
     const turns = createAnswerTurns({
@@ -100,7 +100,13 @@ export async function listenHttp(
   if (readOnlyMethods !== undefined) {
     server.on('checkContinue', take).on('checkExpectation', take);
     const refusal = { status: 405, reason: 'Method Not Allowed', more: `Allow: ${readOnlyMethods}\r\n` };
-    server.on('connect', (_request, socket) => sendRefusal(socket, refusal));
+    server.on('connect', (_request, socket) => {
+      // The server has taken its own listeners away by now: unheard, an error of the connection would be the process's.
+      socket.on('error', () => {});
+      // Answers under way cannot go on without those listeners, and a refusal amid one would be taken for it.
+      if ((connections.get(socket)?.turns.unanswered() ?? 0) > 0) socket.destroy();
+      else sendRefusal(socket, refusal);
+    });
   }
   const door = plain === undefined ? undefined : openDoor(server, plain, sendRefusal, () => isDraining);
   const { port, host: bound } = await bind(server, address);
@@ -118,8 +124,12 @@ export async function listenHttp(
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       door?.shut();
-      // Opened ahead of need (browsers, proxies) and never used: to Node these are not idle, to a drain they are.
-      for (const { socket } of connections.values()) if (socket.bytesRead === 0) socket.destroy();
+      for (const { socket, turns } of connections.values()) {
+        // Opened ahead of need (browsers, proxies) and never used: to Node these are not idle, to a drain they are.
+        if (socket.bytesRead === 0) socket.destroy();
+        // No request of theirs was taken, only a part of one.
+        else if (turns.unanswered() === 0) endSoon(socket);
+      }
       const cut = new AbortController();
       const guard = clock.after(graceMs, cut.signal).then(
         () => {
@@ -190,8 +200,14 @@ interface Refusal {
   readonly more?: string;
 }
 
-/** Time to read the refusal in. */
-const refusedMs = 5000;
+/** Time to read the last of an answer in. */
+const lastMs = 5000;
+
+/** Closes our half, and the rest when the other side does not follow. */
+function endSoon(socket: Socket): void {
+  socket.end();
+  socket.setTimeout(lastMs, () => socket.destroy());
+}
 
 type SendRefusal = (socket: Duplex, refusal: Refusal) => void;
 

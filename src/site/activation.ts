@@ -30,7 +30,9 @@ export async function activate(
 ): Promise<void> {
   const { digest, files, pages } = stored.index;
   const bundle = await bringUp(ports, stored);
-  const activatedAt = ports.clock.now();
+  const before = ports.site.view()?.active;
+  const isSame = before?.bundle.digest === digest && before.version === version;
+  const activatedAt = isSame ? before.activatedAt : ports.clock.now();
   ports.site.swap({ bundle, version, activatedAt, provenance });
   ports.logger.info({ version, digest, files: files.length, pages, provenance }, 'serving');
   await remember(ports, digest, version, activatedAt);

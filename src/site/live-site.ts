@@ -64,7 +64,7 @@ export function createLiveSite(keep: number, onActive: (bundle: LiveBundle) => v
   return {
     view: () => view,
     swap: (next) => {
-      if (view !== undefined) swaps += 1;
+      if (view !== undefined && view.active.bundle.digest !== next.bundle.digest) swaps += 1;
       show(next, view === undefined ? [] : [view.active, ...view.previous]);
       onActive(next.bundle);
     },

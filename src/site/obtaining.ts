@@ -29,6 +29,11 @@ export interface ObtainingPorts {
   readonly peers?: Peers | undefined;
 }
 
+export interface ServedDigests {
+  readonly activeDigest: string | undefined;
+  readonly lostDigest: string | undefined;
+}
+
 export type Obtained =
   | { readonly kind: 'bundle'; readonly stored: StoredBundle; readonly provenance: Provenance }
   /** The link led to the content that is served already. */
@@ -39,16 +44,18 @@ export type Obtained =
  * place of a site.
  *
  * @param activeDigest what is being served
+ * @param lostDigest what was served under that version until the disk failed, to be looked for there once more
  * @throws {BundleError}
  */
 export async function obtainBundle(
   ports: ObtainingPorts,
   published: Published,
-  activeDigest: string | undefined,
+  { activeDigest, lostDigest }: ServedDigests,
   onProgress: (progress: FetchProgress) => void,
   signal: AbortSignal,
 ): Promise<Obtained> {
-  const onDisk = published.digest === undefined ? undefined : await ports.store.open(published.digest);
+  const wanted = published.digest ?? lostDigest;
+  const onDisk = wanted === undefined ? undefined : await ports.store.open(wanted);
   if (onDisk !== undefined) return { kind: 'bundle', stored: onDisk, provenance: 'disk' };
   const copied = await copyFromPeer(ports, published, onProgress, signal);
   if (copied !== undefined) return { kind: 'bundle', stored: copied, provenance: 'peer' };

@@ -19,7 +19,7 @@ export function plainAnswerer(serving: SiteServing, keepAliveMs: number): Answer
   const lastLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n\r\n`;
   return (piece, send) => {
     const beganMs = clock.monotonic();
-    const answer = answerTo(serving, piece);
+    const answer = tryAnswer(serving, piece);
     if (answer === undefined) return false;
     const { status, headers, body, held } = answer;
     send(headOf(status, headers) + dateLine() + lastLines, body, held);
@@ -35,6 +35,15 @@ interface PlainAnswer {
   readonly held: CachedBody | undefined;
 }
 
+/** Nothing was sent yet: whatever goes wrong here goes wrong once more in the full server, which tells it. */
+function tryAnswer(serving: SiteServing, piece: Buffer): PlainAnswer | undefined {
+  try {
+    return answerTo(serving, piece);
+  } catch {
+    return undefined;
+  }
+}
+
 /** @returns `undefined` where the full server has to answer */
 function answerTo(serving: SiteServing, piece: Buffer): PlainAnswer | undefined {
   const request = readPlainRequest(piece);
@@ -46,17 +55,8 @@ function answerTo(serving: SiteServing, piece: Buffer): PlainAnswer | undefined 
   if (body.kind !== 'file') {
     return { status, headers, body: body.kind === 'text' ? body.text : '', held: undefined };
   }
-  const atOnce = tryAtOnce(serving, view, body);
+  const atOnce = bodyAtOnce(serving, view, body);
   return atOnce && { status, headers, body: atOnce.part, held: atOnce.held };
-}
-
-/** A disk that fails is the full server's to try once more, to tell, and to log. */
-function tryAtOnce(...[serving, view, body]: Parameters<typeof bodyAtOnce>): ReturnType<typeof bodyAtOnce> {
-  try {
-    return bodyAtOnce(serving, view, body);
-  } catch {
-    return undefined;
-  }
 }
 
 function headOf(status: number, headers: readonly string[]): string {

@@ -14,8 +14,9 @@ export interface PlainRequest extends RequestFacts {
   readonly target: string;
 }
 
-/** Half of what the full parser takes: whatever is counted against its limit, this is within. */
+/** Half of what the full parser takes, in bytes and in lines: whatever is counted against its limits, this is within. */
 export const longestPlainHead = 8 * 1024;
+const mostPlainFields = 500;
 
 const requestLine = /^(GET|HEAD) (\/[!$%&'()*+,\-./0-9:;=?@A-Z_a-z~]*) HTTP\/1\.1\r\n/;
 
@@ -106,11 +107,14 @@ function readFields(text: string, from: number): Fields | undefined {
     ifRange: undefined,
     acceptEncoding: undefined,
   };
+  let count = 0;
   for (let at = from; ; ) {
     if (text.charCodeAt(at) === carriageReturn) {
       const isLast = text.charCodeAt(at + 1) === lineFeed && at + 2 === text.length;
       return isLast ? fields : undefined;
     }
+    count += 1;
+    if (count > mostPlainFields) return undefined;
     const nameAt = at;
     while (isNameByte[text.charCodeAt(at)] === 1) at += 1;
     const nameEnd = at;

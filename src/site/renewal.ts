@@ -10,6 +10,8 @@ const pauseMs = 60_000;
 export interface Renewal {
   /** What is served, or `undefined` where it has to be got anew. */
   readonly intact: () => ServedVersion | undefined;
+  /** What has to be got anew, where it was served under this version. */
+  readonly lost: (version: string | undefined) => ServedVersion | undefined;
   /** To be told of each content that was got. */
   readonly note: () => void;
 }
@@ -17,9 +19,13 @@ export interface Renewal {
 export function watchDisk(site: LiveSite, clock: Pick<Clock, 'monotonic'>): Renewal {
   let renewedAt = Number.NEGATIVE_INFINITY;
   const isUnreadable = (): boolean => site.view()?.active.bundle.isUnreadable() ?? false;
+  const isDue = (): boolean => isUnreadable() && clock.monotonic() - renewedAt >= pauseMs;
   return {
-    intact: () =>
-      isUnreadable() && clock.monotonic() - renewedAt >= pauseMs ? undefined : site.view()?.active,
+    intact: () => (isDue() ? undefined : site.view()?.active),
+    lost: (version) => {
+      const active = site.view()?.active;
+      return version !== undefined && active?.version === version && isDue() ? active : undefined;
+    },
     note: () => {
       if (isUnreadable()) renewedAt = clock.monotonic();
     },

@@ -251,7 +251,9 @@ function obtain(
 ): Promise<boolean> {
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
     const activeDigest = memory.renewal.intact()?.bundle.digest;
-    const obtained = await obtainBundle(ports, published, activeDigest, onProgress, whileWanted);
+    const lostDigest = memory.renewal.lost(published.version)?.bundle.digest;
+    const served = { activeDigest, lostDigest };
+    const obtained = await obtainBundle(ports, published, served, onProgress, whileWanted);
     memory.renewal.note();
     // The name of content that was fetched under none stays; a new name for it is written down.
     if (obtained.kind === 'bundle')

@@ -263,6 +263,41 @@ test('a copy that the disk can no longer read is as bad as a changed one', async
   assert.deepEqual(await readdir(join(dir, 'bundles')), []);
 });
 
+test('a note that the disk has lost keeps no whole bundle from being served, swept or activated', async () => {
+  const writing = await openBundleStore(dir, { keep: 3 });
+  const digests: string[] = [];
+  for (const [at, word] of ['one', 'two', 'three'].entries()) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    if (word !== 'three') await writing.activate(digest, facts(at));
+  }
+  const [one = '', two = '', three = ''] = digests;
+  for (const [lost, wanted] of [
+    [join('bundles', one, 'facts'), two],
+    [join('bundles', two, 'facts'), two],
+    ['current', two],
+  ] as const) {
+    const disk: StoreDisk = {
+      ...systemDisk,
+      readText: (path) =>
+        path === join(dir, lost) ? Promise.reject(failing('EIO')) : systemDisk.readText(path),
+    };
+    const store = await openBundleStore(dir, { keep: 3, disk });
+    const good = await store.lastGood();
+    assert.equal(good?.index.digest, wanted, lost);
+    const former = await store.recent();
+    await Promise.all([good, ...former].map((bundle) => bundle?.close()));
+  }
+  await writeFile(join(dir, 'bundles', two, 'facts'), 'no JSON');
+  const store = await openBundleStore(dir, { keep: 2 });
+  const good = await store.lastGood();
+  assert.equal(good?.index.digest, two, 'the pointer alone says what is current');
+  await good?.close();
+  await store.activate(three, facts(9));
+  await store.sweep();
+  assert.equal((await store.lastGood())?.index.digest, three);
+});
+
 test('which bundle is the former one is counted, whatever the clock said then', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
   const digests: string[] = [];

@@ -260,3 +260,61 @@ test('where there are no bodies nobody is asked for one, and CONNECT is told wha
   assert.deepEqual(refused, [405, 400]);
   await listener.close(now);
 });
+
+test('a tunnel that is asked for and reset at once ends nobody but itself', async () => {
+  const listener = await listenHttp(
+    local,
+    (_request, response) => response.end('ok'),
+    systemClock,
+    {},
+    undefined,
+    { readOnlyMethods: 'GET, HEAD' },
+  );
+  for (let at = 0; at < 60; at += 1) {
+    const socket = connect(listener.port, '127.0.0.1').on('error', () => {});
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+    await systemClock.after(at % 3);
+    socket.resetAndDestroy();
+  }
+  assert.equal(await (await fetch(listener.url)).text(), 'ok');
+  await listener.close(now);
+});
+
+test('a tunnel that is asked for behind a request never lands in the answer that is being sent', async () => {
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const listener = await listenHttp(
+    local,
+    (_request, response) => {
+      response.writeHead(200, { 'Content-Length': 8 });
+      response.write('half');
+      arrived.resolve(response);
+    },
+    systemClock,
+    {},
+    undefined,
+    { readOnlyMethods: 'GET, HEAD' },
+  );
+  const socket = connect(listener.port, '127.0.0.1').on('error', () => {});
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text;
+  });
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  const answer = await arrived.promise;
+  socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+  await once(socket, 'close');
+  answer.end('done');
+  assert.doesNotMatch(received, /405/);
+  await listener.close(now);
+});
+
+test('a part of a request does not hold up the end', async () => {
+  const listener = await listenHttp(local, () => {}, endlessGrace);
+  const socket = connect(listener.port, '127.0.0.1').on('error', () => {});
+  socket.resume().write('GET / HT');
+  await once(socket, 'connect');
+  // The server has the part once an answer to somebody who came later is out.
+  await fetch(listener.url, { signal: AbortSignal.timeout(200) }).catch(() => {});
+  await listener.close(now);
+  socket.destroy();
+});

@@ -327,6 +327,7 @@ test('content that the disk no longer gives is got anew while the old view answe
   publish('v1');
   await start();
   const first = site.view()?.active.bundle ?? assert.fail();
+  store.bundles.clear();
   assert.deepEqual([first.reportUnreadable(), first.reportUnreadable()], [true, false]);
   answer = fails(dead);
   await clock.pass(pollMs);
@@ -339,12 +340,26 @@ test('content that the disk no longer gives is got anew while the old view answe
   assert.notEqual(second, first);
   assert.equal(watch.progress().state, 'in-sync');
   second.reportUnreadable();
+  store.bundles.clear();
   const before = fetches.length;
   await clock.pass(30_000);
   assert.equal(fetches.length, before);
   await clock.pass(30_000);
   assert.equal(fetches.length, before + 1);
   assert.equal(site.view()?.active.bundle.isUnreadable(), false);
+});
+
+test('what a passing fault of the disk made unreadable comes back from the disk, though its link is dead', async () => {
+  publish('v1');
+  await start();
+  const { bundle: first, activatedAt } = site.view()?.active ?? assert.fail();
+  first.reportUnreadable();
+  answer = fails(dead);
+  await clock.pass(pollMs);
+  const { bundle: second, activatedAt: since, provenance } = site.view()?.active ?? assert.fail();
+  assert.notEqual(second, first);
+  assert.deepEqual([second.isUnreadable(), provenance, fetches.length], [false, 'disk', 1]);
+  assert.deepEqual([since, site.swaps()], [activatedAt, 0], 'it is the same version as before');
 });
 
 test('an archive without a page never takes the place of a site, unless somebody inspected it', async () => {

@@ -9,7 +9,8 @@ import type { Duplex } from 'node:stream';
 import { PublishableError } from '../wire/publishable-error.ts';
 import { type AnswerTurns, createAnswerTurns } from './answer-turns.ts';
 import type { Clock } from './clock.ts';
-import { createPlainDoor, type PlainDoor, type PlainDoorOptions } from './plain-door.ts';
+import { createPlainDoor, type FullServer, type PlainDoor, type PlainDoorOptions } from './plain-door.ts';
+import { cutAfter, cutWhenStalled } from './stalled-reader.ts';
 
 // Not by `import`: that reads every export, and one of them, WebSocket, loads a whole client of HTTP, which would be
 // a sixth of the time that a server takes to start.
@@ -71,9 +72,7 @@ export async function listenHttp(
   const sendRefusal = (socket: Duplex, refusal: Refusal): void => {
     countRefusal(refusal.status);
     writeRefusal(socket, refusal, clock.now());
-    // Who does not close his half is not waited for.
-    const refused = connections.get(socket)?.socket;
-    if (refused !== undefined) endSoon(refused);
+    endSoon(socket, clock);
   };
   server.on('connection', (socket) => {
     const turns = createAnswerTurns({
@@ -108,7 +107,8 @@ export async function listenHttp(
       else sendRefusal(socket, refusal);
     });
   }
-  const door = plain === undefined ? undefined : openDoor(server, plain, sendRefusal, () => isDraining);
+  const door =
+    plain === undefined ? undefined : openDoor(server, plain, sendRefusal, () => isDraining, clock);
   const { port, host: bound } = await bind(server, address);
   // An accept that fails for want of descriptors heals by itself; unheard, the event would end the process.
   server.on('error', () => {});
@@ -128,7 +128,7 @@ export async function listenHttp(
         // Opened ahead of need (browsers, proxies) and never used: to Node these are not idle, to a drain they are.
         if (socket.bytesRead === 0) socket.destroy();
         // No request of theirs was taken, only a part of one.
-        else if (turns.unanswered() === 0) endSoon(socket);
+        else if (turns.unanswered() === 0) endSoon(socket, clock);
       }
       const cut = new AbortController();
       const guard = clock.after(graceMs, cut.signal).then(
@@ -151,15 +151,17 @@ function openDoor(
   options: PlainDoorOptions,
   sendRefusal: SendRefusal,
   isDraining: () => boolean,
+  clock: Clock,
 ): PlainDoor {
   const listeners = server.listeners('connection');
-  const door = createPlainDoor(options, {
+  const full: FullServer = {
     takeOver: (socket) => {
       for (const listener of listeners) Reflect.apply(listener, server, [socket]);
     },
     refuseSilent: (socket) => sendRefusal(socket, tooLate),
     isDraining,
-  });
+  };
+  const door = createPlainDoor(options, full, clock);
   server.removeAllListeners('connection').on('connection', door.accept);
   return door;
 }
@@ -168,21 +170,21 @@ function openDoor(
  * Once an answer was ended: cuts its connection when the reader takes none of what is left for this long. Partly
  * taken counts as taken; what the system took over at once costs nothing here.
  */
-export function cutStalledReader(response: ServerResponse, stalledMs: number): void {
-  if (response.socket?.writableLength === 0) return;
-  // The socket's own timer: only there is it seen that a part of one large write was taken.
-  response.setTimeout(stalledMs, () => response.destroy());
+export function cutStalledReader({ socket }: ServerResponse, stalledMs: number, clock: Clock): void {
+  if (socket !== null) cutWhenStalled(socket, stalledMs, clock);
 }
 
 /** Resolves when the reader has taken what was written, or is gone. One who takes none of it is cut, as above. */
-export async function waitForReader(response: ServerResponse, stalledMs: number): Promise<void> {
+export async function waitForReader(
+  response: ServerResponse,
+  stalledMs: number,
+  clock: Clock,
+): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const cut = (): void => void response.destroy();
-  response.once('drain', resolve).once('close', resolve).once('timeout', cut).setTimeout(stalledMs);
+  response.once('drain', resolve).once('close', resolve);
+  cutStalledReader(response, stalledMs, clock);
   await promise;
-  response.off('drain', resolve).off('close', resolve).off('timeout', cut);
-  // What comes between two pieces is not the reader's time.
-  if (!response.destroyed) response.setTimeout(0);
+  response.off('drain', resolve).off('close', resolve);
 }
 
 interface Connection {
@@ -204,9 +206,9 @@ interface Refusal {
 const lastMs = 5000;
 
 /** Closes our half, and the rest when the other side does not follow. */
-function endSoon(socket: Socket): void {
+function endSoon(socket: Duplex, clock: Clock): void {
   socket.end();
-  socket.setTimeout(lastMs, () => socket.destroy());
+  cutAfter(socket, lastMs, clock);
 }
 
 type SendRefusal = (socket: Duplex, refusal: Refusal) => void;

@@ -5,6 +5,8 @@
 // Invariant: one answer at a time; the next piece is looked at when the system has taken the answer before it.
 
 import type { Socket } from 'node:net';
+import type { Clock } from './clock.ts';
+import { cutWhenStalled } from './stalled-reader.ts';
 
 /** Bytes of an answer that stay as they are between `hold` and `release`. */
 export interface HeldBytes {
@@ -31,7 +33,7 @@ export interface PlainDoorOptions {
 export interface FullServer {
   /** Takes the connection over, what was not read of it included. */
   takeOver(socket: Socket): void;
-  /** Tells a client that never asked that it waited too long, and ends the connection. */
+  /** Tells a client that never asked that it waited too long, and ends the connection, whatever the client does. */
   refuseSilent(socket: Socket): void;
   /** From then on every request is for the full server, which says that it is the last. */
   isDraining(): boolean;
@@ -45,7 +47,7 @@ export interface PlainDoor {
   cut(): void;
 }
 
-export function createPlainDoor(options: PlainDoorOptions, full: FullServer): PlainDoor {
+export function createPlainDoor(options: PlainDoorOptions, full: FullServer, clock: Clock): PlainDoor {
   const connections = new Map<Socket, PlainConnection>();
   const scratch = createScratch();
   let isShut = false;
@@ -54,7 +56,7 @@ export function createPlainDoor(options: PlainDoorOptions, full: FullServer): Pl
       const forget = (): void => void connections.delete(socket);
       connections.set(
         socket,
-        attend(socket, options, full, scratch, forget, () => isShut),
+        attend(socket, options, { full, clock, scratch, forget, isShut: () => isShut }),
       );
     },
     shut: () => {
@@ -94,6 +96,14 @@ function createScratch(): Scratch {
   };
 }
 
+interface Surroundings {
+  readonly full: FullServer;
+  readonly clock: Clock;
+  readonly scratch: Scratch;
+  readonly forget: () => void;
+  readonly isShut: () => boolean;
+}
+
 interface PlainConnection {
   readonly isSending: () => boolean;
 }
@@ -101,10 +111,7 @@ interface PlainConnection {
 function attend(
   socket: Socket,
   { answer, silentMs, idleMs, stalledMs }: PlainDoorOptions,
-  full: FullServer,
-  scratch: Scratch,
-  forget: () => void,
-  isShut: () => boolean,
+  { full, clock, scratch, forget, isShut }: Surroundings,
 ): PlainConnection {
   let hasAsked = false;
   /** There while the system has not taken the whole answer. */
@@ -115,6 +122,7 @@ function attend(
     sending.held?.release();
     sending = undefined;
     if (isShut()) {
+      listenNoMore();
       socket.end();
       return;
     }
@@ -139,7 +147,8 @@ function attend(
     if (!isCopied) held?.hold();
     sending = { held: isCopied ? undefined : held };
     socket.pause();
-    socket.setTimeout(stalledMs);
+    socket.setTimeout(0);
+    cutWhenStalled(socket, stalledMs, clock);
   };
 
   const read = (piece: Buffer): void => {
@@ -151,13 +160,16 @@ function attend(
     }
   };
 
+  /** What still comes is read and forgotten: unread, its end would not be seen, and the connection would stay. */
+  const listenNoMore = (): void => void socket.off('data', read).resume();
+
   const end = (): void => void socket.end();
   const timeout = (): void => {
     if (hasAsked) {
       socket.destroy();
     } else {
-      // The next time it is cut, should it not have left by then.
-      hasAsked = true;
+      listenNoMore();
+      socket.setTimeout(0);
       full.refuseSilent(socket);
     }
   };

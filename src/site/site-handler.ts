@@ -173,7 +173,7 @@ function sendWhole(exchange: Exchange, reply: Reply, body: string | Buffer): voi
 /** The last of an answer. What the reader does not take is not kept for ever. */
 function end({ response, serving }: Exchange, body: string | Buffer): void {
   response.end(body);
-  cutStalledReader(response, stalledMsOf(serving));
+  cutStalledReader(response, stalledMsOf(serving), serving.clock);
 }
 
 function stalledMsOf({ stalledReaderMs = defaultStalledReaderMs }: SiteServing): number {
@@ -232,7 +232,7 @@ async function sendInPieces(
       if (response.destroyed) break;
       if (at === start) response.writeHead(reply.status, [...reply.headers]);
       at += piece.length;
-      if (!response.write(piece)) await waitForReader(response, stalledMsOf(serving));
+      if (!response.write(piece)) await waitForReader(response, stalledMsOf(serving), serving.clock);
     }
     if (!response.destroyed) end(exchange, '');
   } finally {

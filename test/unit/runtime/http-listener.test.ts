@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { ListenError, listenHttp } from '../../../src/runtime/http-listener.ts';
+import { cutStalledReader, ListenError, listenHttp } from '../../../src/runtime/http-listener.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
@@ -317,4 +317,34 @@ test('a part of a request does not hold up the end', async () => {
   await fetch(listener.url, { signal: AbortSignal.timeout(200) }).catch(() => {});
   await listener.close(now);
   socket.destroy();
+});
+
+test('a reader that takes nothing is cut although it sends a byte now and then', async () => {
+  let isClosed = false;
+  const arrived = Promise.withResolvers<void>();
+  const listener = await listenHttp(
+    local,
+    (_request, response) => {
+      response.once('close', () => {
+        isClosed = true;
+      });
+      response.end(Buffer.alloc(32 * 1024 * 1024));
+      cutStalledReader(response, 100, systemClock);
+      arrived.resolve();
+    },
+    systemClock,
+  );
+  const socket = connect(listener.port, '127.0.0.1').on('error', () => {});
+  socket.pause().write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await arrived.promise;
+  await eventually(
+    'it is cut',
+    () => {
+      socket.write('G');
+      return isClosed ? true : undefined;
+    },
+    { everyMs: 10 },
+  );
+  socket.destroy();
+  await listener.close(now);
 });

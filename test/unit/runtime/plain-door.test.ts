@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { type HttpListener, listenHttp } from '../../../src/runtime/http-listener.ts';
 import type { HeldBytes, PlainDoorOptions } from '../../../src/runtime/plain-door.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
 const now = { lingerMs: 0, graceMs: 5_000 };
@@ -23,7 +24,13 @@ const size = 32 * 1024 * 1024;
 async function listen(
   options: Partial<PlainDoorOptions> = {},
   clock: Clock = systemClock,
-): Promise<{ readonly listener: HttpListener; readonly held: () => number; readonly holds: () => number }> {
+): Promise<{
+  readonly listener: HttpListener;
+  readonly held: () => number;
+  readonly holds: () => number;
+  readonly asked: () => number;
+}> {
+  let asked = 0;
   let held = 0;
   let holds = 0;
   const memory: HeldBytes = {
@@ -38,6 +45,7 @@ async function listen(
   const large = Buffer.alloc(size, 'x');
   const door: PlainDoorOptions = {
     answer: (piece, send) => {
+      asked += 1;
       const text = piece.toString('latin1');
       if (text === 'quick') send('quick', '|');
       else if (text === 'large') send('', large, memory);
@@ -50,7 +58,7 @@ async function listen(
     ...options,
   };
   const listener = await listenHttp(local, (_request, response) => response.end('full'), clock, {}, door);
-  return { listener, held: () => held, holds: () => holds };
+  return { listener, held: () => held, holds: () => holds, asked: () => asked };
 }
 
 async function open({ port }: HttpListener): Promise<Socket> {
@@ -102,6 +110,35 @@ test('who never asks is told so after the silence allowed, and cut if it stays',
   await listener.close(now);
 });
 
+test('who asks after it was told that it waited too long is not answered', async () => {
+  const { listener, asked } = await listen({ silentMs: 20 });
+  const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
+  const [piece]: Buffer[] = await once(socket, 'data');
+  assert.match(String(piece), /^HTTP\/1\.1 408 /);
+  socket.on('data', (more: Buffer) => assert.fail(`more came: ${more}`));
+  socket.end('quick');
+  await once(socket, 'close');
+  assert.equal(asked(), 0);
+  await listener.close(now);
+});
+
+test('who goes on sending after it was told that it waited too long is cut', async () => {
+  const short: Clock = { ...systemClock, after: (ms, signal) => systemClock.after(Math.min(ms, 50), signal) };
+  const { listener } = await listen({ silentMs: 20 }, short);
+  const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => {});
+  await once(socket, 'data');
+  await eventually(
+    'it is cut',
+    () => {
+      socket.write('x');
+      return socket.destroyed ? true : undefined;
+    },
+    { everyMs: 5 },
+  );
+  await listener.close(now);
+});
+
 test('who asked once is let go when it stays idle', async () => {
   const { listener } = await listen({ idleMs: 20 });
   const socket = await open(listener);
@@ -140,6 +177,24 @@ test('a reader that takes nothing is cut, and lets go of the memory', async () =
   socket.pause();
   socket.write('large');
   while (holds() === 0 || held() > 0) await systemClock.after(1);
+  socket.destroy();
+  await listener.close(now);
+});
+
+test('a reader that takes nothing is cut although it sends a byte now and then', async () => {
+  const { listener, held, holds } = await listen({ stalledMs: 100 });
+  const socket = await open(listener);
+  socket.pause();
+  socket.write('large');
+  while (holds() === 0) await systemClock.after(1);
+  await eventually(
+    'it is cut',
+    () => {
+      socket.write('x');
+      return held() === 0 ? true : undefined;
+    },
+    { everyMs: 10 },
+  );
   socket.destroy();
   await listener.close(now);
 });
@@ -183,6 +238,26 @@ test('when the door shuts, idle connections do not stay, and an answer under way
   assert.equal(received, size);
   busy.destroy();
   await closed;
+});
+
+test('what was asked behind the last answer does not hold up the end', async () => {
+  const { listener, holds } = await listen({}, endlessGrace);
+  const socket = await open(listener);
+  socket.pause();
+  socket.write('large');
+  while (holds() === 0) await systemClock.after(1);
+  await new Promise((resolve) => socket.write('quick', resolve));
+  await systemClock.after(20);
+  const closed = listener.close(now);
+  await systemClock.after(0);
+  let received = 0;
+  socket.on('data', (piece: Buffer) => {
+    received += piece.length;
+  });
+  socket.resume();
+  await once(socket, 'end');
+  await closed;
+  assert.equal(received, size, 'the last answer is whole, and nothing is behind it');
 });
 
 test('a reader that outlives the grace is cut, so that closing ends', async () => {

@@ -1,0 +1,69 @@
+// Readers who stop taking. Judged by what the system has taken over for them, looked at now and then, and by nothing
+// else: a socket's own timer starts anew with every byte that comes in, so that who sends one now and then could keep
+// an answer's memory for ever. Refuses: knowing what is sent, or why.
+// Invariant: who took anything between two looks is never cut, and one look runs for one connection however many
+// answers it was asked for.
+
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Clock } from './clock.ts';
+
+const watched = new WeakSet<Socket>();
+
+/**
+ * Cuts the connection when nothing of what waits to be sent is taken for this long, twice as long at most. Partly taken
+ * counts as taken. Ends by itself when all is taken; called again meanwhile, it changes nothing.
+ */
+export function cutWhenStalled(socket: Socket, stalledMs: number, clock: Clock): void {
+  if (watched.has(socket) || socket.writableLength === 0) return;
+  watch(socket, stalledMs, clock).catch(() => {
+    // It has closed.
+  });
+}
+
+async function watch(socket: Socket, stalledMs: number, clock: Clock): Promise<void> {
+  const closed = new AbortController();
+  const close = (): void => closed.abort();
+  socket.once('close', close);
+  watched.add(socket);
+  try {
+    for (let before = takenBytes(socket); ; ) {
+      await clock.after(stalledMs, closed.signal);
+      if (socket.writableLength === 0) return;
+      const taken = takenBytes(socket);
+      if (taken === before) {
+        socket.destroy();
+        return;
+      }
+      before = taken;
+    }
+  } finally {
+    socket.off('close', close);
+    watched.delete(socket);
+  }
+}
+
+/** Cuts what has not closed by then, whatever comes in meanwhile. */
+export function cutAfter(socket: Duplex, ms: number, clock: Clock): void {
+  if (socket.destroyed) return;
+  const closed = new AbortController();
+  socket.once('close', () => closed.abort());
+  clock.after(ms, closed.signal).then(
+    () => socket.destroy(),
+    () => {
+      // It has closed.
+    },
+  );
+}
+
+/** All bytes of the connection that the system took over. */
+function takenBytes(socket: Socket): number {
+  // Only the handle knows what was taken of a write that is under way; a large one may take hours.
+  const handle: unknown = Reflect.get(socket, '_handle');
+  if (typeof handle === 'object' && handle !== null) {
+    const given: unknown = Reflect.get(handle, 'bytesWritten');
+    const waiting: unknown = Reflect.get(handle, 'writeQueueSize');
+    if (typeof given === 'number' && typeof waiting === 'number') return given - waiting;
+  }
+  return socket.bytesWritten - socket.writableLength;
+}

@@ -1,12 +1,13 @@
 // The program `bundle-server`: hands it the process, and the workers that prepare bundles and code their files.
 // Decides nothing; what it does is in src/site.
 
+import '../runtime/small-young-generation.ts';
+import { keepWasmPlain } from '../runtime/plain-wasm.ts';
 import { runProgram } from '../runtime/program.ts';
-import { keepYoungGenerationSmall } from '../runtime/young-generation.ts';
 import { runBundleServer } from '../site/bundle-server.ts';
 import { bundleServer } from '../site/server-flags.ts';
 
-keepYoungGenerationSmall();
+keepWasmPlain();
 
 // The workers stand beside this file, in the sources and in what the build makes of them.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';

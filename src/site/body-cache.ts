@@ -3,26 +3,39 @@
 // for the garbage collector, which would let twice the budget pile up before it looked. The oldest block goes first,
 // and what was asked for since it came in stays. A file that is asked for once passes through and is not kept: a crawler
 // of the whole site neither fills the memory nor drives out what is hot.
-// Invariant: blocks never exceed the budget but for those that somebody still sends; a held body never changes; one file
-// is read once however many ask at the same time.
+// A reader who is slow keeps the block that his body lies in, but many keep no more than half the budget of them: from
+// there on each gets a copy of what he asked for.
+// Invariant: blocks never exceed the budget but for those half of it that somebody still sends; a held body never
+// changes; one file is read once however many ask at the same time.
 
-/** Bytes in a block. While it is held nothing is written over it; every hold is followed by exactly one release. */
+import type { HeldBytes } from '../runtime/plain-door.ts';
+
+/** Of use until the caller returns to the event loop; longer where something of it is held. */
 export interface CachedBody {
   readonly bytes: Buffer;
-  hold(): void;
+  toSend(start: number, endExclusive: number): BodyPart;
+}
+
+/** Comes held, and is released once. */
+export interface LoadedBody extends CachedBody {
   release(): void;
+}
+
+export interface BodyPart {
+  readonly part: Buffer;
+  /** For a reader who has not taken all of the part yet: while it is held, the part does not change. */
+  readonly held: HeldBytes;
 }
 
 export interface BodyCache {
   /** Files larger than this are never held. */
   readonly maxEntryBytes: number;
-  /** Not held: of use until the caller returns to the event loop. */
   get(key: string): CachedBody | undefined;
   /**
    * Reads through: `read` fills the whole buffer, and is called at most once at a time for one content. What is asked for
    * a second time is kept. The body comes held. Rejects as `read` does.
    */
-  load(key: string, size: number, read: (into: Buffer) => Promise<void>): Promise<CachedBody>;
+  load(key: string, size: number, read: (into: Buffer) => Promise<void>): Promise<LoadedBody>;
   /** As `load`, without a wait and not held. @throws as `read` does */
   loadAtOnce(key: string, size: number, read: (into: Buffer) => void): CachedBody;
   readonly heldBytes: () => number;
@@ -34,16 +47,25 @@ interface Block {
   readonly memory: Buffer;
   filled: number;
   holders: number;
+  /** Those of the holders whose readers decide how long. */
+  senders: number;
+  /** Of a block of many bodies, all of it: one slow reader of one keeps the others' room. */
+  readonly sharedBytes: number;
+  /** How a sender holds it. */
+  readonly held: HeldBytes;
   /** False once it left the ring; bytes that come in later are not remembered. */
   isInRing: boolean;
   readonly entries: Set<Entry>;
 }
 
-interface Entry extends CachedBody {
+interface Entry extends LoadedBody {
   readonly key: string;
   readonly block: Block;
   wasAsked: boolean;
 }
+
+/** The least room that is taken for a copy. */
+const leastCopyBytes = 64 * 1024;
 
 const mostForOneFile = 1024 * 1024;
 const mostForOneBlock = 2 * 1024 * 1024;
@@ -63,6 +85,35 @@ export function createBodyCache(budgetBytes: number): BodyCache {
   const loading = new Map<string, { readonly entry: Entry; readonly done: Promise<void> }>();
   /** The last one is being filled. */
   const ring: Block[] = [];
+  /** Rooms for copies, by size. */
+  const spares = new Map<number, Block>();
+  const mostKeptBytes = Math.floor(budgetBytes / 2);
+  /** In blocks of many bodies that have senders, wherever they are by now. */
+  let keptBytes = 0;
+  const blockOf = (memory: Buffer, sharedBytes = 0): Block => {
+    const hold = (): void => {
+      if (block.senders === 0) keptBytes += sharedBytes;
+      block.senders += 1;
+      block.holders += 1;
+    };
+    const release = (): void => {
+      block.holders -= 1;
+      block.senders -= 1;
+      if (block.senders === 0) keptBytes -= sharedBytes;
+    };
+    const block: Block = {
+      memory,
+      sharedBytes,
+      filled: 0,
+      holders: 0,
+      senders: 0,
+      held: { hold, release },
+      isInRing: true,
+      entries: new Set(),
+    };
+    return block;
+  };
+
   let passage = blockOf(empty);
   const wasAskedBefore = createRecollection();
   let heldBytes = 0;
@@ -73,6 +124,33 @@ export function createBodyCache(budgetBytes: number): BodyCache {
     entry.block.entries.add(entry);
     heldBytes += entry.bytes.length;
   };
+
+  /** A power of two, so that the rooms are few and nobody keeps more than twice what he asked for. */
+  const copyOf = (part: Buffer): BodyPart => {
+    const room = Math.max(leastCopyBytes, 2 ** Math.ceil(Math.log2(part.length)));
+    let spare = spares.get(room);
+    if (spare === undefined || spare.holders > 0) {
+      spare = blockOf(Buffer.allocUnsafeSlow(room));
+      spares.set(room, spare);
+    }
+    spare.memory.set(part);
+    return { part: spare.memory.subarray(0, part.length), held: spare.held };
+  };
+
+  const entryOf = (key: string, bytes: Buffer, block: Block): Entry => ({
+    key,
+    bytes,
+    block,
+    wasAsked: false,
+    release: () => {
+      block.holders -= 1;
+    },
+    toSend: (start, endExclusive) => {
+      const part = endExclusive - start === bytes.length ? bytes : bytes.subarray(start, endExclusive);
+      const mayStay = block.senders > 0 || keptBytes + block.sharedBytes <= mostKeptBytes;
+      return mayStay ? { part, held: block.held } : copyOf(part);
+    },
+  });
 
   const append = (block: Block, key: string, size: number): Entry => {
     const bytes = block.memory.subarray(block.filled, block.filled + size);
@@ -85,7 +163,7 @@ export function createBodyCache(budgetBytes: number): BodyCache {
     oldest.isInRing = false;
     // Somebody sends from it: then its memory goes with the last of them.
     const memory = oldest.holders > 0 ? Buffer.allocUnsafeSlow(blockBytes) : oldest.memory;
-    const renewed = blockOf(memory);
+    const renewed = blockOf(memory, blockBytes);
     const inOrder = [...oldest.entries].sort((a, b) => a.bytes.byteOffset - b.bytes.byteOffset);
     for (const { key, bytes, wasAsked } of inOrder) {
       held.delete(key);
@@ -103,7 +181,8 @@ export function createBodyCache(budgetBytes: number): BodyCache {
     const last = ring.at(-1);
     if (last !== undefined && last.filled + size <= blockBytes) return append(last, key, size);
     const oldest = ring.length < mostBlocks ? undefined : ring.shift();
-    const next = oldest === undefined ? blockOf(Buffer.allocUnsafeSlow(blockBytes)) : renewOldest(oldest);
+    const next =
+      oldest === undefined ? blockOf(Buffer.allocUnsafeSlow(blockBytes), blockBytes) : renewOldest(oldest);
     if (next.filled + size <= blockBytes) {
       ring.push(next);
       return append(next, key, size);
@@ -145,7 +224,7 @@ export function createBodyCache(budgetBytes: number): BodyCache {
     load: async (key, size, read) => {
       const { entry, done } = loading.get(key) ?? startLoading(key, size, read);
       // From the first moment on: the block must not be filled again while it is read into.
-      entry.hold();
+      entry.block.holders += 1;
       try {
         await done;
       } catch (error) {
@@ -177,24 +256,5 @@ function createRecollection(): (key: string) => boolean {
       recent = new Set();
     }
     return false;
-  };
-}
-
-function blockOf(memory: Buffer): Block {
-  return { memory, filled: 0, holders: 0, isInRing: true, entries: new Set() };
-}
-
-function entryOf(key: string, bytes: Buffer, block: Block): Entry {
-  return {
-    key,
-    bytes,
-    block,
-    wasAsked: false,
-    hold: () => {
-      block.holders += 1;
-    },
-    release: () => {
-      block.holders -= 1;
-    },
   };
 }

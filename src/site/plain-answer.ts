@@ -5,8 +5,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../runtime/clock.ts';
-import type { AnswerPlainly } from '../runtime/plain-door.ts';
-import type { CachedBody } from './body-cache.ts';
+import type { AnswerPlainly, HeldBytes } from '../runtime/plain-door.ts';
 import { readPlainRequest } from './plain-request.ts';
 import { planReply } from './reply.ts';
 import { readRequestPath } from './request-path.ts';
@@ -32,7 +31,7 @@ interface PlainAnswer {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: string | Buffer;
-  readonly held: CachedBody | undefined;
+  readonly held: HeldBytes | undefined;
 }
 
 /** Nothing was sent yet: whatever goes wrong here goes wrong once more in the full server, which tells it. */

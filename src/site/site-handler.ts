@@ -7,7 +7,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { cutStalledReader, waitForReader } from '../runtime/http-listener.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type AccessLog, logWhenDone } from './access-log.ts';
-import type { BodyCache, CachedBody } from './body-cache.ts';
+import type { BodyCache, BodyPart } from './body-cache.ts';
 import { isHostWellFormed } from './host-field.ts';
 import type { LiveBundle } from './live-bundle.ts';
 import type { LiveSite, SiteView } from './live-site.ts';
@@ -105,12 +105,6 @@ function refusalOf(request: IncomingMessage, always: SiteHeaders): Reply | undef
     : plainReply(417, 'This server meets no such expectation.', always, last);
 }
 
-/** What is to be sent of a body, and the whole that has to stay meanwhile. */
-interface BodyPart {
-  readonly part: Buffer;
-  readonly held: CachedBody;
-}
-
 /**
  * The body without a wait: from memory, or from the pack where that is quick.
  *
@@ -123,14 +117,13 @@ export function bodyAtOnce(
   body: FileBody,
 ): BodyPart | undefined {
   const cached = cache.get(body.contentKey);
-  if (cached !== undefined) return { part: partOf(cached.bytes, body), held: cached };
+  if (cached !== undefined) return cached.toSend(body.start, body.endExclusive);
   const packed = body.coded ?? body.route.file;
   const isSmall = packed.size <= Math.min(cache.maxEntryBytes, largestAtOnce);
   if (!isSmall || !pace.isQuick()) return undefined;
   const pack = bundleOf(view, body).packOf(body.coded);
   const read = (into: Buffer): void => pace.measure(() => pack.readIntoSync(packed, into));
-  const held = cache.loadAtOnce(body.contentKey, packed.size, read);
-  return { part: partOf(held.bytes, body), held };
+  return cache.loadAtOnce(body.contentKey, packed.size, read).toSend(body.start, body.endExclusive);
 }
 
 function bundleOf(view: SiteView | undefined, { route }: FileBody): LiveBundle {
@@ -150,15 +143,11 @@ function factsOf({ method = '', headers }: IncomingMessage): RequestFacts {
   };
 }
 
-function partOf(whole: Buffer, { start, endExclusive }: FileBody): Buffer {
-  return start === 0 && endExclusive === whole.length ? whole : whole.subarray(start, endExclusive);
-}
-
 /** The body stays as it is until the system has taken it, or the reader is gone. */
 function sendCached(exchange: Exchange, reply: Reply, { part, held }: BodyPart): void {
   const { response } = exchange;
   sendWhole(exchange, reply, part);
-  if (response.socket?.writableLength === 0) return;
+  if (response.destroyed || response.socket?.writableLength === 0) return;
   held.hold();
   response.once('close', held.release);
 }
@@ -210,7 +199,7 @@ async function sendThroughCache(
     pack.readInto(packed, into),
   );
   try {
-    sendCached(exchange, reply, { part: partOf(loaded.bytes, body), held: loaded });
+    sendCached(exchange, reply, loaded.toSend(body.start, body.endExclusive));
   } finally {
     loaded.release();
   }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type BodyCache, createBodyCache } from '../../../src/site/body-cache.ts';
+import { type BodyCache, type BodyPart, createBodyCache } from '../../../src/site/body-cache.ts';
 
 const mib = 1024 * 1024;
 
@@ -79,11 +79,12 @@ test('a crawler of everything drives nothing out', () => {
 test('a body that passes does not change while it is held', () => {
   const cache = createBodyCache(mib);
   const body = cache.loadAtOnce('a', 10, (into) => into.fill('a'));
-  body.hold();
+  const { held } = body.toSend(0, 10);
+  held.hold();
   const next = cache.loadAtOnce('b', 10, (into) => into.fill('b'));
   assert.equal(body.bytes.toString(), 'a'.repeat(10));
   assert.equal(next.bytes.toString(), 'b'.repeat(10));
-  body.release();
+  held.release();
 });
 
 test('a file larger than the most for one is refused', () => {
@@ -147,6 +148,65 @@ test('for any sequence the budget holds, and a body is what was read', async () 
         assert.ok(cache.heldBytes() <= budget);
       }
       for (const { name, bytes } of sent) assert.ok(bytes.equals(Buffer.alloc(bytes.length, name)));
+    }),
+  );
+});
+
+/** All memory that is kept by these parts, once each. */
+function keptBytes(parts: readonly Buffer[]): number {
+  return [...new Set(parts.map(({ buffer }) => buffer))].reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+test('many readers who are slow keep half the budget of blocks, and beyond that what they asked for', () => {
+  const budget = 8 * mib;
+  const cache = createBodyCache(budget);
+  const size = 100_000;
+  const readers: { readonly fill: number; readonly sent: BodyPart }[] = [];
+  for (let at = 0; at < 300; at += 1) {
+    for (let more = 0; more < 10; more += 1) keep(cache, `${at}/${more}`, Buffer.alloc(size, at));
+    const sent = (cache.get(`${at}/9`) ?? assert.fail()).toSend(0, size);
+    sent.held.hold();
+    readers.push({ fill: at, sent });
+  }
+  const kept = keptBytes(readers.map(({ sent }) => sent.part));
+  assert.ok(kept <= budget / 2 + readers.length * 128 * 1024, `${kept} bytes are kept`);
+  for (const { fill, sent } of readers) assert.ok(sent.part.equals(Buffer.alloc(size, fill)));
+  assert.ok(
+    cache.heldBytes() <= budget && cache.heldBytes() > budget / 4,
+    'and the memory goes on as before',
+  );
+  for (const { sent } of readers) sent.held.release();
+  const body = cache.get('299/9') ?? assert.fail();
+  assert.equal(body.toSend(0, size).part, body.bytes, 'once they have left, nothing is copied');
+});
+
+test('for any readers, what is sent to them does not change, and no more is kept for them than the bound', () => {
+  const step = fc.record({
+    name: fc.nat(255),
+    size: fc.integer({ min: 1, max: 4000 }),
+    start: fc.nat(3999),
+    leaving: fc.option(fc.nat(), { freq: 2 }),
+  });
+  const budget = 16_000;
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 30, maxLength: 200 }), (steps) => {
+      const cache = createBodyCache(budget);
+      const readers: { readonly fill: number; readonly sent: BodyPart; readonly isCopy: boolean }[] = [];
+      for (const { name, size, start: wanted, leaving } of steps) {
+        const key = `${name}/${size}`;
+        keep(cache, key, Buffer.alloc(size, name));
+        const body = cache.get(key) ?? assert.fail();
+        const start = wanted % size;
+        const sent = body.toSend(start, size);
+        sent.held.hold();
+        readers.push({ fill: name, sent, isCopy: sent.part.buffer !== body.bytes.buffer });
+        if (leaving !== null) readers.splice(leaving % readers.length, 1)[0]?.sent.held.release();
+        const shared = readers.filter(({ isCopy }) => !isCopy).map(({ sent: { part } }) => part);
+        assert.ok(keptBytes(shared) <= budget / 2);
+        for (const reader of readers) {
+          assert.ok(reader.sent.part.equals(Buffer.alloc(reader.sent.part.length, reader.fill)));
+        }
+      }
     }),
   );
 });

@@ -7,15 +7,16 @@ export type Skippable = (typeof skippable)[number];
 
 /**
  * @param missing why a test that needs `thing` cannot run here, `false` when it can
- * @param allowed the words of TESTS_MAY_SKIP
+ * @param env where TESTS_MAY_SKIP may be set
  * @returns `missing`, for the `skip` of a test
  * @throws Error saying so when it may not be left out
  */
 export function maySkip(
   thing: Skippable,
   missing: string | false,
-  allowed: string | undefined = process.env['TESTS_MAY_SKIP'],
+  env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | false {
+  const allowed = env['TESTS_MAY_SKIP'];
   if (missing === false || allowed === undefined) return missing;
   if (allowed.split(/[\s,]+/).includes(thing)) return missing;
   throw new Error(`${missing}. To leave out what needs it, name "${thing}" in TESTS_MAY_SKIP.`);

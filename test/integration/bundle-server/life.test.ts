@@ -32,6 +32,7 @@ const get = (path: string, init?: RequestInit): Promise<Response> => fetch(serve
 
 test('a first start: 503 with words until a whole bundle is served, then everything', async () => {
   await served.start();
+  await served.until('the document is missed', (status) => status.source.state === 'waiting-for-document');
   const early = await get('/');
   assert.equal(early.status, 503);
   assert.equal(early.headers.get('retry-after'), '5');

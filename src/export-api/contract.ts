@@ -26,7 +26,6 @@ export const domainSchema = z
   });
 
 export const startJobRequestSchema = z.strictObject({ domain: domainSchema });
-export type StartJobRequest = z.infer<typeof startJobRequestSchema>;
 
 export const jobStatuses = ['queued', 'running', 'completed', 'failed'] as const;
 export type JobStatus = (typeof jobStatuses)[number];
@@ -81,7 +80,6 @@ export const conversationPageSchema = z.object({
   nextCursor: z.string().nullable(),
   hasMore: z.boolean(),
 });
-export type ConversationPageDocument = z.infer<typeof conversationPageSchema>;
 
 export const pageLimits = { minimum: 1, maximum: 1000, default: 100 } as const;
 

@@ -1,7 +1,7 @@
 // What a refused or lost call makes of what is remembered: rule by rule, with the wait it earns. A failure only
 // ever adds a wait, ends a job, or holds a key back; the published version is never touched.
 
-import { formatInstant, readInstant } from '../staticexport/instant.ts';
+import { formatInstant } from '../staticexport/instant.ts';
 import type { Failure, StartMark, Status } from '../staticexport/status-schema.ts';
 import { forbiddenRetryMs } from './access.ts';
 import { nextExportFailure, resendTime } from './adopt.ts';
@@ -146,9 +146,4 @@ export function mintRefreshFailed(
     requestId: failure.requestId,
   };
   return { ...status, failures: { ...status.failures, link } };
-}
-
-/** Epoch ms of a failure's next try, for those who only show it. */
-export function shownRetryTime(failure: Failure | undefined): number | undefined {
-  return readInstant(failure?.retryAt);
 }

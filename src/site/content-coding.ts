@@ -26,7 +26,7 @@ const identityOnly: readonly FileForm[] = ['identity'];
 const everything: readonly FileForm[] = ['br', 'gzip', 'identity'];
 
 /**
- * The forms a request accepts, most wanted first. Without the header a client may be as old as any, so it gets
+ * The forms a request accepts, most wanted first. Without the header a client may know no coding at all, so it gets
  * the file as it is. `identity` is missing only where it was refused.
  *
  * @param header `Accept-Encoding` as received

@@ -209,5 +209,4 @@ export type Candidate = z.infer<typeof candidateSchema>;
 export type ActiveVersion = z.infer<typeof activeSchema>;
 export type HistoryEntry = z.infer<typeof versionSchema>;
 export type Failure = z.infer<typeof failureSchema>;
-export type RefusedKey = z.infer<typeof refusedKeySchema>;
 export type TargetStatus = z.infer<typeof targetStatusSchema>;

@@ -2,9 +2,6 @@
 // Owns: a stable code, a message that is safe to publish, the cause for debuggers only.
 // Refuses: building a message from a body, a header or a URL. Whoever throws writes words of their own.
 
-/** What a caller may do next: try again later, ask a person, or fix the request. */
-export type ErrorClass = 'transient' | 'permanent';
-
 /** An error whose `message` and `code` hold no key, no link and no body, and may be shown to anybody. */
 export class PublishableError extends Error {
   /** Stable, PascalCase, documented; never changes for a given failure. */

@@ -18,6 +18,8 @@ interface Begun {
 
 export type Trouble = (script: Script) => Begun;
 
+const outputKey = { namespace: resource.namespace, name: outputName };
+const outputId = `${outputKey.namespace}/${outputKey.name}`;
 const harmless: Begun = { stopsLinks: false };
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -147,23 +149,19 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     return { end: () => world.cluster.putSecret(keySecret, { apiKey: validKey }), stopsLinks: true };
   },
   'the outputs are deleted': ({ world }) => {
-    world.cluster.secrets.delete(`${resource.namespace}/${outputName}`);
-    world.cluster.configMaps.delete(`${resource.namespace}/${outputName}`);
+    world.cluster.secrets.delete(outputId);
+    world.cluster.configMaps.delete(outputId);
     return harmless;
   },
   'the output Secret belongs to somebody else': ({ world }) => {
-    const key = { namespace: resource.namespace, name: outputName };
-    const id = `${key.namespace}/${key.name}`;
-    world.cluster.secrets.delete(id);
-    world.cluster.putSecret(key, foreignData);
-    return { end: () => world.cluster.secrets.delete(id), stopsLinks: true };
+    world.cluster.secrets.delete(outputId);
+    world.cluster.putSecret(outputKey, foreignData);
+    return { end: () => world.cluster.secrets.delete(outputId), stopsLinks: true };
   },
   'the output ConfigMap belongs to somebody else': ({ world }) => {
-    const key = { namespace: resource.namespace, name: outputName };
-    const id = `${key.namespace}/${key.name}`;
-    world.cluster.configMaps.delete(id);
-    world.cluster.putConfigMap(key, foreignData);
-    return { end: () => world.cluster.configMaps.delete(id), stopsLinks: false };
+    world.cluster.configMaps.delete(outputId);
+    world.cluster.putConfigMap(outputKey, foreignData);
+    return { end: () => world.cluster.configMaps.delete(outputId), stopsLinks: false };
   },
   'the content changes': ({ world }) => {
     const name = `content-${world.dice.between(1, 9)}`;

@@ -81,6 +81,8 @@ test('a call on a dark path ends at its deadline, and the next one takes another
 
 test('a lost place lists anew, whether it is an answer or an event that says so', async () => {
   await synced();
+  // A watch that ends within its first second is a failure of its own.
+  await world.clock.pass(2_000);
   watches()[0]?.end();
   world.api.remove('a');
   world.api.put(staticExport('c'));

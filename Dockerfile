@@ -29,7 +29,7 @@ COPY src src
 RUN npm run build
 
 FROM scratch AS programs
-COPY --from=build /source/dist/*.mjs /
+COPY --from=build /source/dist/*.mjs /source/dist/*.LEGAL.txt /
 
 # The packages in the programs: a bill of materials, and their notices.
 FROM scratch AS documents
@@ -40,7 +40,7 @@ COPY --from=build /source/documents /
 FROM --platform=$BUILDPLATFORM ${BASE} AS compiled
 ARG BUILDARCH
 ARG TARGETARCH
-COPY --from=programs /*.mjs /app/
+COPY --from=programs / /app/
 USER 65532:65532
 ENV NODE_COMPILE_CACHE=/tmp/compiled/${BUILDARCH}
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "operator", "--version"]
@@ -64,7 +64,7 @@ LABEL org.opencontainers.image.title="static-export-operator" \
       org.opencontainers.image.base.name="${BASE}"
 COPY --from=documents / /usr/share/doc/static-export-operator/
 COPY LICENSE /usr/share/doc/static-export-operator/
-COPY --from=programs /*.mjs /app/
+COPY --from=programs / /app/
 # Node keeps them to their user, and not every builder keeps the user.
 COPY --from=compiled --chown=65532:65532 /tmp/compiled/${TARGETARCH} /app/compiled
 WORKDIR /app

@@ -1,7 +1,7 @@
 // The program `bundle-server`: hands it the process, and the workers that prepare bundles and code their files.
 // Decides nothing; what it does is in src/site.
 
-import '../runtime/small-young-generation.ts';
+import '../runtime/small-heap.ts';
 import { keepWasmPlain } from '../runtime/plain-wasm.ts';
 import { runProgram } from '../runtime/program.ts';
 import { runBundleServer } from '../site/bundle-server.ts';

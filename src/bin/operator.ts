@@ -2,7 +2,7 @@
 // what it does is in src/operator.
 
 // First, for it acts on all that follows.
-import '../runtime/small-young-generation.ts';
+import '../runtime/small-heap.ts';
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';
 import { keepWasmPlain } from '../runtime/plain-wasm.ts';

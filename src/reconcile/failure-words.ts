@@ -85,5 +85,5 @@ function shortened(id: string): string {
 
 /** Our own words elsewhere are clauses; here they stand alone. */
 export function sentence(clause: string): string {
-  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}${/[.…?!]$/.test(clause) ? '' : '.'}`;
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}${/[.\u2026?!]$/.test(clause) ? '' : '.'}`;
 }

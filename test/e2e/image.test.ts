@@ -3,6 +3,7 @@
 // made of, it says itself.
 
 import assert from 'node:assert/strict';
+import { isAscii } from 'node:buffer';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
@@ -30,6 +31,11 @@ async function assertPrograms(image: UnpackedImage, programs: string): Promise<v
   const app = join(image.root, 'app');
   assert.deepEqual((await readdir(app)).sort(), [...names, 'compiled'].sort());
   for (const name of names) assert.equal(await hashOf(join(app, name)), await hashOf(join(programs, name)));
+  for (const name of names.filter((one) => one.endsWith('.mjs'))) {
+    // V8 keeps a program's text as long as it runs, with two bytes for each character if one of them needs it.
+    const isText = isAscii(await readFile(join(app, name)));
+    assert.ok(isText, `${name} is no ASCII: it would take twice the memory`);
+  }
 }
 
 suite('the image, built from the sources', () => {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+
+const smallHeap = new URL('../../../src/runtime/small-heap.ts', import.meta.url).href;
+const keepSmall = `await import(${JSON.stringify(smallHeap)});`;
+
+/** Tells the largest that a part of the heap was while `work` runs; it calls `look` from time to time. */
+const watching = (space: 'new_space' | 'old_space', work: string): string => `
+  const { getHeapSpaceStatistics } = await import('node:v8');
+  let largest = 0;
+  const look = () => {
+    const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === ${JSON.stringify(space)});
+    largest = Math.max(largest, ${space === 'new_space' ? 'space.space_size' : 'space.space_used_size'});
+  };
+  ${work}
+  console.log(largest);
+`;
+
+function largestOf(before: string, work: string): number {
+  const args = ['--input-type=module', '--eval', before + work];
+  return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+}
+
+test('the young generation stays small under a load that makes it grow otherwise', () => {
+  // Keeps 64 MB of small objects for a moment, as a server under load does.
+  const load = watching(
+    'new_space',
+    `const kept = Array.from({ length: 64 });
+    for (let round = 0; round < 256; round += 1) {
+      kept[round % kept.length] = Array.from({ length: 10_000 }, (_, at) => ({ at, round }));
+      look();
+    }`,
+  );
+  const [left, kept] = [largestOf('', load), largestOf(keepSmall, load)];
+  // What it has grown to before the program says so stays: some megabytes, by how busy the machine is.
+  assert.ok(left >= 3 * kept, `${left} left alone, ${kept} kept small`);
+});
+
+test('what outlived the young generation and is dead is collected sooner than V8 would by itself', () => {
+  // Beside what lives on, 16 rounds are always in use: long enough to become old, as what a pass holds does.
+  const load = watching(
+    'old_space',
+    `const living = Array.from({ length: 60 }, () => Array.from({ length: 10_000 }, (_, at) => ({ at })));
+    const passing = Array.from({ length: 16 });
+    for (let round = 0; round < 600; round += 1) {
+      passing[round % passing.length] = Array.from({ length: 10_000 }, (_, at) => ({ at, round }));
+      if (round > 100) look();
+    }
+    if (living.length === 0) look();`,
+  );
+  const young = "(await import('node:v8')).setFlagsFromString('--semi-space-growth-factor=1');";
+  const [left, kept] = [largestOf(young, load), largestOf(keepSmall, load)];
+  assert.ok(left >= 2 * kept, `${left} left alone, ${kept} kept small`);
+});

@@ -7,7 +7,8 @@ import { clockToleranceMs } from './link-timing.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 import type { Access } from './state.ts';
 
-const lookAgainMs = 60_000;
+/** A Secret is read by name; nothing tells of its change. */
+export const lookAgainMs = 60_000;
 export const forbiddenRetryMs = 15 * 60_000;
 
 const keyReasons = {

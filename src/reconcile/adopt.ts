@@ -5,6 +5,7 @@
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import type { ActiveVersion, Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
 import { waitMs } from './backoff.ts';
+import { freeLanes, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
 import { clockToleranceMs } from './link-timing.ts';
 import type { Observation, PublishedFacts } from './observation.ts';
@@ -17,7 +18,7 @@ const resendGraceMs = 30_000;
 /** The observation with its status brought up to what is true now. */
 export function adopt(observation: Observation): Observation {
   let seen = observation;
-  for (const step of [adoptPublished, followPin, dropStale, endMark, endJob, setTick]) {
+  for (const step of [adoptPublished, followPin, dropStale, freeLanes, endMark, endJob, setTick]) {
     seen = { ...seen, status: step(seen) };
   }
   return seen;
@@ -31,7 +32,7 @@ export function resendTime(mark: { readonly at: string }, now: number, requestTi
 
 /** The failure after this one in the export lane, its wait included. */
 export function nextExportFailure(
-  { status, now, inputHash }: Observation,
+  observation: Observation,
   failed: {
     readonly reason: string;
     readonly request?: string | undefined;
@@ -39,8 +40,10 @@ export function nextExportFailure(
     readonly requestId?: string | undefined;
   },
 ): Failure {
+  const { status, now, inputHash } = observation;
   const count = (status.failures?.export?.count ?? 0) + 1;
   return {
+    ...heldAgainst(observation, failed.reason),
     count,
     at: formatInstant(now),
     retryAt: formatInstant(now + waitMs('export', count, failed.retryAfterMs)),

@@ -6,6 +6,7 @@ import type { Failure, StartMark, Status } from '../staticexport/status-schema.t
 import { forbiddenRetryMs } from './access.ts';
 import { nextExportFailure, resendTime } from './adopt.ts';
 import { type Lane, linkWaitMs, longestRetryAfterMs, waitMs } from './backoff.ts';
+import { heldAgainst } from './forbidden-call.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 import type { CallFailure, GateChange } from './result.ts';
 
@@ -61,11 +62,12 @@ export function paced(failure: CallFailure): CallFailure {
 
 /** The next failure of the poll lane (polling, minting and reading an unpublished job). */
 export function noteFailure(
-  { status, now }: Observation,
+  observation: Observation,
   lane: Extract<Lane, 'poll'>,
   about: string,
   failure: Omit<CallFailure, 'code'> & { readonly code: string },
 ): Failure {
+  const { status, now } = observation;
   const before = status.failures?.[lane];
   const same = before?.about === about ? before : undefined;
   const count = (same?.count ?? 0) + 1;
@@ -78,6 +80,7 @@ export function noteFailure(
     requestId: failure.requestId,
     about,
     reads: same?.reads,
+    ...heldAgainst(observation, failure.code),
   };
 }
 
@@ -122,10 +125,8 @@ export function startFailed(observation: Observation, mark: StartMark, failure: 
 }
 
 /** The published link could not be renewed. */
-export function mintRefreshFailed(
-  { status, output, now, wanted }: Observation,
-  failure: CallFailure,
-): Status {
+export function mintRefreshFailed(observation: Observation, failure: CallFailure): Status {
+  const { status, output, now, wanted } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;
   const count = (status.failures?.link?.count ?? 0) + 1;
   const isGone = failure.code === 'NotFound' || failure.code === 'Gone';
@@ -144,6 +145,7 @@ export function mintRefreshFailed(
     reason: isGone ? 'JobGone' : failure.code,
     why: failure.why?.slice(0, maxWhyLength),
     requestId: failure.requestId,
+    ...heldAgainst(observation, failure.code),
   };
   return { ...status, failures: { ...status.failures, link } };
 }

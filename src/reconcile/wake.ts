@@ -3,7 +3,9 @@
 // lost its memory wakes no later; never more than about an hour ahead.
 
 import { readInstant } from '../staticexport/instant.ts';
+import { lookAgainMs } from './access.ts';
 import { maxSends, resendTime } from './adopt.ts';
+import { isHeldAgainstKey } from './forbidden-call.ts';
 import { graceMs, refreshTime } from './link-timing.ts';
 import { isOutputTaken, type Observation } from './observation.ts';
 import { spreadOf } from './spread.ts';
@@ -66,6 +68,7 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
   }
   for (const failure of [status.failures?.export, status.failures?.poll, status.failures?.link]) {
     yield readInstant(failure?.retryAt) ?? 0;
+    if (isHeldAgainstKey(failure, observation.now)) yield observation.now + lookAgainMs;
   }
 }
 

@@ -120,6 +120,9 @@ export const failureSchema = z.object({
   requestId: requestIdText.optional(),
   about: text(512).describe('What failed: the inputs of an export, or a job.').optional(),
   request: text(256).describe('Token of the request whose one free try is spent.').optional(),
+  secretVersion: text(128)
+    .describe('uid and resourceVersion of the Secret whose key the API forbade this (403).')
+    .optional(),
   reads: count.describe('Readings of its archive that failed.').optional(),
 });
 

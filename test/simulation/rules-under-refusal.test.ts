@@ -1,5 +1,5 @@
-// What the rules say where others refuse, overtake or vanish: a key that is good for one and forbidden to another,
-// a job that is lost twice, a leader that slept, a cluster that takes no output. One short story each.
+// What the rules say where others refuse, overtake or vanish: a job that is lost twice, a leader that slept, a cluster
+// that takes no output. One short story each; what is forbidden (403) is in rules-of-the-forbidden.test.ts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,46 +12,11 @@ import { outputName, resource, World } from './world.ts';
 
 const other: ObjectKey = { namespace: 'docs', name: 'other' };
 
-/** Runs a second resource beside the world's own, in the same process, each at its own wake-ups. */
-async function runBoth(world: World, ms: number, watch: () => void): Promise<void> {
-  const memory = createMemory(new AbortController().signal);
-  const signal = new AbortController().signal;
-  const end = world.clock.monotonic() + ms;
-  const wakes = new Map<ObjectKey, number>([
-    [other, 0],
-    [resource, 0],
-  ]);
-  for (;;) {
-    const [next] = [...wakes].sort(([, a], [, b]) => a - b);
-    if (next === undefined || next[1] > end) return;
-    await world.clock.pass(Math.max(0, next[1] - world.clock.monotonic()));
-    watch();
-    const { wakeAfterMs = hourMs } = await world.clock.finish(runPass(next[0], world.edge(memory), signal));
-    wakes.set(next[0], world.clock.monotonic() + wakeAfterMs);
-  }
-}
-
 const gapsOf = (times: readonly number[]): number[] =>
   times.slice(1).map((at, index) => at - (times[index] ?? 0));
 
 const mintTimes = (world: World): number[] =>
   world.vendor.calls.filter(({ kind }) => kind === 'mint').map(({ at }) => at);
-
-test('rule 8: what is forbidden to one resource kills no link of another with the same key', async () => {
-  const world = await publishedWorld();
-  world.cluster.create(other, { domain: 'other.example.com', api: { keySecretRef: { name: 'export-api' } } });
-  world.vendor.forbidden.add('other.example.com');
-  await runBoth(world, 6 * hourMs, () => assert.ok(world.isLinkLive(), 'the healthy link is dead'));
-  const starts = world.vendor.calls.filter(({ kind }) => kind === 'start').length;
-  assert.ok(starts <= 1 + 6 * 4 + 1, `${starts} starts: a forbidden one is tried every 15 minutes`);
-});
-
-test('rule 8: new inputs that are forbidden delay no refresh', async () => {
-  const world = await publishedWorld();
-  world.vendor.forbidden.add('www.example.com');
-  world.editSpec({ domain: 'www.example.com' });
-  await world.run(6 * hourMs, () => assert.ok(world.isLinkLive(), 'dead while its own API answers'));
-});
 
 test('rule 8: the published job may disappear twice, and a third time while its replacement fails', async () => {
   const world = await publishedWorld();

@@ -10,7 +10,7 @@ import { Oracles } from './oracles.ts';
 import { foreignData } from './publication-oracles.ts';
 import { configMapId, hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
 import { documentText, ownDocument, ownText } from './target-document.ts';
-import { outputName, resource, type Turn, World, type WorldOptions } from './world.ts';
+import { keySecret, outputName, resource, type Turn, World, type WorldOptions } from './world.ts';
 
 async function watched(world: World, ms: number, excused = 0): Promise<void> {
   const oracles = new Oracles(world);
@@ -157,6 +157,18 @@ export const scenarios = {
     const world = new World();
     world.vendor.failing = 'Forbidden';
     await watched(world, 2 * hourMs);
+  },
+  changedKey: async () => {
+    const world = await publishedWorld();
+    world.vendor.failing = 'Forbidden';
+    await world.until(() => world.status().failures?.link !== undefined, 15 * minuteMs);
+    // Until the look at the end of the grace is over: no other comes before the link dies.
+    await world.run(2 * minuteMs);
+    world.vendor.failing = undefined;
+    world.cluster.putSecret(keySecret, { apiKey: world.vendor.validKey });
+    await world.run(hourMs, ({ wasLinkLive }) =>
+      assert.ok(wasLinkLive, 'a link died although its key was changed in time'),
+    );
   },
   foreignOutput: async () => {
     const world = await publishedWorld();

@@ -52,9 +52,10 @@ function* fieldsOfSchema({ properties = {}, items }: Shape, path = ''): Generato
   }
 }
 
-/** What takes a quarrel over a target, an outage of minutes or a second refusal of the same key to be written. */
+/** What takes a quarrel over a target, an outage of minutes, a call that is forbidden, or a second refusal of the same key to be written. */
 const seldom: readonly string[] = [
   'failures.*.request',
+  'failures.*.secretVersion',
   'refusedKey.request',
   'refusedKey.requestId',
   'targets[].contestedGeneration',

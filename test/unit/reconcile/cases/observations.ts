@@ -74,6 +74,7 @@ const failure = fc.record({
   retryAt: instant,
   reason: fc.constantFrom(
     'ServerError',
+    'Forbidden',
     'JobGone',
     'NotFresher',
     'StartUnconfirmed',
@@ -82,6 +83,7 @@ const failure = fc.record({
   ),
   about: orNothing(fc.constantFrom('se_1', 'se_2', inputHash)),
   request: orNothing(fc.constantFrom('one', 'two')),
+  secretVersion: orNothing(fc.constantFrom('u/1', 'u/2')),
 });
 const entry = fc.record({
   version: versionName,

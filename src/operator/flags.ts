@@ -35,7 +35,7 @@ const flags = {
   context: text.optional('Context of the kubeconfig'),
   workers: positiveCount.withDefault(
     '4',
-    'Resources of one export API worked on at the same time; four times as many of all APIs together',
+    'Resources of one export API worked on at once, of all together four times as many; half as many more if edited',
   ),
   leaseNamespace: text.optional('Namespace of the leader-election lease (default: the own one)'),
   leaseName: text.withDefault('static-export-operator', 'Name of the leader-election lease'),

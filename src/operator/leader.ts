@@ -18,6 +18,7 @@ import { selectInstance } from './instance.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import type { Outside } from './outside.ts';
 import type { Reports } from './reports.ts';
+import type { LaneOptions } from './waiting-keys.ts';
 import type { WorkQueue } from './work-queue.ts';
 import { fenceWrites } from './write-fence.ts';
 
@@ -43,8 +44,16 @@ const fullLookMs = 60 * 60_000;
 /** Export APIs that may hang at the same time before resources of another one have to wait. */
 const lanesAtOnce = 4;
 
-/** Passes at the same time, over all export APIs. */
-export const totalWorkers = ({ workers }: Pick<OperatorValues, 'workers'>): number => workers * lanesAtOnce;
+/** How many passes run at the same time: of one export API, of all, and beside these of what somebody edited. */
+export function passesAtOnce({ workers }: Pick<OperatorValues, 'workers'>): Omit<LaneOptions, 'laneOf'> {
+  return { width: workers, total: workers * lanesAtOnce, editPlaces: Math.ceil(workers / 2) };
+}
+
+/** As many as ever run at the same time. */
+export function totalWorkers(values: Pick<OperatorValues, 'workers'>): number {
+  const { total, editPlaces } = passesAtOnce(values);
+  return total + editPlaces;
+}
 
 /** Ends on shutdown (in order) or when the lease is lost (at once). */
 export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Promise<void> {

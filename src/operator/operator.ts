@@ -15,7 +15,7 @@ import { type ElectionTimes, runElection } from './election.ts';
 import type { OperatorValues } from './flags.ts';
 import { livenessOf, readinessOf } from './health.ts';
 import { selectorOf } from './instance.ts';
-import { runLeader, totalWorkers } from './leader.ts';
+import { passesAtOnce, runLeader, totalWorkers } from './leader.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { type OutsideFacts, openOutside } from './outside.ts';
 import { createReports } from './reports.ts';
@@ -46,7 +46,7 @@ export async function runOperator(
   });
   const queue = new WorkQueue(clock, metrics.queue, {
     laneOf: (key) => watches.get(key)?.apiHost ?? '',
-    width: values.workers,
+    ...passesAtOnce(values),
   });
   const transportOptions = { clock, timeoutMs: values.clusterTimeout, observe: metrics.request };
   const transport = createTransport(connection, transportOptions);

@@ -1,6 +1,7 @@
 // Which of the waiting keys is next. Three urgencies, so that an edit does not wait behind the thousands of a
-// restart's first list; and lanes of bounded width, so that one export API that hangs cannot hold every worker.
-// Invariants: a key waits once; a lane never has more keys under way than its width; nothing waits for ever.
+// restart's first list, and places kept for edits, so that it does not wait for one of these to end either; and lanes
+// of bounded width, so that one export API that hangs cannot hold every worker.
+// Invariants: a key waits once; a lane never has more keys under way than its places; nothing waits for ever.
 
 /** Most urgent first: somebody's change, a timer that fell due, what a first list found. */
 export const urgencies = ['edited', 'due', 'listed'] as const;
@@ -11,6 +12,10 @@ export interface LaneOptions {
   readonly laneOf: (key: string) => string;
   /** Keys of one lane that may be under way at once. */
   readonly width: number;
+  /** Keys of all lanes that may be under way at once. */
+  readonly total: number;
+  /** Further places, of each lane and of all, that only edits may take. */
+  readonly editPlaces: number;
 }
 
 export interface Taken {
@@ -47,6 +52,7 @@ export class WaitingKeys {
   readonly #laneOfWaiting = new Map<string, string>();
   #order = 0;
   #passedOver = 0;
+  #underWay = 0;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -91,6 +97,7 @@ export class WaitingKeys {
     const lane = this.#lane(chosen.lane);
     lane.waiting[chosen.entry.urgency].delete(chosen.key);
     lane.underWay += 1;
+    this.#underWay += 1;
     this.#laneOfWaiting.delete(chosen.key);
     return { key: chosen.key, lane: chosen.lane, since: chosen.entry.since };
   }
@@ -99,6 +106,7 @@ export class WaitingKeys {
   finish({ lane: name }: Pick<Taken, 'lane'>): void {
     const lane = this.#lane(name);
     lane.underWay -= 1;
+    this.#underWay -= 1;
     const isIdle = urgencies.every((urgency) => lane.waiting[urgency].size === 0);
     if (lane.underWay === 0 && isIdle) this.#lanes.delete(name);
   }
@@ -118,12 +126,14 @@ export class WaitingKeys {
     }
   }
 
-  /** The first of each urgency in each lane that has room. */
+  /** The first of each urgency in each lane that has room for it. */
   #heads(): readonly Candidate[] {
+    const { width, total, editPlaces } = this.#options;
     const heads: Candidate[] = [];
     for (const [lane, { waiting, underWay }] of this.#lanes) {
-      if (underWay >= this.#options.width) continue;
       for (const urgency of urgencies) {
+        const more = urgency === 'edited' ? editPlaces : 0;
+        if (underWay >= width + more || this.#underWay >= total + more) continue;
         const [first] = waiting[urgency];
         if (first !== undefined) heads.push({ key: first[0], lane, entry: first[1] });
       }

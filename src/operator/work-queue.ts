@@ -27,7 +27,12 @@ export interface QueueFigures {
 }
 
 const silent: QueueObserver = { added: () => {}, taken: () => {}, finished: () => {} };
-const oneLane: LaneOptions = { laneOf: () => '', width: Number.POSITIVE_INFINITY };
+const oneLane: LaneOptions = {
+  laneOf: () => '',
+  width: Number.POSITIVE_INFINITY,
+  total: Number.POSITIVE_INFINITY,
+  editPlaces: 0,
+};
 
 export class WorkQueue {
   readonly #clock: Clock;
@@ -55,8 +60,8 @@ export class WorkQueue {
       this.#again.set(key, urgencies.indexOf(known) < urgencies.indexOf(urgency) ? known : urgency);
       return;
     }
-    if (!this.#ready.put(key, urgency, this.#clock.monotonic())) return;
-    this.#observer.added();
+    if (this.#ready.put(key, urgency, this.#clock.monotonic())) this.#observer.added();
+    // Also where it waited already: an edit may go where there was no place for it before.
     this.#waiters.shift()?.();
   }
 

@@ -151,6 +151,28 @@ test('while one API hangs, it holds four passes and no more, and others are expo
   }
 });
 
+test('while every place of an API is held, an edit of what was listed behind them is looked at', async () => {
+  const waiting: string[] = [];
+  for (let index = 0; index < 20; index += 1) {
+    const { status } = await reader.read('sx', `hanging-${index}`);
+    if (status.start === undefined) waiting.push(`hanging-${index}`);
+  }
+  assert.equal(waiting.length, 16, 'a place of four each, and no more');
+  const [name = ''] = waiting;
+  await world.kubectl([
+    'patch',
+    'sx',
+    name,
+    '-n',
+    namespace,
+    '--type=merge',
+    '-p',
+    '{"spec":{"suspend":true}}',
+  ]);
+  await reader.awaitCondition(name, 'Ready', 'False', 'Suspended');
+  assert.equal(silentConnections.size, 4);
+});
+
 test('an API whose certificate is over, of another host or of an unknown authority is waited for, and named so', async () => {
   for (const [name, [, issue]] of cases) await presentTo(name, issue());
   for (const [name, [code]] of cases) {

@@ -5,9 +5,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { urgencies, WaitingKeys } from '../../../src/operator/waiting-keys.ts';
 
-const oneLane = () => new WaitingKeys({ laneOf: () => '', width: 1_000_000 });
 /** Keys are named `<lane>/<anything>`. */
-const lanes = (width: number) => new WaitingKeys({ laneOf: (key) => key.split('/')[0] ?? '', width });
+const lanes = (width: number, total = 1_000_000, editPlaces = 0) =>
+  new WaitingKeys({ laneOf: (key) => key.split('/')[0] ?? '', width, total, editPlaces });
+const oneLane = () =>
+  new WaitingKeys({ laneOf: () => '', width: 1_000_000, total: 1_000_000, editPlaces: 0 });
 
 test('an edit goes before ten thousand keys of a first list, and a due look between the two', () => {
   const keys = oneLane();
@@ -49,24 +51,48 @@ test('a lane that is full lets the others by, and goes on when a place is free',
   assert.equal(keys.take()?.key, 'slow/3');
 });
 
-test('property: every key that was put is taken once, and no lane is ever wider than allowed', () => {
+test('an edit does not wait for the many that are under way, in its own lane or in all of them', () => {
+  for (const [name, keys] of [
+    ['its lane is full', lanes(2, 100, 1)],
+    ['all lanes together are full', lanes(100, 2, 1)],
+  ] as const) {
+    for (const key of ['a/1', 'a/2', 'a/3']) keys.put(key, 'listed', 0);
+    const [first] = [keys.take(), keys.take()];
+    assert.equal(keys.take(), undefined, name);
+    keys.put('a/due', 'due', 1);
+    assert.equal(keys.take(), undefined, `${name}: a timer is no edit`);
+    keys.put('a/3', 'edited', 1);
+    assert.equal(keys.take()?.key, 'a/3', `${name}: one that waited already was edited`);
+    keys.put('a/edit', 'edited', 2);
+    assert.equal(keys.take(), undefined, `${name}: these places are counted too`);
+    assert.ok(first);
+    keys.finish(first);
+    assert.equal(keys.take()?.key, 'a/edit', name);
+  }
+});
+
+test('property: every key that was put is taken once, and neither a lane nor all are ever wider than allowed', () => {
   const key = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(20)).map(([lane, index]) => `${lane}/${index}`);
   const step = fc.oneof(
     fc.record({ do: fc.constant('put' as const), key, urgency: fc.constantFrom(...urgencies) }),
     fc.record({ do: fc.constant('take' as const) }),
     fc.record({ do: fc.constant('finish' as const) }),
   );
+  const few = (min: number) => fc.integer({ min, max: 3 });
+  const places = fc.record({ width: few(1), total: few(1), editPlaces: few(0) });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 120 }), fc.integer({ min: 1, max: 3 }), (steps, width) => {
-      const keys = lanes(width);
-      const owed = new Set<string>();
+    fc.property(fc.array(step, { maxLength: 120 }), places, (steps, { width, total, editPlaces }) => {
+      const keys = lanes(width, total, editPlaces);
+      const owed = new Map<string, (typeof urgencies)[number]>();
       const underWay: { readonly key: string; readonly lane: string }[] = [];
       const take = (): boolean => {
         const taken = keys.take();
         if (taken === undefined) return false;
+        const more = owed.get(taken.key) === 'edited' ? editPlaces : 0;
         assert.ok(owed.delete(taken.key), `${taken.key} was not waiting`);
         underWay.push(taken);
-        assert.ok(underWay.filter(({ lane }) => lane === taken.lane).length <= width);
+        assert.ok(underWay.filter(({ lane }) => lane === taken.lane).length <= width + more);
+        assert.ok(underWay.length <= total + more);
         return true;
       };
       const finish = (): void => {
@@ -75,8 +101,10 @@ test('property: every key that was put is taken once, and no lane is ever wider 
       };
       for (const one of steps) {
         if (one.do === 'put') {
-          assert.equal(keys.put(one.key, one.urgency, 0), !owed.has(one.key));
-          owed.add(one.key);
+          const known = owed.get(one.key);
+          assert.equal(keys.put(one.key, one.urgency, 0), known === undefined);
+          const isMore = known === undefined || urgencies.indexOf(one.urgency) < urgencies.indexOf(known);
+          if (isMore) owed.set(one.key, one.urgency);
         } else if (one.do === 'take') take();
         else finish();
         assert.equal(keys.size, owed.size);

@@ -77,6 +77,8 @@ test('an API that hangs holds its own places only: others are served while it do
   const queue = new WorkQueue(steppedClock(), undefined, {
     laneOf: (key) => key.split('/')[0] ?? '',
     width: 2,
+    total: 100,
+    editPlaces: 0,
   });
   const started: string[] = [];
   const worker = async (): Promise<void> => {
@@ -94,6 +96,22 @@ test('an API that hangs holds its own places only: others are served while it do
   assert.equal(started.filter((key) => key.startsWith('works/')).length, 50);
   queue.close();
   assert.equal(workers.length, 4);
+});
+
+test('a key that waits without a place is handed out as soon as somebody edits it', async () => {
+  const queue = new WorkQueue(steppedClock(), undefined, {
+    laneOf: () => '',
+    width: 1,
+    total: 1,
+    editPlaces: 1,
+  });
+  queue.add('first', 'listed');
+  queue.add('second', 'listed');
+  assert.equal(await queue.take(), 'first');
+  const next = queue.take();
+  await settle();
+  queue.add('second', 'edited');
+  assert.equal(await next, 'second');
 });
 
 test('a key made urgent while its pass runs is urgent afterwards', async () => {

@@ -8,6 +8,8 @@ import type { ProcessMemory } from './memory.ts';
 import type { Bundles, Cluster, Events, ExportApiSource, ObjectKey } from './ports.ts';
 
 export interface OperatorSettings {
+  /** Who writes: the lease that is held, `<namespace>/<name>`. */
+  readonly installation: string;
   /** The export API where a resource names none. No trailing slash. */
   readonly apiBaseUrl: string | undefined;
   /** Host names (without port) that a key may be sent to. Empty: the host of `apiBaseUrl`. */
@@ -50,6 +52,8 @@ export interface Observed {
   readonly nextExportAt: number | undefined;
   /** Code of the failure that this pass met, if any. */
   readonly failure: string | undefined;
+  /** Why the export API may not be called at all, if it may not. */
+  readonly blockedBy: string | undefined;
 }
 
 export interface PassOutcome {

@@ -1,7 +1,7 @@
 // What a pass tells the metrics: states by name and times, taken from the last observation. No names of anything
 // but the resource, no secrets. Pure.
 
-import type { Observation } from '../reconcile/observation.ts';
+import { knownClock, type Observation, unreadOutput } from '../reconcile/observation.ts';
 import type { ActionResult } from '../reconcile/result.ts';
 import type { Action, State } from '../reconcile/state.ts';
 import { nextRefreshTime } from '../reconcile/status.ts';
@@ -15,8 +15,9 @@ export function observe(
   result: ActionResult,
   refusal: string | undefined,
 ): Observed {
-  const { status, output, wanted } = observation;
-  const published = output.kind === 'ours' ? output.published : undefined;
+  const { status, wanted } = observation;
+  const published = knownClock(observation);
+  const unread = unreadOutput(observation) === undefined ? undefined : 'OutputUnreadable';
   return {
     isReady:
       status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
@@ -29,6 +30,7 @@ export function observe(
     linkIssuedAt: published?.issuedAt,
     nextRefreshAt: nextRefreshTime(state),
     nextExportAt: readInstant(status.nextExportTime),
-    failure: 'failure' in result ? result.failure.code : refusal,
+    failure: 'failure' in result ? result.failure.code : (refusal ?? unread),
+    blockedBy: state.access.kind === 'closed' ? state.access.reason : undefined,
   };
 }

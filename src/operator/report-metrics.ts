@@ -94,6 +94,13 @@ export function registerReports(registry: Registry, reports: () => readonly Reso
       failures.map(({ lane, reason, count }) => ({ labels: { ...key, lane, reason }, value: count })),
   );
   register(
+    'staticexport_calls_blocked',
+    'Always 1; why the export API may not be called: a key, a host',
+    ['reason'],
+    ({ key, observed: { blockedBy } }) =>
+      blockedBy === undefined ? [] : [{ labels: { ...key, reason: blockedBy }, value: 1 }],
+  );
+  register(
     'staticexport_condition',
     'Always 1; a condition as the status has it',
     ['type', 'status', 'reason'],

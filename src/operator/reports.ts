@@ -26,6 +26,7 @@ const unreadable: Observed = {
   nextRefreshAt: undefined,
   nextExportAt: undefined,
   failure: 'InvalidSpec',
+  blockedBy: undefined,
 };
 
 const noFacts = factsOf(undefined);

@@ -241,6 +241,7 @@ test('what failed is a warning, what was asked for a line, and a look is neither
     linkIssuedAt: undefined,
     nextRefreshAt: undefined,
     nextExportAt: undefined,
+    blockedBy: undefined,
   };
   const { clock, queue } = start(
     async () => {

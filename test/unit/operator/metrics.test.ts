@@ -20,6 +20,7 @@ const observed: Observed = {
   nextRefreshAt: undefined,
   nextExportAt: undefined,
   failure: undefined,
+  blockedBy: undefined,
 };
 const outcome = (more: Partial<Observed> = {}): PassOutcome => ({
   wakeAfterMs: 1,
@@ -127,6 +128,15 @@ test('a failed pass leaves what was known, a resource that is gone leaves nothin
   assert.match(await scrape(), new RegExp(`staticexport_ready\\{${label}\\} 1`));
   reports.put(key, { wakeAfterMs: undefined, because: 'gone', observed: undefined });
   assert.doesNotMatch(await scrape(), /name="docs"/);
+});
+
+test('a resource that may not call the API shows why, until it may', async () => {
+  const { reports, scrape } = start();
+  const name = 'staticexport_calls_blocked';
+  reports.put(key, outcome({ blockedBy: 'KeyMissing' }));
+  assert.ok((await scrape()).includes(`${name}{${label},reason="KeyMissing"} 1\n`));
+  reports.put(key, outcome());
+  assert.doesNotMatch(await scrape(), new RegExp(`${name}\\{`));
 });
 
 test('a resource whose spec cannot be read is shown as not ready', async () => {

@@ -173,10 +173,12 @@ function passMetrics(registry: Registry, sources: MetricsSources): OperatorMetri
   const errors = counter('controller_runtime_reconcile_errors_total', 'Passes that failed', ['controller']);
   const timeouts = counter('controller_runtime_reconcile_timeouts_total', 'Passes cut off', ['controller']);
   const retries = counter('workqueue_retries_total', 'Keys tried again after a failure', ['name']);
-  const actions = counter('staticexport_actions_total', 'Calls to export APIs by action, and turns at reading an archive (inspect)', ['action']);
-  const failures = counter('staticexport_action_failures_total', 'Of these, those that failed', [
-    'reason',
-  ]);
+  const actions = counter(
+    'staticexport_actions_total',
+    'Calls to export APIs by action, and turns at reading an archive (inspect)',
+    ['action'],
+  );
+  const failures = counter('staticexport_action_failures_total', 'Of these, those that failed', ['reason']);
   const seconds = new Histogram({
     name: 'controller_runtime_reconcile_time_seconds',
     help: 'Duration of a pass',

@@ -1,7 +1,8 @@
-// Who of several replicas works: the holder of one Lease. Judged only by our own monotonic clock: a lease is
-// over when we have seen no sign of life for its duration, and ours is lost when the last renewal that we know
-// of, counted from before it was sent, is older than the renew deadline.
-// Refuses: comparing clocks, working on after a lost lease, releasing one while work is under way.
+// Who of several replicas works: the holder of one Lease. Another's is over when our own monotonic clock says that
+// we have seen no sign of life for its duration, a lease that vanished included: its holder may still work. Ours is
+// lost when the last renewal that we know of, counted from before it was sent and by the faster of our two clocks, is
+// older than the renew deadline. Refuses: comparing clocks with others, working on after a lost lease, releasing one
+// while work is under way, leaving one behind on shutdown.
 
 import type { LeaseRecord, LeaseStore, StoredLease } from '../kube/lease-store.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -9,6 +10,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { PublishableError } from '../wire/publishable-error.ts';
+import { longestTime } from './longest-time.ts';
 
 export interface ElectionOptions {
   readonly store: LeaseStore;
@@ -48,6 +50,11 @@ export interface Term {
   isHeld(): boolean;
 }
 
+/** What a contender goes by: its options, and the time by which it judges its own lease. */
+interface Contest extends ElectionOptions {
+  readonly elapsed: () => number;
+}
+
 /**
  * Waits for the lease, runs `lead` while it is held, and releases it after `lead` has ended.
  *
@@ -59,32 +66,32 @@ export async function runElection(
   shutdown: AbortSignal,
   lead: (term: Term) => Promise<void>,
 ): Promise<void> {
-  const held = await acquire(options, shutdown);
+  const contest: Contest = { ...options, elapsed: longestTime(options.clock) };
+  const held = await acquire(contest, shutdown);
   if (held === undefined) return;
-  const { logger, identity } = options;
+  const { logger, identity, elapsed } = contest;
   logger.info({ identity }, 'leading');
   options.observe(true);
   const lost = new AbortController();
   const stopped = new AbortController();
-  let renewedAt = held.renewedAt;
+  let { renewedAt } = held;
   const note = (at: number): void => {
     renewedAt = at;
   };
-  const renewing = renew(options, held, stopped.signal, note).then((end) => {
-    if (end.outcome === 'lost') lost.abort(new LeadershipLostError());
-    return end;
+  const renewing = renew(contest, held, stopped.signal, note).then((outcome) => {
+    if (outcome === 'lost') lost.abort(new LeadershipLostError());
+    return outcome;
   });
-  const isHeld = (): boolean =>
-    !lost.signal.aborted && options.clock.monotonic() - renewedAt < options.times.renewDeadlineMs;
+  const isHeld = (): boolean => !lost.signal.aborted && elapsed() - renewedAt < options.times.renewDeadlineMs;
   const leading = lead({ lost: lost.signal, isHeld });
   leading.catch(() => {});
   try {
     await Promise.race([leading, abandonment(options, lost.signal, stopped.signal)]);
   } finally {
     stopped.abort();
-    const end = await renewing;
+    const outcome = await renewing;
     options.observe(false);
-    if (end.outcome === 'held') await release(options, end.held);
+    if (outcome === 'held') await release(options);
   }
   if (lost.signal.aborted) throw new LeadershipLostError();
 }
@@ -106,81 +113,143 @@ async function abandonment(
 
 interface Held {
   readonly lease: StoredLease;
-  /** Monotonic, from before the request that got it was sent. */
+  /** By {@link Contest.elapsed}, from before the request that got it was sent. */
   readonly renewedAt: number;
 }
 
-async function acquire(options: ElectionOptions, shutdown: AbortSignal): Promise<Held | undefined> {
-  const { store, clock, identity, logger } = options;
-  let seen: { readonly fingerprint: string; readonly at: number } | undefined;
+/** @returns `undefined` on shutdown, with no lease left behind */
+async function acquire(contest: Contest, shutdown: AbortSignal): Promise<Held | undefined> {
+  const { store, identity, logger } = contest;
+  let seen: Sight | undefined;
   let trouble: string | undefined;
+  let mayBeOurs = false;
   while (!shutdown.aborted) {
-    const sentAt = clock.monotonic();
+    const renewedAt = contest.elapsed();
     try {
       const lease = await store.read(shutdown);
-      if (lease === undefined)
-        return { lease: await store.create(record(options, undefined), shutdown), renewedAt: sentAt };
-      if (seen?.fingerprint !== lease.fingerprint) {
-        if (lease.holder !== '') logger.debug({ holder: lease.holder, identity }, 'somebody else leads');
-        seen = { fingerprint: lease.fingerprint, at: clock.monotonic() };
-      }
-      const isFree = lease.holder === '' || lease.holder === identity;
-      if (isFree || clock.monotonic() - seen.at >= lease.durationMs) {
-        const taken = await store.replace(lease.resourceVersion, record(options, lease), shutdown);
-        return { lease: taken, renewedAt: sentAt };
+      mayBeOurs = lease?.holder === identity;
+      const before = seen;
+      seen = look(seen, lease, contest);
+      if (seen !== before) tellSight(logger, lease, identity);
+      if (isFree(seen, lease, contest)) {
+        mayBeOurs = true;
+        if (lease === undefined) seen ??= vanished(contest, seen);
+        const held = { lease: await take(contest, lease), renewedAt };
+        if (!shutdown.aborted) return held;
+        break;
       }
       trouble = undefined;
     } catch (error) {
-      if (shutdown.aborted) return undefined;
+      if (shutdown.aborted) break;
+      seen = distrust(seen);
       trouble = report(logger, error, trouble);
     }
-    await pause(options, shutdown);
+    await pause(contest, shutdown);
   }
+  if (mayBeOurs) await release(contest);
   return undefined;
 }
 
-type RenewalEnd = { readonly outcome: 'held'; readonly held: Held } | { readonly outcome: 'lost' };
+/** What was there when something was seen to change last. */
+interface Sight {
+  /** `undefined`: no lease; empty: nobody knows. */
+  readonly fingerprint: string | undefined;
+  /** Monotonic. */
+  readonly at: number;
+  readonly durationMs: number;
+}
+
+/** @returns `undefined` for a newcomer that finds no lease */
+function look(
+  before: Sight | undefined,
+  lease: StoredLease | undefined,
+  options: ElectionOptions,
+): Sight | undefined {
+  if (before?.fingerprint === lease?.fingerprint) return before;
+  if (lease === undefined) return vanished(options, before);
+  return { fingerprint: lease.fingerprint, at: options.clock.monotonic(), durationMs: lease.durationMs };
+}
+
+/** Whoever held the one that is gone may not know yet, and makes it anew if it can. */
+function vanished({ clock, times }: ElectionOptions, before: Sight | undefined): Sight {
+  const durationMs = Math.max(times.leaseMs, before?.durationMs ?? 0);
+  return { fingerprint: undefined, at: clock.monotonic(), durationMs };
+}
+
+/**
+ * A lease that is there shows whether it changed while we could not look. One that is not may have come and gone, a
+ * newcomer's own try included: its time begins anew.
+ */
+function distrust(seen: Sight | undefined): Sight | undefined {
+  return seen !== undefined && seen.fingerprint === undefined ? { ...seen, fingerprint: '' } : seen;
+}
+
+function tellSight(logger: Logger, lease: StoredLease | undefined, identity: string): void {
+  if (lease === undefined) logger.info({ identity }, 'the lease is gone; whoever held it has its time first');
+  else if (lease.holder !== '') logger.debug({ holder: lease.holder, identity }, 'somebody else leads');
+}
+
+function isFree(
+  seen: Sight | undefined,
+  lease: StoredLease | undefined,
+  { identity, clock }: ElectionOptions,
+): boolean {
+  if (seen === undefined || lease?.holder === '' || lease?.holder === identity) return true;
+  return clock.monotonic() - seen.at >= seen.durationMs;
+}
+
+/** Not given up on shutdown: a request that was sent may come to pass, and nobody would know. */
+async function take(options: ElectionOptions, lease: StoredLease | undefined): Promise<StoredLease> {
+  const { store, clock, times } = options;
+  const limit = clock.deadline(times.renewDeadlineMs);
+  if (lease === undefined) return store.create(record(options, undefined), limit);
+  return store.replace(lease.resourceVersion, record(options, lease), limit);
+}
 
 async function renew(
-  options: ElectionOptions,
+  contest: Contest,
   first: Held,
   stopped: AbortSignal,
   note: (renewedAt: number) => void,
-): Promise<RenewalEnd> {
-  const { store, clock, logger, times } = options;
+): Promise<'held' | 'lost'> {
+  const { store, clock, logger, times, elapsed } = contest;
   let held = first;
   let trouble: string | undefined;
-  const remainingMs = (): number => held.renewedAt + times.renewDeadlineMs - clock.monotonic();
+  const remainingMs = (): number => held.renewedAt + times.renewDeadlineMs - elapsed();
   for (;;) {
-    await pause(options, stopped, remainingMs());
-    if (stopped.aborted) return { outcome: 'held', held };
+    await pause(contest, stopped, remainingMs());
+    if (stopped.aborted) return 'held';
     if (remainingMs() <= 0) break;
-    const sentAt = clock.monotonic();
+    const renewedAt = elapsed();
     // A request that outlives the deadline is of no use to anybody.
     const deadline = clock.deadline(remainingMs());
     try {
-      const lease = await store.replace(held.lease.resourceVersion, record(options, held.lease), deadline);
-      held = { lease, renewedAt: sentAt };
-      note(sentAt);
+      const lease = await store.replace(held.lease.resourceVersion, record(contest, held.lease), deadline);
+      held = { lease, renewedAt };
+      note(renewedAt);
       trouble = undefined;
     } catch (error) {
       trouble = report(logger, error, trouble);
       if (!(error instanceof ClusterError) || error.code !== 'Conflict') continue;
       const now = await store.read(deadline).catch(() => undefined);
-      if (now !== undefined && now.holder !== options.identity) break;
+      if (now !== undefined && now.holder !== contest.identity) break;
       // Our own write whose answer was lost, or a stranger's touch: go on from what is there.
       if (now !== undefined) held = { ...held, lease: now };
     }
   }
-  logger.error({ identity: options.identity }, 'leadership lost');
-  return { outcome: 'lost' };
+  logger.error({ identity: contest.identity }, 'leadership lost');
+  return 'lost';
 }
 
-async function release(options: ElectionOptions, { lease }: Held): Promise<void> {
-  const { store, clock, logger } = options;
-  const released: LeaseRecord = { ...record(options, lease), holder: '', durationMs: 1000 };
+/** Read first: the answer to our last write may have been lost, and the lease may be somebody else's by now. */
+async function release(options: ElectionOptions): Promise<void> {
+  const { store, clock, logger, identity, times } = options;
+  const limit = clock.deadline(times.renewDeadlineMs / 2);
   try {
-    await store.replace(lease.resourceVersion, released, clock.deadline(options.times.renewDeadlineMs / 2));
+    const lease = await store.read(limit);
+    if (lease?.holder !== identity) return;
+    const released: LeaseRecord = { ...record(options, lease), holder: '', durationMs: 1000 };
+    await store.replace(lease.resourceVersion, released, limit);
   } catch (error) {
     logger.info({ error }, 'the lease could not be released; it runs out by itself');
   }

@@ -1,4 +1,5 @@
-// Leadership over a lease in memory, with two contenders, a network that fails, and clocks that disagree.
+// Leadership over a lease in memory, with two contenders, a network that fails, a lease that somebody deletes, and
+// clocks that disagree, sleep and are set.
 // The one promise that matters: never two at work at once.
 
 import assert from 'node:assert/strict';
@@ -30,7 +31,8 @@ class Server {
   }
 }
 
-type Network = 'up' | 'down' | 'answers-lost' | 'hanging';
+/** `slow`: done at once, answered after a second, unless the caller has given up by then. */
+type Network = 'up' | 'down' | 'answers-lost' | 'hanging' | 'slow';
 
 class Contender {
   network: Network = 'up';
@@ -39,6 +41,8 @@ class Contender {
   isHeld: () => boolean = () => false;
   /** For so long its process stood still: its clock went on, and no timer of it has fired yet. */
   frozenMs = 0;
+  /** By how much its wall clock was set, or went on while the machine slept and the other clock stood still. */
+  wallMs = 0;
   /** Work that does not listen to the loss of its lease. */
   isDeaf = false;
   readonly shutdown = new AbortController();
@@ -47,12 +51,12 @@ class Contender {
   constructor(server: Server, clock: SteppedClock, identity: string, skewMs = 0) {
     const own = {
       ...clock,
-      now: () => clock.now() + skewMs,
+      now: () => clock.now() + skewMs + this.wallMs,
       monotonic: () => clock.monotonic() + this.frozenMs,
     };
     this.ended = runElection(
       {
-        store: this.#store(server),
+        store: this.#store(server, clock),
         identity,
         clock: own,
         random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0 },
@@ -76,7 +80,7 @@ class Contender {
     );
   }
 
-  #store(server: Server): LeaseStore {
+  #store(server: Server, clock: SteppedClock): LeaseStore {
     const through = async <T>(signal: AbortSignal, work: () => T): Promise<T> => {
       if (this.network === 'hanging') {
         await new Promise((_resolve, reject) => {
@@ -85,6 +89,7 @@ class Contender {
       }
       if (this.network === 'down') throw new ClusterError('Unavailable', 'no network');
       const result = work();
+      if (this.network === 'slow') await clock.after(1_000, signal);
       if (this.network === 'answers-lost') throw new ClusterError('Unavailable', 'no answer');
       return result;
     };
@@ -97,7 +102,8 @@ class Contender {
         }),
       replace: (resourceVersion, record, signal) =>
         through(signal, () => {
-          if (server.lease?.resourceVersion !== resourceVersion)
+          // As the real one: a lease that is gone is made anew by an update.
+          if (server.lease !== undefined && server.lease.resourceVersion !== resourceVersion)
             throw new ClusterError('Conflict', 'changed');
           return server.put(record);
         }),
@@ -204,6 +210,111 @@ for (const skewMs of [-86_400_000, 86_400_000]) {
   });
 }
 
+for (const isCutOff of [false, true]) {
+  const who = isCutOff ? 'that is cut off' : 'that is well';
+  test(`a lease that is deleted under a holder ${who} makes no second leader`, async () => {
+    const { clock, server, first, second } = world();
+    // Just before the other one looks, and long before the holder renews.
+    await clock.pass(5_950);
+    if (isCutOff) first.network = 'down';
+    server.lease = undefined;
+    for (let ms = 0; ms < 30_000; ms += 50) {
+      await clock.pass(50);
+      assert.ok(!(second.isWorking && (first.isWorking || first.isHeld())), `two leaders after ${ms} ms`);
+    }
+    assert.deepEqual([first.isWorking, second.isWorking], [!isCutOff, isCutOff]);
+  });
+}
+
+test('a newcomer whose try to make the lease came to nothing takes no other that vanished meanwhile', async () => {
+  const { clock, server, first, second } = world();
+  // Both find none, and the second one makes it.
+  first.network = 'hanging';
+  await clock.pass(6_000);
+  assert.equal(second.isWorking, true);
+  second.network = 'hanging';
+  server.lease = undefined;
+  first.network = 'up';
+  for (let ms = 0; ms < 30_000; ms += 50) {
+    await clock.pass(50);
+    assert.ok(!(first.isWorking && second.isWorking), `two leaders after ${ms} ms`);
+  }
+  assert.equal(first.isWorking, true);
+});
+
+test('a lease that was never there is taken at once', async () => {
+  const { clock, first } = world();
+  await clock.pass(0);
+  assert.equal(first.isWorking, true);
+});
+
+test('a machine that slept for longer than the renew deadline leads no more, before any timer fires', async () => {
+  const { clock, first } = world();
+  await clock.pass(5_000);
+  first.wallMs = 10_000;
+  assert.equal(first.isHeld(), false);
+  await clock.pass(2_000);
+  assert.ok((await first.ended) instanceof LeadershipLostError);
+});
+
+test('a clock that is set back takes no lease away, and gives nobody more time', async () => {
+  const { clock, first, second } = world();
+  await clock.pass(5_000);
+  first.wallMs = -3_600_000;
+  assert.equal(first.isHeld(), true);
+  await clock.pass(60_000);
+  assert.deepEqual([first.isWorking, first.isHeld(), second.isWorking], [true, true, false]);
+  first.frozenMs = 10_000;
+  assert.equal(first.isHeld(), false);
+});
+
+test('a sleep is seen also after the clock was set back by more', async () => {
+  const { clock, first } = world();
+  await clock.pass(5_000);
+  first.wallMs = -3_600_000;
+  assert.equal(first.isHeld(), true);
+  first.wallMs += 10_000;
+  assert.equal(first.isHeld(), false);
+});
+
+test('a clock that is set forward brings a waiting replica no nearer to the lease', async () => {
+  const { clock, first, second } = world();
+  await clock.pass(5_000);
+  second.wallMs = 86_400_000;
+  await clock.pass(60_000);
+  assert.deepEqual([first.isWorking, second.isWorking], [true, false]);
+});
+
+for (const network of ['slow', 'answers-lost'] as const) {
+  test(`a shutdown while the lease is being taken leaves none behind: ${network}`, async () => {
+    const clock = steppedClock();
+    const server = new Server();
+    server.put({ holder: '', durationMs: 1_000, acquiredAt: 0, renewedAt: 1, transitions: 3 });
+    const contender = new Contender(server, clock, 'first');
+    contender.network = network;
+    await clock.pass(500);
+    assert.equal(server.lease?.holder, 'first');
+    contender.shutdown.abort();
+    contender.network = 'up';
+    await clock.pass(1_000);
+    assert.equal(await contender.ended, 'released');
+    assert.equal(server.lease?.holder, '');
+    assert.equal(contender.isWorking, false);
+  });
+}
+
+test('a lease is released also where the answer to its last renewal was lost', async () => {
+  const { clock, server, first } = world();
+  await clock.pass(5_000);
+  first.network = 'answers-lost';
+  await clock.pass(2_000);
+  first.network = 'up';
+  first.shutdown.abort();
+  await settle();
+  assert.equal(await first.ended, 'released');
+  assert.equal(server.lease?.holder, '');
+});
+
 test('nobody waits for a lease after shutdown', async () => {
   const { clock, second } = world();
   await clock.pass(5_000);
@@ -213,8 +324,14 @@ test('nobody waits for a lease after shutdown', async () => {
 });
 
 test('property: whatever the networks do, never two work at once, and a healthy one works in the end', async () => {
-  const network = fc.constantFrom<Network>('up', 'down', 'answers-lost', 'hanging');
-  const step = fc.record({ first: network, second: network, ms: fc.nat(9_000) });
+  const network = fc.constantFrom<Network>('up', 'down', 'answers-lost', 'hanging', 'slow');
+  const step = fc.record({
+    first: network,
+    second: network,
+    ms: fc.nat(9_000),
+    isDeleted: fc.boolean(),
+    wallMs: fc.constantFrom(0, 0, 0, -3_600_000, 4_000),
+  });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const { clock, server, first, second } = world(3_600_000);
@@ -222,6 +339,8 @@ test('property: whatever the networks do, never two work at once, and a healthy 
       for (const one of steps) {
         first.network = one.first;
         second.network = one.second;
+        if (one.isDeleted) server.lease = undefined;
+        first.wallMs += one.wallMs;
         for (let left = one.ms; left > 0; left -= 500) {
           await clock.pass(Math.min(left, 500));
           assert.ok(!both(), 'two leaders');

@@ -3,6 +3,7 @@
 // never a wrong decision: everything that must survive a restart is in status.
 
 import type { Link } from '../wire/link.ts';
+import { InspectionPlaces } from './inspection-places.ts';
 import type { Inspection, ObjectKey } from './ports.ts';
 import type { SeenLink } from './set-back.ts';
 
@@ -35,7 +36,10 @@ export interface CandidateWork {
   readonly expiresAt: number;
   /** Ends the reading when nobody wants it any more. */
   readonly stop: AbortController;
-  /** Never rejects; `undefined` comes of a reading that was stopped, which is no outcome. */
+  /**
+   * Set while it waits for its place, too. Never rejects; `undefined` comes of one that was stopped, or never began
+   * because the link had died when there was a place, which is no outcome.
+   */
   readonly reading: Promise<ReadingOutcome | undefined> | undefined;
   /** Set once `reading` is settled. */
   readonly done: ReadingOutcome | undefined;
@@ -62,12 +66,19 @@ export interface ProcessMemory {
   readonly warnedKeys: Map<string, string>;
   /** By {@link resourceId}: the gate it goes through. A gate that nobody goes through is forgotten. */
   readonly users: Map<string, string>;
+  /** By {@link gateId}: how many go through it. */
+  readonly userCounts: Map<string, number>;
+  /** Where candidates' archives are read, by {@link resourceId}. */
+  readonly places: InspectionPlaces;
   /** Ends background work: the process stops, or lost leadership. */
   readonly signal: AbortSignal;
 }
 
-/** @param signal ends background work */
-export function createMemory(signal: AbortSignal): ProcessMemory {
+/**
+ * @param signal ends background work
+ * @param places of the whole process; one, of its own, for whoever has a single resource
+ */
+export function createMemory(signal: AbortSignal, places = new InspectionPlaces(1)): ProcessMemory {
   return {
     gates: new Map(),
     polls: new Map(),
@@ -75,6 +86,8 @@ export function createMemory(signal: AbortSignal): ProcessMemory {
     links: new Map(),
     warnedKeys: new Map(),
     users: new Map(),
+    userCounts: new Map(),
+    places,
     signal,
   };
 }
@@ -91,16 +104,17 @@ export function gateId(
   return `${baseUrl ?? ''} ${namespace}/${secret.name}/${secret.key}`;
 }
 
-/** Keeps a newly minted link instead of the one before it, whose reading ends. */
-export function replaceCandidate(memory: ProcessMemory, id: string, work: CandidateWork): void {
-  dropCandidate(memory, id);
-  memory.candidates.set(id, work);
+/** Keeps a newly minted link instead of the one before it, whose reading ends. A place that is kept, waits for it. */
+export function replaceCandidate({ candidates }: ProcessMemory, id: string, work: CandidateWork): void {
+  candidates.get(id)?.stop.abort();
+  candidates.set(id, work);
 }
 
-/** Ends the reading, if one goes on, and forgets its link. */
-export function dropCandidate({ candidates }: ProcessMemory, id: string): void {
+/** Ends the reading, if one goes on or waits for its place, and forgets its link. */
+export function dropCandidate({ candidates, places }: ProcessMemory, id: string): void {
   candidates.get(id)?.stop.abort();
   candidates.delete(id);
+  places.giveUp(id);
 }
 
 /** Notes which gate a resource goes through, and forgets the one before if it was the last to use it. */
@@ -108,12 +122,19 @@ export function useGate(memory: ProcessMemory, id: string, gate: string): void {
   if (memory.users.get(id) === gate) return;
   leaveGate(memory, id);
   memory.users.set(id, gate);
+  memory.userCounts.set(gate, (memory.userCounts.get(gate) ?? 0) + 1);
 }
 
-function leaveGate({ users, gates, warnedKeys }: ProcessMemory, id: string): void {
+function leaveGate({ users, userCounts, gates, warnedKeys }: ProcessMemory, id: string): void {
   const gate = users.get(id);
+  if (gate === undefined) return;
   users.delete(id);
-  if (gate === undefined || [...users.values()].includes(gate)) return;
+  const others = (userCounts.get(gate) ?? 1) - 1;
+  if (others > 0) {
+    userCounts.set(gate, others);
+    return;
+  }
+  userCounts.delete(gate);
   gates.delete(gate);
   warnedKeys.delete(gate);
 }

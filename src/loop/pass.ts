@@ -20,7 +20,7 @@ import { notesOf } from './notes.ts';
 import { observe } from './observed.ts';
 import { writeOutputs } from './outputs.ts';
 import type { ObjectKey, StaticExportObject } from './ports.ts';
-import { stopUnwantedReading } from './reading.ts';
+import { leaveIdlePlace, stopUnwantedReading } from './reading.ts';
 import { saveStarted, saveStatus } from './save.ts';
 import { correctLife } from './set-back.ts';
 import { writeTargets } from './targets.ts';
@@ -123,7 +123,9 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   }
   const last = { ...after, status };
   const unreadable = resource.spec === undefined ? 'InvalidSpec' : undefined;
-  const wakeAt = nextWake(last, choose(state, last));
+  const upcoming = choose(state, last);
+  leaveIdlePlace(key, upcoming, edge.memory);
+  const wakeAt = nextWake(last, upcoming);
   return {
     wakeAfterMs: Math.max(0, wakeAt - edge.clock.now()),
     because: plan.because,

@@ -1,11 +1,14 @@
 // Reading a candidate's archive goes on between passes: a download may take minutes, and the published link must
 // be refreshed meanwhile. One pass starts it, its end asks for another; the process that dies loses it and starts
-// again. Invariants: at most one reading per resource, its outcome is looked at exactly once, and a reading that
-// nobody wants any more ends without one.
+// again. The process has few places for it, and who finds none waits in line, its pass does not.
+// Invariants: at most one reading per resource, its outcome is looked at exactly once, and a reading that nobody
+// wants any more ends without one. A link that died in the line costs one mint, when the place is there.
 
 import { BundleError } from '../bundle/bundle-error.ts';
+import { isWorthReading } from '../reconcile/choose.ts';
 import type { ActionResult } from '../reconcile/result.ts';
-import type { State } from '../reconcile/state.ts';
+import type { Plan, State } from '../reconcile/state.ts';
+import { wholeSecond } from '../staticexport/instant.ts';
 import type { Wanted } from '../staticexport/wanted.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
@@ -21,6 +24,8 @@ import type { ObjectKey, StaticExportObject } from './ports.ts';
 
 /** The pass that starts a reading waits this long; small archives are done by then. */
 const patienceMs = 2000;
+/** A mint and its probe: a place waits for a fresh link no longer than both may take. */
+const callsToFreshLink = 2;
 
 /** Starts the reading, or looks whether it has ended; its end asks for the pass that takes the outcome. */
 export async function readCandidate(
@@ -56,6 +61,15 @@ export function stopUnwantedReading(key: ObjectKey, { export: lane }: State, mem
   if (work !== undefined && !isWanted) dropCandidate(memory, resourceId(key));
 }
 
+/**
+ * Leaves the place that waits for a fresh link, where none is coming: the API refused it, or may not be called now.
+ *
+ * @param next what would be done next
+ */
+export function leaveIdlePlace(key: ObjectKey, { action }: Plan, { places }: ProcessMemory): void {
+  if (action.kind !== 'mint' && action.kind !== 'inspect') places.giveUp(resourceId(key));
+}
+
 /** @returns the outcome, if there is one before the patience of a pass is over */
 async function beginReading(
   key: ObjectKey,
@@ -63,40 +77,75 @@ async function beginReading(
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<ReadingOutcome | undefined> {
-  const work = edge.memory.candidates.get(resourceId(key));
+  const { memory } = edge;
+  const id = resourceId(key);
+  const work = memory.candidates.get(id);
   if (work === undefined) return undefined;
-  const reading = startReading(resourceId(key), { ...work, maxBytes }, edge);
+  const hasRoom = memory.places.hasRoom(id);
+  const reading = startReading(id, { ...work, maxBytes }, edge);
   let hasWaited = false;
-  void reading.then((done) => {
-    if (hasWaited && done !== undefined) edge.wake(key);
+  void reading.then(() => {
+    // Also where it never began. Who stopped it need not be told.
+    const isStopped = memory.signal.aborted || work.stop.signal.aborted;
+    if (hasWaited && !isStopped) edge.wake(key);
   });
   try {
-    return await waitFor(reading, edge, signal);
+    return hasRoom ? await waitFor(reading, edge, signal) : undefined;
   } finally {
     hasWaited = true;
   }
 }
 
-function startReading(
-  id: string,
-  work: CandidateWork,
-  { memory, clock, settings, bundles }: PassEdge,
-): Promise<ReadingOutcome | undefined> {
-  const stopped = AbortSignal.any([memory.signal, work.stop.signal]);
-  const deadline = clock.deadline(settings.inspectTimeoutMs, stopped);
-  const reading = bundles.inspect(work.link, deadline, work.maxBytes).then(
-    (inspection): ReadingOutcome => ({ kind: 'read', inspection }),
-    // What was stopped says nothing about the archive.
-    (error: unknown): ReadingOutcome | undefined =>
-      stopped.aborted ? undefined : { kind: 'failed', failure: describeFailure(error) },
-  );
-  const noted = reading.then((done) => {
-    const now = memory.candidates.get(id);
-    if (now?.reading === noted) memory.candidates.set(id, { ...now, done });
+function startReading(id: string, work: CandidateWork, edge: PassEdge): Promise<ReadingOutcome | undefined> {
+  const { candidates } = edge.memory;
+  const noted = readInTurn(id, work, edge).then((done) => {
+    const now = candidates.get(id);
+    if (now?.reading === noted) candidates.set(id, { ...now, done });
     return done;
   });
-  memory.candidates.set(id, { ...work, reading: noted });
+  candidates.set(id, { ...work, reading: noted });
   return noted;
+}
+
+/** Waits for a place, and reads there; without an outcome if it was stopped, or if the link died in the line. */
+async function readInTurn(
+  id: string,
+  work: CandidateWork,
+  edge: PassEdge,
+): Promise<ReadingOutcome | undefined> {
+  const { memory, clock, settings } = edge;
+  const { places } = memory;
+  const stopped = AbortSignal.any([memory.signal, work.stop.signal]);
+  const hasQueued = !places.hasRoom(id);
+  const place = await places.take(id, stopped).catch(() => undefined);
+  if (place === undefined) return undefined;
+  const isLate = !isWorthReading(work, wholeSecond(clock.now()));
+  const outcome = isLate ? undefined : await readArchive(work, stopped, edge);
+  // Links die sooner than they say, too, and that of one that waited says nothing against the archive.
+  const hasDied = hasQueued && outcome?.kind === 'failed' && outcome.failure.kind === 'dead-link';
+  if (stopped.aborted || !(isLate || hasDied)) {
+    place.leave();
+    return outcome;
+  }
+  const patience = clock.deadline(callsToFreshLink * settings.requestTimeoutMs, memory.signal);
+  places.keep(id, place, patience);
+  const expiresAt = Math.min(work.expiresAt, wholeSecond(clock.now()));
+  memory.candidates.set(id, { ...work, expiresAt });
+  return undefined;
+}
+
+async function readArchive(
+  { link, maxBytes }: CandidateWork,
+  stopped: AbortSignal,
+  { clock, settings, bundles }: PassEdge,
+): Promise<ReadingOutcome | undefined> {
+  try {
+    const deadline = clock.deadline(settings.inspectTimeoutMs, stopped);
+    return { kind: 'read', inspection: await bundles.inspect(link, deadline, maxBytes) };
+  } catch (error) {
+    // What was stopped says nothing about the archive.
+    return stopped.aborted ? undefined : { kind: 'failed', failure: describeFailure(error) };
+  }
 }
 
 function describeFailure(error: unknown): Extract<ReadingOutcome, { kind: 'failed' }>['failure'] {

@@ -3,12 +3,12 @@
 
 import { defaultLimits } from '../bundle/limits.ts';
 import {
+  countUpTo,
   hostPort,
   httpUrl,
   list,
   path,
   positiveBytes,
-  positiveCount,
   positiveDuration,
   sizeText,
   text,
@@ -18,6 +18,11 @@ import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
 
 /** Kubernetes label values (apimachinery, IsValidLabelValue). */
 const labelValue = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+
+/** Four times as many passes, and half a dozen calls of each, share the memory and the connections of one process. */
+const mostWorkers = 64;
+/** Each is a thread with some tens of megabytes. */
+const mostInspections = 64;
 
 const flags = {
   apiBaseUrl: httpUrl.optional('Export API for resources that name none; may carry a path prefix'),
@@ -33,7 +38,7 @@ const flags = {
   allowPrivateLinks: toggle('Let bundle links lead to loopback, private and cluster addresses'),
   kubeconfig: path.optional('Kubeconfig to use instead of the service account'),
   context: text.optional('Context of the kubeconfig'),
-  workers: positiveCount.withDefault(
+  workers: countUpTo(mostWorkers).withDefault(
     '4',
     'Resources of one export API worked on at once, of all together four times as many; half as many more if edited',
   ),
@@ -43,6 +48,10 @@ const flags = {
   requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one export-API request'),
   clusterTimeout: positiveDuration.withDefault('15s', 'Deadline of one request to the API server'),
   inspectTimeout: positiveDuration.withDefault('15m', 'Deadline of downloading and reading one archive'),
+  inspectConcurrency: countUpTo(mostInspections).withDefault(
+    '2',
+    'Archives downloaded and read at the same time; others wait in line, before their deadline begins',
+  ),
   passTimeout: positiveDuration.withDefault(
     '5m',
     'Deadline of one pass over a resource; archives are read between passes and have their own',

@@ -81,7 +81,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
       inspectTimeoutMs: values.inspectTimeout,
     },
     // Archives being read are of no use to a process that stops; the next one reads them again.
-    memory: createMemory(AbortSignal.any([lost, shutdown])),
+    memory: createMemory(AbortSignal.any([lost, shutdown]), outside.inspections),
   };
   const noteStep = (stepMs: number): void => {
     logger.warn({ stepMs }, 'the clock was set, or the machine slept; every resource is looked at');

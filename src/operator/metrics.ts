@@ -16,6 +16,10 @@ export interface MetricsSources {
   readonly queueFigures: () => QueueFigures;
   /** One per resource that this process, as the leader, has passed over. */
   readonly reports: () => readonly ResourceReport[];
+  readonly inspections: () => {
+    readonly taken: number;
+    readonly waiting: number;
+  };
   readonly watch: () => {
     readonly missedChanges: number;
     readonly silenceSeconds: number;
@@ -53,6 +57,18 @@ export function createMetrics(sources: MetricsSources): OperatorMetrics {
     'StaticExports in the watched namespaces',
     {},
     () => sources.watch().objects,
+  );
+  gauge(
+    'staticexport_inspections_active',
+    'Archives that are downloaded and read',
+    {},
+    () => sources.inspections().taken,
+  );
+  gauge(
+    'staticexport_inspections_waiting',
+    'Archives that wait for others to be read',
+    {},
+    () => sources.inspections().waiting,
   );
   gauge('staticexport_watch_silence_seconds', 'Since the API server last said anything', {}, () =>
     Math.min(sources.watch().silenceSeconds, 1e9),

@@ -42,6 +42,7 @@ export async function runOperator(
     host: new URL(connection.server).host,
     queueFigures: () => queue.figures(),
     reports: () => reports.list(),
+    inspections: () => outside.inspections,
     watch: () => watches.figures(),
   });
   const queue = new WorkQueue(clock, metrics.queue, {

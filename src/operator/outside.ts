@@ -8,6 +8,7 @@ import { createLinkAgent, type ProxySettings } from '../bundle/link-agent.ts';
 import { prepareInWorker } from '../bundle/preparation.ts';
 import { probeLink } from '../bundle/probe.ts';
 import { createExportApiClient } from '../export-api/client.ts';
+import { InspectionPlaces } from '../loop/inspection-places.ts';
 import type { Bundles, ExportApiSource } from '../loop/ports.ts';
 import { readAuthorities } from '../runtime/authorities.ts';
 import { sizeText } from '../runtime/flag-kinds.ts';
@@ -24,6 +25,8 @@ export interface OutsideFacts {
 export interface Outside {
   readonly exportApi: ExportApiSource;
   readonly bundles: Bundles;
+  /** Where archives may be read. */
+  readonly inspections: InspectionPlaces;
   close(): Promise<void>;
 }
 
@@ -84,6 +87,7 @@ export async function openOutside(
         return probeLink(link, options, signal);
       },
     },
+    inspections: new InspectionPlaces(values.inspectConcurrency),
     close: async () => {
       await Promise.all([apiAgent.destroy(), linkAgent.destroy()]);
     },

@@ -94,10 +94,15 @@ function usableCandidate(subject: Subject, observation: Observation): boolean {
   const { candidate } = observation.process;
   if (candidate?.jobId !== subject.jobId || !needsInspection(subject, observation)) return false;
   if (candidate.reading === 'running' || candidate.reading === 'failed') return true;
-  return (
-    candidate.issuedAt <= observation.now + shortestUsefulLifeMs &&
-    livesLongEnough(candidate, observation.now)
-  );
+  return isWorthReading(candidate, observation.now);
+}
+
+/** Whether to begin with a link that was minted some time ago. One from the future says that the clock was set back. */
+export function isWorthReading(
+  clock: { readonly issuedAt: number; readonly expiresAt: number },
+  now: number,
+): boolean {
+  return clock.issuedAt <= now + shortestUsefulLifeMs && livesLongEnough(clock, now);
 }
 
 function describe(state: State, action: Action): string {

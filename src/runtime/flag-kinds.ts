@@ -84,6 +84,14 @@ export const positiveCount = kind('N', (value) => {
   if (!/^[1-9]\d{0,8}$/.test(value)) throw new FlagValueError('must be a whole number of at least 1');
   return Number(value);
 });
+/** The same, where each costs something. */
+export const countUpTo = (most: number) =>
+  kind('N', (value) => {
+    const isWhole = /^[1-9]\d{0,8}$/.test(value);
+    if (!isWhole || Number(value) > most)
+      throw new FlagValueError(`must be a whole number from 1 to ${most}`);
+    return Number(value);
+  });
 
 export function oneOf<const T extends string>(choices: readonly T[]) {
   return kind<T>(choices.join('|'), (value) => {

@@ -47,15 +47,17 @@ export interface WorldOptions {
   /** Somebody else's document that the version is written into. */
   readonly target?: TargetKind | undefined;
   readonly faults?: FaultPlan;
+  /** That of other worlds, where several share something. */
+  readonly clock?: VirtualClock;
   /** Replaces parts of the edge; for mutations. */
   readonly bend?: (edge: PassEdge, world: World) => PassEdge;
 }
 
 export class World {
-  readonly clock: VirtualClock = virtualClock();
-  readonly jumps: ClockJumps = new ClockJumps(this.clock);
+  readonly clock: VirtualClock;
+  readonly jumps: ClockJumps;
   readonly cluster = new FakeCluster();
-  readonly vendor: FakeVendor = new FakeVendor(this.clock);
+  readonly vendor: FakeVendor;
   readonly dice: Dice;
   readonly events: EventNote[] = [];
   readonly logs: string[] = [];
@@ -83,6 +85,9 @@ export class World {
   #isWoken = false;
 
   constructor(options: WorldOptions = {}) {
+    this.clock = options.clock ?? virtualClock();
+    this.jumps = new ClockJumps(this.clock);
+    this.vendor = new FakeVendor(this.clock);
     this.dice = new Dice(options.seed ?? 1);
     this.faults = options.faults ?? noFaults;
     this.bend = options.bend ?? ((edge) => edge);

@@ -74,6 +74,7 @@ spec:
 - --workers={{ .Values.workers }}
 - --request-timeout={{ .Values.requestTimeout }}
 - --inspect-timeout={{ .Values.inspection.timeout }}
+- --inspect-concurrency={{ .Values.inspection.concurrency }}
 - --max-archive-size={{ .Values.inspection.maxArchiveSize }}
 - --max-bundle-size={{ .Values.inspection.maxBundleSize }}
 - --log-level={{ .Values.logLevel }}

@@ -130,6 +130,7 @@ for (const [value, message] of [
   ['nonsense=1', /additional properties 'nonsense'/],
   ['apiBaseUrl=ftp://x', /apiBaseUrl/],
   ['workers=0', /workers/],
+  ['inspection.concurrency=0', /concurrency/],
 ] as const) {
   test(`a wrong value is refused at render: ${value}`, async () => {
     assert.match((await helm(value)).error, message);

@@ -9,6 +9,8 @@ const metricNames: readonly string[] = [
   'staticexport_pages',
   'staticexport_failures',
   'staticexport_export_duration_seconds',
+  'staticexport_inspections_active',
+  'staticexport_inspections_waiting',
   'staticexport_watch_missed_changes',
   'staticexport_watch_silence_seconds',
   'staticexport_api_clock_skew_seconds',

@@ -13,11 +13,15 @@ test('it runs without a single flag', () => {
   if (invocation.outcome !== 'run') return;
   assert.deepEqual(invocation.values.watchNamespaces, []);
   assert.equal(invocation.values.leaseDuration, 15_000);
+  assert.equal(invocation.values.inspectConcurrency, 2);
   assert.equal(invocation.values.allowPrivateLinks, false);
 });
 
 const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] = [
-  [['--workers=0'], /--workers must be a whole number of at least 1/],
+  [['--workers=0'], /--workers must be a whole number from 1 to 64/],
+  [['--workers=999999999'], /--workers must be a whole number from 1 to 64/],
+  [['--inspect-concurrency=0'], /--inspect-concurrency must be a whole number from 1 to 64/],
+  [['--inspect-concurrency=1.5'], /--inspect-concurrency must be a whole number from 1 to 64/],
   [['--request-timeout=0s'], /--request-timeout must be more than 0/],
   [['--max-bundle-size=0'], /--max-bundle-size must be more than 0/],
   [['--lease-duration=1s'], /--lease-duration must be at least 3s/],

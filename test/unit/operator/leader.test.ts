@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Call, Transport } from '../../../src/kube/transport.ts';
+import { InspectionPlaces } from '../../../src/loop/inspection-places.ts';
 import { operatorProgram } from '../../../src/operator/flags.ts';
 import { runLeader } from '../../../src/operator/leader.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
@@ -51,6 +52,7 @@ function start(isHeld: () => boolean) {
     host: 'h',
     queueFigures: () => queue.figures(),
     reports: () => reports.list(),
+    inspections: () => ({ taken: 0, waiting: 0 }),
     watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 1 }),
   });
   const nothing = () => Promise.reject(new Error('nobody asks for this'));
@@ -68,6 +70,7 @@ function start(isHeld: () => boolean) {
       outside: {
         exportApi: { connect: () => assert.fail('no key, no call') },
         bundles: { inspect: nothing, probe: nothing },
+        inspections: new InspectionPlaces(2),
         close: async () => {},
       },
       identity: 'host_1',

@@ -58,6 +58,7 @@ function start() {
     host: '10.0.0.1:6443',
     queueFigures: () => ({ waiting: 3, active: 1, delayed: 9, longestActiveMs: 2_500, unfinishedMs: 2_500 }),
     reports: reports.list,
+    inspections: () => ({ taken: 2, waiting: 7 }),
     watch: () => ({ missedChanges: 2, silenceSeconds: Number.POSITIVE_INFINITY, objects: 5 }),
   });
   return { reports, metrics, scrape: () => metrics.registry.metrics() };

@@ -1,0 +1,190 @@
+// The line of archives to be read: as many as there are places, first come, first served, and nobody in it who has
+// no business there.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { InspectionPlaces, type Place } from '../../../src/loop/inspection-places.ts';
+import { settle } from '../../support/virtual-clock.ts';
+
+const never = new AbortController().signal;
+
+/** Takes a place for the id, and notes when it came. */
+function ask(places: InspectionPlaces, id: string, served: string[], signal = never): Promise<Place> {
+  const place = places.take(id, signal);
+  place.then(
+    () => served.push(id),
+    () => {},
+  );
+  return place;
+}
+
+test('as many as there are places go at once, the others in the order in which they came', async () => {
+  const places = new InspectionPlaces(2);
+  const served: string[] = [];
+  const [first, second] = ['a', 'b', 'c', 'd'].map((id) => ask(places, id, served));
+  await settle();
+  assert.deepEqual(served, ['a', 'b']);
+  assert.deepEqual([places.taken, places.waiting], [2, 2]);
+  assert.equal(places.hasRoom('e'), false);
+  (await second)?.leave();
+  (await first)?.leave();
+  await settle();
+  assert.deepEqual(served, ['a', 'b', 'c', 'd']);
+  assert.deepEqual([places.taken, places.waiting], [2, 0]);
+});
+
+test('who is stopped leaves the line at once, and nobody waits for it', async () => {
+  const places = new InspectionPlaces(1);
+  const served: string[] = [];
+  const stop = new AbortController();
+  const place = await ask(places, 'a', served);
+  const stopped = ask(places, 'b', served, stop.signal);
+  void ask(places, 'c', served);
+  stop.abort(new Error('not wanted any more'));
+  assert.equal(places.waiting, 1);
+  await assert.rejects(stopped, /not wanted any more/);
+  place.leave();
+  await settle();
+  assert.deepEqual(served, ['a', 'c']);
+  await assert.rejects(places.take('d', AbortSignal.abort(new Error('stopped before'))), /stopped before/);
+  assert.equal(places.taken, 1);
+});
+
+test('a place that is left twice is given once', async () => {
+  const places = new InspectionPlaces(1);
+  const served: string[] = [];
+  const place = await ask(places, 'a', served);
+  void ask(places, 'b', served);
+  void ask(places, 'c', served);
+  place.leave();
+  place.leave();
+  await settle();
+  assert.deepEqual(served, ['a', 'b']);
+  assert.deepEqual([places.taken, places.waiting], [1, 1]);
+});
+
+test('a kept place is had by its resource alone, before everybody who waits', async () => {
+  const places = new InspectionPlaces(1);
+  const served: string[] = [];
+  const place = await ask(places, 'a', served);
+  void ask(places, 'b', served);
+  places.keep('a', place, never);
+  await settle();
+  assert.deepEqual([served, places.hasRoom('a'), places.hasRoom('c')], [['a'], true, false]);
+  (await ask(places, 'a', served)).leave();
+  await settle();
+  assert.deepEqual(served, ['a', 'a', 'b']);
+});
+
+test('a kept place is left when it is given up, and when its time is over', async () => {
+  const endings: readonly ((places: InspectionPlaces, end: AbortController) => void)[] = [
+    (places) => places.giveUp('a'),
+    (_places, end) => end.abort(),
+  ];
+  for (const finish of endings) {
+    const places = new InspectionPlaces(1);
+    const served: string[] = [];
+    const end = new AbortController();
+    places.keep('a', await ask(places, 'a', served), end.signal);
+    void ask(places, 'b', served);
+    finish(places, end);
+    await settle();
+    assert.deepEqual(served, ['a', 'b']);
+    // What ends later is not b's.
+    places.giveUp('a');
+    end.abort();
+    assert.equal(places.taken, 1);
+  }
+});
+
+test('a place is not kept beyond a time that is over, nor for one that took it again', async () => {
+  const places = new InspectionPlaces(1);
+  places.keep('a', await places.take('a', never), AbortSignal.abort());
+  assert.equal(places.taken, 0);
+  const end = new AbortController();
+  places.keep('a', await places.take('a', never), end.signal);
+  await places.take('a', never);
+  end.abort();
+  assert.equal(places.taken, 1, 'it is being read there');
+});
+
+test('property: never more than there are, nobody waits while one is free, and in the end everybody was served', () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('ask' as const) }),
+    fc.record({ do: fc.constantFrom('leave', 'stop', 'keep', 'again', 'giveUp'), which: fc.nat(50) }),
+  );
+  return fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 3 }),
+      fc.array(step, { maxLength: 60 }),
+      async (count, steps) => {
+        const places = new InspectionPlaces(count);
+        const held = new Map<string, Place>();
+        const kept = new Set<string>();
+        const waiting = new Map<string, AbortController>();
+        const arrived: string[] = [];
+        let ids = 0;
+        const take = (id: string): void => {
+          const stop = new AbortController();
+          waiting.set(id, stop);
+          places.take(id, stop.signal).then(
+            (place) => {
+              waiting.delete(id);
+              held.set(id, place);
+              arrived.push(id);
+            },
+            () => waiting.delete(id),
+          );
+        };
+        const nth = (ids_: Iterable<string>, which: number): string | undefined => {
+          const all = [...ids_];
+          return all[which % Math.max(1, all.length)];
+        };
+        for (const one of steps) {
+          if (one.do === 'ask') take(`${ids++}`);
+          else {
+            const id = nth(
+              one.do === 'stop'
+                ? waiting.keys()
+                : one.do === 'leave' || one.do === 'keep'
+                  ? held.keys()
+                  : kept,
+              one.which,
+            );
+            if (id === undefined) continue;
+            const place = held.get(id);
+            if (one.do === 'stop') waiting.get(id)?.abort();
+            if (one.do === 'leave') place?.leave();
+            if (one.do === 'keep' && place !== undefined) {
+              places.keep(id, place, never);
+              kept.add(id);
+            }
+            if (one.do === 'again') take(id);
+            if (one.do === 'giveUp') places.giveUp(id);
+            if (one.do === 'leave' || one.do === 'keep') held.delete(id);
+            if (one.do === 'again' || one.do === 'giveUp') kept.delete(id);
+          }
+          await settle();
+          assert.equal(places.taken, held.size + kept.size);
+          assert.ok(places.taken <= count);
+          assert.equal(places.waiting, waiting.size);
+          assert.ok(places.waiting === 0 || places.taken === count, 'somebody waits beside a free place');
+        }
+        for (const id of kept) places.giveUp(id);
+        for (await settle(); held.size > 0; await settle()) {
+          const leaving = [...held.values()];
+          held.clear();
+          for (const place of leaving) place.leave();
+        }
+        assert.deepEqual([places.taken, places.waiting], [0, 0]);
+        const firsts = [...new Set(arrived)].map(Number);
+        assert.deepEqual(
+          firsts,
+          [...firsts].sort((a, b) => a - b),
+          'in the order in which they came',
+        );
+      },
+    ),
+  );
+});

@@ -1,6 +1,6 @@
 // What runs while the lease is held: the passes, and what they need. On shutdown the queue closes and passes
 // under way get some time to end; when the lease is lost they are aborted at once.
-// Invariant: when this has ended, nothing that it began writes to the cluster any more.
+// Invariant: when this has ended, nothing that it began writes to the cluster, or asks for jobs and links, any more.
 
 import { createCluster } from '../kube/cluster.ts';
 import { createEventStore } from '../kube/event-store.ts';
@@ -9,6 +9,7 @@ import type { PassEdge } from '../loop/edge.ts';
 import { createMemory } from '../loop/memory.ts';
 import { runPass } from '../loop/pass.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
+import { fenceCalls } from './call-fence.ts';
 import { watchClockSteps } from './clock-steps.ts';
 import { runController } from './controller.ts';
 import type { Term } from './election.ts';
@@ -67,7 +68,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
   const events = createEventRecorder({ store, clock, random, logger, signal: work });
   const passEdge: PassEdge = {
     cluster: selectInstance(createCluster(transport), values.instance),
-    exportApi: outside.exportApi,
+    exportApi: fenceCalls(outside.exportApi, isHeld),
     bundles: outside.bundles,
     events,
     wake: ({ namespace, name }) => queue.add(`${namespace}/${name}`, 'due'),

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ExportApi } from '../../../src/export-api/answers.ts';
 import type { Call, Transport } from '../../../src/kube/transport.ts';
 import { InspectionPlaces } from '../../../src/loop/inspection-places.ts';
 import { operatorProgram } from '../../../src/operator/flags.ts';
@@ -20,7 +21,13 @@ const docs = {
   spec: { domain: 'docs.example.com', schedule: '61 3 * * *', api: { keySecretRef: { name: 'key' } } },
 };
 
-function start(isHeld: () => boolean) {
+interface Answers {
+  /** Before the usual answer of the API server. */
+  readonly answer?: (call: Call) => unknown;
+  readonly exportApi?: ExportApi;
+}
+
+function start(isHeld: () => boolean, { answer, exportApi }: Answers = {}) {
   const clock = steppedClock();
   const wall = { aheadMs: 0 };
   const calls: Call[] = [];
@@ -35,6 +42,8 @@ function start(isHeld: () => boolean) {
           signal.addEventListener('abort', () => reject(new ClusterError('Aborted', 'stopped')));
         });
       }
+      const answered = answer?.(call);
+      if (answered !== undefined) return answered;
       const { resource, name } = call.address;
       if (call.method !== 'GET' || (resource.plural === 'staticexports' && name === 'docs')) return docs;
       throw new ClusterError('NotFound', 'none');
@@ -68,7 +77,7 @@ function start(isHeld: () => boolean) {
       queue,
       transport,
       outside: {
-        exportApi: { connect: () => assert.fail('no key, no call') },
+        exportApi: { connect: () => exportApi ?? assert.fail('no key, no call') },
         bundles: { inspect: nothing, probe: nothing },
         inspections: new InspectionPlaces(2),
         close: async () => {},
@@ -99,6 +108,48 @@ test('nothing is written while the lease may be with somebody else, and it is on
   await clock.pass(5_000);
   assert.ok(writes().some(({ address }) => address.subresource === 'status'));
   assert.ok(writes().some(({ address }) => address.resource.plural === 'events'));
+  stops.shutdown.abort();
+  await running;
+});
+
+test('a pass that was frozen after its mark was written starts no job, and says of no failure', async () => {
+  let isOurs = true;
+  const starts: string[] = [];
+  const exportApi: ExportApi = {
+    startJob: async ({ idempotencyKey }) => {
+      starts.push(idempotencyKey);
+      return { jobId: 'job', raw: {} };
+    },
+    readJob: () => assert.fail('there is no job'),
+    mintBundle: () => assert.fail('there is no job'),
+  };
+  const apiKey = Buffer.from('svc_leader').toString('base64');
+  let stored: object = { ...docs, spec: { domain: 'docs.example.com', api: docs.spec.api } };
+  const marks: unknown[] = [];
+  const answer = (call: Call): unknown => {
+    const { resource, name, subresource } = call.address;
+    if (resource.plural === 'secrets' && name === 'key') {
+      return { metadata: { ...docs.metadata, name }, data: { apiKey } };
+    }
+    if (resource.plural !== 'staticexports') return undefined;
+    if (call.method === 'GET') return stored;
+    assert.equal(subresource, 'status');
+    assert.ok(typeof call.body === 'object' && call.body !== null && 'status' in call.body);
+    marks.push(call.body.status);
+    stored = { ...stored, status: call.body.status };
+    // The answer was on its way when the process froze.
+    isOurs = false;
+    return stored;
+  };
+  const { clock, queue, stops, running } = start(() => isOurs, { answer, exportApi });
+  queue.add('ns/docs');
+  await clock.pass(100);
+  assert.deepEqual([marks.length, starts], [1, []]);
+  // As nothing became of it, so nothing is said of it: ours again, the mark is found and waits for its time.
+  isOurs = true;
+  await clock.pass(10_000);
+  assert.deepEqual(starts, []);
+  assert.ok(marks.every((status) => !JSON.stringify(status).includes('failures')), JSON.stringify(marks));
   stops.shutdown.abort();
   await running;
 });

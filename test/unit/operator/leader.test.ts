@@ -149,7 +149,10 @@ test('a pass that was frozen after its mark was written starts no job, and says 
   isOurs = true;
   await clock.pass(10_000);
   assert.deepEqual(starts, []);
-  assert.ok(marks.every((status) => !JSON.stringify(status).includes('failures')), JSON.stringify(marks));
+  assert.ok(
+    marks.every((status) => !JSON.stringify(status).includes('failures')),
+    JSON.stringify(marks),
+  );
   stops.shutdown.abort();
   await running;
 });

@@ -5,6 +5,7 @@
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import { endPluginsOn } from './exec-plugin.ts';
 
 /** Facts of the process that decide it, handed over by `bin`. */
 export interface ConnectionSource {
@@ -35,8 +36,12 @@ export interface Connection {
   readonly proxyUrl: string | undefined;
   /** The context's or the service account's own namespace. */
   readonly namespace: string | undefined;
-  /** @throws {ConnectionError} `CredentialsUnavailable` when a file or an exec plugin fails; it may heal. */
-  authenticate(): Promise<Credentials>;
+  /**
+   * @param signal ends an exec plugin that runs for it
+   * @throws {ConnectionError} `CredentialsUnavailable` when a file or an exec plugin fails, or gives nothing to show;
+   * it may heal, once the configuration is read again.
+   */
+  authenticate(signal: AbortSignal): Promise<Credentials>;
   /**
    * Reads the configuration again and forgets cached tokens: what was given last was refused. A file that cannot
    * be read leaves things as they are. The server stays the one it was.
@@ -73,7 +78,7 @@ export function openConnection(source: ConnectionSource): Connection {
     server: cluster.server.replace(/\/+$/, ''),
     proxyUrl: cluster.proxyUrl,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace,
-    authenticate: () => authenticate(config),
+    authenticate: (signal) => authenticate(config, signal),
     renew: () => {
       try {
         config = loadConfig(source);
@@ -112,17 +117,43 @@ function loadConfig({ kubeconfig, context, isInCluster }: ConnectionSource): Kub
   return config;
 }
 
-async function authenticate(config: KubeConfig): Promise<Credentials> {
+async function authenticate(config: KubeConfig, signal: AbortSignal): Promise<Credentials> {
   const options: RequestOptions = {};
   try {
-    await config.applyToHTTPSOptions(options);
+    await endPluginsOn(signal, () => config.applyToHTTPSOptions(options));
   } catch (cause) {
-    throw new ConnectionError(
-      'CredentialsUnavailable',
-      `the credentials for the API server cannot be had (${publishableCode(cause)}); check the token file, the certificate or the exec plugin of the kubeconfig`,
-      { cause },
-    );
+    throw credentialsUnavailable(`cannot be had (${publishableCode(cause)})`, cause);
   }
+  const credentials: Credentials = { headers: headersOf(options), tls: tlsOf(options) };
+  // The server would take the request for anybody's and forbid it, and the words would blame the role.
+  if (isSomebody(config) && !provesSomebody(credentials)) {
+    throw credentialsUnavailable('hold neither a usable token nor a certificate with its key');
+  }
+  return credentials;
+}
+
+function credentialsUnavailable(what: string, cause?: unknown): ConnectionError {
+  const advice = 'check the token file, the certificate or the exec plugin of the kubeconfig';
+  return new ConnectionError(
+    'CredentialsUnavailable',
+    `the credentials for the API server ${what}; ${advice}`,
+    { cause },
+  );
+}
+
+/** The configuration names a source of credentials; without one, a request without any is what was meant. */
+function isSomebody(config: KubeConfig): boolean {
+  const user = config.getCurrentUser();
+  return Boolean(user?.exec) || Boolean(user?.authProvider);
+}
+
+function provesSomebody({ headers, tls }: Credentials): boolean {
+  // A scheme and what goes with it, of characters that a header may hold.
+  const isToken = /^[!-~]+ [ -~]+$/.test(headers['Authorization'] ?? '');
+  return isToken || (tls.cert !== undefined && tls.key !== undefined);
+}
+
+function headersOf(options: RequestOptions): Credentials['headers'] {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     if (typeof value === 'string') headers[name] = value.trim();
@@ -130,16 +161,16 @@ async function authenticate(config: KubeConfig): Promise<Credentials> {
   if (typeof options.auth === 'string') {
     headers['Authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
   }
-  const { ca, cert, key, servername, rejectUnauthorized } = options;
+  return headers;
+}
+
+function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): TlsMaterial {
   return {
-    headers,
-    tls: {
-      ...(ca !== undefined && { ca: pem(ca) }),
-      ...(cert !== undefined && { cert: pem(cert) }),
-      ...(key !== undefined && { key: pem(key) }),
-      ...(servername !== undefined && { servername }),
-      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
-    },
+    ...(ca !== undefined && { ca: pem(ca) }),
+    ...(cert !== undefined && { cert: pem(cert) }),
+    ...(key !== undefined && { key: pem(key) }),
+    ...(servername !== undefined && { servername }),
+    ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
   };
 }
 

@@ -1,27 +1,56 @@
-// One request to the API server and its whole answer as text, by the shortest way through undici: a handler of its own
-// instead of a stream per body, which costs as much of the processor as the request. The caller's signal is the only
-// limit. Refuses: judging an answer, and retrying.
+// One request to the API server. Its whole answer as text comes by the shortest way through undici: a handler of its
+// own instead of a stream per body, which costs as much of the processor as the request. The caller's signal is the
+// only limit of time. Refuses: judging an answer, retrying, and holding more of an answer than memory has room for.
 
 import type { Dispatcher } from 'undici';
 
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | null;
+  /** @throws {OversizeError} */
   text(): Promise<string>;
+}
+
+interface StreamedAnswer extends Answer {
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 export type Sending = Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 'body'> & {
   readonly origin: string;
 };
 
-/** @throws the signal's reason, or what undici says of the connection */
-export function exchange(dispatcher: Dispatcher, sending: Sending, signal: AbortSignal): Promise<Answer> {
-  return new Promise((resolve, reject) => {
+/** How one request is sent: for a whole answer, or for a stream. */
+export type Send<A extends Answer> = (
+  dispatcher: Dispatcher,
+  sending: Sending,
+  signal: AbortSignal,
+  permit?: Permit,
+) => Promise<A>;
+
+/** Asked when a connection is there, the moment before the first byte leaves. What it throws is thrown instead. */
+export type Permit = () => void;
+
+/** The connection was closed before a status came: nobody knows whether the server has seen the request. */
+export class UnansweredError extends Error {}
+
+/** An answer that is larger than `maxAnswerBytes`. */
+export class OversizeError extends Error {}
+
+/** A page of 500 resources with room to spare; twice this much, parsed, would be all the memory that the chart gives. */
+export const maxAnswerBytes = 64 * 1024 * 1024;
+
+/** What the other end does to a connection, in the words of the system and of undici. */
+const closedCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/** @throws the signal's reason, what the permit throws, {UnansweredError}, or what undici says of the connection */
+export const exchange: Send<Answer> = (dispatcher, sending, signal, permit) =>
+  new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason);
       return;
     }
     const chunks: Uint8Array[] = [];
+    let sizeBytes = 0;
     let status = 0;
     let retryAfter: string | null = null;
     let running: Dispatcher.DispatchController | undefined;
@@ -35,13 +64,16 @@ export function exchange(dispatcher: Dispatcher, sending: Sending, signal: Abort
         running = controller;
         // It waited for a connection, and nobody wants it any more.
         if (signal.aborted) controller.abort(reasonOf(signal));
+        else permit?.();
       },
       onResponseStart: (_controller, statusCode, headers) => {
         status = statusCode;
         retryAfter = [headers['retry-after']].flat()[0] ?? null;
       },
-      onResponseData: (_controller, chunk) => {
-        chunks.push(chunk);
+      onResponseData: (controller, chunk) => {
+        sizeBytes += chunk.byteLength;
+        if (sizeBytes <= maxAnswerBytes) chunks.push(chunk);
+        else controller.abort(new OversizeError());
       },
       onResponseEnd: () => {
         signal.removeEventListener('abort', abort);
@@ -49,10 +81,34 @@ export function exchange(dispatcher: Dispatcher, sending: Sending, signal: Abort
       },
       onResponseError: (_controller, error) => {
         signal.removeEventListener('abort', abort);
-        reject(error);
+        reject(status === 0 ? asUnanswered(error) : error);
       },
     });
   });
+
+/** Resolves with the headers. @throws as `exchange`; what only reads needs no permit */
+export const openStream: Send<StreamedAnswer> = async (dispatcher, sending, signal) => {
+  const { statusCode, headers, body } = await dispatcher.request({ ...sending, signal }).catch((error) => {
+    throw asUnanswered(error);
+  });
+  const [retryAfter = null] = [headers['retry-after']].flat();
+  return { status: statusCode, retryAfter, text: () => readText(body), chunks: body };
+};
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of body) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > maxAnswerBytes) throw new OversizeError();
+    chunks.push(chunk);
+  }
+  return textOf(chunks);
+}
+
+function asUnanswered(error: unknown): unknown {
+  const isClosed = error instanceof Error && 'code' in error && closedCodes.has(error.code);
+  return isClosed ? new UnansweredError('closed before a status came', { cause: error }) : error;
 }
 
 function reasonOf({ reason }: AbortSignal): Error {

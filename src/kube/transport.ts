@@ -1,19 +1,28 @@
-// HTTP to the API server: bounded pools of kept-alive HTTP/1.1 connections, credentials per request, a deadline on
-// every call, a bounded number of tries. Refuses: HTTP/2 (a dark path leaves undici on a dead session), and
-// retrying what the server did not ask to have retried. Everything that goes wrong is a ClusterError.
+// HTTP to the API server: bounded pools of kept-alive connections, credentials per request, a deadline on every call,
+// a bounded number of tries. Refuses: waiting past the deadline for a server that says when to come again, and giving
+// up where other credentials may do. Invariant: everything that goes wrong is a ClusterError.
 
-import { isDeepStrictEqual } from 'node:util';
-import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { withinLimit } from '../runtime/time-limit.ts';
 import { userAgent } from '../runtime/version.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
-import { type Connection, ConnectionError, type TlsMaterial } from './connection.ts';
-import { type Answer, exchange, type Sending } from './exchange.ts';
+import { type Connection, ConnectionError } from './connection.ts';
+import { type ConnectionPool, createPool } from './connection-pool.ts';
+import {
+  type Answer,
+  exchange,
+  maxAnswerBytes,
+  OversizeError,
+  openStream,
+  type Permit,
+  type Send,
+  type Sending,
+} from './exchange.ts';
 import { readRefusal } from './refusal.ts';
 import { describeAddress, type ObjectAddress, pathOf, type Verb } from './resource-path.ts';
 import { shareCredentials } from './shared-credentials.ts';
+import { isWorthResending, maxTries, waitBeforeNextTry } from './tries.ts';
 
 export interface Call {
   readonly verb: Verb;
@@ -25,6 +34,8 @@ export interface Call {
   readonly contentType?: string;
   /** Less than the transport's own, where waiting longer is no use (leases). */
   readonly timeoutMs?: number;
+  /** May this be sent, now? Asked before each try; what it throws is what the call throws. Not asked of a stream. */
+  readonly permit?: Permit;
 }
 
 export interface Transport {
@@ -38,64 +49,53 @@ export interface Transport {
 export interface TransportOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
+  /** So many find a connection without waiting for one, which is part of their time. */
+  readonly callsAtOnce?: number;
   /** Told of every answer; `code` is the HTTP status or `<error>`. */
   readonly observe?: (fact: { readonly method: string; readonly code: string }) => void;
 }
 
-interface Stream extends Answer {
-  readonly chunks: AsyncIterable<Uint8Array>;
+/** How an answer to a call is got, and until when. */
+interface Way<A extends Answer> {
+  readonly pool: ConnectionPool;
+  readonly send: Send<A>;
+  readonly signal: AbortSignal;
+  /** Monotonic. */
+  readonly endsAt: number;
 }
 
-/** How one request is sent: whole, or as a stream. */
-type Send<A extends Answer> = (dispatcher: Dispatcher, sending: Sending, signal: AbortSignal) => Promise<A>;
-
-const maxTries = 4;
-const maxWaitMs = 10_000;
-/** Refused credentials are read anew this often at most, or a revoked account would run its exec plugin without end. */
-const renewEveryMs = 10_000;
-/** Enough for every worker; a start with thousands of resources must not open as many connections. */
-const maxCallConnections = 16;
+/** A start with thousands of resources must not open as many connections. */
+const minConnections = 16;
 
 export function createTransport(connection: Connection, options: TransportOptions): Transport {
   const { clock, timeoutMs } = options;
   const { origin, pathname } = new URL(connection.server);
   const prefix = pathname.replace(/\/+$/, '');
-  const calls = createPool(connection, { connections: maxCallConnections });
+  const calls = createPool(connection, { connections: Math.max(minConnections, options.callsAtOnce ?? 0) });
   // Each watch holds one for as long as it lasts; they must not take the place of calls.
   const streams = createPool(connection, {});
   const credentials = shareCredentials(connection, clock);
-  let renewedAt = Number.NEGATIVE_INFINITY;
 
-  /** True if the credentials were read again, so that the call is worth another try. */
-  const renew = (): boolean => {
-    const now = clock.monotonic();
-    if (now - renewedAt < renewEveryMs) return false;
-    renewedAt = now;
-    connection.renew();
-    credentials.forget();
-    return true;
-  };
-
-  const attempt = async <A extends Answer>(call: Call, pool: Pool, send: Send<A>, signal: AbortSignal) => {
+  const attempt = async <A extends Answer>(call: Call, { pool, send, signal }: Way<A>) => {
     let code = '<error>';
     try {
       signal.throwIfAborted();
-      const { headers, tls } = await credentials.obtain(signal);
+      const used = await credentials.obtain(signal);
       const sending: Sending = {
         origin,
         path: `${prefix}${pathOf(call.address, call.query)}`,
         method: call.method,
         headers: {
-          ...headers,
+          ...used.headers,
           Accept: 'application/json',
           'User-Agent': userAgent,
           ...(call.body !== undefined && { 'Content-Type': call.contentType ?? 'application/json' }),
         },
         body: call.body === undefined ? null : JSON.stringify(call.body),
       };
-      const answer = await send(pool.dispatcher(tls), sending, signal);
+      const answer = await send(pool.dispatcher(used.tls), sending, signal, call.permit);
       code = String(answer.status);
-      return answer;
+      return { answer, used };
     } catch (error) {
       credentials.doubt();
       throw error;
@@ -105,29 +105,39 @@ export function createTransport(connection: Connection, options: TransportOption
   };
 
   /** One answer that is a success, with the tries that the server asks for. */
-  const obtain = async <A extends Answer>(call: Call, pool: Pool, send: Send<A>, signal: AbortSignal) => {
+  const obtain = async <A extends Answer>(call: Call, way: Way<A>) => {
+    let isResent = false;
     for (let tries = 1; ; tries += 1) {
-      const answer = await attempt(call, pool, send, signal);
+      const tried = await attempt(call, way).catch((error: unknown) => {
+        if (isResent || !isWorthResending(call.method, error)) throw error;
+      });
+      if (tried === undefined) {
+        isResent = true;
+        continue;
+      }
+      const { answer, used } = tried;
       const { status } = answer;
       if (status >= 200 && status < 300) return answer;
       const text = await answer.text();
-      if (status === 401 && renew()) continue;
+      if (status === 401 && tries < maxTries && credentials.replace(used)) continue;
       if (status >= 300 && status < 400) throw unusable(call, 'a redirect');
       const found = { httpStatus: status, retryAfterHeader: answer.retryAfter, body: readJson(text) };
       const refusal = readRefusal(call.verb, call.address, found, clock.now());
-      // As client-go: only a server that says when wants to be asked again (429 and 5xx).
-      const isAsked = status === 429 || status >= 500;
-      const waitMs = refusal.retryAfterMs;
-      if (!isAsked || waitMs === undefined || waitMs > maxWaitMs || tries >= maxTries) throw refusal;
-      await clock.after(waitMs, signal);
+      const leftMs = way.endsAt - clock.monotonic();
+      const waitMs = waitBeforeNextTry(status, refusal.retryAfterMs, { tries, leftMs });
+      if (waitMs === undefined) throw refusal;
+      await clock.after(waitMs, way.signal);
     }
   };
 
   return {
     call: async (call, signal) => {
       try {
-        return await withinLimit(clock, call.timeoutMs ?? timeoutMs, signal, async (limit) => {
-          const text = await (await obtain(call, calls, exchange, limit)).text();
+        const limitMs = call.timeoutMs ?? timeoutMs;
+        const endsAt = clock.monotonic() + limitMs;
+        return await withinLimit(clock, limitMs, signal, async (limit) => {
+          const way = { pool: calls, send: exchange, signal: limit, endsAt };
+          const text = await (await obtain(call, way)).text();
           return text === '' ? undefined : JSON.parse(text);
         });
       } catch (error) {
@@ -135,6 +145,7 @@ export function createTransport(connection: Connection, options: TransportOption
       }
     },
     stream: async (call, signal) => {
+      const endsAt = clock.monotonic() + timeoutMs;
       const headersLate = new AbortController();
       const arrived = new AbortController();
       const watchdog = clock.after(timeoutMs, AbortSignal.any([arrived.signal, signal])).then(
@@ -143,7 +154,7 @@ export function createTransport(connection: Connection, options: TransportOption
       );
       try {
         const limit = AbortSignal.any([signal, headersLate.signal]);
-        const { chunks } = await obtain(call, streams, openStream, limit);
+        const { chunks } = await obtain(call, { pool: streams, send: openStream, signal: limit, endsAt });
         return readChunks(chunks, call, signal);
       } catch (error) {
         throw asClusterError(error, call, signal);
@@ -157,12 +168,6 @@ export function createTransport(connection: Connection, options: TransportOption
     },
   };
 }
-
-const openStream: Send<Stream> = async (dispatcher, sending, signal) => {
-  const { statusCode, headers, body } = await dispatcher.request({ ...sending, signal });
-  const [retryAfter = null] = [headers['retry-after']].flat();
-  return { status: statusCode, retryAfter, text: () => body.text(), chunks: body };
-};
 
 async function* readChunks(
   chunks: AsyncIterable<Uint8Array>,
@@ -190,8 +195,15 @@ function asClusterError(error: unknown, call: Call, signal: AbortSignal): Cluste
   if (signal.aborted) {
     return new ClusterError('Aborted', `stopped while asking to ${whatOf(call)}`, { cause: error });
   }
-  if (error instanceof ConnectionError)
-    return new ClusterError('Unauthorized', error.message, { cause: error });
+  if (error instanceof ConnectionError) {
+    const code = error.code === 'CredentialsLate' ? 'Unavailable' : 'Unauthorized';
+    return new ClusterError(code, error.message, { cause: error });
+  }
+  if (error instanceof OversizeError) {
+    const size = `${maxAnswerBytes / 1024 / 1024} MiB`;
+    const message = `the answer to ${whatOf(call)} is larger than ${size} and not read; make the objects smaller`;
+    return new ClusterError('Unavailable', message, { cause: error });
+  }
   return unusable(call, reasonOf(error), error);
 }
 
@@ -205,49 +217,4 @@ const whatOf = ({ verb, address }: Call): string => `${verb} ${describeAddress(a
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
   return error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : publishableCode(error);
-}
-
-interface Pool {
-  dispatcher(tls: TlsMaterial): Dispatcher;
-  close(): Promise<void>;
-}
-
-interface PoolBounds {
-  readonly connections?: number;
-}
-
-/** One dispatcher for as long as the TLS material stays the same; a rotated CA or certificate makes a new one. */
-function createPool(connection: Connection, bounds: PoolBounds): Pool {
-  let current: { readonly tls: TlsMaterial; readonly dispatcher: Dispatcher } | undefined;
-  return {
-    dispatcher: (tls: TlsMaterial): Dispatcher => {
-      // Calls share credentials, so that it is the same object most of the time.
-      if (current !== undefined && (current.tls === tls || isDeepStrictEqual(current.tls, tls))) {
-        return current.dispatcher;
-      }
-      const outdated = current?.dispatcher;
-      current = { tls, dispatcher: createDispatcher(connection, tls, bounds) };
-      // Ends when its last request does; a failure to close idle sockets is nobody's concern.
-      void outdated?.close().catch(() => {});
-      return current.dispatcher;
-    },
-    close: async () => {
-      await current?.dispatcher.destroy();
-    },
-  };
-}
-
-function createDispatcher({ proxyUrl }: Connection, tls: TlsMaterial, bounds: PoolBounds): Dispatcher {
-  const common = {
-    ...bounds,
-    allowH2: false,
-    // Bodies of watches are silent for as long as nothing happens; their reader has a limit of its own.
-    bodyTimeout: 0,
-    headersTimeout: 60_000,
-    keepAliveTimeout: 30_000,
-  };
-  const connect = { ...tls, timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000 };
-  return proxyUrl === undefined
-    ? new Agent({ ...common, connect })
-    : new ProxyAgent({ ...common, uri: proxyUrl, requestTls: tls, connect: { timeout: 10_000 } });
 }

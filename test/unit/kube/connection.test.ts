@@ -24,6 +24,7 @@ function write(name: string, cluster: object, user: object = {}): string {
   return file;
 }
 
+const never = new AbortController().signal;
 const open = (kubeconfig: string, context?: string) =>
   openConnection({ kubeconfig, context, isInCluster: false });
 
@@ -37,7 +38,7 @@ test('server, namespace, authority and token come from the context', async () =>
   const connection = open(file);
   assert.equal(connection.server, 'https://10.0.0.1:6443');
   assert.equal(connection.namespace, 'docs');
-  assert.deepEqual(await connection.authenticate(), {
+  assert.deepEqual(await connection.authenticate(never), {
     headers: { Authorization: 'Bearer abc' },
     tls: { ca: 'PEM' },
   });
@@ -51,12 +52,34 @@ test('a token file is read, without its last line end', async () => {
     { server: 'https://h' },
     { 'auth-provider': { name: 'f', config: { tokenFile } } },
   );
-  assert.equal((await open(file).authenticate()).headers['Authorization'], 'Bearer from-file');
+  assert.equal((await open(file).authenticate(never)).headers['Authorization'], 'Bearer from-file');
+});
+
+test('a token file without a token is an error, not a request of nobody; it is believed once it has one', async () => {
+  const tokenFile = join(folder, 'empty-token');
+  const user = { 'auth-provider': { name: 'f', config: { tokenFile } } };
+  const connection = open(write('empty-token-file', { server: 'https://h' }, user));
+  for (const content of ['', '\n', 'two lines\nof it', 'nön-ascii']) {
+    writeFileSync(tokenFile, content);
+    connection.renew();
+    await assert.rejects(connection.authenticate(never), {
+      code: 'CredentialsUnavailable',
+      message: /neither a usable token nor a certificate with its key; check the token file/,
+    });
+  }
+  writeFileSync(tokenFile, 'good\n');
+  connection.renew();
+  assert.equal((await connection.authenticate(never)).headers['Authorization'], 'Bearer good');
+});
+
+test('a user of whom the kubeconfig says nothing shows nothing, as is meant', async () => {
+  const file = write('anonymous', { server: 'https://h' });
+  assert.deepEqual(await open(file).authenticate(never), { headers: {}, tls: {} });
 });
 
 test('credentials that cannot be had are an error that may heal, without their path', async () => {
   const file = write('lost', { server: 'https://h' }, { 'client-certificate': '/nowhere/secret.pem' });
-  await assert.rejects(open(file).authenticate(), (error) => {
+  await assert.rejects(open(file).authenticate(never), (error) => {
     assert.ok(error instanceof ConnectionError);
     assert.equal(error.code, 'CredentialsUnavailable');
     assert.doesNotMatch(error.message, /nowhere/);

@@ -2,70 +2,39 @@
 // is tried again and what is not, and that errors name the request and never what was answered.
 
 import assert from 'node:assert/strict';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { after, beforeEach, test } from 'node:test';
-import type { Connection, Credentials } from '../../../src/kube/connection.ts';
-import { secrets } from '../../../src/kube/resource-path.ts';
-import { type Call, createTransport, type TransportOptions } from '../../../src/kube/transport.ts';
+import type { Credentials } from '../../../src/kube/connection.ts';
+import { createTransport, type TransportOptions } from '../../../src/kube/transport.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { steppedClock } from '../../support/stepped-clock.ts';
+import { get, isRefusal, json, never, startLoopbackServer } from './loopback-server.ts';
 
-let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {};
-let connections = 0;
+const server = await startLoopbackServer();
 const seen: { readonly method: string; readonly code: string }[] = [];
-const server = createServer((request, response) => handle(request, response));
-server.on('connection', () => {
-  connections += 1;
-});
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const address = server.address();
-assert.ok(typeof address === 'object' && address !== null);
-const never = new AbortController().signal;
-
-const connection = (credentials: Partial<Credentials> = {}): Connection => ({
-  server: `http://127.0.0.1:${address.port}/prefix`,
-  proxyUrl: undefined,
-  namespace: undefined,
-  authenticate: async () => ({ headers: { Authorization: 'Bearer token-1' }, tls: {}, ...credentials }),
-  renew: () => {},
-});
 const open = (options: Partial<TransportOptions> = {}) =>
-  createTransport(connection(), {
+  createTransport(server.connection(), {
     clock: systemClock,
     timeoutMs: 5_000,
     observe: (fact) => seen.push(fact),
     ...options,
   });
-const get: Call = { verb: 'get', method: 'GET', address: { resource: secrets, namespace: 'a', name: 'b' } };
-const json = (response: ServerResponse, status: number, body: object, headers = {}): void => {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-};
-const rejects = (code: string, message: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ClusterError);
-  assert.equal(error.code, code);
-  assert.match(error.message, message);
-  return true;
-};
 
 beforeEach(() => {
-  connections = 0;
+  server.connections = 0;
   seen.length = 0;
 });
-after(() => {
-  server.closeAllConnections();
-  server.close();
-});
+after(() => server.close());
 
 test('many calls one after the other share connections, each with its credentials and our name', async () => {
   const requests: string[] = [];
-  handle = (request, response) => {
+  server.handle = (request, response) => {
     requests.push(`${request.url} ${request.headers.authorization} ${request.headers['user-agent']}`);
     json(response, 200, { ok: true });
   };
   const transport = open();
   for (let count = 0; count < 20; count += 1) await transport.call(get, never);
-  assert.ok(connections <= 2, `${connections} connections for 20 calls`);
+  assert.ok(server.connections <= 2, `${server.connections} connections for 20 calls`);
   assert.match(
     requests[0] ?? '',
     /^\/prefix\/api\/v1\/namespaces\/a\/secrets\/b Bearer token-1 static-export-operator\//,
@@ -81,14 +50,14 @@ test('429 and 503 are tried again when the server says when, and only then', asy
     [{ 'retry-after': '3600' }, 1],
   ] as const) {
     let calls = 0;
-    handle = (_request, response) => {
+    server.handle = (_request, response) => {
       calls += 1;
       json(response, 429, { kind: 'Status', message: 'svc_body' }, headers);
     };
     const transport = open();
     await assert.rejects(
       transport.call(get, never),
-      rejects('TooManyRequests', /fewer requests \(get secrets "b"/),
+      isRefusal('TooManyRequests', /fewer requests \(get secrets "b"/),
     );
     assert.equal(calls, tries);
     await transport.close();
@@ -97,7 +66,7 @@ test('429 and 503 are tried again when the server says when, and only then', asy
 
 test('a wait that the server asked for ends in success', async () => {
   let calls = 0;
-  handle = (_request, response) => {
+  server.handle = (_request, response) => {
     calls += 1;
     if (calls < 3) json(response, 503, {}, { 'retry-after': '0' });
     else json(response, 200, { calls });
@@ -127,10 +96,10 @@ const bad: readonly (readonly [name: string, answer: (response: ServerResponse) 
   ];
 for (const [name, answer, message] of bad) {
   test(`${name} is Unavailable, without its words`, async () => {
-    handle = (_request, response) => answer(response);
+    server.handle = (_request, response) => answer(response);
     const transport = open();
     await assert.rejects(transport.call(get, never), (error) => {
-      rejects('Unavailable', message)(error);
+      isRefusal('Unavailable', message)(error);
       return error instanceof Error && !error.message.includes('svc_body');
     });
     await transport.close();
@@ -138,7 +107,7 @@ for (const [name, answer, message] of bad) {
 }
 
 test('a call that is not answered ends at its deadline, and at its own shorter one', async () => {
-  handle = () => {};
+  server.handle = () => {};
   for (const [more, passed] of [
     [{}, 5_000],
     [{ timeoutMs: 1_000 }, 1_000],
@@ -146,7 +115,7 @@ test('a call that is not answered ends at its deadline, and at its own shorter o
     const clock = steppedClock();
     const transport = open({ clock });
     const call = transport.call({ ...get, ...more }, never);
-    const outcome = assert.rejects(call, rejects('Unavailable', /timeout/));
+    const outcome = assert.rejects(call, isRefusal('Unavailable', /timeout/));
     await clock.pass(passed);
     await outcome;
     await transport.close();
@@ -156,10 +125,10 @@ test('a call that is not answered ends at its deadline, and at its own shorter o
 test('a call that is stopped while it waits for a connection ends at once, and is never sent', async () => {
   let arrived = 0;
   const all = Promise.withResolvers<void>();
-  const held: ServerResponse[] = [];
-  handle = (request, response) => {
+  const held: (() => void)[] = [];
+  server.handle = (request, response) => {
     if (request.url?.endsWith('/late') === true) assert.fail('sent');
-    held.push(response);
+    held.push(() => json(response, 200, {}));
     arrived += 1;
     if (arrived === 16) all.resolve();
   };
@@ -168,30 +137,33 @@ test('a call that is stopped while it waits for a connection ends at once, and i
   await all.promise;
   const caller = new AbortController();
   const late = { ...get, address: { ...get.address, name: 'late' } };
-  const waiting = assert.rejects(transport.call(late, caller.signal), rejects('Aborted', /stopped/));
+  const waiting = assert.rejects(transport.call(late, caller.signal), isRefusal('Aborted', /stopped/));
   await new Promise((resolve) => setImmediate(resolve));
   caller.abort();
   await waiting;
-  for (const response of held) json(response, 200, {});
+  for (const answer of held) answer();
   assert.equal((await Promise.all(busy)).length, 16);
   await transport.close();
 });
 
 test('credentials that do not come end at the deadline too', async () => {
   const clock = steppedClock();
-  const stuck = { ...connection(), authenticate: () => new Promise<Credentials>(() => {}) };
+  const stuck = { ...server.connection(), authenticate: () => new Promise<Credentials>(() => {}) };
   const transport = createTransport(stuck, { clock, timeoutMs: 5_000 });
-  const outcome = assert.rejects(transport.call(get, never), rejects('Unavailable', /timeout/));
+  const outcome = assert.rejects(
+    transport.call(get, never),
+    isRefusal('Unavailable', /credentials .* did not come in time/),
+  );
   await clock.pass(5_000);
   await outcome;
 });
 
-test('calls that need credentials at once share one asking for them; one that hangs for a minute is replaced', async () => {
+test('calls that need credentials at once share one asking for them, which is good for a second', async () => {
   const clock = steppedClock();
-  handle = (_request, response) => json(response, 200, {});
+  server.handle = (_request, response) => json(response, 200, {});
   const answers: ((credentials: Credentials) => void)[] = [];
   const asking = {
-    ...connection(),
+    ...server.connection(),
     authenticate: () => new Promise<Credentials>((resolve) => answers.push(resolve)),
   };
   const transport = createTransport(asking, { clock, timeoutMs: 5_000 });
@@ -199,17 +171,11 @@ test('calls that need credentials at once share one asking for them; one that ha
   assert.equal(answers.length, 1);
   answers[0]?.({ headers: {}, tls: {} });
   assert.deepEqual(await Promise.all(together), [{}, {}, {}, {}, {}]);
-  assert.deepEqual([await transport.call(get, never), answers.length], [{}, 1], 'good for a second');
+  assert.deepEqual([await transport.call(get, never), answers.length], [{}, 1]);
   await clock.pass(1_000);
-  for (let call = 0; call < 12; call += 1) {
-    const outcome = assert.rejects(transport.call(get, never), rejects('Unavailable', /timeout/));
-    await clock.pass(5_000);
-    await outcome;
-  }
-  assert.equal(answers.length, 2);
   const last = transport.call(get, never);
-  assert.equal(answers.length, 3);
-  answers[2]?.({ headers: {}, tls: {} });
+  assert.equal(answers.length, 2);
+  answers[1]?.({ headers: {}, tls: {} });
   assert.deepEqual(await last, {});
   await transport.close();
 });
@@ -223,9 +189,9 @@ test('a call that was stopped before it began asks for no credentials, whose fai
     asked += 1;
     return Promise.reject(new Error('ENOENT'));
   };
-  const failing = { ...connection(), authenticate };
+  const failing = { ...server.connection(), authenticate };
   const transport = createTransport(failing, { clock: systemClock, timeoutMs: 5_000 });
-  await assert.rejects(transport.call(get, AbortSignal.abort()), rejects('Aborted', /stopped/));
+  await assert.rejects(transport.call(get, AbortSignal.abort()), isRefusal('Aborted', /stopped/));
   await new Promise((resolve) => setImmediate(resolve));
   process.off('unhandledRejection', listen);
   assert.deepEqual([asked, unheard], [0, []]);
@@ -235,12 +201,12 @@ test('a call that was stopped before it began asks for no credentials, whose fai
 test('a stream whose headers do not come ends at the deadline; one that runs has none', async () => {
   const clock = steppedClock();
   const transport = open({ clock });
-  handle = () => {};
-  const late = assert.rejects(transport.stream(get, never), rejects('Unavailable', /timeout/));
+  server.handle = () => {};
+  const late = assert.rejects(transport.stream(get, never), isRefusal('Unavailable', /timeout/));
   await clock.pass(5_000);
   await late;
   let finish = (): void => {};
-  handle = (_request, response) => {
+  server.handle = (_request, response) => {
     response.write('one');
     finish = () => response.end('two');
   };
@@ -254,11 +220,11 @@ test('a stream whose headers do not come ends at the deadline; one that runs has
 });
 
 test("the caller's abort is Aborted, not a failure of the server", async () => {
-  handle = () => {};
+  server.handle = () => {};
   const transport = open();
   const stop = new AbortController();
   const call = transport.call(get, stop.signal);
   stop.abort();
-  await assert.rejects(call, rejects('Aborted', /stopped while asking/));
+  await assert.rejects(call, isRefusal('Aborted', /stopped while asking/));
   await transport.close();
 });

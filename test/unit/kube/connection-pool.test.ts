@@ -1,0 +1,25 @@
+// Connections set no limit of time of their own. undici's timers are the test's here, as no clock of ours moves them.
+
+import assert from 'node:assert/strict';
+import { after, mock, test } from 'node:test';
+import { createTransport } from '../../../src/kube/transport.ts';
+import { steppedClock } from '../../support/stepped-clock.ts';
+import { get, json, never, startLoopbackServer } from './loopback-server.ts';
+
+const server = await startLoopbackServer();
+after(() => server.close());
+
+test('a call that was given five minutes gets an answer that takes four', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const clock = steppedClock();
+  const asked = Promise.withResolvers<() => void>();
+  server.handle = (_request, response) => asked.resolve(() => json(response, 200, { late: true }));
+  const transport = createTransport(server.connection(), { clock, timeoutMs: 300_000 });
+  const call = transport.call(get, never);
+  const answer = await asked.promise;
+  for (let second = 0; second < 240; second += 1) mock.timers.tick(1_000);
+  answer();
+  assert.deepEqual(await call, { late: true });
+  await transport.close();
+  mock.timers.reset();
+});

@@ -24,10 +24,18 @@ export function statusOf(observation: Observation, state: State, targets: readon
     observedGeneration: generation,
     pages: shownPages(status),
     conditions: [...dateConditions(claims, status.conditions ?? [], generation, now)],
+    lastCompletedRequest: completedRequest(status),
     nextRefreshTime: nextRefresh === undefined ? undefined : formatInstant(nextRefresh),
     failures: hasFailures ? failures : undefined,
     targets: targets.length === 0 ? undefined : [...targets],
   };
+}
+
+/** A request is handled with the start of its job: once the job that is followed is judged, it is answered. */
+function completedRequest({ job, lastHandledRequest, lastCompletedRequest }: Status): string | undefined {
+  // One new job takes the place of a lost one, and answers in its stead.
+  const isReplaced = job?.verdict === 'JobLost' && job.cause !== 'JobLost';
+  return job?.verdict === undefined || isReplaced ? lastCompletedRequest : lastHandledRequest;
 }
 
 /** When the link lane acts next, if it has anything to do. */

@@ -169,6 +169,11 @@ export const statusSchema = z
     lastHandledRequest: text(256)
       .describe('Token of the last staticexport.dev/requestedAt that became a job.')
       .optional(),
+    lastCompletedRequest: text(256)
+      .describe(
+        'Token of the last request whose export is over: published, held back, the same as before, or failed.',
+      )
+      .optional(),
     pages: count
       .describe(
         'For kubectl get: pages of the active version; before there is one, of the candidate or the job.',

@@ -34,6 +34,36 @@ test('a request with new content publishes a new version, and Ready holds all th
   );
 });
 
+test('a request is handled when its job begins, and complete when that is judged and written out', async () => {
+  const world = await publishedWorld();
+  world.vendor.contents.set('docs.example.com', { name: 'second', pages: 21 });
+  const before = world.output()?.['version'];
+  request(world, 'new');
+  await world.until(() => world.status().lastHandledRequest === 'new');
+  await world.until(() => {
+    const { lastCompletedRequest, job } = world.status();
+    assert.equal(lastCompletedRequest, job?.verdict === undefined ? undefined : 'new');
+    return lastCompletedRequest === 'new';
+  });
+  assert.notEqual(world.output()?.['version'], before);
+  assert.equal(world.condition('Exported'), 'True/Promoted');
+  world.vendor.ending = 'failed';
+  request(world, 'in vain');
+  await world.until(() => world.status().lastCompletedRequest === 'in vain');
+  assert.equal(world.condition('Exported'), 'False/JobFailed');
+});
+
+test('a request whose job is lost is complete when the one in its place is', async () => {
+  const world = await publishedWorld();
+  request(world, 'lost');
+  await world.until(() => world.status().job?.state === 'running');
+  const lost = world.status().job?.id ?? assert.fail();
+  world.vendor.jobs.delete(lost);
+  await world.until(() => world.status().lastCompletedRequest === 'lost');
+  assert.notEqual(world.status().job?.id, lost);
+  assert.equal(world.status().job?.verdict, 'Unchanged');
+});
+
 test('rule 3: a mark that cannot be written ends the pass before anything is sent', async () => {
   const world = new World();
   await assert.rejects(

@@ -29,6 +29,8 @@ export interface Script {
   /** Instead of an archive of the content. */
   archive?: Buffer;
   lifetimeMs: number;
+  /** Awaited before an archive is sent; one byte of it is sent at once. */
+  beforeArchive?: () => Promise<void>;
   /** Links answer 403 from the start, whatever their date says. */
   isDeadOnArrival?: boolean;
 }
@@ -56,12 +58,18 @@ interface Job {
   mints: number;
 }
 
+interface StoredArchive {
+  readonly archive: Buffer;
+  readonly expiresAt: number;
+  readonly beforeArchive: Script['beforeArchive'];
+}
+
 /** @param port a free one by default */
 export async function startVendor(port = 0): Promise<ScriptedVendor> {
   const scripts = new Map<string, Script>();
   const jobs: Job[] = [];
   const starts: { readonly domain: string; readonly idempotencyKey: string }[] = [];
-  const links = new Map<string, { readonly archive: Buffer; readonly expiresAt: number }>();
+  const links = new Map<string, StoredArchive>();
   const of = (domain: string): readonly Job[] => jobs.filter((job) => job.domain === domain);
   const scriptOf = (domain: string): Script =>
     scripts.get(domain) ?? { content: { 'index.html': `<h1>${domain}</h1>` }, lifetimeMs: 15 * 60_000 };
@@ -111,7 +119,8 @@ export async function startVendor(port = 0): Promise<ScriptedVendor> {
     const expiresAt = Date.now() + script.lifetimeMs;
     const target = `/files/${jobs.indexOf(job)}.tgz?mint=${job.mints}&signature=${signature}`;
     const archive = script.archive ?? (await makeArchive(job.content));
-    if (script.isDeadOnArrival !== true) links.set(target, { archive, expiresAt });
+    const { beforeArchive } = script;
+    if (script.isDeadOnArrival !== true) links.set(target, { archive, expiresAt, beforeArchive });
     sendJson(response, 200, {
       bundleUrl: `${base()}${target}`,
       expiresAt: new Date(expiresAt).toISOString(),
@@ -121,7 +130,7 @@ export async function startVendor(port = 0): Promise<ScriptedVendor> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '';
     if (path.startsWith('/files/')) {
-      sendFile(request, response, links.get(path));
+      await sendFile(request, response, links.get(path));
     } else if (request.headers.authorization !== `Bearer ${goodKey}`) {
       sendJson(response, 401, { error: `key ${request.headers.authorization} is unknown` });
     } else if (path === '/api/v1/static-export/jobs') await startJob(request, response);
@@ -169,11 +178,11 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   send(response, { status, type: 'application/json', body: JSON.stringify(body) });
 }
 
-function sendFile(
+async function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
-  link: { readonly archive: Buffer; readonly expiresAt: number } | undefined,
-): void {
+  link: StoredArchive | undefined,
+): Promise<void> {
   if (link === undefined || link.expiresAt < Date.now()) {
     send(response, {
       status: 403,
@@ -184,5 +193,8 @@ function sendFile(
     response
       .writeHead(206, { 'content-range': `bytes 0-0/${link.archive.length}` })
       .end(link.archive.subarray(0, 1));
-  } else response.writeHead(200, { 'content-type': 'application/gzip' }).end(link.archive);
+  } else {
+    await link.beforeArchive?.();
+    response.writeHead(200, { 'content-type': 'application/gzip' }).end(link.archive);
+  }
 }

@@ -1,0 +1,99 @@
+// How many archives one operator reads at the same time, seen from the storage that sends them: as many as it was
+// told, whatever ends together, and everybody in turn.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+
+const namespace = 'team-a';
+const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+const concurrency = 2;
+
+let world: ChartedCluster;
+let vendor: ScriptedVendor;
+let operator: OperatorProcess;
+/** Downloads that wait for their archive. */
+const held: { readonly name: string; readonly send: () => void }[] = [];
+const left = new Set(names);
+let isOpen = false;
+let mostAtOnce = 0;
+
+const hold = (name: string): Promise<void> =>
+  new Promise((send) => {
+    held.push({ name, send });
+    mostAtOnce = Math.max(mostAtOnce, held.length);
+    if (isOpen) held.shift()?.send();
+  });
+
+before(async () => {
+  vendor = await startVendor();
+  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  for (const name of names) vendor.script(`${name}.example.com`, { beforeArchive: () => hold(name) });
+  await world.apply(
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey: goodKey },
+    },
+    ...names.map((name) => ({
+      apiVersion: 'staticexport.dev/v1alpha1',
+      kind: 'StaticExport',
+      metadata: { name, namespace },
+      spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } } },
+    })),
+  );
+  operator = await startOperator(world, [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--watch-namespaces=${namespace}`,
+    `--inspect-concurrency=${concurrency}`,
+  ]);
+});
+
+after(async () => {
+  await operator?.child.stop();
+  await vendor?.close();
+  await world?.stop();
+});
+
+/** Resolves once the operator's own figures are these. */
+async function figures(active: number, waiting: number): Promise<void> {
+  await eventually(`${active} archives being read and ${waiting} waiting`, async () => {
+    const { text } = await operator.get('/metrics');
+    const read = (name: string): string | undefined =>
+      new RegExp(`^staticexport_inspections_${name} (\\d+)$`, 'm').exec(text)?.[1];
+    assert.deepEqual([read('active'), read('waiting')], [String(active), String(waiting)]);
+    return true;
+  });
+}
+
+test('of six archives that are complete together two are read, and the others wait with their links', async () => {
+  await figures(concurrency, names.length - concurrency);
+  await eventually('two downloads', () => (held.length === concurrency ? true : undefined));
+  for (const name of names) assert.equal(vendor.mints(`${name}.example.com`), 1);
+});
+
+test('one that is deleted leaves the line', async () => {
+  const waiting = names.filter((name) => held.every((one) => one.name !== name));
+  const [gone = ''] = waiting;
+  left.delete(gone);
+  await world.kubectl(['delete', 'sx', gone, `--namespace=${namespace}`]);
+  await figures(concurrency, names.length - concurrency - 1);
+});
+
+test('a place that is free is the next one’s, and in the end all are published', async () => {
+  held.shift()?.send();
+  await figures(concurrency, names.length - concurrency - 2);
+  await eventually('the next download', () => (held.length === concurrency ? true : undefined));
+  isOpen = true;
+  for (const { send } of held.splice(0)) send();
+  const reader = createReader(world.kubectl, namespace);
+  for (const name of left) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
+  await figures(0, 0);
+  assert.equal(mostAtOnce, concurrency);
+});

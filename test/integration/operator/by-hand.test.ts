@@ -1,0 +1,105 @@
+// What a person or a pipeline does by hand, word for word as crds/README.md has it, with real kubectl and the real
+// operator: an export asked for and waited for to its end, and a look at once.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+
+const namespace = 'team-a';
+let world: ChartedCluster;
+let vendor: ScriptedVendor;
+let operator: OperatorProcess;
+let reader: ReturnType<typeof createReader>;
+
+before(async () => {
+  vendor = await startVendor();
+  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  await world.apply(
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey: goodKey },
+    },
+    {
+      apiVersion: 'staticexport.dev/v1alpha1',
+      kind: 'StaticExport',
+      metadata: { name: 'docs', namespace },
+      spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
+    },
+  );
+  reader = createReader(world.kubectl, namespace);
+  operator = await startOperator(world, [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--watch-namespaces=${namespace}`,
+    '--lease-duration=6s',
+    '--request-timeout=5s',
+  ]);
+});
+
+after(async () => {
+  await operator?.child.stop();
+  await vendor?.close();
+  await world?.stop();
+});
+
+/** The commands of the README that name all of these words; it has them for the resource `docs`. */
+async function commandsOf(...words: readonly string[]): Promise<readonly string[]> {
+  const readme = await readFile(new URL('../../../crds/README.md', import.meta.url), 'utf8');
+  const found = [...readme.matchAll(/(?:^|`)kubectl ([^`\n]+)/gm)].map(([, command = '']) => command.trim());
+  const named = found.filter((command) => words.every((word) => command.includes(word)));
+  assert.ok(named.length > 0, `no command with ${words.join(', ')}`);
+  return named;
+}
+
+/** As a shell would take it apart, with these in place of what it would compute. */
+function run(command: string, token: string, ...more: readonly string[]) {
+  const filled = command.replaceAll(/"?\$token"?|\$\(date \+%s\)/g, token).replaceAll("'", '');
+  return world.kubectl([...filled.split(' '), '-n', namespace, ...more]);
+}
+
+const requestAndWait = async (token: string): Promise<void> => {
+  const [ask = ''] = await commandsOf('annotate sx docs', 'requestedAt="$token"');
+  const [wait = ''] = await commandsOf('wait sx docs', 'lastCompletedRequest');
+  await run(ask, token);
+  await run(wait, token);
+};
+
+test('whoever waits for a request reads its own outcome, not the one before', async () => {
+  await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
+  const before = (await reader.readOutput('docs')).published;
+  const [judge = ''] = await commandsOf('wait sx docs', 'condition=Exported');
+
+  vendor.script('docs.example.com', { content: { 'index.html': '<h1>new</h1>' } });
+  await requestAndWait('with-new-content');
+  const after = (await reader.readOutput('docs')).published;
+  assert.notEqual(after.version, before.version);
+  assert.equal((await reader.read('sx', 'docs')).status.active.version, after.version);
+  await run(judge, '');
+
+  // What was good until now is not taken for the answer.
+  vendor.script('docs.example.com', { status: (poll) => (poll < 4 ? 'running' : 'failed') });
+  await requestAndWait('that-fails');
+  assert.equal((await reader.condition('docs', 'Exported'))?.reason, 'JobFailed');
+  await assert.rejects(run(judge, ''));
+});
+
+test('a look at once: a deleted output is back in seconds, with a fresh link and the version it had', async () => {
+  const before = (await reader.readOutput('docs')).published;
+  const [remove = ''] = await commandsOf('delete secret docs-bundle');
+  const [look = ''] = await commandsOf('annotate sx docs', 'staticexport.dev/look');
+  await run(remove, '');
+  await run(look, 'now');
+  const after = await eventually('the output', async () => (await reader.readOutput('docs')).published, {
+    timeoutMs: 30_000,
+  });
+  assert.equal(after.version, before.version);
+  assert.notEqual(after.bundleUrl.reveal(), before.bundleUrl.reveal());
+  reader.assertRulesKept();
+});

@@ -61,5 +61,7 @@ export interface PassOutcome {
   readonly wakeAfterMs: number | undefined;
   /** state → action, for the log. */
   readonly because: string;
+  /** Another installation that writes the same status. */
+  readonly contestedBy?: string | undefined;
   readonly observed: Observed | undefined;
 }

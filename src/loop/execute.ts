@@ -8,7 +8,6 @@ import { clockOf, type LinkClock } from '../reconcile/link-timing.ts';
 import { type Observation, pendingRequest } from '../reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action, Plan } from '../reconcile/state.ts';
-import { mergeStatus } from '../reconcile/status.ts';
 import { formatInstant, wholeSecond } from '../staticexport/instant.ts';
 import type { StartMark } from '../staticexport/status-schema.ts';
 import type { Link } from '../wire/link.ts';
@@ -18,6 +17,7 @@ import type { PassEdge } from './edge.ts';
 import { replaceCandidate, resourceId } from './memory.ts';
 import type { StaticExportObject } from './ports.ts';
 import { readCandidate } from './reading.ts';
+import { writeSigned } from './save.ts';
 
 export interface Execution {
   readonly result: ActionResult;
@@ -104,11 +104,7 @@ async function startJob(
     sends: (action.mark?.sends ?? 0) + 1,
   };
   const marked = { ...observation.status, start: mark };
-  const object = await edge.cluster.writeStatus(
-    input.object,
-    mergeStatus(input.object.status, marked),
-    signal,
-  );
+  const object = await writeSigned(input.object, marked, edge, signal);
   const result = await call<ActionResult, ActionResult>(
     async () => {
       const request = { domain: observation.wanted.domain, idempotencyKey: mark.key };

@@ -14,7 +14,7 @@ import type {
   OutputState,
   PublishedFacts,
 } from '../reconcile/observation.ts';
-import { hashInputs } from '../reconcile/spread.ts';
+import { hashInputs, inputsInHand } from '../reconcile/spread.ts';
 import { wholeSecond } from '../staticexport/instant.ts';
 import { annotations, outputKeys } from '../staticexport/names.ts';
 import type { StaticExport } from '../staticexport/parse.ts';
@@ -25,6 +25,7 @@ import { isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
 import { gateId, resourceId } from './memory.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from './ports.ts';
+import { isDisputed, withoutTheirRefusal } from './rivals.ts';
 import { correctLife } from './set-back.ts';
 
 /*
@@ -60,7 +61,7 @@ const maxTokenLength = 256;
  */
 export async function gather(
   object: StaticExportObject,
-  { status, problems }: StaticExport,
+  { status: stored, problems }: StaticExport,
   spec: Spec,
   edge: PassEdge,
   signal: AbortSignal,
@@ -68,6 +69,9 @@ export async function gather(
   const { metadata } = object;
   const wanted = applyDefaults(metadata, spec, edge.settings);
   const { namespace } = metadata;
+  const id = gateId(wanted.baseUrl, namespace, wanted.keySecret);
+  const gate = edge.memory.gates.get(id) ?? openGate;
+  const status = withoutTheirRefusal(stored, gate, edge);
   const outputKey = { namespace, name: wanted.outputName };
   const [found, secret, configMap] = await Promise.all([
     readKey(metadata, wanted, edge, signal),
@@ -75,7 +79,6 @@ export async function gather(
     edge.cluster.readConfigMap(outputKey, signal),
   ]);
   const published = secret === undefined ? undefined : readPublished(secret);
-  const id = gateId(wanted.baseUrl, namespace, wanted.keySecret);
   const observation: Observation = {
     now: wholeSecond(edge.clock.now()),
     uid: metadata.uid,
@@ -85,6 +88,10 @@ export async function gather(
     // Half a spec names no inputs: what was begun or published stays what is wanted.
     inputHash:
       (problems.length > 0 ? (status.job?.inputHash ?? status.active?.inputHash) : undefined) ??
+      // Two default APIs would have each installation export what the other one has just published.
+      (spec.api.baseUrl === undefined && isDisputed(resourceId(metadata), edge)
+        ? inputsInHand(status, wanted.domain)
+        : undefined) ??
       hashInputs(wanted.domain, wanted.baseUrl),
     status,
     request: readToken(metadata, annotations.requestedAt),
@@ -97,7 +104,7 @@ export async function gather(
       configMap,
       published && correctLife(edge.memory.links, resourceId(metadata), published, edge.clock),
     ),
-    gate: edge.memory.gates.get(id) ?? openGate,
+    gate,
     process: readProcess(metadata, edge, status.job?.id),
     requestTimeoutMs: edge.settings.requestTimeoutMs,
   };

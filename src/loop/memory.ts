@@ -5,6 +5,7 @@
 import type { Link } from '../wire/link.ts';
 import { InspectionPlaces } from './inspection-places.ts';
 import type { Inspection, ObjectKey } from './ports.ts';
+import { createRivals, type Rivals } from './rivals.ts';
 import type { SeenLink } from './set-back.ts';
 
 /** Shared by all resources that use the same key of the same Secret at the same base URL. */
@@ -70,6 +71,7 @@ export interface ProcessMemory {
   readonly userCounts: Map<string, number>;
   /** Where candidates' archives are read, by {@link resourceId}. */
   readonly places: InspectionPlaces;
+  readonly rivals: Rivals;
   /** Ends background work: the process stops, or lost leadership. */
   readonly signal: AbortSignal;
 }
@@ -88,6 +90,7 @@ export function createMemory(signal: AbortSignal, places = new InspectionPlaces(
     users: new Map(),
     userCounts: new Map(),
     places,
+    rivals: createRivals(),
     signal,
   };
 }
@@ -144,6 +147,8 @@ export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   const id = resourceId(key);
   memory.polls.delete(id);
   memory.links.delete(id);
+  memory.rivals.ours.delete(id);
+  memory.rivals.found.delete(id);
   dropCandidate(memory, id);
   leaveGate(memory, id);
 }

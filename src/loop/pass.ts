@@ -21,6 +21,7 @@ import { observe } from './observed.ts';
 import { writeOutputs } from './outputs.ts';
 import type { ObjectKey, StaticExportObject } from './ports.ts';
 import { leaveIdlePlace, stopUnwantedReading } from './reading.ts';
+import { findRival, noteOwn } from './rivals.ts';
 import { saveStarted, saveStatus } from './save.ts';
 import { correctLife } from './set-back.ts';
 import { writeTargets } from './targets.ts';
@@ -45,6 +46,7 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
     };
   }
   const resource = parseStaticExport(object);
+  const rival = findRival(object, resource.status, edge);
   // A spec that an upgrade made unreadable must not cost the published link its life.
   const spec = resource.spec ?? (resource.status.active && resource.remains);
   if (spec === undefined) return reportUnreadable(object, resource.status, resource.problems, edge, signal);
@@ -112,6 +114,7 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const state = classify(after);
   const status = statusOf(after, state, targets);
   const saved = await saveStatus(stored, status, edge, signal);
+  noteOwn(saved, edge);
   const notes = notesOf(resource.status, status);
   for (const note of notes) edge.events.record(saved, note);
   if (refusal !== undefined) {
@@ -127,7 +130,11 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   leaveIdlePlace(key, upcoming, edge.memory);
   const wakeAt = nextWake(last, upcoming);
   return {
-    wakeAfterMs: Math.max(0, wakeAt - edge.clock.now()),
+    wakeAfterMs: Math.max(
+      0,
+      Math.min(wakeAt - edge.clock.now(), rival?.calmAfterMs ?? Number.POSITIVE_INFINITY),
+    ),
+    contestedBy: rival?.installation,
     because: plan.because,
     observed: observe(last, state, plan.action.kind, done.result, refusal?.code ?? unreadable),
   };
@@ -143,6 +150,7 @@ async function reportUnreadable(
   const generation = object.metadata.generation ?? 0;
   const next = statusOfUnreadable(status, problems, generation, wholeSecond(edge.clock.now()));
   const saved = await saveStatus(object, next, edge, signal);
+  noteOwn(saved, edge);
   for (const note of notesOf(status, next)) edge.events.record(saved, note);
   return { wakeAfterMs: unreadableLookMs, because: 'unreadable → none', observed: undefined };
 }

@@ -8,6 +8,7 @@ import type { Status } from '../staticexport/status-schema.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
 import type { StaticExportObject } from './ports.ts';
+import { isWrittenByOther } from './rivals.ts';
 
 const maxSaves = 5;
 const firstPauseMs = 200;
@@ -16,13 +17,29 @@ const firstPauseMs = 200;
 export async function saveStatus(
   object: StaticExportObject,
   status: Status,
-  { cluster }: PassEdge,
+  edge: PassEdge,
   signal: AbortSignal,
 ): Promise<StaticExportObject> {
   const next = keepForeign(object.status, status);
   // Nearly every pass ends here: what is not written is not copied either.
-  if (isSameStatus(object.status, next)) return object;
-  return cluster.writeStatus(object, mergeStatus(object.status, status), signal);
+  const isTheirs = isWrittenByOther(status, edge.settings.installation);
+  if (!isTheirs && isSameStatus(object.status, next)) return object;
+  return writeSigned(object, status, edge, signal);
+}
+
+/**
+ * Writes the status whatever was there before, and into it who wrote it.
+ *
+ * @throws {ClusterError} `Conflict` as above
+ */
+export function writeSigned(
+  object: StaticExportObject,
+  status: Status,
+  { cluster, settings }: PassEdge,
+  signal: AbortSignal,
+): Promise<StaticExportObject> {
+  const signed = { ...status, installation: settings.installation };
+  return cluster.writeStatus(object, mergeStatus(object.status, signed), signal);
 }
 
 /**

@@ -32,11 +32,19 @@ export interface StatusFacts {
 export interface KnownResource {
   readonly metadata: StoredMeta;
   readonly apiHost: string;
+  /** Who wrote its status: the lease of an operator. `undefined`: an older version, or nobody. */
+  readonly installation: string | undefined;
   readonly facts: StatusFacts;
 }
 
 export function knownOf({ metadata, spec, status }: StoredResource): KnownResource {
-  return { metadata: leanMeta(metadata), apiHost: once(apiHostOf(spec)), facts: factsOf(status) };
+  const installation = isRecord(status) ? textAt(status, 'installation') : undefined;
+  return {
+    metadata: leanMeta(metadata),
+    apiHost: once(apiHostOf(spec)),
+    installation: installation === undefined ? undefined : once(installation),
+    facts: factsOf(status),
+  };
 }
 
 /** @param found a status as stored, of any shape */

@@ -28,6 +28,8 @@ export interface LeaderParts {
   readonly edge: ProgramEdge;
   readonly queue: WorkQueue;
   readonly transport: Transport;
+  /** The lease that is held, `<namespace>/<name>`. */
+  readonly installation: string;
   readonly outside: Outside;
   /** Who speaks in events. */
   readonly identity: string;
@@ -76,6 +78,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     random,
     logger,
     settings: {
+      installation: parts.installation,
       apiBaseUrl: values.apiBaseUrl,
       allowedApiHosts: values.allowedApiHosts,
       requestTimeoutMs: values.requestTimeout,

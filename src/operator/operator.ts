@@ -19,6 +19,7 @@ import { passesAtOnce, runLeader, totalWorkers } from './leader.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { type OutsideFacts, openOutside } from './outside.ts';
 import { createReports } from './reports.ts';
+import { createRivalPace } from './rival-pace.ts';
 import { createWatches } from './watches.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -36,6 +37,7 @@ export async function runOperator(
   const { clock, random, logger, shutdown } = edge;
   const connection = openConnection(facts.source);
   const lease = { namespace: leaseNamespace(values, connection.namespace), name: values.leaseName };
+  const installation = `${lease.namespace}/${lease.name}`;
   const identity = `${hostname()}_${random.uuid()}`;
   const metrics: OperatorMetrics = createMetrics({
     workers: totalWorkers(values),
@@ -63,6 +65,8 @@ export async function runOperator(
     random,
     logger,
     wake,
+    installation,
+    contested: createRivalPace(clock, (key, delayMs) => queue.addAfter(key, delayMs)),
   });
   const reports = createReports(watches);
   const lifeLeftMs = (key: string): number | undefined => {
@@ -103,7 +107,10 @@ export async function runOperator(
       { store, identity, clock, random, logger, times, observe: metrics.leading },
       shutdown,
       (term) =>
-        runLeader({ values, edge, queue, transport, outside, identity, metrics, reports, lifeLeftMs }, term),
+        runLeader(
+          { values, edge, queue, transport, installation, outside, identity, metrics, reports, lifeLeftMs },
+          term,
+        ),
     );
   } finally {
     stopWatches.abort();

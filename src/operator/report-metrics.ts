@@ -14,6 +14,8 @@ export interface ResourceReport extends StatusFacts {
   readonly observed: Observed;
   /** What the link before the present one had left when it was replaced; below zero: it was dead. */
   readonly lifeLeftMs: number | undefined;
+  /** Another installation that writes the same status. */
+  readonly contestedBy: string | undefined;
 }
 
 const gauges: readonly (readonly [
@@ -99,6 +101,13 @@ export function registerReports(registry: Registry, reports: () => readonly Reso
     ['reason'],
     ({ key, observed: { blockedBy } }) =>
       blockedBy === undefined ? [] : [{ labels: { ...key, reason: blockedBy }, value: 1 }],
+  );
+  register(
+    'staticexport_contested',
+    'Always 1; another installation, by its lease, has written the same status within ten minutes',
+    ['installation'],
+    ({ key, contestedBy }) =>
+      contestedBy === undefined ? [] : [{ labels: { ...key, installation: contestedBy }, value: 1 }],
   );
   register(
     'staticexport_condition',

@@ -35,6 +35,7 @@ interface Seen {
   readonly key: ObjectKey;
   readonly observed: Observed;
   readonly lifeLeftMs: number | undefined;
+  readonly contestedBy: string | undefined;
 }
 
 export function createReports(watches: Pick<Watches, 'get'>): Reports {
@@ -45,7 +46,13 @@ export function createReports(watches: Pick<Watches, 'get'>): Reports {
       const id = `${key.namespace}/${key.name}`;
       const observed = outcome.observed ?? unreadable;
       if (outcome.wakeAfterMs === undefined) last.delete(id);
-      else last.set(id, { key, observed, lifeLeftMs: lifeLeft(last.get(id), observed) });
+      else
+        last.set(id, {
+          key,
+          observed,
+          lifeLeftMs: lifeLeft(last.get(id), observed),
+          contestedBy: outcome.contestedBy,
+        });
     },
     list: () => [...last].map(([id, seen]) => ({ ...seen, ...(watches.get(id)?.facts ?? noFacts) })),
   };

@@ -1,8 +1,10 @@
 // The reflectors of all watched namespaces as one: what wakes the queue, what is known, how fresh it is.
 // Owns the words with which an outage of a watch is logged, once when it begins and once when it ends.
 
+import { cacheKey } from '../kube/object-cache.ts';
 import { createReflector, type Reflector } from '../kube/reflector.ts';
 import { staticExports } from '../kube/resource-path.ts';
+import type { StoredResource } from '../kube/stored-object.ts';
 import type { Transport } from '../kube/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -19,6 +21,10 @@ export interface WatchesOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly wake: (key: string, found: 'listed' | 'watched') => void;
+  /** Who we are in a status: `<namespace>/<name>` of our lease. */
+  readonly installation: string;
+  /** Told when another installation wrote the status of a known resource. */
+  readonly contested: (key: string) => void;
 }
 
 export interface Watches {
@@ -35,12 +41,28 @@ export interface Watches {
 export function createWatches(options: WatchesOptions): Watches {
   const namespaces = options.namespaces.length === 0 ? [undefined] : [...new Set(options.namespaces)];
   const troubles = new Map<string | undefined, string>();
+  const get = (key: string): KnownResource | undefined => {
+    for (const { cache } of reflectors) {
+      const found = cache.get(key);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const keep = (object: StoredResource): KnownResource => {
+    const known = knownOf(object);
+    const key = cacheKey(known.metadata);
+    const before = get(key)?.metadata;
+    const isChanged = before !== undefined && before.resourceVersion !== known.metadata.resourceVersion;
+    const isTheirs = known.installation !== undefined && known.installation !== options.installation;
+    if (isChanged && isTheirs) options.contested(key);
+    return known;
+  };
   const reflectors: readonly Reflector<KnownResource>[] = namespaces.map((namespace) =>
     createReflector({
       ...options,
       resource: staticExports,
       namespace,
-      keep: knownOf,
+      keep,
       report: (trouble) => note(troubles, options.logger, namespace, trouble),
     }),
   );
@@ -52,13 +74,7 @@ export function createWatches(options: WatchesOptions): Watches {
     isSynced: () => reflectors.every((one) => one.isSynced()),
     trouble: () => [...troubles.values()][0],
     silenceMs,
-    get: (key) => {
-      for (const { cache } of reflectors) {
-        const found = cache.get(key);
-        if (found !== undefined) return found;
-      }
-      return undefined;
-    },
+    get,
     figures: () => ({
       missedChanges: reflectors.reduce((sum, one) => sum + one.missedChanges(), 0),
       silenceSeconds: silenceMs() / 1000,

@@ -2,10 +2,21 @@
 // Invariant: the same parts give the same number in every process.
 
 import { hash } from 'node:crypto';
+import type { Status } from '../staticexport/status-schema.ts';
 
 /** In [0, 1), from the parts alone. */
 export function spreadOf(...parts: readonly (string | number)[]): number {
   return Number.parseInt(hash('sha256', parts.join('\n')).slice(0, 8), 16) / 2 ** 32;
+}
+
+/** The inputs of what is published, or else of the job that is followed, if it is of this domain. */
+export function inputsInHand(
+  { active, job }: Pick<Status, 'active' | 'job'>,
+  domain: string,
+): string | undefined {
+  return [active, job].find(
+    (one) => one?.inputHash !== undefined && one.inputHash === hashInputs(domain, one.baseUrl),
+  )?.inputHash;
 }
 
 /** Names (domain, base URL): what an export depends on. */

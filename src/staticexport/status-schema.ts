@@ -161,6 +161,9 @@ export const statusSchema = z
       .int()
       .describe('The generation that the conditions speak of; -1 on a fresh object.')
       .optional(),
+    installation: text(317)
+      .describe('Who wrote this status: the lease of its operator, <namespace>/<name>.')
+      .optional(),
     conditions: z
       .array(conditionSchema)
       .max(32)

@@ -73,6 +73,7 @@ export class World {
   wakeAt = 0;
   bend: NonNullable<WorldOptions['bend']>;
   settings: OperatorSettings = {
+    installation: 'operators/simulated',
     apiBaseUrl: 'https://api.example.com',
     allowedApiHosts: [],
     requestTimeoutMs,

@@ -1,5 +1,6 @@
 // Two installations in one cluster, each with rights in one namespace only and a name of its own: they share no
-// resource, and one that is given to the other goes on there with the job and the version it had.
+// resource, and one that is given to the other goes on there with the job and the version it had. A third one whose
+// scope overlaps is seen and told, and what it did to status is put right.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -39,16 +40,16 @@ before(async () => {
       metadata: { name: 'export-api', namespace },
       stringData: { apiKey: goodKey },
     },
-    // What a second release of the chart would bring for its lease.
+    // What other releases of the chart would bring for their leases.
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'Role',
-      metadata: { name: 'blue-lease', namespace: world.operatorNamespace },
+      metadata: { name: 'other-leases', namespace: world.operatorNamespace },
       rules: [
         {
           apiGroups: ['coordination.k8s.io'],
           resources: ['leases'],
-          resourceNames: ['blue'],
+          resourceNames: ['blue', 'stray'],
           verbs: ['get', 'update'],
         },
       ],
@@ -56,8 +57,8 @@ before(async () => {
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'RoleBinding',
-      metadata: { name: 'blue-lease', namespace: world.operatorNamespace },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'blue-lease' },
+      metadata: { name: 'other-leases', namespace: world.operatorNamespace },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'other-leases' },
       subjects: [{ kind: 'ServiceAccount', name: world.leaseName, namespace: world.operatorNamespace }],
     },
     staticExport('unnamed', {}),
@@ -117,3 +118,64 @@ test('a resource given to the other goes on there: same job, same version, no wo
   assert.equal(await shows(plain, 'unnamed'), false);
   reader.assertRulesKept();
 });
+
+test('the status of each resource names the lease of whoever wrote it', async () => {
+  const installationOf = async (name: string) => (await reader.read('sx', name)).status.installation;
+  assert.equal(await installationOf('named'), `${world.operatorNamespace}/blue`);
+  assert.equal(await installationOf('orphan'), undefined);
+});
+
+test('an installation whose scope overlaps is told at each resource, and after its end all is as it was', async () => {
+  const names = ['first', 'second', 'third'];
+  await world.apply(...names.map((name) => staticExport(name, {})));
+  for (const name of names) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
+  const before = await Promise.all(names.map((name) => reader.readOutput(name)));
+  const jobs = names.map((name) => vendor.jobs(`${name}.example.com`).length);
+  const [own, strays] = [world.leaseName, 'stray'].map((lease) => `${world.operatorNamespace}/${lease}`);
+
+  // The same scope as the first one, and an API that nobody answers at.
+  const stray = await startOperator({ ...world, leaseName: 'stray' }, [
+    '--api-base-url=http://127.0.0.1:9',
+    `--watch-namespaces=${namespace}`,
+  ]);
+  try {
+    for (const name of names) await awaitOverlap(name, `${strays} writes this status`);
+    await eventually('the metric', async () => {
+      const { text } = await plain.get('/metrics');
+      const line = (name: string) =>
+        `staticexport_contested{namespace="${namespace}",name="${name}",installation="${strays}"} 1`;
+      return names.every((name) => text.includes(line(name))) ? true : undefined;
+    });
+  } finally {
+    await stray.child.stop('SIGKILL');
+  }
+
+  for (const [index, name] of names.entries()) {
+    await eventually(`${name} as it was`, async () => {
+      const { status } = await reader.read('sx', name);
+      assert.equal(status.installation, own);
+      const ready = (await reader.condition(name, 'Ready')) ?? assert.fail();
+      return ready.status === 'True' && ready.reason === 'Published' ? true : undefined;
+    });
+    const { published } = await reader.readOutput(name);
+    assert.equal(published.version, before[index]?.published.version);
+  }
+  assert.deepEqual(
+    names.map((name) => vendor.jobs(`${name}.example.com`).length),
+    jobs,
+  );
+  const warnings = plain.log.filter((line) => line.includes('another installation writes'));
+  assert.equal(warnings.length, 1, warnings.join('\n'));
+  reader.assertRulesKept();
+});
+
+const awaitOverlap = (name: string, words: string) =>
+  eventually(`an event of the overlap at ${name}`, async () => {
+    const { stdout } = await world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
+    const items: readonly { regarding: { name: string }; type: string; reason: string; note: string }[] =
+      JSON.parse(stdout).items;
+    const told = items.filter(
+      ({ regarding, reason }) => regarding.name === name && reason === 'InstallationsOverlap',
+    );
+    return told.some(({ type, note }) => type === 'Warning' && note.includes(words)) ? true : undefined;
+  });

@@ -83,6 +83,7 @@ function start(isHeld: () => boolean, { answer, exportApi }: Answers = {}) {
         close: async () => {},
       },
       identity: 'host_1',
+      installation: 'operators/test',
       metrics,
       reports,
       lifeLeftMs: () => undefined,

@@ -103,6 +103,15 @@ test('conditions are shown with their reason and without their message', async (
   ]);
 });
 
+test('a resource that another installation writes too is shown with its name, until it no longer is', async () => {
+  const { reports, scrape } = start();
+  reports.put(key, { ...outcome(), contestedBy: 'elsewhere/operator' });
+  const line = `staticexport_contested{${label},installation="elsewhere/operator"} 1`;
+  assert.ok((await scrape()).split('\n').includes(line));
+  reports.put(key, outcome());
+  assert.doesNotMatch(await scrape(), /^staticexport_contested\{/m);
+});
+
 test('what a link had left at its refresh is kept until the next one', async () => {
   const { reports, scrape } = start();
   const [issued, expires] = [1_763_722_000_000, 1_763_722_900_000];

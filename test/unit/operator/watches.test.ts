@@ -10,6 +10,8 @@ import { steppedClock } from '../../support/stepped-clock.ts';
 
 function start(namespaces: readonly string[], ...refused: readonly string[]) {
   const clock = steppedClock();
+  /** What each stream brings when it opens. */
+  const events: object[] = [];
   const lines: string[] = [];
   const logger: Logger = {
     debug: () => {},
@@ -27,6 +29,7 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
     },
     stream: async (_call, signal) =>
       (async function* () {
+        for (const event of events) yield new TextEncoder().encode(`${JSON.stringify(event)}\n`);
         await new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
         });
@@ -35,6 +38,7 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
     close: async () => {},
   };
   const wakes: string[] = [];
+  const contests: string[] = [];
   const random = { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 };
   const watches = createWatches({
     transport,
@@ -44,10 +48,12 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
     random,
     logger,
     wake: (key) => wakes.push(key),
+    installation: 'operators/own',
+    contested: (key) => contests.push(key),
   });
   const stop = new AbortController();
   const running = watches.run(stop.signal);
-  return { clock, lines, forbidden, wakes, watches, stop, running };
+  return { clock, lines, events, forbidden, wakes, contests, watches, stop, running };
 }
 
 test('without namespaces there is one watch across the cluster, with names twice there is one each', async () => {
@@ -85,3 +91,21 @@ test('one namespace that may not be listed keeps all from being synced, and is n
   stop.abort();
   await running;
 });
+
+for (const [whose, resourceVersion, installation, contested] of [
+  ['another installation', '2', 'elsewhere/operator', ['a/docs']],
+  ['this one', '2', 'operators/own', []],
+  ['an older version, which names nobody,', '2', undefined, []],
+  ['another installation, seen already,', '1', 'elsewhere/operator', []],
+] as const) {
+  test(`a status by ${whose} ${contested.length > 0 ? 'is' : 'is not'} told, and wakes nobody by itself`, async () => {
+    const { clock, events, contests, wakes, stop, running } = start(['a']);
+    const metadata = { namespace: 'a', name: 'docs', uid: 'a', resourceVersion };
+    events.push({ type: 'MODIFIED', object: { metadata, status: { installation } } });
+    await clock.pass(1);
+    assert.deepEqual(contests, contested);
+    assert.deepEqual(wakes, ['a/docs'], 'the first list');
+    stop.abort();
+    await running;
+  });
+}

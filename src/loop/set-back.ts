@@ -1,18 +1,19 @@
 // A clock that is set back makes a published link look younger than it is, and nothing in the cluster says so. What
 // this process saw does: its wall clock against the one that only grows. Owns the correction, by resource; a process
-// that starts later cannot know. Invariant: a clock that is merely adjusted, some thousandths faster or slower,
-// corrects nothing.
+// that starts later cannot know. Invariants: a clock that is merely adjusted, a thousandth faster or slower, corrects
+// nothing; small steps count in sum; one that is set forward and back again was never away.
 
 import type { PublishedBundle } from '../bundle/published-bundle.ts';
 import { clockToleranceMs } from '../reconcile/link-timing.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { type ClockPlace, followAdjustment, placeOf } from '../runtime/clock-place.ts';
 
 /** What is remembered of a published link while this process sees it. */
 export interface SeenLink {
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** Wall time minus monotonic time, when it was seen last. */
-  readonly offsetMs: number;
+  /** Of the clock, from which the next look measures. */
+  readonly place: ClockPlace;
   /** By how much the wall clock was set back under it, whole seconds. */
   readonly setBackMs: number;
 }
@@ -32,14 +33,18 @@ export function correctLife<T extends Life>(
   link: T,
   clock: Clock,
 ): T {
-  const offsetMs = clock.now() - clock.monotonic();
+  const now = placeOf(clock);
   const { issuedAt, expiresAt } = link;
   const seen = links.get(id);
-  const isKnown = seen?.issuedAt === issuedAt && seen.expiresAt === expiresAt;
-  const stepMs = isKnown ? seen.offsetMs - offsetMs : 0;
-  const before = isKnown ? seen.setBackMs : 0;
-  const setBackMs = before + (stepMs > clockToleranceMs ? Math.ceil(stepMs / 1000) * 1000 : 0);
-  links.set(id, { issuedAt, expiresAt, offsetMs, setBackMs });
+  if (seen?.issuedAt !== issuedAt || seen.expiresAt !== expiresAt) {
+    links.set(id, { issuedAt, expiresAt, place: now, setBackMs: 0 });
+    return link;
+  }
+  const stepMs = seen.place.offsetMs - now.offsetMs;
+  const isSetBack = stepMs > clockToleranceMs;
+  const setBackMs = seen.setBackMs + (isSetBack ? Math.ceil(stepMs / 1000) * 1000 : 0);
+  const place = isSetBack ? now : followAdjustment(seen.place, now);
+  links.set(id, { issuedAt, expiresAt, place, setBackMs });
   if (setBackMs === 0) return link;
   return { ...link, issuedAt: issuedAt - setBackMs, expiresAt: expiresAt - setBackMs };
 }

@@ -1,4 +1,5 @@
-// A wall clock that is set, or that went on while the machine slept: told once, by how much; an adjusted one is not.
+// A wall clock that is set, or that went on while the machine slept: told once, by how much; an adjusted one is not, and
+// one that never comes to rest not without end.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -42,6 +43,35 @@ test('a clock that is a thousandth too fast for a day is told nothing of', async
     await clock.pass(10_000);
   }
   assert.deepEqual(steps, []);
+});
+
+for (const stepMs of [1_900, -1_900]) {
+  test(`steps of ${stepMs / 1000} s each, too small to be told of, are told in sum`, async () => {
+    const { clock, wall, steps } = start();
+    for (let look = 0; look < 360; look += 1) {
+      wall.aheadMs += stepMs;
+      await clock.pass(10_000);
+    }
+    const toldMs = steps.reduce((sum, one) => sum + one, 0);
+    // Of the last five minutes some may still be to come.
+    assert.ok(Math.abs(toldMs) > (Math.abs(wall.aheadMs) * 54) / 60, `${toldMs} of ${wall.aheadMs}`);
+  });
+}
+
+test('a clock that is set over and over is told of at once, and then no more often than every five minutes', async () => {
+  const { clock, wall, steps } = start();
+  const hour = async (stepMs: number): Promise<number> => {
+    const before = steps.length;
+    for (let look = 0; look < 360; look += 1) {
+      wall.aheadMs += stepMs;
+      await clock.pass(10_000);
+      if (look === 0 && stepMs !== 0) assert.equal(steps.length, before + 1);
+    }
+    return steps.length - before;
+  };
+  assert.equal(await hour(3_000), 14);
+  assert.equal(await hour(0), 1, 'what was held back');
+  assert.equal(await hour(3_000), 14);
 });
 
 test('it ends with its signal', async () => {

@@ -30,19 +30,26 @@ const flags = {
     'HOST,...',
     'Hosts that an API key may be sent to (default: the host of --api-base-url)',
   ),
-  watchNamespaces: list('NAMESPACE,...', 'Namespaces to look after (default: all)'),
+  watchNamespaces: list(
+    'NAMESPACE,...',
+    'Namespaces to look after (default: all); none that another operator looks after, unless --instance tells them apart',
+  ),
   instance: text.optional(
     'Look after the resources labelled staticexport.dev/instance=TEXT only (default: those without the label)',
   ),
   adminListen: hostPort.withDefault('0.0.0.0:8081', 'Where /livez, /readyz and /metrics are answered'),
   allowPrivateLinks: toggle('Let bundle links lead to loopback, private and cluster addresses'),
-  kubeconfig: path.optional('Kubeconfig to use instead of the service account'),
-  context: text.optional('Context of the kubeconfig'),
+  kubeconfig: path.optional(
+    'Kubeconfig to use (default: the service account in a pod; anywhere else $KUBECONFIG, or ~/.kube/config)',
+  ),
+  context: text.optional('Context of the kubeconfig (default: its current one)'),
   workers: countUpTo(mostWorkers).withDefault(
     '4',
     'Resources of one export API worked on at once, of all together four times as many; half as many more if edited',
   ),
-  leaseNamespace: text.optional('Namespace of the leader-election lease (default: the own one)'),
+  leaseNamespace: text.optional(
+    "Namespace of the leader-election lease (default: the pod's, or the context's)",
+  ),
   leaseName: text.withDefault('static-export-operator', 'Name of the leader-election lease'),
   leaseDuration: positiveDuration.withDefault('15s', 'A silent leader is replaced after this'),
   requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one export-API request'),
@@ -58,11 +65,11 @@ const flags = {
   ),
   maxArchiveSize: positiveBytes.withDefault(
     sizeText(defaultLimits.maxArchiveBytes),
-    'Largest archive to download',
+    'Largest archive to download; the chart sets 1GiB, which is what its servers take',
   ),
   maxBundleSize: positiveBytes.withDefault(
     sizeText(defaultLimits.maxTotalBytes),
-    'Largest archive once decompressed',
+    'Largest archive once decompressed; the chart sets 1GiB, which is what its servers take',
   ),
   extraCaFile: path.optional(
     'PEM of authorities to trust beside the system, for the export API and for links',

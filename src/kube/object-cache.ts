@@ -37,6 +37,10 @@ export class ObjectCache<T extends Remembered> {
     return this.#objects.get(key);
   }
 
+  keys(): readonly string[] {
+    return [...this.#objects.keys()];
+  }
+
   values(): readonly T[] {
     return [...this.#objects.values()];
   }
@@ -45,13 +49,12 @@ export class ObjectCache<T extends Remembered> {
     return this.#objects.size;
   }
 
-  /** Makes the cache what a complete list says. Returns the keys to wake: changed, new and gone. */
-  replace(objects: readonly T[]): readonly string[] {
+  /** Makes the cache what a complete list says. Returns what somebody has to look at, new ones among the changed. */
+  replace(objects: readonly T[]): { readonly changed: readonly T[]; readonly gone: readonly string[] } {
     const listed = new Set(objects.map(({ metadata }) => cacheKey(metadata)));
     const gone = [...this.#objects.keys()].filter((key) => !listed.has(key));
     for (const key of gone) this.#objects.delete(key);
-    const changed = objects.filter((object) => this.put(object)).map(({ metadata }) => cacheKey(metadata));
-    return [...changed, ...gone];
+    return { changed: objects.filter((object) => this.put(object)), gone };
   }
 
   /** Keys under which the list and the cache hold different objects or versions of them. */

@@ -1,5 +1,5 @@
 // Events for people: the loop's `Events` port. Repeats are counted into one event and written at most every few
-// minutes, an object that will not stop is cut off, and what cannot be written is logged and forgotten.
+// minutes, an object that will not stop is cut off, and what cannot be written is counted, logged and forgotten.
 // Invariant: never throws, never waits, never grows without bound.
 
 import type { EventStore } from '../kube/event-store.ts';
@@ -16,7 +16,13 @@ export interface RecorderOptions {
   readonly logger: Logger;
   /** Ends what is being sent. */
   readonly signal: AbortSignal;
+  /** Told of every event that is not written. */
+  readonly dropped: (why: EventLoss) => void;
 }
+
+/** Too much of one object, too many on their way, or refused by the API server. */
+export const eventLosses = ['flood', 'crowd', 'refused'] as const;
+export type EventLoss = (typeof eventLosses)[number];
 
 interface Series {
   readonly namespace: string;
@@ -45,7 +51,7 @@ export interface EventRecorder extends Events {
 }
 
 export function createEventRecorder(options: RecorderOptions): EventRecorder {
-  const { store, clock, random, logger, signal } = options;
+  const { store, clock, random, logger, signal, dropped } = options;
   const series = new Map<string, Series>();
   const buckets = new Map<string, Bucket>();
   let sending: Promise<void> = Promise.resolve();
@@ -69,11 +75,14 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
         one.name = await store.create(event, signal);
       } catch (error) {
         series.delete(id);
+        dropped('refused');
         logger.info({ error, reason: note.reason }, 'an event could not be written');
       }
     });
+    if (isTaken) return;
     // Or its repeats would be counted into an event that does not exist.
-    if (!isTaken) series.delete(id);
+    series.delete(id);
+    dropped('crowd');
   };
 
   const count = (id: string, one: Series): void => {
@@ -110,7 +119,10 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
       const now = clock.monotonic();
       const known = series.get(id);
       if (known === undefined) {
-        if (!spend(uid)) return;
+        if (!spend(uid)) {
+          dropped('flood');
+          return;
+        }
         const first: Series = { namespace, name: undefined, count: 1, writtenAt: now };
         remember(series, id, first);
         create(id, first, object, note);

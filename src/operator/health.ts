@@ -1,15 +1,18 @@
-// When this process is ready, and when only a restart would help it. Ready: the resources are known and the API
-// server has been heard lately (standby replicas too). Alive: the event loop answers and no pass is stuck.
+// When this process is ready, and when only a restart would help it. Ready: the resources are known and watched
+// (standby replicas too). Alive: the event loop answers and no pass is stuck.
 // Refuses: failing liveness because others are down; that would restart every replica in an outage.
 
 import type { Readiness } from '../runtime/admin-port.ts';
 
 export interface HealthFacts {
   readonly isDraining: () => boolean;
+  /** Every namespace has been listed, or is refused. */
   readonly isSynced: () => boolean;
+  /** Every namespace is refused. */
+  readonly isRefused: () => boolean;
   /** Why a watch is interrupted, safe to publish. */
   readonly trouble: () => string | undefined;
-  /** Since the API server last said anything. */
+  /** Since anything came by a list or over a watch. */
   readonly silenceMs: () => number;
   /** Age of the oldest pass under way. */
   readonly longestPassMs: () => number;
@@ -25,10 +28,11 @@ export function readinessOf(facts: HealthFacts): Readiness {
     if (facts.isDraining()) return 'shutting down';
     const trouble = facts.trouble();
     const why = trouble === undefined ? '' : `: ${trouble}`;
+    if (facts.isRefused()) return `StaticExports cannot be watched${why}`;
     if (!facts.isSynced()) return `waiting for the first list of StaticExports${why}`;
     const silentMs = facts.silenceMs();
     return silentMs > silenceLimitMs
-      ? `no word from the API server for ${Math.round(silentMs / 1000)} s${why}`
+      ? `StaticExports have not been watched for ${Math.round(silentMs / 1000)} s${why}`
       : undefined;
   };
 }

@@ -67,7 +67,14 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
   const work = AbortSignal.any([lost, ended.signal]);
   const drain = closeInOrder(parts, lost, ended);
   const store = createEventStore(transport, parts.identity);
-  const events = createEventRecorder({ store, clock, random, logger, signal: work });
+  const events = createEventRecorder({
+    store,
+    clock,
+    random,
+    logger,
+    signal: work,
+    dropped: metrics.eventDropped,
+  });
   const passEdge: PassEdge = {
     cluster: selectInstance(createCluster(transport), values.instance),
     exportApi: fenceCalls(outside.exportApi, isHeld),

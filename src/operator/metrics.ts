@@ -7,7 +7,9 @@ import type { PassOutcome } from '../loop/edge.ts';
 import type { ObjectKey } from '../loop/ports.ts';
 import { version } from '../runtime/version.ts';
 import type { PassResult } from './controller.ts';
+import { type EventLoss, eventLosses } from './event-recorder.ts';
 import { type ResourceReport, registerReports } from './report-metrics.ts';
+import { registerWatches, type WatchFigures } from './watch-metrics.ts';
 import type { QueueFigures, QueueObserver } from './work-queue.ts';
 
 export interface MetricsSources {
@@ -20,11 +22,7 @@ export interface MetricsSources {
     readonly taken: number;
     readonly waiting: number;
   };
-  readonly watch: () => {
-    readonly missedChanges: number;
-    readonly silenceSeconds: number;
-    readonly objects: number;
-  };
+  readonly watch: () => WatchFigures;
 }
 
 export interface OperatorMetrics {
@@ -34,6 +32,7 @@ export interface OperatorMetrics {
   readonly leading: (isLeader: boolean) => void;
   /** An export API's clock minus ours. */
   readonly skew: (host: string, skewMs: number) => void;
+  readonly eventDropped: (why: EventLoss) => void;
   readonly pass: (
     key: ObjectKey,
     result: PassResult,
@@ -52,39 +51,14 @@ export function createMetrics(sources: MetricsSources): OperatorMetrics {
   const gauge = gaugeIn(registry);
   gauge('staticexport_build_info', 'Always 1; the version that runs', { version }, () => 1);
   registerReports(registry, sources.reports);
-  gauge(
-    'staticexport_resources',
-    'StaticExports in the watched namespaces',
-    {},
-    () => sources.watch().objects,
-  );
-  gauge(
-    'staticexport_inspections_active',
-    'Archives that are downloaded and read',
-    {},
-    () => sources.inspections().taken,
-  );
-  gauge(
-    'staticexport_inspections_waiting',
-    'Archives that wait for others to be read',
-    {},
-    () => sources.inspections().waiting,
-  );
-  gauge('staticexport_watch_silence_seconds', 'Since the API server last said anything', {}, () =>
-    Math.min(sources.watch().silenceSeconds, 1e9),
-  );
-  gauge(
-    'staticexport_watch_missed_changes',
-    'Changes that no watch brought and an audit found',
-    {},
-    () => sources.watch().missedChanges,
-  );
+  registerWatches(registry, sources.watch);
   return {
     registry,
     queue: queueMetrics(registry, sources.queueFigures),
     request: requestMetrics(registry, sources.host),
     leading: leaderMetric(registry),
     skew: skewMetric(registry),
+    eventDropped: eventMetric(registry),
     pass: passMetrics(registry, sources),
   };
 }
@@ -170,6 +144,17 @@ function skewMetric(registry: Registry): OperatorMetrics['skew'] {
     registers: [registry],
   });
   return (host, skewMs) => skew.set({ host }, skewMs / 1000);
+}
+
+function eventMetric(registry: Registry): OperatorMetrics['eventDropped'] {
+  const dropped = new Counter({
+    name: 'staticexport_events_dropped_total',
+    help: 'Events that were not written: too many of one object (flood), too many at once (crowd), refused',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  for (const reason of eventLosses) dropped.inc({ reason }, 0);
+  return (reason) => dropped.inc({ reason });
 }
 
 function passMetrics(registry: Registry, sources: MetricsSources): OperatorMetrics['pass'] {

@@ -12,6 +12,7 @@ import type { ProgramEdge } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
 import { watchSkew } from './clock-skew.ts';
 import { type ElectionTimes, runElection } from './election.ts';
+import { createFeed } from './feed.ts';
 import type { OperatorValues } from './flags.ts';
 import { livenessOf, readinessOf } from './health.ts';
 import { selectorOf } from './instance.ts';
@@ -55,8 +56,7 @@ export async function runOperator(
   const transport = createTransport(connection, transportOptions);
   // A connection of its own: nothing may queue in front of a renewal.
   const leaseTransport = createTransport(connection, transportOptions);
-  const wake = (key: string, found: 'listed' | 'watched'): void =>
-    queue.add(key, found === 'listed' ? 'listed' : 'edited');
+  const feed = createFeed(queue);
   const watches = createWatches({
     transport,
     namespaces: values.watchNamespaces,
@@ -64,9 +64,9 @@ export async function runOperator(
     clock,
     random,
     logger,
-    wake,
+    wake: feed.wake,
     installation,
-    contested: createRivalPace(clock, (key, delayMs) => queue.addAfter(key, delayMs)),
+    contested: createRivalPace(clock, feed.wakeAfter),
   });
   const reports = createReports(watches);
   const lifeLeftMs = (key: string): number | undefined => {
@@ -78,6 +78,7 @@ export async function runOperator(
   const health = {
     isDraining: () => shutdown.aborted,
     isSynced: watches.isSynced,
+    isRefused: watches.isRefused,
     trouble: watches.trouble,
     silenceMs: watches.silenceMs,
     longestPassMs: () => queue.figures().longestActiveMs,
@@ -106,11 +107,13 @@ export async function runOperator(
     await runElection(
       { store, identity, clock, random, logger, times, observe: metrics.leading },
       shutdown,
-      (term) =>
-        runLeader(
+      (term) => {
+        feed.open(watches.keys());
+        return runLeader(
           { values, edge, queue, transport, installation, outside, identity, metrics, reports, lifeLeftMs },
           term,
-        ),
+        );
+      },
     );
   } finally {
     stopWatches.abort();

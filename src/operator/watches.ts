@@ -1,8 +1,9 @@
 // The reflectors of all watched namespaces as one: what wakes the queue, what is known, how fresh it is.
-// Owns the words with which an outage of a watch is logged, once when it begins and once when it ends.
+// Owns the words with which an outage of a watch is logged, once when it begins and once when it ends. A namespace
+// that the API server refuses is known to be refused: it keeps none of the others from being ready.
 
 import { cacheKey } from '../kube/object-cache.ts';
-import { createReflector, type Reflector } from '../kube/reflector.ts';
+import { createReflector, type Finding, type Reflector } from '../kube/reflector.ts';
 import { staticExports } from '../kube/resource-path.ts';
 import type { StoredResource } from '../kube/stored-object.ts';
 import type { Transport } from '../kube/transport.ts';
@@ -11,6 +12,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ClusterError } from '../wire/cluster-error.ts';
 import { type KnownResource, knownOf } from './known-resource.ts';
+import type { WatchFigures } from './watch-metrics.ts';
 
 export interface WatchesOptions {
   readonly transport: Transport;
@@ -20,7 +22,7 @@ export interface WatchesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly wake: (key: string, found: 'listed' | 'watched') => void;
+  readonly wake: (key: string, found: Finding) => void;
   /** Who we are in a status: `<namespace>/<name>` of our lease. */
   readonly installation: string;
   /** Told when another installation wrote the status of a known resource. */
@@ -29,18 +31,21 @@ export interface WatchesOptions {
 
 export interface Watches {
   run(signal: AbortSignal): Promise<void>;
+  /** Every namespace has been listed, or is refused. */
   isSynced(): boolean;
-  /** What keeps a namespace from being watched right now, in words for the person on call. */
+  /** Every namespace is refused (403, 404): nothing at all can be watched. */
+  isRefused(): boolean;
+  /** What keeps a namespace from being watched right now, in words for the person on call; an outage before a refusal. */
   trouble(): string | undefined;
-  /** Of the namespace that has been silent longest. */
+  /** Of the namespace that has been silent longest, those that are refused left out. */
   silenceMs(): number;
   get(key: string): KnownResource | undefined;
-  figures(): { readonly missedChanges: number; readonly silenceSeconds: number; readonly objects: number };
+  keys(): readonly string[];
+  figures(): WatchFigures;
 }
 
 export function createWatches(options: WatchesOptions): Watches {
   const namespaces = options.namespaces.length === 0 ? [undefined] : [...new Set(options.namespaces)];
-  const troubles = new Map<string | undefined, string>();
   const get = (key: string): KnownResource | undefined => {
     for (const { cache } of reflectors) {
       const found = cache.get(key);
@@ -63,38 +68,56 @@ export function createWatches(options: WatchesOptions): Watches {
       resource: staticExports,
       namespace,
       keep,
-      report: (trouble) => note(troubles, options.logger, namespace, trouble),
+      report: logOutages(options.logger, namespace),
     }),
   );
-  const silenceMs = (): number => Math.max(...reflectors.map((one) => one.silenceMs()));
+  const isRefused = (): boolean => reflectors.every((one) => one.isRefused());
+  const admitted = (): readonly Reflector<KnownResource>[] =>
+    isRefused() ? reflectors : reflectors.filter((one) => !one.isRefused());
+  const silenceMs = (): number => Math.max(...admitted().map((one) => one.silenceMs()));
   return {
     run: async (signal) => {
       await Promise.all(reflectors.map((one) => one.run(signal)));
     },
-    isSynced: () => reflectors.every((one) => one.isSynced()),
-    trouble: () => [...troubles.values()][0],
+    isSynced: () => !isRefused() && admitted().every((one) => one.isSynced()),
+    isRefused,
+    trouble: () =>
+      [...admitted(), ...reflectors]
+        .map((one) => one.trouble()?.message)
+        .find((words) => words !== undefined),
     silenceMs,
+    keys: () => reflectors.flatMap(({ cache }) => cache.keys()),
     get,
     figures: () => ({
       missedChanges: reflectors.reduce((sum, one) => sum + one.missedChanges(), 0),
       silenceSeconds: silenceMs() / 1000,
       objects: reflectors.reduce((sum, one) => sum + one.cache.size, 0),
+      auditedAt: earliest(admitted().map((one) => one.auditedAt())),
+      namespaces: reflectors.map((one, index) => ({
+        namespace: namespaces[index] ?? '',
+        isRefused: one.isRefused(),
+      })),
     }),
   };
 }
 
-function note(
-  troubles: Map<string | undefined, string>,
+function earliest(instants: readonly (number | undefined)[]): number | undefined {
+  const known = instants.filter((at) => at !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function logOutages(
   logger: Logger,
   namespace: string | undefined,
-  trouble: ClusterError | undefined,
-): void {
-  if (trouble?.message === troubles.get(namespace)) return;
-  if (trouble === undefined) {
-    troubles.delete(namespace);
-    logger.info({ namespace }, 'StaticExports are watched again');
-  } else {
-    troubles.set(namespace, trouble.message);
-    logger.warn({ namespace, error: trouble }, 'the watch of StaticExports is interrupted; trying again');
-  }
+): (trouble: ClusterError | undefined) => void {
+  let isTold = false;
+  return (trouble) => {
+    if (trouble !== undefined) {
+      logger.warn(
+        { namespace, error: trouble },
+        'StaticExports are not watched as they should be; trying again',
+      );
+    } else if (isTold) logger.info({ namespace }, 'StaticExports are watched again');
+    isTold = trouble !== undefined;
+  };
 }

@@ -113,6 +113,15 @@ async function count(operator: OperatorProcess, name: string, ...labels: readonl
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
+test('the one that stands by knows the resources and queues none of them', async () => {
+  await eventually('the resource on the one that stands by', async () =>
+    /^staticexport_resources 1$/m.test((await second.get('/metrics')).text) ? true : undefined,
+  );
+  assert.ok((await count(first, 'workqueue_adds_total')) > 0);
+  assert.equal(await count(second, 'workqueue_adds_total'), 0);
+  assert.equal((await second.get('/readyz')).status, 200);
+});
+
 test('a look at a resource that is as it should be writes nothing', async () => {
   const passes = () => count(first, 'controller_runtime_reconcile_total');
   const writes = async () =>

@@ -46,7 +46,7 @@ async function exposedMetrics(): Promise<ReadonlyMap<string, { readonly type: st
     queueFigures: () => ({ waiting: 0, active: 0, delayed: 0, longestActiveMs: 0, unfinishedMs: 0 }),
     reports: createReports({ get: () => undefined }).list,
     inspections: () => ({ taken: 0, waiting: 0 }),
-    watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 0 }),
+    watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 0, auditedAt: 0, namespaces: [] }),
   });
   const text = await metrics.registry.metrics();
   const types = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)];

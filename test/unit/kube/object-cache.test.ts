@@ -43,16 +43,20 @@ for (const [name, after, wakes] of changes) {
   });
 }
 
-test('a complete list wakes what is new, changed and gone, and nothing else', () => {
+test('a complete list tells what is new or changed from what is gone, and says nothing of the rest', () => {
   const cache = new ObjectCache<StoredResource>();
   for (const name of ['same', 'changed', 'gone']) cache.put(object({ name }));
-  const woken = cache.replace([
+  const { changed, gone } = cache.replace([
     object({ name: 'same', resourceVersion: '9' }, { job: {} }),
     object({ name: 'changed', generation: 2 }),
     object({ name: 'new' }),
   ]);
-  assert.deepEqual([...woken].sort(), ['ns/changed', 'ns/gone', 'ns/new']);
-  assert.equal(cache.size, 3);
+  assert.deepEqual(
+    changed.map(({ metadata }) => metadata.name),
+    ['changed', 'new'],
+  );
+  assert.deepEqual(gone, ['ns/gone']);
+  assert.deepEqual([...cache.keys()].sort(), ['ns/changed', 'ns/new', 'ns/same']);
 });
 
 test('differences are told by identity and version, in both directions', () => {

@@ -2,14 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { settle } from '../../support/stepped-clock.ts';
 import { object, startReflector, take } from './fake-server.ts';
 
+const bookmark = ({ last }: ReturnType<typeof startReflector>) => last().send('BOOKMARK', object('', 50));
+
 /** Lets time pass with a bookmark a minute, as a live server sends them. */
-async function live({ clock, last }: ReturnType<typeof startReflector>, minutes: number): Promise<void> {
+async function live(world: ReturnType<typeof startReflector>, minutes: number): Promise<void> {
   for (let minute = 0; minute < minutes; minute += 1) {
-    await clock.pass(60_000);
-    await last().send('BOOKMARK', object('', 50));
+    await world.clock.pass(60_000);
+    await bookmark(world);
   }
 }
 
@@ -93,4 +96,40 @@ test('what an audit found is listed even if an event comes in the moment of its 
   assert.equal(world.reflector.missedChanges(), 1);
   assert.deepEqual(take(world.wakes), ['ns/a']);
   assert.equal(world.server.lists, 3);
+});
+
+test('an audit that may not list is told once while the watch goes on, and tried until it may again', async () => {
+  const world = startReflector((one) => {
+    one.objects = [object('a', 1)];
+  });
+  await settle();
+  const listedAt = world.reflector.auditedAt();
+  assert.equal(listedAt, world.clock.now());
+  world.server.failList = new ClusterError('Forbidden', 'may not list');
+  for (let turn = 0; turn < 8; turn += 1) {
+    await live(world, 8);
+    await world.last().end();
+    await world.clock.pass(1_000);
+  }
+  assert.deepEqual(world.troubles, [undefined, 'Forbidden']);
+  assert.equal(world.reflector.trouble()?.message, 'may not list');
+  // The watch itself is not refused.
+  assert.equal(world.reflector.isRefused(), false);
+  assert.equal(world.reflector.auditedAt(), listedAt);
+  world.server.failList = undefined;
+  await live(world, 4);
+  assert.deepEqual(world.troubles, [undefined, 'Forbidden', undefined]);
+  assert.ok((world.reflector.auditedAt() ?? 0) > world.clock.now() - 4 * 60_000);
+  assert.equal(world.reflector.missedChanges(), 0);
+});
+
+test('an audit that is stopped with its watch is no trouble', async () => {
+  const world = startReflector();
+  await settle();
+  await live(world, 19);
+  await world.clock.pass(60_500);
+  assert.equal(world.server.lists, 2);
+  await world.last().end();
+  await world.clock.pass(30_000);
+  assert.deepEqual(world.troubles, [undefined]);
 });

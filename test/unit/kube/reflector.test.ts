@@ -7,6 +7,11 @@ import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { settle } from '../../support/stepped-clock.ts';
 import { type FakeServer, object, startReflector, take } from './fake-server.ts';
 
+const deleting = (one: ReturnType<typeof object>) => ({
+  ...one,
+  metadata: { ...one.metadata, deletionTimestamp: '2026-11-21T00:00:00Z' },
+});
+
 test('lists in pages, wakes all, and watches from the place of the list with bookmarks', async () => {
   const { server, reflector, wakes, last } = startReflector((one) => {
     one.objects = [object('a', 1), object('b', 2), object('c', 3)];
@@ -54,16 +59,22 @@ test('wakes for what comes, changes and goes, not for a status', async () => {
   assert.equal(reflector.cache.size, 1);
 });
 
-test('only what the first list of all found is told as listed: nobody waits for it', async () => {
-  const { clock, server, found, last } = startReflector((one) => {
-    one.objects = [object('a', 1), object('b', 2)];
+test('it is told apart what the first list of all found, what changed since, and what is going or gone', async () => {
+  const { clock, server, wakes, found, last } = startReflector((one) => {
+    one.objects = ['a', 'b', 'c', 'd'].map((name, index) => object(name, index + 1));
   });
+  const told = () => take(wakes).map((key, index) => `${key} ${found.splice(0, 1)[0] ?? index}`);
   await settle();
-  await last().send('ADDED', object('c', 11));
-  server.objects = [object('a', 1), object('b', 30, 2), object('c', 11)];
+  assert.deepEqual(told(), ['ns/a listed', 'ns/b listed', 'ns/c listed', 'ns/d listed']);
+  await last().send('ADDED', object('e', 11));
+  await last().send('MODIFIED', deleting(object('b', 12)));
+  await last().send('DELETED', object('c', 13));
+  assert.deepEqual(told(), ['ns/e changed', 'ns/b gone', 'ns/c gone']);
+  // The same, found by a list after a gap.
+  server.objects = [object('a', 30, 2), deleting(object('d', 31)), object('f', 32)];
   await last().send('ERROR', { kind: 'Status', code: 410 });
   await clock.pass(10_000);
-  assert.deepEqual(found, ['listed', 'listed', 'watched', 'watched']);
+  assert.deepEqual(told(), ['ns/a changed', 'ns/d gone', 'ns/f changed', 'ns/b gone', 'ns/e gone']);
 });
 
 test('a watch that ends in order goes on from the last place, without a list', async () => {
@@ -129,8 +140,10 @@ test('a broken connection is opened again from the same place, later each time',
   assert.ok(gaps.length < 25);
   server.failWatch = undefined;
   await clock.pass(30_000);
-  assert.equal(troubles.at(-1), undefined);
-  assert.ok(troubles.includes('Unavailable'));
+  // The one before broke before anything came: that this one opens is no proof yet.
+  assert.deepEqual(troubles, [undefined, 'Unavailable']);
+  await last().send('BOOKMARK', object('', 20));
+  assert.deepEqual(troubles, [undefined, 'Unavailable', undefined]);
 });
 
 for (const [fraction, seconds, gaps] of [
@@ -174,10 +187,14 @@ test('it is not synced before a list succeeded, and says once why', async () => 
   await clock.pass(10_000);
   assert.equal(reflector.isSynced(), false);
   assert.equal(reflector.silenceMs(), Number.POSITIVE_INFINITY);
-  assert.ok(troubles.every((code) => code === 'Forbidden'));
+  assert.deepEqual(troubles, ['Forbidden']);
+  assert.equal(reflector.trouble()?.message, 'may not list');
+  assert.equal(reflector.isRefused(), true);
   server.failList = undefined;
   await clock.pass(30_000);
   assert.equal(reflector.isSynced(), true);
+  assert.equal(reflector.isRefused(), false);
+  assert.deepEqual(troubles, ['Forbidden', undefined]);
 });
 
 test('it ends at once, wherever it is', async () => {

@@ -29,6 +29,7 @@ function start() {
   const created: NewEvent[] = [];
   const counted: { readonly name: string; readonly count: number }[] = [];
   const faults: { create?: Error; count?: Error } = {};
+  const lost: string[] = [];
   let bytes = 0;
   const recorder = createEventRecorder({
     store: {
@@ -53,8 +54,9 @@ function start() {
     },
     logger: silentLogger,
     signal: new AbortController().signal,
+    dropped: (why) => lost.push(why),
   });
-  return { clock, created, counted, faults, recorder };
+  return { clock, created, counted, faults, lost, recorder };
 }
 
 test('the same note again is counted, and written at most every five minutes', async () => {
@@ -82,11 +84,12 @@ test('another message or another object is another event', async () => {
 });
 
 test('an object that will not stop is cut off after 25, and gets one more in five minutes', async () => {
-  const { clock, created, recorder } = start();
+  const { clock, created, lost, recorder } = start();
   for (let count = 0; count < 60; count += 1) recorder.record(object(), note(`failure ${count}`));
   recorder.record(object('blog'), note());
   await recorder.settled();
   assert.equal(created.length, 26);
+  assert.deepEqual(lost, Array(35).fill('flood'));
   await clock.pass(5 * 60_000);
   for (let count = 0; count < 3; count += 1) recorder.record(object(), note(`later ${count}`));
   await recorder.settled();
@@ -105,21 +108,23 @@ test('an event that the server forgot is written anew', async () => {
   assert.equal(created.length, 2);
 });
 
-test('what had no place among a hundred on their way is written when it happens again', async () => {
-  const { created, recorder } = start();
+test('what had no place among a hundred on their way is counted, and written when it happens again', async () => {
+  const { created, lost, recorder } = start();
   for (let index = 0; index < 101; index += 1) recorder.record(object(`docs-${index}`), note());
   await recorder.settled();
   assert.equal(created.length, 100);
+  assert.deepEqual(lost, ['crowd']);
   recorder.record(object('docs-100'), note());
   await recorder.settled();
   assert.equal(created.at(-1)?.regarding.name, 'docs-100');
 });
 
-test('what cannot be written is forgotten, and tried when it happens again', async () => {
-  const { created, faults, recorder } = start();
+test('what cannot be written is counted and forgotten, and tried when it happens again', async () => {
+  const { created, faults, lost, recorder } = start();
   faults.create = new ClusterError('Forbidden', 'may not');
   recorder.record(object(), note());
   await recorder.settled();
+  assert.deepEqual(lost, ['refused']);
   delete faults.create;
   recorder.record(object(), note());
   await recorder.settled();

@@ -62,7 +62,7 @@ function start(isHeld: () => boolean, { answer, exportApi }: Answers = {}) {
     queueFigures: () => queue.figures(),
     reports: () => reports.list(),
     inspections: () => ({ taken: 0, waiting: 0 }),
-    watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 1 }),
+    watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 1, auditedAt: 0, namespaces: [] }),
   });
   const nothing = () => Promise.reject(new Error('nobody asks for this'));
   const running = runLeader(

@@ -59,7 +59,13 @@ function start() {
     queueFigures: () => ({ waiting: 3, active: 1, delayed: 9, longestActiveMs: 2_500, unfinishedMs: 2_500 }),
     reports: reports.list,
     inspections: () => ({ taken: 2, waiting: 7 }),
-    watch: () => ({ missedChanges: 2, silenceSeconds: Number.POSITIVE_INFINITY, objects: 5 }),
+    watch: () => ({
+      objects: 5,
+      missedChanges: 2,
+      silenceSeconds: Number.POSITIVE_INFINITY,
+      auditedAt: undefined,
+      namespaces: [],
+    }),
   });
   return { reports, metrics, scrape: () => metrics.registry.metrics() };
 }
@@ -165,6 +171,7 @@ test("passes, queue, requests and leadership have the names that controllers' da
   metrics.leading(true);
   metrics.pass(key, 'requeue_after', 1, outcome({ action: 'poll', failure: 'RateLimited' }));
   metrics.skew('api.example.com', -90_000);
+  metrics.eventDropped('crowd');
   metrics.queue.added();
   metrics.queue.taken(500);
   metrics.queue.finished(1_500);
@@ -187,6 +194,8 @@ test("passes, queue, requests and leadership have the names that controllers' da
     'staticexport_action_failures_total{reason="RateLimited"} 1',
     'staticexport_api_clock_skew_seconds{host="api.example.com"} -90',
     'staticexport_watch_missed_changes 2',
+    'staticexport_events_dropped_total{reason="crowd"} 1',
+    'staticexport_events_dropped_total{reason="flood"} 0',
   ]) {
     assert.ok(text.split('\n').includes(line), `${line} in\n${text}`);
   }

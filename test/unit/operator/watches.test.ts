@@ -1,8 +1,10 @@
-// Several namespaces as one: synced only when all are, an outage said once when it begins and once when it ends.
+// Several namespaces as one: synced when each is listed or refused, ready as long as any can be watched, an outage said
+// once when it begins and once when it ends.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Transport } from '../../../src/kube/transport.ts';
+import { readinessOf } from '../../../src/operator/health.ts';
 import { createWatches } from '../../../src/operator/watches.ts';
 import type { Logger } from '../../../src/runtime/logger.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
@@ -21,20 +23,28 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
     child: () => logger,
   };
   const forbidden = new Set<string>(refused);
+  /** Does not answer. */
+  const down = new Set<string>();
+  const admit = (verb: string, namespace: string): void => {
+    if (down.has(namespace)) throw new ClusterError('Unavailable', `timeout in ${namespace}`);
+    if (forbidden.has(namespace)) throw new ClusterError('Forbidden', `may not ${verb} in ${namespace}`);
+  };
   const transport: Transport = {
     call: async ({ address: { namespace = 'all' } }) => {
-      if (forbidden.has(namespace)) throw new ClusterError('Forbidden', `may not list in ${namespace}`);
+      admit('list', namespace);
       const metadata = { namespace, name: 'docs', uid: namespace, resourceVersion: '1' };
       return { metadata: { resourceVersion: '1' }, items: [{ metadata, status: { active: {} } }] };
     },
-    stream: async (_call, signal) =>
-      (async function* () {
-        for (const event of events) yield new TextEncoder().encode(`${JSON.stringify(event)}\n`);
-        await new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason));
-        });
-        yield new Uint8Array();
-      })(),
+    stream: async ({ address: { namespace = 'all' } }, signal) => {
+      admit('watch', namespace);
+      return (async function* () {
+        for (const event of events) yield Buffer.from(`${JSON.stringify(event)}\n`);
+        for (let minute = 0; minute < 5; minute += 1) {
+          await clock.after(60_000, signal);
+          yield Buffer.from('{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1"}}}\n');
+        }
+      })();
+    },
     close: async () => {},
   };
   const wakes: string[] = [];
@@ -53,7 +63,16 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
   });
   const stop = new AbortController();
   const running = watches.run(stop.signal);
-  return { clock, lines, events, forbidden, wakes, contests, watches, stop, running };
+  const ready = readinessOf({
+    isDraining: () => false,
+    isSynced: watches.isSynced,
+    isRefused: watches.isRefused,
+    trouble: watches.trouble,
+    silenceMs: watches.silenceMs,
+    longestPassMs: () => 0,
+    passTimeoutMs: 1,
+  });
+  return { clock, lines, events, forbidden, down, wakes, contests, watches, ready, stop, running };
 }
 
 test('without namespaces there is one watch across the cluster, with names twice there is one each', async () => {
@@ -74,20 +93,86 @@ test('without namespaces there is one watch across the cluster, with names twice
   }
 });
 
-test('one namespace that may not be listed keeps all from being synced, and is named once', async () => {
-  const { clock, lines, forbidden, watches, stop, running } = start(['a', 'b'], 'b');
-  await clock.pass(20_000);
-  assert.equal(watches.isSynced(), false);
+test('a namespace that is refused from the start keeps no other from being ready, is named once and counted', async () => {
+  const { clock, lines, forbidden, watches, ready, stop, running } = start(['a', 'b'], 'b');
+  assert.match(ready() ?? '', /first list/);
+  await clock.pass(20 * 60_000);
+  assert.equal(ready(), undefined);
   assert.equal(watches.trouble(), 'may not list in b');
-  assert.equal(watches.silenceMs(), Number.POSITIVE_INFINITY);
+  assert.ok(watches.silenceMs() <= 60_000, `${watches.silenceMs()} ms`);
+  assert.deepEqual(watches.figures().namespaces, [
+    { namespace: 'a', isRefused: false },
+    { namespace: 'b', isRefused: true },
+  ]);
   forbidden.clear();
   await clock.pass(40_000);
-  assert.equal(watches.isSynced(), true);
+  assert.equal(watches.figures().objects, 2);
   assert.equal(watches.trouble(), undefined);
+  assert.ok(watches.figures().namespaces.every(({ isRefused }) => !isRefused));
   assert.deepEqual(lines, [
-    'warn the watch of StaticExports is interrupted; trying again',
+    'warn StaticExports are not watched as they should be; trying again',
     'info StaticExports are watched again',
   ]);
+  stop.abort();
+  await running;
+});
+
+test('a namespace that goes at run time leaves the others ready', async () => {
+  const { clock, lines, forbidden, ready, stop, running } = start(['a', 'b', 'c']);
+  await clock.pass(120_000);
+  forbidden.add('b');
+  await clock.pass(60 * 60_000);
+  assert.equal(ready(), undefined);
+  assert.equal(lines.length, 1);
+  stop.abort();
+  await running;
+});
+
+for (const [name, namespaces] of [
+  ['a watch across the cluster', []],
+  ['every one of the namespaces', ['a', 'b']],
+] as const) {
+  test(`${name} that is refused is not ready, in words that say what is missing`, async () => {
+    const { clock, forbidden, ready, watches, stop, running } = start(namespaces, 'all', 'a', 'b');
+    await clock.pass(20_000);
+    assert.match(ready() ?? '', /^StaticExports cannot be watched: may not list in (all|a)$/);
+    assert.equal(watches.isSynced(), false);
+    forbidden.clear();
+    await clock.pass(40_000);
+    assert.equal(ready(), undefined);
+    // Lists go on being answered where only the verb "watch" is taken away.
+    for (const namespace of ['all', 'a', 'b']) forbidden.add(namespace);
+    await clock.pass(10 * 60_000);
+    assert.match(ready() ?? '', /^StaticExports cannot be watched: may not (list|watch) in (all|a)$/);
+    stop.abort();
+    await running;
+  });
+}
+
+test('a namespace that does not answer is not excused by one that is refused, and its words come first', async () => {
+  const { clock, down, ready, watches, stop, running } = start(['a', 'b'], 'a');
+  await clock.pass(60_000);
+  down.add('b');
+  await clock.pass(10 * 60_000);
+  assert.match(ready() ?? '', /^StaticExports have not been watched for \d+ s: timeout in b$/);
+  down.clear();
+  await clock.pass(100_000);
+  assert.equal(ready(), undefined);
+  assert.equal(watches.figures().namespaces.length, 2);
+  stop.abort();
+  await running;
+});
+
+test('the audit that counts is that of the namespace where it is longest ago', async () => {
+  const { clock, forbidden, watches, stop, running } = start(['a', 'b'], 'b');
+  assert.equal(watches.figures().auditedAt, undefined);
+  const startedAt = clock.now();
+  await clock.pass(60_000);
+  assert.equal(watches.figures().auditedAt, startedAt);
+  forbidden.clear();
+  await clock.pass(22 * 60_000);
+  const { auditedAt = 0 } = watches.figures();
+  assert.ok(auditedAt > startedAt && auditedAt < clock.now(), `${auditedAt - startedAt}`);
   stop.abort();
   await running;
 });

@@ -1,14 +1,20 @@
 // Which changes of a status a person should see as events: outcomes, and conditions that turned. Pure. Nothing is
 // said of a refresh, a poll or a pass that changed nothing (an event per refresh was thousands a day elsewhere).
+// An event's reason stands alone in a list of a whole cluster: where a condition's does not speak for itself, it bears
+// the condition's subject.
 
+import { withoutRetry } from '../reconcile/failure-words.ts';
 import type { Condition, Status } from '../staticexport/status-schema.ts';
 import type { EventNote } from './ports.ts';
 
 /** @param before as read at the start of the pass; `after` as stored at its end */
 export function notesOf(before: Status, after: Status): readonly EventNote[] {
-  const notes = [noteOfStart(before, after), noteOfVersion(before, after)].filter(
-    (note) => note !== undefined,
-  );
+  const notes = [
+    noteOfStart(before, after),
+    noteOfVersion(before, after),
+    noteOfSame(before, after),
+    noteOfRelief(before, after),
+  ].filter((note) => note !== undefined);
   for (const type of ['Stalled', 'Exported', 'LinkFresh', 'TargetsSynced']) {
     const note = noteOfCondition(conditionOf(before, type), conditionOf(after, type));
     // One cause may turn two conditions; it is told once.
@@ -23,6 +29,29 @@ function noteOfStart(before: Status, { job }: Status): EventNote | undefined {
   const message = `Export started: ${job.cause ?? ''}. Job ${job.id.slice(0, 128)}.`;
   return { type: 'Normal', reason: 'ExportStarted', message };
 }
+
+/** An export that was told to have begun, and publishes nothing. */
+function noteOfSame(before: Status, { job, active }: Status): EventNote | undefined {
+  const isNew = before.job?.id !== job?.id || before.job?.verdict !== job?.verdict;
+  if (job?.verdict !== 'Unchanged' || !isNew || job.cause === 'Pin' || active === undefined) return undefined;
+  const message = `Job ${job.id.slice(0, 128)} has the content of version ${active.version}: that stays published.`;
+  return { type: 'Normal', reason: 'Unchanged', message };
+}
+
+function noteOfRelief(before: Status, after: Status): EventNote | undefined {
+  const was = conditionOf(before, 'Stalled');
+  if (was?.status !== 'True' || conditionOf(after, 'Stalled') !== undefined) return undefined;
+  return { type: 'Normal', reason: 'NoLongerStalled', message: `What stalled it is over: ${was.reason}.` };
+}
+
+/** From these a pin takes hold of what is published already: there was none, or it named something else. */
+const beforePin: readonly (string | undefined)[] = [
+  'Published',
+  'PinPending',
+  'PinnedVersionUnknown',
+  'PinnedJobFailed',
+  'PinnedContentChanged',
+];
 
 /** Another version, or the same one that a pin holds from now on or no longer. */
 function noteOfVersion(before: Status, after: Status): EventNote | undefined {
@@ -39,7 +68,7 @@ function noteOfVersion(before: Status, after: Status): EventNote | undefined {
       ? normal('Pinned', `Version ${active.version} is published because it is pinned${pages}.${instead}`)
       : normal('Promoted', `Version ${active.version} is published${pages}.${instead}`);
   }
-  if (earlier === 'Published' && now === 'Pinned') {
+  if (now === 'Pinned' && beforePin.includes(earlier)) {
     return normal(
       'Pinned',
       `Version ${active.version} is pinned: nothing is exported until spec.pin is removed.`,
@@ -62,7 +91,14 @@ function noteOfCondition(before: Condition | undefined, after: Condition | undef
   const isBad = (after.type === 'Stalled') === (after.status === 'True');
   // Good news only where bad news went before; a promotion has its own event.
   const isNews = isBad || (before?.status === 'False' && after.reason !== 'Promoted');
-  return isNews
-    ? { type: isBad ? 'Warning' : 'Normal', reason: after.reason, message: after.message }
-    : undefined;
+  if (!isNews) return undefined;
+  const reason = eventReason(after);
+  // An event lasts an hour, and the next try is often seconds away; status says when it is.
+  return { type: isBad ? 'Warning' : 'Normal', reason, message: withoutRetry(after.message) };
+}
+
+const subjects: Readonly<Record<string, string>> = { LinkFresh: 'Link', TargetsSynced: 'Targets' };
+
+function eventReason({ type, reason }: Condition): string {
+  return `${subjects[type] ?? ''}${reason}`;
 }

@@ -4,12 +4,14 @@
 import { adopt } from '../reconcile/adopt.ts';
 import { choose } from '../reconcile/choose.ts';
 import { classify } from '../reconcile/classify.ts';
+import { sentence } from '../reconcile/failure-words.ts';
 import type { Observation } from '../reconcile/observation.ts';
 import { outputRefused, settle } from '../reconcile/settle.ts';
 import { statusOf, statusOfUnreadable } from '../reconcile/status.ts';
 import { nextWake } from '../reconcile/wake.ts';
 import { wholeSecond } from '../staticexport/instant.ts';
 import { parseStaticExport } from '../staticexport/parse.ts';
+import { exportedReasons } from '../staticexport/reasons.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { PassEdge, PassOutcome } from './edge.ts';
 import { execute } from './execute.ts';
@@ -120,7 +122,8 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   if (refusal !== undefined) {
     const reason = 'OutputWriteFailed';
     const isTold = notes.some((note) => note.reason === reason);
-    if (!isTold) edge.events.record(saved, { type: 'Warning', reason, message: why });
+    const message = `${exportedReasons[reason]} ${sentence(why)}`;
+    if (!isTold) edge.events.record(saved, { type: 'Warning', reason, message });
     // What is withheld waits in its lane; anything else has no lane but the caller's.
     if (!isWithheld) throw refusal;
   }

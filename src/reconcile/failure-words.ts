@@ -58,6 +58,11 @@ export function describeRetry({ retryAt }: Failure): string {
   return `Next try at ${retryAt}.`;
 }
 
+/** For words that outlast the next try. */
+export function withoutRetry(text: string): string {
+  return text.replaceAll(/ ?Next try at [^ ]+\./g, '');
+}
+
 /** What the API's support finds its own answer by. */
 export function describeRequest(requestId: string): string {
   return `Request id of the API: ${requestId}.`;

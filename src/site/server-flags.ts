@@ -105,11 +105,11 @@ export const bundleServerFlags = {
   extraCaFile: path.optional('PEM file of authorities to trust beside the system’s'),
   maxArchiveSize: positiveBytes.withDefault(
     sizeText(defaultLimits.maxArchiveBytes),
-    'Largest archive, as sent',
+    'Largest archive, as sent; the chart sets server.maxBundleSize, 1GiB',
   ),
   maxBundleSize: positiveBytes.withDefault(
     sizeText(defaultLimits.maxTotalBytes),
-    'Largest archive, unpacked',
+    'Largest archive, unpacked; the chart sets server.maxBundleSize, 1GiB',
   ),
   maxFileSize: positiveBytes.withDefault(sizeText(defaultLimits.maxFileBytes), 'Largest single file'),
   maxFiles: positiveCount.withDefault(`${defaultLimits.maxFiles}`, 'Most entries of an archive'),

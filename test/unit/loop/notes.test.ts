@@ -92,7 +92,47 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
   'a link that is fresh again is good news': [
     { conditions: [condition('LinkFresh', 'False', 'Dead')] },
     { conditions: [condition('LinkFresh', 'True', 'Fresh')] },
-    ['Normal Fresh'],
+    ['Normal LinkFresh'],
+  ],
+  'a dead link says what is dead': [
+    steady,
+    { ...steady, conditions: [ready, condition('LinkFresh', 'False', 'Dead')] },
+    ['Warning LinkDead'],
+  ],
+  'a target that is left behind says that it is one': [
+    {},
+    { conditions: [condition('TargetsSynced', 'False', 'NotGranted')] },
+    ['Warning TargetsNotGranted'],
+  ],
+  'an export of the same content ends with a word, once': [
+    steady,
+    {
+      ...steady,
+      job: { id: 'se_1', verdict: 'Unchanged' },
+      conditions: [ready, condition('Exported', 'True', 'Unchanged')],
+    },
+    ['Normal Unchanged'],
+  ],
+  'and says nothing later': [
+    { ...steady, job: { id: 'se_1', verdict: 'Unchanged' } },
+    { ...steady, job: { id: 'se_1', verdict: 'Unchanged' } },
+    [],
+  ],
+  'what stalled and does no longer is good news': [
+    { conditions: [condition('Stalled', 'True', 'KeyRefused')] },
+    { conditions: [condition('Ready', 'False', 'Exporting')] },
+    ['Normal NoLongerStalled'],
+  ],
+  'a pin that was mistyped is one once it is corrected': [
+    {
+      ...steady,
+      conditions: [
+        condition('Ready', 'False', 'PinnedVersionUnknown'),
+        condition('Stalled', 'True', 'PinnedVersionUnknown'),
+      ],
+    },
+    { ...steady, conditions: [pinned] },
+    ['Normal Pinned', 'Normal NoLongerStalled'],
   ],
   'a first fresh link is none': [{}, { conditions: [condition('LinkFresh', 'True', 'Fresh')] }, []],
   'stalling is a warning': [
@@ -122,6 +162,15 @@ for (const [name, [before, after, expected]] of Object.entries(rows)) {
     );
   });
 }
+
+test('an event does not say when the next try is: it is read when that is past', () => {
+  const failing = {
+    ...condition('LinkFresh', 'False', 'Due'),
+    message: 'Due. It failed. Next try at 2026-01-05T12:01:00Z. Request id of the API: 7.',
+  };
+  const [note] = notesOf(steady, { ...steady, conditions: [ready, failing] });
+  assert.equal(note?.message, 'Due. It failed. Request id of the API: 7.');
+});
 
 test('an event names what it is about: the job, the version, and the one before it', () => {
   const words = (after: Status): string =>

@@ -51,6 +51,18 @@ export function createMetrics(sources: MetricsSources): OperatorMetrics {
   const gauge = gaugeIn(registry);
   gauge('staticexport_build_info', 'Always 1; the version that runs', { version }, () => 1);
   registerReports(registry, sources.reports);
+  gauge(
+    'staticexport_inspections_active',
+    'Archives that are downloaded and read',
+    {},
+    () => sources.inspections().taken,
+  );
+  gauge(
+    'staticexport_inspections_waiting',
+    'Archives that wait for others to be read',
+    {},
+    () => sources.inspections().waiting,
+  );
   registerWatches(registry, sources.watch);
   return {
     registry,

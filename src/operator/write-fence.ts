@@ -6,7 +6,7 @@
 import type { Transport } from '../kube/transport.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 
-/** @param isHeld judged anew for every try of every write, the moment before its first byte leaves */
+/** @param isHeld judged anew for every write, and for each of its tries the moment before its first byte leaves */
 export function fenceWrites(transport: Transport, isHeld: () => boolean): Transport {
   const permit = (): void => {
     if (isHeld()) return;
@@ -14,6 +14,11 @@ export function fenceWrites(transport: Transport, isHeld: () => boolean): Transp
   };
   return {
     ...transport,
-    call: (call, signal) => transport.call(call.method === 'GET' ? call : { ...call, permit }, signal),
+    call: async (call, signal) => {
+      if (call.method === 'GET') return transport.call(call, signal);
+      // It needs no credentials and no connection to be refused.
+      permit();
+      return transport.call({ ...call, permit }, signal);
+    },
   };
 }

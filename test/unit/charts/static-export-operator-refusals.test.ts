@@ -114,6 +114,7 @@ for (const [words, values, expected] of [
     /servers with the default server\.maxBundleSize=1Gi refuse them[\s\S]*spec\.promotion\.maxBundleSize/,
   ],
   ['a CRD that goes', { ...api, crds: { keep: false } }, /deletes the CRD, and with it every StaticExport/],
+  ['a further operator', { ...api, crds: { install: false } }, /NOTE: .*\bNo StaticExport may have two/],
   ['the export service', service, /server\.allowPrivateLinks=true[\s\S]*allow port 8480/],
   [
     'an export service that forgets',

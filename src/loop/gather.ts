@@ -2,31 +2,21 @@
 // process remembers. The rest of the pass decides on the Observation made here. The key and the link stay in
 // `Handles`, which no decision sees.
 
-import {
-  type PublishedBundle,
-  PublishedBundleError,
-  parsePublishedBundle,
-} from '../bundle/published-bundle.ts';
-import type {
-  GateState,
-  KeyState,
-  Observation,
-  OutputState,
-  PublishedFacts,
-} from '../reconcile/observation.ts';
+import type { PublishedBundle } from '../bundle/published-bundle.ts';
+import type { GateState, KeyState, Observation } from '../reconcile/observation.ts';
 import { hashInputs, inputsInHand } from '../reconcile/spread.ts';
 import { wholeSecond } from '../staticexport/instant.ts';
-import { annotations, outputKeys } from '../staticexport/names.ts';
+import { annotations } from '../staticexport/names.ts';
 import type { StaticExport } from '../staticexport/parse.ts';
 import type { Spec } from '../staticexport/schema.ts';
 import { applyDefaults, type Wanted } from '../staticexport/wanted.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
+import { readOutputs } from './found-outputs.ts';
 import { gateId, resourceId } from './memory.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from './ports.ts';
 import { isDisputed, withoutTheirRefusal } from './rivals.ts';
-import { correctLife } from './set-back.ts';
 
 /*
  * The scenarios that the readers of an Observation speak of:
@@ -37,6 +27,7 @@ import { correctLife } from './set-back.ts';
  *   D  lost output         status.active, Secret absent   → mint the active job again, same version
  *   E  lost response       status.start without an id     → the same start, same key, twice at most
  *   F  somebody else's     Secret without our ownership   → held, untouched
+ *   G  a right lost        Secret that may not be read    → held, and judged by what status knew last
  */
 
 /** What a pass holds besides the observation; never logged, never decided on. */
@@ -57,7 +48,7 @@ const maxTokenLength = 256;
 
 /**
  * @param spec of the parsed `object`, or what remains of it
- * @throws {ClusterError} when a read fails for another reason than a missing right to the key's Secret
+ * @throws {ClusterError} when a read fails, but for a right to the key's Secret or the outputs that is missing
  */
 export async function gather(
   object: StaticExportObject,
@@ -72,13 +63,10 @@ export async function gather(
   const id = gateId(wanted.baseUrl, namespace, wanted.keySecret);
   const gate = edge.memory.gates.get(id) ?? openGate;
   const status = withoutTheirRefusal(stored, gate, edge);
-  const outputKey = { namespace, name: wanted.outputName };
-  const [found, secret, configMap] = await Promise.all([
+  const [found, outputs] = await Promise.all([
     readKey(metadata, wanted, edge, signal),
-    edge.cluster.readSecret(outputKey, signal),
-    edge.cluster.readConfigMap(outputKey, signal),
+    readOutputs(metadata, wanted.outputName, status, edge, signal),
   ]);
-  const published = secret === undefined ? undefined : readPublished(secret);
   const observation: Observation = {
     now: wholeSecond(edge.clock.now()),
     uid: metadata.uid,
@@ -98,16 +86,12 @@ export async function gather(
     promote: readToken(metadata, annotations.promote),
     isHostAllowed: wanted.baseUrl !== undefined && isAllowedHost(wanted.baseUrl, edge.settings),
     key: found.state,
-    output: outputState(
-      metadata.uid,
-      secret,
-      configMap,
-      published && correctLife(edge.memory.links, resourceId(metadata), published, edge.clock),
-    ),
+    output: outputs.state,
     gate,
     process: readProcess(metadata, edge, status.job?.id),
     requestTimeoutMs: edge.settings.requestTimeoutMs,
   };
+  const { secret, configMap, published } = outputs;
   return { observation, handles: { key: found.key, secret, configMap, published, gateId: id } };
 }
 
@@ -171,37 +155,4 @@ function judgeKey(
   if (key === '') return { state: { kind: 'empty' }, key: undefined };
   if (key.length > 4096 || !/^[\x21-\x7e]+$/.test(key)) return { state: { kind: 'invalid' }, key: undefined };
   return { state: { kind: 'present', secretVersion, hasUsualPrefix: key.startsWith('svc_') }, key };
-}
-
-/** `undefined` when our Secret lost its document or somebody wrote nonsense into it. */
-export function readPublished(secret: SecretObject): PublishedBundle | undefined {
-  const bytes = secret.data[outputKeys.bundle];
-  if (bytes === undefined) return undefined;
-  try {
-    return parsePublishedBundle(new TextDecoder().decode(bytes));
-  } catch (error) {
-    if (error instanceof PublishedBundleError) return undefined;
-    throw error;
-  }
-}
-
-/** The document without its link. */
-export function factsOf(published: PublishedBundle): PublishedFacts {
-  const { bundleUrl: _link, ...facts } = published;
-  return facts;
-}
-
-function outputState(
-  uid: string,
-  secret: SecretObject | undefined,
-  configMap: ConfigMapObject | undefined,
-  published: PublishedBundle | undefined,
-): OutputState {
-  const isOurs = (one: { readonly metadata: ObjectMeta }): boolean =>
-    one.metadata.ownerReferences.some((owner) => owner.uid === uid);
-  if (secret !== undefined && !isOurs(secret)) return { kind: 'foreign', objectKind: 'Secret' };
-  const isConfigMapForeign = configMap !== undefined && !isOurs(configMap);
-  if (secret === undefined)
-    return isConfigMapForeign ? { kind: 'foreign', objectKind: 'ConfigMap' } : { kind: 'absent' };
-  return { kind: 'ours', published: published && factsOf(published), isConfigMapForeign };
 }

@@ -63,6 +63,8 @@ export interface ProcessMemory {
   readonly candidates: Map<string, CandidateWork>;
   /** By {@link resourceId}: the published link as it was seen last. */
   readonly links: Map<string, SeenLink>;
+  /** By {@link resourceId}: since when the cluster will not let an output be read, on the monotonic clock. */
+  readonly refusedSince: Map<string, number>;
   /** By {@link gateId}: the version of the Secret whose odd prefix was mentioned already. */
   readonly warnedKeys: Map<string, string>;
   /** By {@link resourceId}: the gate it goes through. A gate that nobody goes through is forgotten. */
@@ -86,11 +88,12 @@ export function createMemory(signal: AbortSignal, places = new InspectionPlaces(
     polls: new Map(),
     candidates: new Map(),
     links: new Map(),
+    refusedSince: new Map(),
     warnedKeys: new Map(),
     users: new Map(),
+    rivals: createRivals(),
     userCounts: new Map(),
     places,
-    rivals: createRivals(),
     signal,
   };
 }
@@ -147,6 +150,7 @@ export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   const id = resourceId(key);
   memory.polls.delete(id);
   memory.links.delete(id);
+  memory.refusedSince.delete(id);
   memory.rivals.ours.delete(id);
   memory.rivals.found.delete(id);
   dropCandidate(memory, id);

@@ -10,7 +10,8 @@ import { apiVersion, fluxWatchLabel, kind, managedByLabels, outputKeys } from '.
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { Link } from '../wire/link.ts';
 import type { PassEdge } from './edge.ts';
-import { factsOf, type Handles, readPublished } from './gather.ts';
+import { factsOf, readPublished } from './found-outputs.ts';
+import type { Handles } from './gather.ts';
 import type { AppliedObject, ObjectMeta, StaticExportObject } from './ports.ts';
 
 export interface OutputsWritten {
@@ -40,7 +41,7 @@ export async function writeOutputs(
   const wanted =
     publish === undefined ? handles.published : { ...publish.publication, bundleUrl: publish.link };
   const kept = { state, published: handles.published, refusal: undefined, isPublished: false };
-  if (state.kind === 'foreign' || wanted === undefined) return kept;
+  if (state.kind === 'foreign' || state.kind === 'unreadable' || wanted === undefined) return kept;
   const secret = secretOf(metadata, name, wanted, handles.secret?.metadata);
   const configMap = configMapOf(metadata, name, wanted, handles.configMap?.metadata);
   const isSecretKept =
@@ -52,7 +53,8 @@ export async function writeOutputs(
   const isConfigMapKept =
     handles.configMap !== undefined && holds(handles.configMap.data, handles.configMap.metadata, configMap);
   const isForeign = state.kind === 'ours' && state.isConfigMapForeign === true;
-  const isConfigMapLeft = isConfigMapKept || isForeign;
+  const { unreadConfigMap } = state;
+  const isConfigMapLeft = isConfigMapKept || isForeign || unreadConfigMap !== undefined;
   const told = isConfigMapLeft ? undefined : edge.cluster.applyConfigMap(configMap, signal);
   const refusal =
     told &&
@@ -64,7 +66,12 @@ export async function writeOutputs(
   // Targets follow what the Secret holds, as the write was answered, not what this pass meant to write.
   const published = readPublished(applied);
   return {
-    state: { kind: 'ours', published: published && factsOf(published), isConfigMapForeign: isForeign },
+    state: {
+      kind: 'ours',
+      published: published && factsOf(published),
+      isConfigMapForeign: isForeign,
+      unreadConfigMap,
+    },
     published,
     refusal,
     isPublished: true,

@@ -23,6 +23,7 @@ import { observe } from './observed.ts';
 import { writeOutputs } from './outputs.ts';
 import type { ObjectKey, StaticExportObject } from './ports.ts';
 import { leaveIdlePlace, stopUnwantedReading } from './reading.ts';
+import { PassRefused, tellRefusal, withObserved } from './refused-pass.ts';
 import { findRival, noteOwn } from './rivals.ts';
 import { saveStarted, saveStatus } from './save.ts';
 import { correctLife } from './set-back.ts';
@@ -34,8 +35,8 @@ const unreadableLookMs = 3_600_000;
  * Brings one StaticExport one step further. Never run twice at once for the same key.
  *
  * @returns when to look again, at the latest
- * @throws {ClusterError} when the cluster could not be read or written (`Conflict`: somebody wrote first); what was
- *   done is found by the next pass. Call again with a back-off.
+ * @throws {ClusterError} when the cluster could not be read or written (`Conflict`: somebody wrote first), a
+ *   `PassRefused` where all was seen; what was done is found by the next pass. Call again with a back-off.
  */
 export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSignal): Promise<PassOutcome> {
   const object = await edge.cluster.readStaticExport(key, signal);
@@ -59,11 +60,14 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const before = adopt(observation);
   const plan = choose(classify(before), before);
   stopUnwantedReading(key, plan.state, edge.memory);
-  const done = await execute(
-    { plan, observation: before, object, key: handles.key, published: handles.published?.bundleUrl },
-    edge,
-    signal,
-  );
+  const work = {
+    plan,
+    observation: before,
+    object,
+    key: handles.key,
+    published: handles.published?.bundleUrl,
+  };
+  const done = await tellRefusal(execute(work, edge, signal), object, edge);
 
   const settling = { ...before, now: wholeSecond(edge.clock.now()) };
   const settled = settle(settling, plan, done.result);
@@ -71,11 +75,15 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const wanted = adopt({ ...settling, status: settled.status, gate });
   const stored =
     done.result.kind === 'started'
-      ? await saveStarted(
-          done.object,
-          statusOf(wanted, classify(wanted), wanted.status.targets ?? []),
+      ? await tellRefusal(
+          saveStarted(
+            done.object,
+            statusOf(wanted, classify(wanted), wanted.status.targets ?? []),
+            edge,
+            signal,
+          ),
+          object,
           edge,
-          signal,
         )
       : done.object;
 
@@ -99,7 +107,7 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const targets = await writeTargets(
     before.wanted.targets,
     {
-      isUnreadable: resource.spec === undefined,
+      isUnknown: resource.spec === undefined || before.output.kind === 'unreadable',
       owner: object.metadata,
       now: after.now,
       isSuspended: before.wanted.isSuspended,
@@ -115,7 +123,11 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
 
   const state = classify(after);
   const status = statusOf(after, state, targets);
-  const saved = await saveStatus(stored, status, edge, signal);
+  const last = { ...after, status };
+  const unreadable = resource.spec === undefined ? 'InvalidSpec' : undefined;
+  const observed = observe(last, state, plan.action.kind, done.result, refusal?.code ?? unreadable);
+  const saving = tellRefusal(saveStatus(stored, status, edge, signal), object, edge);
+  const saved = await withObserved(saving, observed);
   noteOwn(saved, edge);
   const notes = notesOf(resource.status, status);
   for (const note of notes) edge.events.record(saved, note);
@@ -125,10 +137,8 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
     const message = `${exportedReasons[reason]} ${sentence(why)}`;
     if (!isTold) edge.events.record(saved, { type: 'Warning', reason, message });
     // What is withheld waits in its lane; anything else has no lane but the caller's.
-    if (!isWithheld) throw refusal;
+    if (!isWithheld) throw new PassRefused(refusal, observed);
   }
-  const last = { ...after, status };
-  const unreadable = resource.spec === undefined ? 'InvalidSpec' : undefined;
   const upcoming = choose(state, last);
   leaveIdlePlace(key, upcoming, edge.memory);
   const wakeAt = nextWake(last, upcoming);
@@ -139,7 +149,7 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
     ),
     contestedBy: rival?.installation,
     because: plan.because,
-    observed: observe(last, state, plan.action.kind, done.result, refusal?.code ?? unreadable),
+    observed,
   };
 }
 
@@ -152,7 +162,7 @@ async function reportUnreadable(
 ): Promise<PassOutcome> {
   const generation = object.metadata.generation ?? 0;
   const next = statusOfUnreadable(status, problems, generation, wholeSecond(edge.clock.now()));
-  const saved = await saveStatus(object, next, edge, signal);
+  const saved = await tellRefusal(saveStatus(object, next, edge, signal), object, edge);
   noteOwn(saved, edge);
   for (const note of notesOf(status, next)) edge.events.record(saved, note);
   return { wakeAfterMs: unreadableLookMs, because: 'unreadable → none', observed: undefined };

@@ -26,8 +26,8 @@ export interface TargetsInput {
   readonly owner: ObjectMeta;
   readonly now: number;
   readonly isSuspended: boolean;
-  /** The spec is: what targets it names is not known, and all stays as it was. */
-  readonly isUnreadable: boolean;
+  /** What the spec names, or what is published, cannot be read: all stays as it was. */
+  readonly isUnknown: boolean;
   /** The spec is new, or an export was asked for: a person is looking, and no back-off counts. */
   readonly isHurried: boolean;
   readonly published: PublishedBundle | undefined;
@@ -41,7 +41,7 @@ export async function writeTargets(
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<readonly TargetStatus[]> {
-  if (input.isUnreadable) return input.before;
+  if (input.isUnknown) return input.before;
   const results: TargetStatus[] = [];
   for (const target of targets) {
     const before = input.before.find((one) => one.target === target.id);

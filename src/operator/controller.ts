@@ -3,16 +3,27 @@
 // Knows nothing of what a pass does.
 // Invariants: every key ends its turn in exactly one of: a next look, a retry, or gone; no key turns without end.
 
-import type { PassOutcome } from '../loop/edge.ts';
+import type { Observed, PassOutcome } from '../loop/edge.ts';
 import type { ObjectKey } from '../loop/ports.ts';
+import { PassRefused } from '../loop/refused-pass.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { withinLimit } from '../runtime/time-limit.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
+import { publishableCode } from '../wire/publishable-error.ts';
 import type { WorkQueue } from './work-queue.ts';
 
 export type PassResult = 'success' | 'requeue_after' | 'gone' | 'conflict' | 'error' | 'timeout';
+
+/** A pass that did not come to its end. */
+export interface FailedPass {
+  /** This one included; a pass that was only overtaken by somebody's edit is no failure the first times. */
+  readonly inARow: number;
+  readonly code: string;
+  /** What it saw all the same, where it got that far. */
+  readonly observed: Observed | undefined;
+}
 
 export interface ControllerOptions {
   readonly queue: WorkQueue;
@@ -33,6 +44,7 @@ export interface ControllerOptions {
     result: PassResult,
     tookMs: number,
     outcome: PassOutcome | undefined,
+    failed: FailedPass | undefined,
   ) => void;
 }
 
@@ -101,7 +113,7 @@ async function turn(
       );
     }
     const result = wakeAfterMs === undefined ? 'gone' : 'requeue_after';
-    options.observe(key, result, clock.monotonic() - startedAt, outcome);
+    options.observe(key, result, clock.monotonic() - startedAt, outcome, undefined);
     logOutcome(logger, text, outcome);
   } catch (error) {
     if (work.aborted) return;
@@ -115,11 +127,18 @@ async function turn(
     };
     const retryMs = retryAfterMs(error, delay, random);
     queue.addAfter(text, retryMs);
-    options.observe(key, result, clock.monotonic() - startedAt, undefined);
     // Somebody wrote first: ordinary, and the next pass reads what they wrote.
-    if (result === 'conflict' && failed < 5) logger.debug({ object: text, error, retryMs }, 'pass overtaken');
+    const isOrdinary = result === 'conflict' && failed < 5;
+    const failure = isOrdinary ? undefined : failedPass(error, failed, result);
+    options.observe(key, result, clock.monotonic() - startedAt, undefined, failure);
+    if (isOrdinary) logger.debug({ object: text, error, retryMs }, 'pass overtaken');
     else logger.warn({ object: text, error, result, failures: failed, retryMs }, 'pass failed');
   }
+}
+
+function failedPass(error: unknown, inARow: number, result: PassResult): FailedPass {
+  const code = result === 'timeout' ? 'PassTimeout' : publishableCode(error);
+  return { inARow, code, observed: error instanceof PassRefused ? error.observed : undefined };
 }
 
 /** @returns how many passes in a row, this one included, asked for the next one at once */

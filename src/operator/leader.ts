@@ -111,9 +111,9 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
         clock,
         random,
         logger,
-        observe: (key, result, tookMs, outcome) => {
+        observe: (key, result, tookMs, outcome, failed) => {
           metrics.pass(key, result, tookMs, outcome);
-          reports.put(key, outcome);
+          reports.put(key, outcome, failed);
         },
       },
       work,

@@ -68,7 +68,7 @@ export async function runOperator(
     installation,
     contested: createRivalPace(clock, feed.wakeAfter),
   });
-  const reports = createReports(watches);
+  const reports = createReports(watches, clock);
   const lifeLeftMs = (key: string): number | undefined => {
     const expiresAt = watches.get(key)?.facts.linkExpiresAt;
     return expiresAt === undefined ? undefined : expiresAt - clock.now();

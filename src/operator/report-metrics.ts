@@ -12,6 +12,8 @@ import type { StatusFacts } from './known-resource.ts';
 export interface ResourceReport extends StatusFacts {
   readonly key: ObjectKey;
   readonly observed: Observed;
+  /** Passes in a row that did not come to their end. */
+  readonly failedPasses: number;
   /** What the link before the present one had left when it was replaced; below zero: it was dead. */
   readonly lifeLeftMs: number | undefined;
   /** Another installation that writes the same status. */
@@ -31,8 +33,13 @@ const gauges: readonly (readonly [
   ['staticexport_suspended', '1 if suspended', ({ observed }) => flag(observed.isSuspended)],
   [
     'staticexport_failing',
-    '1 if the last pass met a failure',
+    '1 if the last pass met a failure, or did not come to its end',
     ({ observed }) => flag(observed.failure !== undefined),
+  ],
+  [
+    'staticexport_failed_passes',
+    'Passes in a row that did not come to their end, while there are any; what the cluster said is in the log',
+    ({ failedPasses }) => (failedPasses > 0 ? failedPasses : undefined),
   ],
   ['staticexport_pages', 'Pages of the published version', ({ pages }) => pages],
   [

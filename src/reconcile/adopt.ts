@@ -55,6 +55,8 @@ export function nextExportFailure(
 }
 
 function adoptPublished({ status, output, wanted }: Observation): Status {
+  // What may not be read says nothing: status is all that is known.
+  if (output.kind === 'unreadable') return status;
   const published = output.kind === 'ours' ? output.published : undefined;
   if (published === undefined) {
     const { active } = status;

@@ -50,6 +50,7 @@ function isLinkWanted({ link }: State, now: number): boolean {
     case 'unmintable':
       return link.until <= now;
     case 'none':
+    case 'unreadable':
     case 'fresh':
     case 'waiting':
       return false;
@@ -59,7 +60,7 @@ function isLinkWanted({ link }: State, now: number): boolean {
 }
 
 function mintRefresh({ link }: State, baseUrl: string | undefined): Action {
-  return link.kind === 'none' || link.kind === 'fresh'
+  return link.kind === 'none' || link.kind === 'unreadable' || link.kind === 'fresh'
     ? none
     : { kind: 'mint', jobId: link.jobId, cause: 'refresh', baseUrl };
 }

@@ -8,7 +8,7 @@ import { resendTime, timeoutTime } from './adopt.ts';
 import { boundByDeath, retryTime } from './backoff.ts';
 import { isPinned } from './history.ts';
 import { isFromTheFuture, refreshTime } from './link-timing.ts';
-import { isOutputTaken, type Observation, pendingRequest } from './observation.ts';
+import { isOutputTaken, knownClock, type Observation, pendingRequest, unreadOutput } from './observation.ts';
 import { pollTime } from './poll.ts';
 import { readSchedule } from './schedule.ts';
 import type { ExportState, HeldReason, LinkState, State, Subject, Want } from './state.ts';
@@ -57,6 +57,7 @@ function pinnedEntry(
 function classifyExport(observation: Observation): ExportState {
   const { status, wanted, promote } = observation;
   if (isOutputTaken(observation)) return { kind: 'held', why: 'OutputNotOwned' };
+  if (unreadOutput(observation) !== undefined) return { kind: 'held', why: 'OutputUnreadable' };
   if (wanted.pin !== undefined) return classifyPinned(observation);
   const { job, start, candidate } = status;
   if (job !== undefined && job.verdict === undefined) return followJob(observation, job, 'job');
@@ -172,6 +173,9 @@ function classifyLink(observation: Observation): LinkState {
   const { status, output, now, uid, wanted } = observation;
   const { active, failures } = status;
   if (active === undefined || output.kind === 'foreign') return { kind: 'none' };
+  if (output.kind === 'unreadable') {
+    return { kind: 'unreadable', isDead: (knownClock(observation)?.expiresAt ?? 0) <= now };
+  }
   const published = output.kind === 'ours' ? output.published : undefined;
   const expiresAt = published?.expiresAt ?? 0;
   const isDead = expiresAt <= now;

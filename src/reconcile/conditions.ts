@@ -18,7 +18,7 @@ import type { Condition, Failure, TargetStatus } from '../staticexport/status-sc
 import { factsOf } from './facts.ts';
 import { describeFailure, describeJob, describeRetry, describeTry, sentence } from './failure-words.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from './link-timing.ts';
-import { isOutputTaken, type Observation } from './observation.ts';
+import { isOutputTaken, knownClock, type Observation, unreadOutput } from './observation.ts';
 import { describeReady } from './ready-words.ts';
 import type { AccessReason, State } from './state.ts';
 
@@ -31,7 +31,20 @@ export interface Claim {
 }
 
 export function isLinkDead({ link }: State): boolean {
-  return link.kind === 'dead' || ((link.kind === 'waiting' || link.kind === 'unmintable') && link.isDead);
+  switch (link.kind) {
+    case 'dead':
+      return true;
+    case 'unreadable':
+    case 'waiting':
+    case 'unmintable':
+      return link.isDead;
+    case 'none':
+    case 'fresh':
+    case 'due':
+      return false;
+    default:
+      return link satisfies never;
+  }
 }
 
 /** All claims that hold; `Reconciling`, `Stalled` and `TargetsSynced` only where they apply. */
@@ -70,6 +83,7 @@ function stalledReason(observation: Observation, state: State): StalledReason | 
   if (specProblems.length > 0) return 'InvalidSpec';
   const isWanting = state.want.kind !== 'satisfied' || isLinkDead(state);
   if (isOutputTaken(observation)) return 'OutputNotOwned';
+  if (unreadOutput(observation) !== undefined) return 'OutputUnreadable';
   if (state.access.kind === 'closed' && state.access.reason !== 'KeyMissing' && isWanting)
     return state.access.reason;
   if (state.export.kind === 'held' && state.export.why === 'InvalidSchedule') return 'InvalidSchedule';
@@ -228,13 +242,13 @@ function isExportedReason(reason: string): reason is ExportedReason {
 }
 
 function claimLinkFresh(observation: Observation, state: State): Claim {
-  const { output, uid, wanted, now, status } = observation;
+  const { uid, wanted, now, status } = observation;
   const fresh = (value: Condition['status'], reason: LinkReason, failure?: Failure): Claim => {
     const failed = failure && describeFailure(failure, observation);
     const words = [linkReasons[reason], factsOf(reason, observation), failed];
     return claim('LinkFresh', value, reason, words.filter(isText).join(' '));
   };
-  const published = output.kind === 'ours' ? output.published : undefined;
+  const published = knownClock(observation);
   if (state.link.kind === 'none') return fresh('Unknown', 'NotPublished');
   if (state.link.kind === 'unmintable') return fresh('False', 'JobGone');
   const failure = status.failures?.link;

@@ -3,8 +3,8 @@
 
 import { formatInstant } from '../staticexport/instant.ts';
 import { annotations, outputKeys } from '../staticexport/names.ts';
-import { describeJob, describeRequest } from './failure-words.ts';
-import type { Observation } from './observation.ts';
+import { describeJob, describeRequest, sentence } from './failure-words.ts';
+import { knownClock, type Observation, unreadOutput } from './observation.ts';
 
 /** @returns a sentence, or `undefined` where the reason's own says all */
 export function factsOf(reason: string, observation: Observation): string | undefined {
@@ -30,6 +30,8 @@ export function factsOf(reason: string, observation: Observation): string | unde
       return `schedule "${wanted.schedule ?? ''}", timeZone "${wanted.timeZone}".`;
     case 'OutputNotOwned':
       return outputFacts(observation);
+    case 'OutputUnreadable':
+      return unreadFacts(observation);
     case 'PinnedVersionUnknown':
       return pinFacts(observation);
     case 'PinnedJobGone':
@@ -79,8 +81,8 @@ function jobFacts(reason: string, observation: Observation): string | undefined 
 }
 
 /** How long there is to act. */
-function linkEnd({ output }: Observation): string | undefined {
-  const published = output.kind === 'ours' ? output.published : undefined;
+function linkEnd(observation: Observation): string | undefined {
+  const published = knownClock(observation);
   return published && `The published link ends at ${formatInstant(published.expiresAt)}.`;
 }
 
@@ -91,13 +93,27 @@ function lostJobFacts(observation: Observation): string | undefined {
   return [job, linkEnd(observation)].filter((part) => part !== undefined).join(' ');
 }
 
-function deadLinkFacts({ output, wanted, status }: Observation): string {
-  const published = output.kind === 'ours' ? output.published : undefined;
+function deadLinkFacts(observation: Observation): string {
+  const { output, wanted, status } = observation;
+  const published = knownClock(observation);
+  const version = status.active?.version ?? '';
   if (published !== undefined) {
-    return `The link of version ${published.version} ended at ${formatInstant(published.expiresAt)}.`;
+    return `The link of version ${version} ended at ${formatInstant(published.expiresAt)}.`;
   }
+  if (output.kind === 'unreadable')
+    return `No link of version ${version} was there when it could be read last.`;
   const lost = output.kind === 'ours' ? `no longer holds ${outputKeys.bundle}` : 'was deleted';
-  return `Secret ${wanted.outputName} ${lost}; it is written again, under the version ${status.active?.version ?? ''}, as soon as a link can be had.`;
+  return `Secret ${wanted.outputName} ${lost}; it is written again, under the version ${version}, as soon as a link can be had.`;
+}
+
+/** Which right is missing, and how much time is left. */
+function unreadFacts(observation: Observation): string {
+  const { output, now } = observation;
+  const why = sentence(unreadOutput(observation) ?? '');
+  // The Secret of an output whose ConfigMap alone may not be read is refreshed as ever.
+  if (output.kind !== 'unreadable' || observation.status.active === undefined) return why;
+  const isDead = (knownClock(observation)?.expiresAt ?? 0) <= now;
+  return [why, isDead ? deadLinkFacts(observation) : linkEnd(observation)].join(' ');
 }
 
 function outputFacts({ output, wanted }: Observation): string {

@@ -1,6 +1,7 @@
 // Everything a decision may look at, as one readonly value that holds the time. Gathered once per pass.
 // Refuses: holding a key or a link. Of both only what may be published is here: state, host, clock.
 
+import { readInstant } from '../staticexport/instant.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { Wanted } from '../staticexport/wanted.ts';
 
@@ -22,7 +23,9 @@ export interface PublishedFacts {
 }
 
 export type OutputState =
-  | { readonly kind: 'absent' }
+  | { readonly kind: 'absent'; readonly unreadConfigMap?: string | undefined }
+  /** The cluster will not let the Secret be read: what is published is not known. `why` is safe to publish. */
+  | { readonly kind: 'unreadable'; readonly why: string }
   /** Secret or ConfigMap of that name without our ownership. */
   | { readonly kind: 'foreign'; readonly objectKind: 'Secret' | 'ConfigMap' }
   /** `published` is `undefined` when our own Secret lost its document. */
@@ -31,6 +34,8 @@ export type OutputState =
       readonly published: PublishedFacts | undefined;
       /** The ConfigMap of that name belongs to somebody else; the Secret is kept alive all the same. */
       readonly isConfigMapForeign?: boolean;
+      /** Why the ConfigMap may not be read, safe to publish; the Secret is kept alive all the same. */
+      readonly unreadConfigMap?: string | undefined;
     };
 
 export interface GateState {
@@ -85,6 +90,26 @@ export interface Observation {
 /** Something of the output's name belongs to somebody else: nothing new is published. */
 export function isOutputTaken({ output }: Pick<Observation, 'output'>): boolean {
   return output.kind === 'foreign' || (output.kind === 'ours' && output.isConfigMapForeign === true);
+}
+
+/** What the cluster said when it would not let an output be read: nothing new is published over it. */
+export function unreadOutput({ output }: Pick<Observation, 'output'>): string | undefined {
+  if (output.kind === 'foreign') return undefined;
+  return output.kind === 'unreadable' ? output.why : output.unreadConfigMap;
+}
+
+/** The published link's clock: as the Secret says, or as status knew it last where the Secret may not be read. */
+export function knownClock({
+  output,
+  status,
+}: Pick<Observation, 'output' | 'status'>): Pick<PublishedFacts, 'issuedAt' | 'expiresAt'> | undefined {
+  if (output.kind === 'ours') return output.published;
+  if (output.kind !== 'unreadable') return undefined;
+  const [issuedAt, expiresAt] = [
+    readInstant(status.active?.linkIssuedAt),
+    readInstant(status.active?.linkExpiresAt),
+  ];
+  return issuedAt === undefined || expiresAt === undefined ? undefined : { issuedAt, expiresAt };
 }
 
 /** A request that no export has answered yet. */

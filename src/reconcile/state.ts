@@ -40,7 +40,7 @@ export interface Subject {
 }
 
 export type HeldReason =
-  | Extract<StalledReason, 'OutputNotOwned' | 'InvalidSchedule'>
+  | Extract<StalledReason, 'OutputNotOwned' | 'OutputUnreadable' | 'InvalidSchedule'>
   | 'Suspended'
   | 'Pinned';
 
@@ -60,6 +60,8 @@ export type ExportState =
 
 export type LinkState =
   | { readonly kind: 'none' }
+  /** The Secret that holds it may not be read; its end is known from status. */
+  | { readonly kind: 'unreadable'; readonly isDead: boolean }
   | { readonly kind: 'fresh'; readonly refreshAt: number }
   | { readonly kind: 'due'; readonly jobId: string }
   | { readonly kind: 'dead'; readonly jobId: string; readonly why: 'expired' | 'lost' }

@@ -48,6 +48,7 @@ export function nextRefreshTime({ link, access }: State): number | undefined {
       // Without access no time can be named: it depends on whoever opens it.
       return link.until > 0 && access.kind === 'open' ? link.until : undefined;
     case 'none':
+    case 'unreadable':
     case 'due':
     case 'dead':
       return undefined;

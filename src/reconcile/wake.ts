@@ -7,11 +7,12 @@ import { lookAgainMs } from './access.ts';
 import { maxSends, resendTime } from './adopt.ts';
 import { isHeldAgainstKey } from './forbidden-call.ts';
 import { graceMs, refreshTime } from './link-timing.ts';
-import { isOutputTaken, type Observation } from './observation.ts';
+import { isOutputTaken, knownClock, type Observation, unreadOutput } from './observation.ts';
 import { spreadOf } from './spread.ts';
 import type { Plan, State } from './state.ts';
 
 const hourMs = 3_600_000;
+const outputLookMs = 60_000;
 const targetLookMs = 60_000;
 /** Whoever reads an archive wakes the resource when it ends; this is for a wake-up that got lost. */
 export const inspectingLookMs = 60_000;
@@ -37,12 +38,14 @@ function isReading({ process }: Observation, { action }: Plan): boolean {
 }
 
 function* timersOf(observation: Observation, state: State): Generator<number> {
-  const { status, output, uid, wanted } = observation;
+  const { status, uid, wanted } = observation;
   // While the API may not be called, the lanes' own times bring nothing.
   const isOpen = state.access.kind === 'open';
   if (state.access.kind === 'closed') yield state.access.lookAt;
   if (state.export.kind === 'running') yield state.export.timeoutAt;
-  if (isOutputTaken(observation)) yield observation.now + 60_000;
+  // Nothing tells when somebody gives up the name, or a right is given back.
+  const isOutputHeld = isOutputTaken(observation) || unreadOutput(observation) !== undefined;
+  if (isOutputHeld) yield observation.now + outputLookMs;
   // A mark that was sent for the last time ends by itself.
   const { start } = status;
   if (start !== undefined && start.sends >= maxSends) {
@@ -52,7 +55,7 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
   const { link } = state;
   if (link.kind === 'fresh') yield link.refreshAt;
   if (isOpen && (link.kind === 'waiting' || link.kind === 'unmintable')) yield link.until;
-  const published = output.kind === 'ours' ? output.published : undefined;
+  const published = knownClock(observation);
   if (published !== undefined) {
     yield refreshTime(uid, published, wanted);
     // The first whole second past the grace, when LinkFresh turns.

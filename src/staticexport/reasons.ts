@@ -40,6 +40,8 @@ export const stalledReasons = {
   KeyForbidden:
     'The API forbids this to the key (403); check its scopes, the plan and the domain. It is tried again every 15 minutes.',
   OutputNotOwned: 'The output Secret or ConfigMap exists and belongs to somebody else; it is left alone.',
+  OutputUnreadable:
+    'The operator may not read the output Secret or ConfigMap, and nothing is published over what it cannot see; give it the right back. It looks again within a minute.',
   PinnedVersionUnknown: 'The pinned version is not in status.history; pin one that is, or remove spec.pin.',
   PinnedJobGone: 'The pinned job no longer exists at the API; pin another version, or remove spec.pin.',
   PinnedJobFailed: 'The pinned job did not complete; pin another, or remove spec.pin.',

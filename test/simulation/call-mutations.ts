@@ -52,7 +52,7 @@ export const callMutations: readonly Row[] = [
   [
     'an output of somebody else is taken over',
     '11',
-    'loop/gather.ts',
+    'loop/found-outputs.ts',
     'if (secret !== undefined && !isOurs(secret)) return',
     'if (secret !== undefined && uid === undefined) return',
     'foreignOutput',

@@ -44,7 +44,7 @@ async function exposedMetrics(): Promise<ReadonlyMap<string, { readonly type: st
     workers: 4,
     host: '10.0.0.1',
     queueFigures: () => ({ waiting: 0, active: 0, delayed: 0, longestActiveMs: 0, unfinishedMs: 0 }),
-    reports: createReports({ get: () => undefined }).list,
+    reports: createReports({ get: () => undefined }, { now: () => 0 }).list,
     inspections: () => ({ taken: 0, waiting: 0 }),
     watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 0, auditedAt: 0, namespaces: [] }),
   });

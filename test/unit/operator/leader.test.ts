@@ -55,7 +55,7 @@ function start(isHeld: () => boolean, { answer, exportApi }: Answers = {}) {
   assert.equal(invocation.outcome, 'run');
   if (invocation.outcome !== 'run') assert.fail();
   const queue = new WorkQueue(clock);
-  const reports = createReports({ get: () => undefined });
+  const reports = createReports({ get: () => undefined }, clock);
   const metrics = createMetrics({
     workers: 1,
     host: 'h',

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StoredResource } from '../../../src/kube/stored-object.ts';
 import type { Observed, PassOutcome } from '../../../src/loop/edge.ts';
+import type { FailedPass } from '../../../src/operator/controller.ts';
 import { knownOf } from '../../../src/operator/known-resource.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { createReports } from '../../../src/operator/reports.ts';
@@ -51,8 +52,15 @@ const stored: StoredResource = {
   },
 };
 
+/** While the link of `observed` lives. */
+const t0 = 1_763_722_100_000;
+
 function start() {
-  const reports = createReports({ get: (key) => (key === 'ns/docs' ? knownOf(stored) : undefined) });
+  const wall = { now: t0, isKnown: true };
+  const reports = createReports(
+    { get: (key) => (wall.isKnown && key === 'ns/docs' ? knownOf(stored) : undefined) },
+    { now: () => wall.now },
+  );
   const metrics = createMetrics({
     workers: 4,
     host: '10.0.0.1:6443',
@@ -67,7 +75,7 @@ function start() {
       namespaces: [],
     }),
   });
-  return { reports, metrics, scrape: () => metrics.registry.metrics() };
+  return { reports, metrics, wall, scrape: () => metrics.registry.metrics() };
 }
 
 const key = { namespace: 'ns', name: 'docs' };
@@ -131,16 +139,63 @@ test('what a link had left at its refresh is kept until the next one', async () 
 
 test('an export that finds nothing new moves the time of the last success', async () => {
   const active = { exportedAt: '2026-11-21T10:00:00Z', checkedAt: '2026-11-22T10:00:00Z' };
-  const reports = createReports({ get: () => knownOf({ ...stored, status: { active } }) });
+  const reports = createReports({ get: () => knownOf({ ...stored, status: { active } }) }, { now: () => t0 });
   reports.put(key, outcome());
   assert.equal(reports.list()[0]?.confirmedAt, Date.UTC(2026, 10, 22, 10));
 });
 
-test('a failed pass leaves what was known, a resource that is gone leaves nothing', async () => {
+const failed = (inARow: number, more: Partial<FailedPass> = {}): FailedPass => ({
+  inARow,
+  code: 'Forbidden',
+  observed: undefined,
+  ...more,
+});
+const gaugesOf = async (scrape: () => Promise<string>): Promise<readonly string[]> => {
+  const text = await scrape();
+  return ['ready', 'failing', 'failed_passes'].map((name) => {
+    const line = new RegExp(`^staticexport_${name}\\{${label}\\} (\\d+)$`, 'm');
+    return `${name} ${line.exec(text)?.[1] ?? 'absent'}`;
+  });
+};
+
+test('a failed pass leaves what was known, but for the failure and the death of the link', async () => {
+  const { reports, scrape, wall } = start();
+  reports.put(key, outcome());
+  reports.put(key, undefined);
+  assert.deepEqual(
+    await gaugesOf(scrape),
+    ['ready 1', 'failing 0', 'failed_passes absent'],
+    'only overtaken',
+  );
+  reports.put(key, undefined, failed(1));
+  reports.put(key, undefined, failed(2));
+  assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 1', 'failed_passes 2']);
+  wall.now = observed.linkExpiresAt ?? 0;
+  assert.deepEqual(await gaugesOf(scrape), ['ready 0', 'failing 1', 'failed_passes 2']);
+  reports.put(key, outcome({ linkExpiresAt: wall.now + 60_000 }));
+  assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 0', 'failed_passes absent']);
+});
+
+test('a pass that failed after it had seen everything tells what it saw', async () => {
+  const { reports, scrape, wall } = start();
+  reports.put(key, outcome());
+  wall.now = observed.linkExpiresAt ?? 0;
+  const seen = { ...observed, linkExpiresAt: wall.now + 60_000 };
+  reports.put(key, undefined, failed(7, { observed: seen }));
+  assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 1', 'failed_passes 7']);
+});
+
+test('a resource of which no pass came to its end is shown, until it is gone', async () => {
+  const { reports, scrape, wall } = start();
+  reports.put(key, undefined, failed(1));
+  assert.deepEqual(await gaugesOf(scrape), ['ready 0', 'failing 1', 'failed_passes 1']);
+  wall.isKnown = false;
+  assert.doesNotMatch(await scrape(), /name="docs"/);
+});
+
+test('a resource that is gone leaves nothing', async () => {
   const { reports, scrape } = start();
   reports.put(key, outcome());
-  await scrape();
-  reports.put(key, undefined);
   assert.match(await scrape(), new RegExp(`staticexport_ready\\{${label}\\} 1`));
   reports.put(key, { wakeAfterMs: undefined, because: 'gone', observed: undefined });
   assert.doesNotMatch(await scrape(), /name="docs"/);

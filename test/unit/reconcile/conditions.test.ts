@@ -53,6 +53,7 @@ const stalled: Readonly<Record<Exclude<reasons.StalledReason, 'InvalidSpec'>, Ob
   KeyRefused: withStatus(fresh, { refusedKey }),
   KeyForbidden: withStatus(fresh, { refusedKey: { ...refusedKey, reason: 'Forbidden' } }),
   OutputNotOwned: { ...calm, output: { kind: 'foreign', objectKind: 'ConfigMap' } },
+  OutputUnreadable: { ...calm, output: { kind: 'unreadable', why: 'no "get" on secrets' } },
   PinnedVersionUnknown: withWanted(calm, { pin: { version: 'v', jobId: undefined } }),
   PinnedJobGone: withStatus(withWanted(calm, { pin: { version: active.version, jobId: undefined } }), {
     failures: { link: { ...failure, reason: 'JobGone' } },
@@ -279,6 +280,57 @@ for (const [reason, [observation, status]] of Object.entries(linkFresh)) {
     assert.equal(conditionsOf(observation).get('LinkFresh'), `${status}/${reason}`);
   });
 }
+
+/** What status knows of the published link after a pass that could read it, seen by one that cannot. */
+function unreadAt(seconds: number): Observation {
+  const { status } = adopt(calm);
+  const why = 'the role does not allow "get" on secrets "site-bundle"';
+  return { ...past(seconds), status, output: { kind: 'unreadable', why } };
+}
+
+for (const [seconds, reason] of [
+  [0, 'True/Fresh'],
+  [800, 'False/Due'],
+  [840, 'False/Dead'],
+] as const) {
+  test(`a link whose Secret may not be read is judged by the clock: LinkFresh=${reason} after ${seconds} s`, () => {
+    const seen = adopt(unreadAt(seconds));
+    const { active: known, conditions = [] } = statusOf(seen, classify(seen), []);
+    assert.equal(known?.linkExpiresAt, at(840), 'what was known is kept');
+    const told = new Map(conditions.map((one) => [one.type, one]));
+    assert.equal(`${told.get('LinkFresh')?.status}/${told.get('LinkFresh')?.reason}`, reason);
+    for (const type of ['Ready', 'Stalled']) {
+      assert.equal(told.get(type)?.reason, 'OutputUnreadable');
+      assert.match(
+        told.get(type)?.message ?? '',
+        /The role does not allow "get" on secrets "site-bundle"\. /,
+      );
+      assert.match(
+        told.get(type)?.message ?? '',
+        seconds < 840 ? /ends at .*12:14:00Z/ : /ended at .*12:14:00Z/,
+      );
+    }
+  });
+}
+
+test('a link that was lost before its Secret could no longer be read is not called alive', () => {
+  const lost = adopt({ ...calm, output: { kind: 'absent' } });
+  const found = conditionsOf({ ...lost, output: { kind: 'unreadable', why: 'no' } });
+  assert.equal(found.get('LinkFresh'), 'False/Dead');
+});
+
+test('a ConfigMap that may not be read holds promotions, and the link is refreshed and judged as ever', () => {
+  const unreadConfigMap = 'the role does not allow "get" on configmaps "site-bundle"';
+  for (const [seconds, link] of [
+    [0, 'fresh'],
+    [800, 'due'],
+  ] as const) {
+    const seen = adopt({ ...past(seconds), output: { kind: 'ours', published, unreadConfigMap } });
+    const state = classify(seen);
+    assert.deepEqual(state.export, { kind: 'held', why: 'OutputUnreadable' });
+    assert.equal(state.link.kind, link);
+  }
+});
 
 for (const reason of Object.keys(reasons.targetReasons)) {
   test(`TargetsSynced names ${reason} of the first target that is not in step`, () => {

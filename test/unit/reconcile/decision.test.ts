@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { adopt } from '../../../src/reconcile/adopt.ts';
 import { choose } from '../../../src/reconcile/choose.ts';
 import { classify } from '../../../src/reconcile/classify.ts';
-import type { Observation } from '../../../src/reconcile/observation.ts';
+import { type Observation, unreadOutput } from '../../../src/reconcile/observation.ts';
 import type { Plan } from '../../../src/reconcile/state.ts';
 import { isSameStatus, mergeStatus, statusOf } from '../../../src/reconcile/status.ts';
 import { nextWake } from '../../../src/reconcile/wake.ts';
@@ -146,7 +146,9 @@ test('property: no call is planned without an allowed host and a key, nor a star
       if (!seen.isHostAllowed || seen.key.kind !== 'present')
         assert.ok(kind === 'none' || kind === 'inspect');
       if (seen.wanted.isSuspended || seen.wanted.pin !== undefined) assert.notEqual(kind, 'start');
-      if (seen.output.kind === 'foreign') assert.equal(kind, 'none');
+      if (seen.output.kind === 'foreign' || seen.output.kind === 'unreadable') assert.equal(kind, 'none');
+      if (unreadOutput(seen) !== undefined)
+        assert.ok(kind === 'none' || (plan.action.kind === 'mint' && plan.action.cause === 'refresh'));
     }),
     runs,
   );

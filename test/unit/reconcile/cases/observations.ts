@@ -85,6 +85,7 @@ const failure = fc.record({
   request: orNothing(fc.constantFrom('one', 'two')),
   secretVersion: orNothing(fc.constantFrom('u/1', 'u/2')),
 });
+const unreadConfigMap = orNothing(fc.constant('may not be read'));
 const entry = fc.record({
   version: versionName,
   digest: orNothing(digest),
@@ -122,7 +123,11 @@ const status: fc.Arbitrary<Status> = fc.record({
       reason: fc.constant('AwaitingPromotion'),
     }),
   ),
-  active: orNothing(entry),
+  active: orNothing(
+    fc
+      .tuple(entry, fc.record({ linkIssuedAt: orNothing(past), linkExpiresAt: orNothing(instant) }))
+      .map(([version, link]) => ({ ...version, ...link })),
+  ),
   history: orNothing(fc.uniqueArray(entry, { maxLength: 2, selector: (one) => one.version })),
   nextExportTime: orNothing(instant),
   failures: orNothing(
@@ -166,10 +171,12 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
     { kind: 'missing' as const },
   ),
   output: fc.oneof(
-    fc.constant({ kind: 'absent' as const }),
+    fc.record({ kind: fc.constant('absent' as const), unreadConfigMap }),
     fc.constant({ kind: 'foreign' as const, objectKind: 'Secret' as const }),
+    fc.constant({ kind: 'unreadable' as const, why: 'may not be read' }),
     fc.record({
       kind: fc.constant('ours' as const),
+      unreadConfigMap,
       published: orNothing(
         fc.record({
           version: versionName,

@@ -1,0 +1,128 @@
+// The output Secret and ConfigMap as a pass finds them: ours, somebody else's, gone, or forbidden to look at.
+// Refuses: guessing at what may not be read. Invariant: a refusal that may be over in a moment (an API server that
+// starts answers 403 until it knows the roles) fails the pass; one that lasts is a state, and status tells it.
+
+import {
+  type PublishedBundle,
+  PublishedBundleError,
+  parsePublishedBundle,
+} from '../bundle/published-bundle.ts';
+import type { OutputState, PublishedFacts } from '../reconcile/observation.ts';
+import { outputKeys } from '../staticexport/names.ts';
+import type { StalledReason } from '../staticexport/reasons.ts';
+import type { Status } from '../staticexport/status-schema.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
+import type { PassEdge } from './edge.ts';
+import { resourceId } from './memory.ts';
+import type { ConfigMapObject, ObjectMeta, SecretObject } from './ports.ts';
+import { isLastingRefusal } from './refused-pass.ts';
+import { correctLife } from './set-back.ts';
+
+export interface FoundOutputs {
+  readonly state: OutputState;
+  readonly secret: SecretObject | undefined;
+  readonly configMap: ConfigMapObject | undefined;
+  readonly published: PublishedBundle | undefined;
+}
+
+/** A refusal that is still there after this, on this process's clock, is believed. */
+const patienceMs = 10_000;
+
+/**
+ * @param status as stored: what was told there needs no patience again
+ * @throws {ClusterError} when a read fails, or is refused and that is news
+ */
+export async function readOutputs(
+  metadata: ObjectMeta,
+  name: string,
+  status: Status,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<FoundOutputs> {
+  const key = { namespace: metadata.namespace, name };
+  const [secret, configMap] = await Promise.all([
+    unlessRefused(edge.cluster.readSecret(key, signal)),
+    unlessRefused(edge.cluster.readConfigMap(key, signal)),
+  ]);
+  const isSecretUnread = secret instanceof ClusterError;
+  const isConfigMapUnread = configMap instanceof ClusterError;
+  const refusal = isSecretUnread ? secret : isConfigMapUnread ? configMap : undefined;
+  if (!isBelieved(refusal, metadata, status, edge)) throw refusal;
+  if (isSecretUnread) {
+    const state = { kind: 'unreadable', why: secret.message } as const;
+    return { state, secret: undefined, configMap: undefined, published: undefined };
+  }
+  const published = secret === undefined ? undefined : readPublished(secret);
+  const seen = published && correctLife(edge.memory.links, resourceId(metadata), published, edge.clock);
+  return {
+    state: outputState(metadata.uid, secret, configMap, seen && factsOf(seen)),
+    secret,
+    configMap: isConfigMapUnread ? undefined : configMap,
+    published,
+  };
+}
+
+/** What the cluster will not show, however often it is asked; an outage says nothing of that kind. */
+async function unlessRefused<T>(read: Promise<T>): Promise<T | ClusterError> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isLastingRefusal(error)) return error;
+    throw error;
+  }
+}
+
+function isBelieved(
+  refusal: ClusterError | undefined,
+  metadata: ObjectMeta,
+  { conditions }: Status,
+  { memory, clock }: PassEdge,
+): boolean {
+  const id = resourceId(metadata);
+  if (refusal === undefined) {
+    memory.refusedSince.delete(id);
+    return true;
+  }
+  const reason: StalledReason = 'OutputUnreadable';
+  if (conditions?.some((one) => one.type === 'Stalled' && one.reason === reason)) return true;
+  const since = memory.refusedSince.get(id) ?? clock.monotonic();
+  memory.refusedSince.set(id, since);
+  return clock.monotonic() - since >= patienceMs;
+}
+
+/** `undefined` when our Secret lost its document or somebody wrote nonsense into it. */
+export function readPublished(secret: SecretObject): PublishedBundle | undefined {
+  const bytes = secret.data[outputKeys.bundle];
+  if (bytes === undefined) return undefined;
+  try {
+    return parsePublishedBundle(new TextDecoder().decode(bytes));
+  } catch (error) {
+    if (error instanceof PublishedBundleError) return undefined;
+    throw error;
+  }
+}
+
+/** The document without its link. */
+export function factsOf(published: PublishedBundle): PublishedFacts {
+  const { bundleUrl: _link, ...facts } = published;
+  return facts;
+}
+
+function outputState(
+  uid: string,
+  secret: SecretObject | undefined,
+  configMap: ConfigMapObject | ClusterError | undefined,
+  published: PublishedFacts | undefined,
+): OutputState {
+  const isOurs = (one: { readonly metadata: ObjectMeta }): boolean =>
+    one.metadata.ownerReferences.some((owner) => owner.uid === uid);
+  if (secret !== undefined && !isOurs(secret)) return { kind: 'foreign', objectKind: 'Secret' };
+  const unreadConfigMap = configMap instanceof ClusterError ? configMap.message : undefined;
+  const isConfigMapForeign =
+    configMap !== undefined && !(configMap instanceof ClusterError) && !isOurs(configMap);
+  if (secret === undefined)
+    return isConfigMapForeign
+      ? { kind: 'foreign', objectKind: 'ConfigMap' }
+      : { kind: 'absent', unreadConfigMap };
+  return { kind: 'ours', published, isConfigMapForeign, unreadConfigMap };
+}

@@ -3,6 +3,8 @@
 import { hashInputs as hashAnew, spreadOf as spreadAnew } from '../../../src/reconcile/spread.ts';
 import { byValue } from './memory.ts';
 
+export { inputsInHand } from '../../../src/reconcile/spread.ts';
+
 const spread = byValue((text: string) => spreadAnew(text));
 const hashes = byValue((domain: string) => byValue((baseUrl: string) => hashAnew(domain, baseUrl)));
 

@@ -10,6 +10,7 @@ import { adminApp } from '../runtime/admin-port.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
+import { laneOfHost } from './api-host.ts';
 import { watchSkew } from './clock-skew.ts';
 import { type ElectionTimes, runElection } from './election.ts';
 import { createFeed } from './feed.ts';
@@ -49,7 +50,7 @@ export async function runOperator(
     watch: () => watches.figures(),
   });
   const queue = new WorkQueue(clock, metrics.queue, {
-    laneOf: (key) => watches.get(key)?.apiHost ?? '',
+    laneOf: (key) => laneOfHost(watches.get(key)?.apiHost ?? '', values),
     ...passesAtOnce(values),
   });
   const transportOptions = { clock, timeoutMs: values.clusterTimeout, observe: metrics.request };

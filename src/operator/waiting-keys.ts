@@ -1,7 +1,10 @@
 // Which of the waiting keys is next. Three urgencies, so that an edit does not wait behind the thousands of a
 // restart's first list, and places kept for edits, so that it does not wait for one of these to end either; and lanes
 // of bounded width, so that one export API that hangs cannot hold every worker.
-// Invariants: a key waits once; a lane never has more keys under way than its places; nothing waits for ever.
+// Invariants: a key waits once; a lane never has more keys under way than its places; nothing waits for ever; what
+// is next is found without walking all lanes.
+
+import { LaneRanking } from './lane-ranking.ts';
 
 /** Most urgent first: somebody's change, a timer that fell due, what a first list found. */
 export const urgencies = ['edited', 'due', 'listed'] as const;
@@ -49,6 +52,12 @@ const fairAfter = 8;
 export class WaitingKeys {
   readonly #options: LaneOptions;
   readonly #lanes = new Map<string, Lane>();
+  /** Lanes with room, by the order of what waits first in them. */
+  readonly #ranking: Readonly<Record<Urgency, LaneRanking>> = {
+    edited: new LaneRanking(),
+    due: new LaneRanking(),
+    listed: new LaneRanking(),
+  };
   readonly #laneOfWaiting = new Map<string, string>();
   #order = 0;
   #passedOver = 0;
@@ -79,26 +88,27 @@ export class WaitingKeys {
     }
     const name = this.#options.laneOf(key);
     this.#order += 1;
-    this.#lane(name).waiting[urgency].set(key, { urgency, since, order: this.#order });
+    const lane = this.#lane(name);
+    lane.waiting[urgency].set(key, { urgency, since, order: this.#order });
     this.#laneOfWaiting.set(key, name);
+    this.#rank(name, lane);
     return true;
   }
 
   /** The next key, now under way in its lane until `finish`; `undefined` when none may go. */
   take(): Taken | undefined {
-    const heads = this.#heads();
-    const oldest = heads.reduce<Candidate | undefined>(older, undefined);
-    if (oldest === undefined) return undefined;
-    const mostUrgent = urgencies
-      .map((urgency) => heads.filter(({ entry }) => entry.urgency === urgency).reduce(older, undefined))
-      .find((candidate) => candidate !== undefined);
-    const chosen = this.#passedOver >= fairAfter ? oldest : (mostUrgent ?? oldest);
+    const heads = urgencies.map((urgency) => this.#first(urgency)).filter((head) => head !== undefined);
+    const [mostUrgent] = heads;
+    if (mostUrgent === undefined) return undefined;
+    const oldest = heads.reduce((one, other) => (other.entry.order < one.entry.order ? other : one));
+    const chosen = this.#passedOver >= fairAfter ? oldest : mostUrgent;
     this.#passedOver = chosen === oldest ? 0 : this.#passedOver + 1;
     const lane = this.#lane(chosen.lane);
     lane.waiting[chosen.entry.urgency].delete(chosen.key);
     lane.underWay += 1;
     this.#underWay += 1;
     this.#laneOfWaiting.delete(chosen.key);
+    this.#rank(chosen.lane, lane);
     return { key: chosen.key, lane: chosen.lane, since: chosen.entry.since };
   }
 
@@ -107,38 +117,50 @@ export class WaitingKeys {
     const lane = this.#lane(name);
     lane.underWay -= 1;
     this.#underWay -= 1;
+    const wasFull = lane.underWay + 1 >= this.#options.width;
+    if (wasFull) this.#rank(name, lane);
     const isIdle = urgencies.every((urgency) => lane.waiting[urgency].size === 0);
     if (lane.underWay === 0 && isIdle) this.#lanes.delete(name);
   }
 
   clear(): void {
-    for (const lane of this.#lanes.values()) for (const urgency of urgencies) lane.waiting[urgency].clear();
+    for (const [name, { waiting, underWay }] of this.#lanes) {
+      for (const urgency of urgencies) waiting[urgency].clear();
+      if (underWay === 0) this.#lanes.delete(name);
+    }
+    for (const urgency of urgencies) this.#ranking[urgency].clear();
     this.#laneOfWaiting.clear();
   }
 
   #hasten(key: string, laneName: string, urgency: Urgency): void {
-    const { waiting } = this.#lane(laneName);
+    const lane = this.#lane(laneName);
+    const { waiting } = lane;
     for (const slower of urgencies.slice(urgencies.indexOf(urgency) + 1)) {
       const entry = waiting[slower].get(key);
       if (entry === undefined) continue;
       waiting[slower].delete(key);
       waiting[urgency].set(key, { ...entry, urgency });
+      this.#rank(laneName, lane);
     }
   }
 
-  /** The first of each urgency in each lane that has room for it. */
-  #heads(): readonly Candidate[] {
-    const { width, total, editPlaces } = this.#options;
-    const heads: Candidate[] = [];
-    for (const [lane, { waiting, underWay }] of this.#lanes) {
-      for (const urgency of urgencies) {
-        const more = urgency === 'edited' ? editPlaces : 0;
-        if (underWay >= width + more || this.#underWay >= total + more) continue;
-        const [first] = waiting[urgency];
-        if (first !== undefined) heads.push({ key: first[0], lane, entry: first[1] });
-      }
+  /** What comes first of this urgency, in the lanes that have room for it. */
+  #first(urgency: Urgency): Candidate | undefined {
+    const { total, editPlaces } = this.#options;
+    if (this.#underWay >= total + (urgency === 'edited' ? editPlaces : 0)) return undefined;
+    const { first } = this.#ranking[urgency];
+    const [head] = first === undefined ? [] : this.#lane(first.lane).waiting[urgency];
+    return first && head && { key: head[0], lane: first.lane, entry: head[1] };
+  }
+
+  /** After whatever changed in the lane: what waits first, or who is under way. */
+  #rank(name: string, { waiting, underWay }: Lane): void {
+    const { width, editPlaces } = this.#options;
+    for (const urgency of urgencies) {
+      const hasRoom = underWay < width + (urgency === 'edited' ? editPlaces : 0);
+      const [head] = hasRoom && waiting[urgency].size > 0 ? waiting[urgency] : [];
+      this.#ranking[urgency].set(name, head?.[1].order);
     }
-    return heads;
   }
 
   #lane(name: string): Lane {
@@ -148,8 +170,4 @@ export class WaitingKeys {
     this.#lanes.set(name, lane);
     return lane;
   }
-}
-
-function older(one: Candidate | undefined, other: Candidate): Candidate {
-  return one === undefined || other.entry.order < one.entry.order ? other : one;
 }

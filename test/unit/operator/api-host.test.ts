@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apiHostOf } from '../../../src/operator/api-host.ts';
+import { apiHostOf, laneOfHost } from '../../../src/operator/api-host.ts';
 
 for (const [what, spec, host] of [
   ['a base URL', { api: { baseUrl: 'https://api.example.com:8443/prefix' } }, 'api.example.com:8443'],
@@ -13,4 +13,16 @@ for (const [what, spec, host] of [
   ['a list', [], ''],
 ] as const) {
   test(`the API of a spec with ${what}`, () => assert.equal(apiHostOf(spec), host));
+}
+
+const settings = { apiBaseUrl: 'https://api.example.com/prefix', allowedApiHosts: [] };
+for (const [host, lane] of [
+  ['', ''],
+  ['api.example.com', 'api.example.com'],
+  ['api.example.com:8443', 'api.example.com:8443'],
+  ['elsewhere.example.com', '(not allowed)'],
+  ['tenant-4711.example.com', '(not allowed)'],
+] as const) {
+  test(`the lane of ${host || 'the own API'} is ${lane || 'its own'}`, () =>
+    assert.equal(laneOfHost(host, settings), lane));
 }

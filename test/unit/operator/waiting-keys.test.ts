@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { urgencies, WaitingKeys } from '../../../src/operator/waiting-keys.ts';
+import {
+  type LaneOptions,
+  type Urgency,
+  urgencies,
+  WaitingKeys,
+} from '../../../src/operator/waiting-keys.ts';
 
 /** Keys are named `<lane>/<anything>`. */
 const lanes = (width: number, total = 1_000_000, editPlaces = 0) =>
@@ -112,5 +117,97 @@ test('property: every key that was put is taken once, and neither a lane nor all
       while (take() || underWay.length > 0) finish();
       assert.deepEqual([...owed], []);
     }),
+  );
+});
+
+/** The same rules, by looking at everything that waits. */
+class Walk {
+  readonly #options: LaneOptions;
+  #waiting: { key: string; lane: string; urgency: Urgency; order: number; queued: number }[] = [];
+  #underWay: string[] = [];
+  #count = 0;
+  #passedOver = 0;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  put(key: string, urgency: Urgency): void {
+    const known = this.#waiting.find((one) => one.key === key);
+    const count = this.#count++;
+    if (known === undefined) {
+      this.#waiting.push({ key, lane: this.#options.laneOf(key), urgency, order: count, queued: count });
+    } else if (urgencies.indexOf(urgency) < urgencies.indexOf(known.urgency)) {
+      Object.assign(known, { urgency, queued: count });
+    }
+  }
+
+  take(): string | undefined {
+    const { width, total, editPlaces } = this.#options;
+    const mayGo = this.#waiting
+      .filter(({ lane, urgency }) => {
+        const more = urgency === 'edited' ? editPlaces : 0;
+        const inLane = this.#underWay.filter((one) => one === lane).length;
+        return inLane < width + more && this.#underWay.length < total + more;
+      })
+      .filter((one, _index, all) =>
+        all.every(
+          (other) => other.lane !== one.lane || other.urgency !== one.urgency || other.queued >= one.queued,
+        ),
+      )
+      .sort((one, other) => one.order - other.order);
+    const [oldest] = mayGo;
+    const urgent = urgencies.flatMap((urgency) => mayGo.filter((one) => one.urgency === urgency))[0];
+    const chosen = this.#passedOver >= 8 ? oldest : urgent;
+    if (chosen === undefined) return undefined;
+    this.#passedOver = chosen === oldest ? 0 : this.#passedOver + 1;
+    this.#waiting = this.#waiting.filter((one) => one !== chosen);
+    this.#underWay.push(chosen.lane);
+    return chosen.key;
+  }
+
+  finish(lane: string): void {
+    this.#underWay.splice(this.#underWay.indexOf(lane), 1);
+  }
+}
+
+test('property: who is next is who would be found by walking all lanes', () => {
+  const key = fc.tuple(fc.nat(6), fc.nat(15)).map(([lane, index]) => `${lane}/${index}`);
+  const step = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant('put' as const), key, urgency: fc.constantFrom(...urgencies) }),
+    },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('take' as const) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('finish' as const), which: fc.nat(20) }) },
+  );
+  const places = fc.record({
+    width: fc.integer({ min: 1, max: 4 }),
+    total: fc.integer({ min: 1, max: 12 }),
+    editPlaces: fc.integer({ min: 0, max: 3 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 30, maxLength: 300 }), places, (steps, room) => {
+      const options = { laneOf: (name: string) => name.split('/')[0] ?? '', ...room };
+      const keys = new WaitingKeys(options);
+      const walk = new Walk(options);
+      const underWay: string[] = [];
+      for (const one of steps) {
+        if (one.do === 'put') {
+          keys.put(one.key, one.urgency, 0);
+          walk.put(one.key, one.urgency);
+        } else if (one.do === 'take') {
+          const taken = keys.take();
+          assert.equal(taken?.key, walk.take());
+          if (taken !== undefined) underWay.push(taken.lane);
+        } else {
+          const [lane] = underWay.splice(one.which % Math.max(1, underWay.length), 1);
+          if (lane === undefined) continue;
+          keys.finish({ lane });
+          walk.finish(lane);
+        }
+      }
+    }),
+    { numRuns: 300 },
   );
 });

@@ -27,7 +27,7 @@ const gauges: readonly (readonly [
 ])[] = [
   [
     'staticexport_ready',
-    '1 if the wanted version is published with a live link',
+    '1 if the wanted version is published with a live link, by the clock at the scrape',
     ({ observed }) => flag(observed.isReady),
   ],
   ['staticexport_suspended', '1 if suspended', ({ observed }) => flag(observed.isSuspended)],

@@ -123,7 +123,7 @@ async function turn(
     const delay = {
       isConflict: result === 'conflict',
       failures: failed,
-      lifeLeftMs: options.lifeLeftMs(text),
+      lifeLeftMs: lifeLeftOf(error, clock.now()) ?? options.lifeLeftMs(text),
     };
     const retryMs = retryAfterMs(error, delay, random);
     queue.addAfter(text, retryMs);
@@ -139,6 +139,12 @@ async function turn(
 function failedPass(error: unknown, inARow: number, result: PassResult): FailedPass {
   const code = result === 'timeout' ? 'PassTimeout' : publishableCode(error);
   return { inARow, code, observed: error instanceof PassRefused ? error.observed : undefined };
+}
+
+/** As the pass saw it: what status says of the link is old where status cannot be written. */
+function lifeLeftOf(error: unknown, now: number): number | undefined {
+  const expiresAt = error instanceof PassRefused ? error.observed.linkExpiresAt : undefined;
+  return expiresAt === undefined ? undefined : expiresAt - now;
 }
 
 /** @returns how many passes in a row, this one included, asked for the next one at once */

@@ -54,7 +54,7 @@ export async function runOperator(
     ...passesAtOnce(values),
   });
   const transportOptions = { clock, timeoutMs: values.clusterTimeout, observe: metrics.request };
-  const transport = createTransport(connection, transportOptions);
+  const transport = createTransport(connection, { ...transportOptions, callsAtOnce: totalWorkers(values) });
   // A connection of its own: nothing may queue in front of a renewal.
   const leaseTransport = createTransport(connection, transportOptions);
   const feed = createFeed(queue);

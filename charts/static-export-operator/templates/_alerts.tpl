@@ -17,7 +17,9 @@
 {{- end -}}
 
 {{- /* Each with what it means and what to do, for somebody woken at night; the README has the long form. Only the
-     leader has metrics of resources. `namespace` and `name` are the StaticExport's (honorLabels). */ -}}
+     leader has metrics of resources: `namespace` and `name` are the StaticExport's (honorLabels), and `pod` is another
+     one after each take-over, which would start every `for` anew. So they are aggregated to the resource; and where a
+     `for` is long, or a series comes and goes with a try, a window holds it over a restart. */ -}}
 {{- define "static-export-operator.alerts" -}}
 {{- $job := printf "job=%q" (include "static-export-operator.adminName" .) -}}
 {{- $own := printf "namespace=%q,%s" .Release.Namespace $job -}}
@@ -27,8 +29,11 @@
 {{- /* Of every replica: by the Deployment's name kubectl would print one of them. */ -}}
 {{- $pods := include "static-export-operator.selectorLabels" . | replace ": " "=" | replace "\n" "," -}}
 {{- $logs := printf "kubectl --namespace %s logs --selector %s --prefix --tail=200" .Release.Namespace $pods -}}
-{{- $expiry := printf "staticexport_link_expiry_timestamp_seconds{%s}" $job -}}
-{{- $issued := printf "staticexport_link_issued_timestamp_seconds{%s}" $job -}}
+{{- $of := "max by (namespace, name, job)" -}}
+{{- $on := "on (namespace, name, job)" -}}
+{{- $expiry := printf "%s (staticexport_link_expiry_timestamp_seconds{%s})" $of $job -}}
+{{- $issued := printf "%s (staticexport_link_issued_timestamp_seconds{%s})" $of $job -}}
+{{- $again := "kubectl --namespace {{ $labels.namespace }} annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/requestedAt=now-$RANDOM" -}}
 - alert: StaticExportOperatorAbsent
   expr: absent(up{ {{- $own -}} } == 1)
   for: 5m
@@ -38,86 +43,107 @@
     description: Links are not refreshed and die one after the other; sites that run go on serving.
     runbook: {{ printf "kubectl --namespace %s get pods, and their events: image, node, quota, or a crash (%s --previous --ignore-errors). Pods that run and are ready: Prometheus does not find the ServiceMonitor (monitoring.serviceMonitor.labels), or a NetworkPolicy keeps it out (networkPolicy.adminFrom)." .Release.Namespace $logs | quote }}
 - alert: StaticExportOperatorWithoutLeader
-  expr: sum(leader_election_master_status{ {{- $own -}} }) < 1
+  expr: sum by (namespace, job) (leader_election_master_status{ {{- $own -}} }) < 1
   for: 5m
   labels: { severity: critical }
   annotations:
     summary: No replica of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} leads.
-    description: Replicas run and none holds the lease; nothing is exported and no link is refreshed.
+    description: Replicas answer and none of them holds the lease; nothing is exported and no link is refreshed.
     runbook: {{ printf "Look at the log for lease (%s) and at the lease itself: kubectl --namespace %s get lease %s -o yaml. Forbidden: the Role of the lease is missing. Timeouts: the API server is slow or out of reach." $logs .Release.Namespace (include "static-export-operator.fullname" .) | quote }}
-- alert: StaticExportOperatorErrors
-  expr: increase(controller_runtime_reconcile_errors_total{ {{- $own -}} }[15m]) > 10
+- alert: StaticExportPassesFailing
+  expr: {{ $of }} (max_over_time(staticexport_failed_passes{ {{- $job -}} }[5m])) > 2
   for: 15m
   labels: { severity: warning }
   annotations:
-    summary: Passes of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} keep failing.
-    description: "{{ "{{ $value | humanize }}" }} passes in 15 minutes ended with an error or were cut off; such a pass changes nothing."
-    runbook: {{ printf "The log has each with its resource and cause (%s). Forbidden: rights differ from this chart's (rbac.create). Timeouts: look at the API server and at rest_client_requests_total by code." $logs | quote }}
+    summary: "The operator cannot look after {{ $which }}."
+    description: "{{ "{{ $value }}" }} passes in a row failed or were cut off; none exports, refreshes the link, or brings the status up to date."
+    runbook: {{ printf "The log has each with its cause (%s). Forbidden: rights differ from this chart's (rbac.create); the message names verb and resource. Timeouts: look at the API server and at rest_client_requests_total by code. What kubectl shows of the resource may be old." $logs | quote }}
 - alert: StaticExportLinkDead
-  expr: {{ $expiry }} > 0 and {{ $expiry }} < time()
+  expr: >-
+    {{ $expiry }} < time()
+    or {{ $of }} (staticexport_condition{ {{- $job -}} ,type="LinkFresh",status="False",reason="Dead"}) == 1
   for: 2m
   labels: { severity: critical }
   annotations:
     summary: "The published link of {{ $which }} is dead."
     description: Servers go on serving from disk; a pod that starts with an empty one has nothing to fetch.
-    runbook: {{ printf "%s: LinkFresh says why. JobGone: the export API forgot the job, and a new export runs. KeyRefused: renew the key's Secret. Otherwise the export API is down: ask its owner. Do not delete or drain site pods without a volume meanwhile." $look | quote }}
+    runbook: {{ printf "%s: LinkFresh says why. JobGone: the export API forgot the job, and a new export runs. KeyRefused: renew the key's Secret. A deleted output Secret is written again with the next link. Otherwise the export API is down: ask its owner. Do not delete or drain site pods without a volume meanwhile." $look | quote }}
+{{- /* No `for`: of a link that lives five minutes this share is 45 seconds. Who wants it replaced later than the
+     threshold (linkRefresh.atPercent) is not alarmed while its time has not come. */}}
 - alert: StaticExportLinkExpiring
-  expr: ({{ $expiry }} - time()) / ({{ $expiry }} - {{ $issued }}) < {{ divf $options.linkLifeLeftPercent 100 }} > 0
-  for: 1m
+  expr: >-
+    ({{ $expiry }} - time()) / ({{ $expiry }} - {{ $issued }}) < {{ divf $options.linkLifeLeftPercent 100 }} > 0
+    unless {{ $on }} ({{ $of }} (staticexport_next_refresh_timestamp_seconds{ {{- $job -}} }) > time()
+    and {{ $on }} {{ $of }} (staticexport_condition{ {{- $job -}} ,type="LinkFresh",status="True"}) == 1)
   labels: { severity: warning }
   annotations:
     summary: "The published link of {{ $which }} is about to die."
     description: "{{ "{{ $value | humanizePercentage }}" }} of its life is left, and it should have been replaced long ago."
     runbook: {{ printf "%s: LinkFresh and status.failures.link say what keeps a new link away, and when it is tried again. Usual: the export API is down, rate-limited (Retry-After), or refuses the key." $look | quote }}
+{{- /* Without the reason: in an outage it changes with every try. A success, a pin and a suspension end the count. */}}
 - alert: StaticExportFailing
-  expr: staticexport_failures{ {{- $job -}} ,lane=~"export|poll"} > 0
+  expr: >-
+    {{ $of }} (max_over_time(staticexport_failures{ {{- $job -}} ,lane=~"export|poll"}[15m])) > 0
+    unless {{ $on }} {{ $of }} (changes(staticexport_last_success_timestamp_seconds{ {{- $job -}} }[15m])) > 0
+    unless {{ $on }} {{ $of }} (staticexport_suspended{ {{- $job -}} }) == 1
+    unless {{ $on }} {{ $of }} (staticexport_condition{ {{- $job -}} ,type="Ready",reason="Pinned"}) == 1
   for: {{ $options.exportFailingFor }}
   labels: { severity: warning }
   annotations:
     summary: "{{ $which }} has not been exported for a long time."
-    description: "Exports fail with {{ "{{ $labels.reason }}" }}, {{ "{{ $value }}" }} times in a row; the last good version stays published."
-    runbook: {{ printf "%s: the condition Exported has the reason in words. JobFailed: the vendor's job log. BundleRejected: the archive cannot be published, its words say why. Once mended: kubectl --namespace {{ $labels.namespace }} annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/requestedAt=now-$RANDOM" $look | quote }}
+    description: "Exports failed {{ "{{ $value }}" }} times in a row, or one that is complete cannot be fetched; the last good version stays published."
+    runbook: {{ printf "%s: the condition Exported has the reason in words. JobFailed: the vendor's job log. BundleRejected: the archive cannot be published, its words say why. StartUnconfirmed, StartRefused: the export API, or what is in front of it. Once mended: %s" $look $again | quote }}
 - alert: StaticExportStalled
-  expr: staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|PageCountDropped|TooFewPages|AwaitingPromotion"} == 1
+  expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|HostNotAllowed|BaseUrlMissing|PageCountDropped|TooFewPages|AwaitingPromotion"}) == 1
   for: 10m
   labels: { severity: warning }
   annotations:
     summary: "{{ $which }} needs a person."
     description: "It is stalled with {{ "{{ $labels.reason }}" }}; waiting does not help."
-    runbook: {{ printf "%s: the message of Stalled says what to change. HostNotAllowed: allowedApiHosts of this chart. OutputNotOwned: another object has the output's name." $look | quote }}
+    runbook: {{ printf "%s: the message of Stalled says what to change. OutputNotOwned: another object has the output's name; delete that one, or make the StaticExport again under another output.name, which cannot be changed. OutputUnreadable: give the operator the right back that the message names." $look | quote }}
 - alert: StaticExportKeyRefused
-  expr: staticexport_failures{ {{- $job -}} ,lane="key"} == 1
+  expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_calls_blocked{ {{- $job -}} ,reason=~"KeyRefused|KeyForbidden"}) == 1
   for: 5m
   labels: { severity: critical }
   annotations:
     summary: "The export API refuses the key of {{ $which }}."
     description: "{{ "{{ $labels.reason }}" }}: with this key no export starts and no link is refreshed; the published one dies when its time is up."
-    runbook: "Unauthorized (401): the key was revoked or mistyped; write a new one into the Secret that api.keySecretRef names, it is read within a minute. Forbidden (403): the key lacks a right at the vendor; give it one, it is tried again every 15 minutes."
+    runbook: "KeyRefused (401): the key was revoked or mistyped; write a new one into the Secret that api.keySecretRef names, it is read within a minute. KeyForbidden (403): the key lacks a right at the vendor; give it one, it is tried again every 15 minutes."
+- alert: StaticExportCallsBlocked
+  expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_calls_blocked{ {{- $job -}} ,reason!~"KeyRefused|KeyForbidden"}) == 1
+  for: 10m
+  labels: { severity: warning }
+  annotations:
+    summary: "The operator may not call the export API for {{ $which }}."
+    description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed; what is published stays, and its link dies when its time is up."
+    runbook: {{ printf "KeyMissing, KeyEmpty, KeyInvalid: put the key into the Secret that api.keySecretRef names; it is read within a minute. KeyUnreadable: allow the operator to get that Secret. HostNotAllowed: allowedApiHosts of this chart. BaseUrlMissing: apiBaseUrl of this chart, or api.baseUrl. While a version is published and nothing is due, Ready stays True: see %s." $look | quote }}
 - alert: StaticExportPageCountDropped
-  expr: staticexport_condition{ {{- $job -}} ,type="Exported",reason=~"PageCountDropped|TooFewPages"} == 1
+  expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Exported",reason=~"PageCountDropped|TooFewPages"}) == 1
   labels: { severity: warning }
   annotations:
     summary: "A new export of {{ $which }} is held back for having too few pages."
-    description: "{{ "{{ $labels.reason }}" }}: the version before it stays published until somebody decides."
+    description: "{{ "{{ $labels.reason }}" }}: what was published before it, if anything, stays until somebody decides."
     runbook: {{ printf "%s: status.candidate has the version and its pages. Meant: kubectl --namespace {{ $labels.namespace }} annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/promote=VERSION. Not meant: mend the docs project; the next export is measured anew." $look | quote }}
 - alert: StaticExportTargetsContested
-  expr: staticexport_condition{ {{- $job -}} ,type="TargetsSynced",reason="Contested"} == 1
+  expr: {{ $of }} (staticexport_condition{ {{- $job -}} ,type="TargetsSynced",reason="Contested"}) == 1
   labels: { severity: warning }
   annotations:
     summary: "Somebody undoes what {{ $which }} writes into a target."
     description: The target is left alone until there is a new version or spec; it holds an old version.
     runbook: {{ printf "%s: status.targets names the object, and its managedFields the other writer (kubectl get --show-managed-fields). Usually a GitOps tool that owns the same field: let it ignore the staticExport leaves, or drop the target." $look | quote }}
 - alert: StaticExportTargetsNotSynced
-  expr: staticexport_condition{ {{- $job -}} ,type="TargetsSynced",status="False",reason!~"Contested|Suspended"} == 1
+  expr: >-
+    {{ $of }} (staticexport_condition{ {{- $job -}} ,type="TargetsSynced",status="False",reason!="Contested"}) == 1
+    unless {{ $on }} {{ $of }} (staticexport_suspended{ {{- $job -}} }) == 1
   for: 30m
   labels: { severity: warning }
   annotations:
     summary: "A target of {{ $which }} does not get the published version."
-    description: "{{ "{{ $labels.reason }}" }}: the object holds an old version, or none."
+    description: "The object holds an old version, or none, and TargetsSynced says why."
     runbook: {{ printf "%s: status.targets names the object. NotGranted: it is missing, or not annotated staticexport.dev/allow-from={{ $labels.namespace }}/{{ $labels.name }}. WriteFailed: rights outside the watched namespaces come from targets.values of this chart." $look | quote }}
 - alert: StaticExportClockSkew
-  expr: abs(staticexport_api_clock_skew_seconds{ {{- $job -}} }) > 60
-  for: 30m
+  expr: max by (namespace, job, host) (abs(staticexport_api_clock_skew_seconds{ {{- $own -}} })) > 60
+  for: 5m
   labels: { severity: warning }
   annotations:
     summary: {{ "The clock of {{ $labels.host }} differs from ours." }}

@@ -14,9 +14,13 @@
 {{- end -}}
 
 {{- /* Alerts of one site, each with what it means and what to do. The job is the name that Prometheus gives to what
-     a ServiceMonitor finds: the Service's. A Service would answer for any of the pods: the one that is named is asked. */ -}}
+     a ServiceMonitor finds: the Service's. A Service would answer for any of the pods: the one that is named is asked.
+     A window of five minutes holds what is known of a pod over a restart of its server: one that ends over and over
+     would start every `for` anew. */ -}}
 {{- define "static-export-site.alerts" -}}
 {{- $these := printf "namespace=%q,job=%q" .Release.Namespace (include "static-export-site.adminName" .) -}}
+{{- $of := "max by (namespace, job, pod)" -}}
+{{- $served := printf "%s (last_over_time(bundle_server_active_bundle_info{%s}[5m]))" $of $these -}}
 {{- $where := printf "site %s/%s" .Release.Namespace (include "static-export-site.fullname" .) -}}
 {{- $status := printf "kubectl get --raw /api/v1/namespaces/%s/pods/{{ $labels.pod }}:9090/proxy/status" .Release.Namespace -}}
 {{- $forward := printf "kubectl --namespace %s port-forward pod/{{ $labels.pod }} 9090, then http://127.0.0.1:9090/status" .Release.Namespace -}}
@@ -33,7 +37,7 @@
       running: Prometheus may not pick up the ServiceMonitor (monitoring.serviceMonitor.labels), or a NetworkPolicy may
       keep it out (networkPolicy.adminFrom). Pods that wait: image, node or volume.
 - alert: StaticExportSiteWithoutBundle
-  expr: up{ {{- $these -}} } == 1 unless on (pod) bundle_server_active_bundle_info{ {{- $these -}} }
+  expr: {{ $of }} (max_over_time(up{ {{- $these -}} }[5m])) == 1 unless {{ $served }}
   for: 15m
   labels: { severity: critical }
   annotations:
@@ -44,7 +48,7 @@
       (kubectl get sx); without one, set a fresh staticExport.bundleUrl. No document: the Secret
       {{ include "static-export-site.sourceSecret" . }} is missing or has no key bundle.json.
 - alert: StaticExportSiteBehind
-  expr: bundle_server_is_current{ {{- $these -}} } == 0
+  expr: {{ $of }} (max_over_time(bundle_server_is_current{ {{- $these -}} }[5m])) == 0 and {{ $served }}
   for: 30m
   labels: { severity: warning }
   annotations:
@@ -54,7 +58,7 @@
       Readers are served. The status has the last error and the next try: {{ $ask }}. Refused archives do not heal
       by waiting: export again, or pin the version before it.
 - alert: StaticExportSiteServersDisagree
-  expr: count(count by (digest) (bundle_server_active_bundle_info{ {{- $these -}} })) > 1
+  expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info{ {{- $these -}} })) > 1
   for: {{ .Values.monitoring.prometheusRule.disagreementFor }}
   labels: { severity: warning }
   annotations:
@@ -63,17 +67,19 @@
     runbook: >-
       A swap takes about a minute to reach every pod. When it lasts, one of them cannot have the new bundle: compare
       bundle_server_active_bundle_info by pod, and look at the log of the one that stayed behind.
+{{- /* The state and not a counter: a server refuses within a second of its start, and the first scrape would see a one
+     that never grows. */}}
 - alert: StaticExportSiteBundleRefused
-  expr: increase(bundle_server_downloads_total{ {{- $these -}} ,outcome="refused"}[1h]) > 0
+  expr: {{ $of }} (max_over_time(bundle_server_source_state{ {{- $these -}} ,state="refused"}[15m])) == 1
   labels: { severity: warning }
   annotations:
     summary: A server of {{ $where }} refused an archive.
-    description: {{ "Pod {{ $labels.pod }} fetched an archive and refused it whole; the old version stays up." | quote }}
+    description: {{ "Pod {{ $labels.pod }} fetched what is published and refused it whole; what it served before, if anything, stays up." | quote }}
     runbook: >-
       The reason is in the log and in the status: {{ $ask }}. Too large: server.maxBundleSize. Another digest than
       published: the storage behind the link answers other bytes than the operator checked.
 - alert: StaticExportSiteLinkDead
-  expr: bundle_server_link_expiry_timestamp_seconds{ {{- $these -}} } > 0 and bundle_server_link_expiry_timestamp_seconds{ {{- $these -}} } < time()
+  expr: max by (namespace, job) (bundle_server_link_expiry_timestamp_seconds{ {{- $these -}} }) < time()
   for: 15m
   labels: { severity: warning }
   annotations:
@@ -83,7 +89,9 @@
       The operator refreshes links before they die: look at LinkFresh of the StaticExport (kubectl get sx), at the
       operator's log, and at the export API. Do not delete pods without a volume meanwhile.
 - alert: StaticExportSiteErrors
-  expr: sum(rate(bundle_server_requests_total{ {{- $these -}} ,code="5xx"}[5m])) / sum(rate(bundle_server_requests_total{ {{- $these -}} }[5m])) > 0.01
+  expr: >-
+    sum by (namespace, job) (rate(bundle_server_requests_total{ {{- $these -}} ,code="5xx"}[5m]))
+    / sum by (namespace, job) (rate(bundle_server_requests_total{ {{- $these -}} }[5m])) > 0.01
   for: 10m
   labels: { severity: critical }
   annotations:

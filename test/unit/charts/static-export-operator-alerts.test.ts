@@ -45,8 +45,8 @@ async function exposedMetrics(): Promise<ReadonlyMap<string, { readonly type: st
     host: '10.0.0.1',
     queueFigures: () => ({ waiting: 0, active: 0, delayed: 0, longestActiveMs: 0, unfinishedMs: 0 }),
     reports: createReports({ get: () => undefined }, { now: () => 0 }).list,
-    inspections: () => ({ taken: 0, waiting: 0 }),
     watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 0, auditedAt: 0, namespaces: [] }),
+    inspections: () => ({ taken: 0, waiting: 0 }),
   });
   const text = await metrics.registry.metrics();
   const types = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)];
@@ -55,7 +55,11 @@ async function exposedMetrics(): Promise<ReadonlyMap<string, { readonly type: st
 
 /** Metrics that an expression names: words with an underscore that are no function and no label. */
 const metricsIn = (expr: string): readonly string[] =>
-  [...expr.replaceAll(/\{[^}]*\}|by \([^)]*\)|on \([^)]*\)|"[^"]*"/g, '').matchAll(/\b[a-z]+_[a-z_]+\b/g)]
+  [
+    ...expr
+      .replaceAll(/\{[^}]*\}|by \([^)]*\)|on \([^)]*\)|"[^"]*"/g, '')
+      .matchAll(/\b[a-z]+_[a-z_]+\b(?!\s*\()/g),
+  ]
     .map(([name]) => name)
     .filter((name) => !name.startsWith('label_') && !name.startsWith('__'));
 
@@ -163,7 +167,7 @@ test('alerts that are left out are, and thresholds follow the values', async () 
   const prometheusRule = { linkLifeLeftPercent: 25, exportFailingFor: '90m' };
   const alerts = await readAlerts('vendor', { monitoring: { prometheusRule } });
   const find = (name: string) => alerts.find(({ alert }) => alert === name);
-  assert.match(find('StaticExportLinkExpiring')?.expr ?? '', /< 0\.25 > 0$/);
+  assert.match(find('StaticExportLinkExpiring')?.expr ?? '', /< 0\.25 > 0 unless /);
   assert.equal(find('StaticExportFailing')?.for, '90m');
   assert.ok(find('StaticExportClockSkew') !== undefined);
   assert.equal(find('StaticExportClockSkew')?.annotations['runbook_url'], undefined);

@@ -1,0 +1,296 @@
+// The situations of the operator's alerts: in which each must fire, and the near misses. As two replicas show them:
+// resources have series of the leader's pod alone, which change to the other one's at every take-over.
+
+import {
+  type AlertCases,
+  always,
+  line,
+  over,
+  type Series,
+  type SeriesCase,
+  type Span,
+  seen,
+} from './alert-series.ts';
+
+/** For release `ops` in namespace `ops`. */
+const job = 'ops-static-export-operator-admin';
+const ofOperator = (pod: string) => ({ namespace: 'ops', job, pod });
+const ofDocs = (pod: string) => ({ job, pod, namespace: 'docs', name: 'docs' });
+type Labels = Readonly<Record<string, string>>;
+
+/** Of the resource docs/docs, by the leader `a`. */
+const docs = (name: string, labels: Labels, ...spans: readonly Span[]): Series => ({
+  [line(name, { ...ofDocs('a'), ...labels })]: spans.length === 0 ? always(1) : over(...spans),
+});
+/** The same until `a` goes; `b` leads a minute later. */
+const handedOver = (name: string, labels: Labels, value: number, minutes: number): Series => ({
+  [line(name, { ...ofDocs('a'), ...labels })]: over([value, minutes], [undefined, 600]),
+  [line(name, { ...ofDocs('b'), ...labels })]: `_x${2 * minutes + 1} ${always(value)}`,
+});
+const operator = (name: string, pod: string, ...spans: readonly Span[]): Series => ({
+  [line(name, ofOperator(pod))]: over(...spans),
+});
+const condition = (type: string, status: string, reason: string, ...spans: readonly Span[]): Series =>
+  docs('staticexport_condition', { type, status, reason }, ...spans);
+const failures = (lane: string, reason: string, ...spans: readonly Span[]): Series =>
+  docs('staticexport_failures', { lane, reason }, ...spans);
+const blocked = (reason: string, ...spans: readonly Span[]): Series =>
+  docs('staticexport_calls_blocked', { reason }, ...spans);
+const instant = (name: string, seconds: number): Series =>
+  docs(`staticexport_${name}_timestamp_seconds`, {}, [seconds, 600]);
+/** A link by when it was issued, shall be refreshed, and dies, in seconds from the first scrape. */
+const link = (issued: number, refresh: number | undefined, expiry: number): Series => ({
+  ...instant('link_issued', issued),
+  ...instant('link_expiry', expiry),
+  ...(refresh === undefined ? {} : instant('next_refresh', refresh)),
+});
+const fresh = condition('LinkFresh', 'True', 'Fresh');
+const due = condition('LinkFresh', 'False', 'Due');
+const servers = (
+  ...served: readonly (readonly [job: string, pod: string, digest: string, ...spans: Span[]])[]
+): Series =>
+  Object.assign(
+    {},
+    ...served.map(([job, pod, digest, ...spans]) => ({
+      [line('bundle_server_active_bundle_info', { namespace: 'docs', job, pod, digest })]:
+        spans.length === 0 ? always(1) : over(...spans),
+    })),
+  );
+const skew = (seconds: number, ...spans: readonly Span[]): Series => ({
+  [line('staticexport_api_clock_skew_seconds', { ...ofOperator('a'), host: 'api.example.com' })]:
+    spans.length === 0 ? always(seconds) : over(...spans),
+});
+
+const fires = (...cases: readonly SeriesCase[]) => ({
+  fires: cases,
+  stays: (...others: readonly SeriesCase[]): AlertCases => ({ fires: cases, stays: others }),
+});
+
+/** With the chart's own thresholds. */
+export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
+  StaticExportOperatorAbsent: fires(
+    seen(10, { 'up{namespace="other",job="other"}': always(1) }),
+    seen(10, operator('up', 'a', [0, 60]), operator('up', 'b', [0, 60])),
+    // It was there, and its pods are gone.
+    seen(20, operator('up', 'a', [1, 10], [undefined, 60])),
+  ).stays(
+    seen(10, operator('up', 'a', [0, 60]), operator('up', 'b', [1, 60])),
+    // Both are replaced, which takes four minutes.
+    seen(20, operator('up', 'a', [1, 10], [undefined, 60]), {
+      [line('up', ofOperator('c'))]: `_x28 ${always(1)}`,
+    }),
+  ),
+  StaticExportOperatorWithoutLeader: fires(
+    seen(
+      10,
+      operator('leader_election_master_status', 'a', [0, 60]),
+      operator('leader_election_master_status', 'b', [0, 60]),
+    ),
+    // The leader is gone, and the other one may not have the lease.
+    seen(
+      20,
+      operator('leader_election_master_status', 'a', [1, 10], [undefined, 60]),
+      operator('leader_election_master_status', 'b', [0, 60]),
+    ),
+  ).stays(
+    seen(
+      10,
+      operator('leader_election_master_status', 'a', [0, 60]),
+      operator('leader_election_master_status', 'b', [1, 60]),
+    ),
+    // A take-over.
+    seen(
+      10,
+      operator('leader_election_master_status', 'a', [1, 5], [undefined, 60]),
+      operator('leader_election_master_status', 'b', [0, 6], [1, 60]),
+    ),
+  ),
+  StaticExportPassesFailing: fires(
+    // At the pace of the back-off.
+    seen(17, docs('staticexport_failed_passes', {}, [1, 0.5], [4, 0.5], [7, 2], [8, 5], [9, 60])),
+    // Over a take-over: the other one begins to count anew.
+    seen(25, docs('staticexport_failed_passes', {}, [3, 2], [9, 8], [undefined, 60]), {
+      [line('staticexport_failed_passes', ofDocs('b'))]: `_x24 ${over([1, 0.5], [4, 60])}`,
+    }),
+    // Passes that are cut off: one in ten minutes.
+    seen(50, docs('staticexport_failed_passes', {}, [1, 10], [2, 10], [3, 10], [4, 60])),
+  ).stays(
+    seen(12, docs('staticexport_failed_passes', {}, [4, 60])),
+    // Mended.
+    seen(40, docs('staticexport_failed_passes', {}, [4, 5], [undefined, 60])),
+    // One fails now and then, and the next succeeds.
+    seen(
+      40,
+      docs(
+        'staticexport_failed_passes',
+        {},
+        ...Array.from({ length: 20 }, (): Span[] => [
+          [1, 1],
+          [undefined, 1],
+        ]).flat(),
+      ),
+    ),
+  ),
+  StaticExportLinkDead: fires(
+    seen(13, link(0, undefined, 600)),
+    // The output Secret was deleted: there is no end to show.
+    seen(13, condition('LinkFresh', 'False', 'Dead')),
+    seen(13, handedOver('staticexport_link_expiry_timestamp_seconds', {}, 300, 5)),
+  ).stays(
+    seen(9, link(0, undefined, 600)),
+    // Dead for a moment before the fresh one came.
+    seen(13, docs('staticexport_link_expiry_timestamp_seconds', {}, [600, 11], [1800, 60])),
+    // Nothing is published yet.
+    seen(60, condition('LinkFresh', 'Unknown', 'NotPublished')),
+  ),
+  StaticExportLinkExpiring: fires(
+    // Calls fail, and the next try is always ahead.
+    seen(55, link(0, 3500, 3600), due),
+    // No call may be made: no time can be named.
+    seen(55, link(0, undefined, 3600), fresh),
+    // The operator hangs: its time has passed.
+    seen(55, link(0, 2376, 3600), fresh),
+    // It lives five minutes: there are 45 seconds to see it.
+    seen(4.5, link(0, undefined, 300), due),
+    seen(
+      55,
+      handedOver('staticexport_link_expiry_timestamp_seconds', {}, 3600, 54.5),
+      {
+        ...handedOver('staticexport_link_issued_timestamp_seconds', {}, 0, 54.5),
+      },
+      due,
+    ),
+  ).stays(
+    seen(45, link(0, undefined, 3600), due),
+    // Dead is another alert.
+    seen(70, link(0, undefined, 3600), due),
+    // It shall be replaced at 90 % of its life, and that has not come.
+    seen(53, link(0, 3240, 3600), fresh),
+  ),
+  StaticExportFailing: fires(
+    seen(365, failures('export', 'JobFailed')),
+    seen(365, failures('poll', 'NetworkError')),
+    // An outage: what the last try met changes all the time, and is nothing while the first three are under way.
+    seen(
+      400,
+      failures(
+        'export',
+        'NetworkError',
+        ...Array.from({ length: 60 }, (): Span[] => [
+          [undefined, 3],
+          [1, 4],
+        ]).flat(),
+      ),
+      failures(
+        'export',
+        'StartUnconfirmed',
+        [undefined, 3],
+        ...Array.from({ length: 60 }, (): Span[] => [
+          [2, 3],
+          [undefined, 4],
+        ]).flat(),
+      ),
+    ),
+    // Over a take-over, with an old success.
+    seen(
+      365,
+      handedOver('staticexport_failures', { lane: 'export', reason: 'JobFailed' }, 3, 200),
+      instant('last_success', 100),
+    ),
+  ).stays(
+    seen(355, failures('export', 'JobFailed')),
+    // An export succeeded between.
+    seen(365, failures('export', 'JobFailed', [3, 200], [undefined, 30], [1, 300])),
+    // Polls fail now and then, and exports succeed every ten minutes.
+    seen(
+      400,
+      failures('poll', 'ServerError'),
+      docs(
+        'staticexport_last_success_timestamp_seconds',
+        {},
+        ...Array.from({ length: 60 }, (_, at): Span => [600 * at, 10]),
+      ),
+    ),
+    seen(365, failures('link', 'NetworkError')),
+    // Nobody wants an export.
+    seen(365, failures('export', 'JobFailed'), docs('staticexport_suspended', {})),
+    seen(365, failures('export', 'JobFailed'), condition('Ready', 'True', 'Pinned')),
+  ),
+  StaticExportStalled: fires(
+    seen(12, condition('Stalled', 'True', 'OutputNotOwned')),
+    seen(12, condition('Stalled', 'True', 'OutputUnreadable')),
+    seen(12, condition('Stalled', 'True', 'InvalidSchedule')),
+    seen(12, condition('Stalled', 'True', 'InvalidSpec')),
+  ).stays(
+    seen(8, condition('Stalled', 'True', 'OutputNotOwned')),
+    // These have alerts of their own.
+    seen(12, condition('Stalled', 'True', 'KeyRefused'), blocked('KeyRefused')),
+    seen(12, condition('Stalled', 'True', 'HostNotAllowed'), blocked('HostNotAllowed')),
+    seen(12, condition('Stalled', 'True', 'AwaitingPromotion')),
+  ),
+  StaticExportKeyRefused: fires(seen(7, blocked('KeyRefused')), seen(7, blocked('KeyForbidden'))).stays(
+    seen(7, blocked('KeyMissing')),
+    // Renewed after four minutes.
+    seen(7, blocked('KeyRefused', [1, 4], [undefined, 60])),
+  ),
+  StaticExportCallsBlocked: fires(
+    // All is published and nothing is due: nothing but this tells.
+    seen(12, blocked('KeyMissing'), condition('Ready', 'True', 'Published')),
+    seen(12, blocked('KeyEmpty')),
+    seen(12, blocked('HostNotAllowed')),
+  ).stays(
+    seen(8, blocked('KeyMissing')),
+    seen(12, blocked('KeyRefused')),
+    // The resource came five minutes before its Secret.
+    seen(12, blocked('KeyMissing', [1, 5], [undefined, 60])),
+  ),
+  StaticExportPageCountDropped: fires(
+    seen(1, condition('Exported', 'False', 'PageCountDropped')),
+    seen(1, condition('Exported', 'False', 'TooFewPages')),
+  ).stays(
+    seen(1, condition('Exported', 'True', 'Promoted')),
+    seen(1, condition('Exported', 'False', 'AwaitingPromotion')),
+  ),
+  StaticExportTargetsContested: fires(seen(1, condition('TargetsSynced', 'False', 'Contested'))).stays(
+    seen(1, condition('TargetsSynced', 'True', 'Synced')),
+  ),
+  StaticExportTargetsNotSynced: fires(
+    seen(35, condition('TargetsSynced', 'False', 'NotGranted')),
+    // Of two targets now the one is named, now the other.
+    seen(35, condition('TargetsSynced', 'False', 'NotGranted', [1, 15], [undefined, 60]), {
+      [line('staticexport_condition', {
+        ...ofDocs('a'),
+        type: 'TargetsSynced',
+        status: 'False',
+        reason: 'WriteFailed',
+      })]: `_x30 ${always(1)}`,
+    }),
+  ).stays(
+    seen(25, condition('TargetsSynced', 'False', 'NotGranted')),
+    seen(35, condition('TargetsSynced', 'False', 'Contested')),
+    seen(35, condition('TargetsSynced', 'Unknown', 'NotPublished')),
+    seen(35, condition('TargetsSynced', 'False', 'WriteFailed'), docs('staticexport_suspended', {})),
+  ),
+  StaticExportClockSkew: fires(
+    seen(7, skew(90)),
+    seen(7, skew(-90)),
+    // A leader that came a short while ago has seen one link.
+    seen(30, skew(0, [undefined, 20], [90, 60])),
+  ).stays(seen(7, skew(-50)), seen(7, skew(0, [90, 3], [2, 60]))),
+  StaticExportServersDisagree: fires(
+    seen(25, servers(['docs-admin', 'a', 'one'], ['docs-admin', 'b', 'two'])),
+  ).stays(
+    seen(25, servers(['docs-admin', 'a', 'one'], ['docs-admin', 'b', 'one'])),
+    // Two sites are not one.
+    seen(25, servers(['docs-admin', 'a', 'one'], ['blog-admin', 'b', 'two'])),
+    // A swap in which one server is ten minutes behind.
+    seen(
+      25,
+      servers(
+        ['docs-admin', 'a', 'two'],
+        ['docs-admin', 'b', 'one', [1, 10], [undefined, 60]],
+        ['docs-admin', 'b', 'two', [undefined, 10], [1, 60]],
+      ),
+    ),
+  ),
+};

@@ -11,6 +11,12 @@ import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const namespace = 'team-a';
+const keySecret = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'export-api', namespace },
+  stringData: { apiKey: goodKey },
+};
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
 let operator: OperatorProcess;
@@ -19,20 +25,12 @@ let reader: ReturnType<typeof createReader>;
 before(async () => {
   vendor = await startVendor();
   world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  await world.apply(
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'export-api', namespace },
-      stringData: { apiKey: goodKey },
-    },
-    {
-      apiVersion: 'staticexport.dev/v1alpha1',
-      kind: 'StaticExport',
-      metadata: { name: 'docs', namespace },
-      spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
-    },
-  );
+  await world.apply(keySecret, {
+    apiVersion: 'staticexport.dev/v1alpha1',
+    kind: 'StaticExport',
+    metadata: { name: 'docs', namespace },
+    spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
+  });
   reader = createReader(world.kubectl, namespace);
   operator = await startOperator(world, [
     `--api-base-url=${vendor.url}`,
@@ -101,5 +99,24 @@ test('a look at once: a deleted output is back in seconds, with a fresh link and
   });
   assert.equal(after.version, before.version);
   assert.notEqual(after.bundleUrl.reveal(), before.bundleUrl.reveal());
+});
+
+test('a key that is gone while nothing is due shows in the metric that is alerted on, and goes when it is back', async () => {
+  const blocked = `staticexport_calls_blocked{namespace="${namespace}",name="docs",reason="KeyMissing"} 1`;
+  const [look = ''] = await commandsOf('annotate sx docs', 'staticexport.dev/look');
+  const isShown = async () => (await operator.get('/metrics')).text.includes(blocked);
+  const awaitShown = (wanted: boolean) =>
+    eventually(
+      `the metric ${wanted ? 'there' : 'gone'}`,
+      async () => (await isShown()) === wanted || undefined,
+    );
+  assert.equal(await isShown(), false);
+  await world.kubectl(['delete', 'secret', 'export-api', '-n', namespace]);
+  await run(look, 'without-key');
+  await awaitShown(true);
+  assert.equal((await reader.condition('docs', 'Ready'))?.reason, 'Published');
+  await world.apply(keySecret);
+  await run(look, 'with-key');
+  await awaitShown(false);
   reader.assertRulesKept();
 });

@@ -52,6 +52,8 @@ export interface Observed {
   readonly nextExportAt: number | undefined;
   /** Code of the failure that this pass met, if any. */
   readonly failure: string | undefined;
+  /** In words, where the failure is not of a call: safe to publish. */
+  readonly why?: string | undefined;
   /** Why the export API may not be called at all, if it may not. */
   readonly blockedBy: string | undefined;
 }

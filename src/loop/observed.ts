@@ -17,7 +17,8 @@ export function observe(
 ): Observed {
   const { status, wanted } = observation;
   const published = knownClock(observation);
-  const unread = unreadOutput(observation) === undefined ? undefined : 'OutputUnreadable';
+  const why = unreadOutput(observation);
+  const unread = why === undefined ? undefined : 'OutputUnreadable';
   return {
     isReady:
       status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
@@ -31,6 +32,7 @@ export function observe(
     nextRefreshAt: nextRefreshTime(state),
     nextExportAt: readInstant(status.nextExportTime),
     failure: 'failure' in result ? result.failure.code : (refusal ?? unread),
+    why,
     blockedBy: state.access.kind === 'closed' ? state.access.reason : undefined,
   };
 }

@@ -63,6 +63,8 @@ interface Streaks {
   readonly failures: Map<string, number>;
   /** Passes in a row that asked for the next one at once. */
   readonly hasty: Map<string, number>;
+  /** What a pass that called nobody met, and the log has said. */
+  readonly told: Map<string, string>;
 }
 
 /**
@@ -71,7 +73,7 @@ interface Streaks {
  * @param work aborts the passes under way (leadership lost, or the patience of a shutdown is over)
  */
 export async function runController(options: ControllerOptions, work: AbortSignal): Promise<void> {
-  const streaks: Streaks = { failures: new Map(), hasty: new Map() };
+  const streaks: Streaks = { failures: new Map(), hasty: new Map(), told: new Map() };
   const worker = async (): Promise<void> => {
     for (;;) {
       const text = await options.queue.take();
@@ -91,7 +93,7 @@ export async function runController(options: ControllerOptions, work: AbortSigna
 async function turn(
   text: string,
   options: ControllerOptions,
-  { failures, hasty }: Streaks,
+  { failures, hasty, told }: Streaks,
   { work, deadline }: { readonly work: AbortSignal; readonly deadline: AbortSignal },
 ): Promise<void> {
   const { queue, clock, random, logger } = options;
@@ -114,7 +116,7 @@ async function turn(
     }
     const result = wakeAfterMs === undefined ? 'gone' : 'requeue_after';
     options.observe(key, result, clock.monotonic() - startedAt, outcome, undefined);
-    logOutcome(logger, text, outcome);
+    logOutcome(logger, text, outcome, told);
   } catch (error) {
     if (work.aborted) return;
     const failed = (failures.get(text) ?? 0) + 1;
@@ -165,10 +167,22 @@ function pauseMs(turns: number): number {
 }
 
 /** What failed, and what was asked of the export API once in a while, is worth a line; looking and polling are not. */
-function logOutcome(logger: Logger, object: string, { because, wakeAfterMs, observed }: PassOutcome): void {
-  const { action = 'none', failure } = observed ?? {};
-  const fields = { object, action, because, failure, wakeAfterMs };
-  if (failure !== undefined) logger.warn(fields, `${action} failed`);
+function logOutcome(
+  logger: Logger,
+  object: string,
+  { because, wakeAfterMs, observed }: PassOutcome,
+  told: Streaks['told'],
+): void {
+  const { action = 'none', failure, why } = observed ?? {};
+  const fields = { object, action, because, failure, why, wakeAfterMs };
+  const isNews = told.get(object) !== failure;
+  // Nothing was asked of anybody: it stays as it is, and is looked at every minute.
+  if (action === 'none' && failure !== undefined) told.set(object, failure);
+  else told.delete(object);
+  if (failure !== undefined && action === 'none') {
+    if (isNews) logger.warn(fields, 'nothing can be done');
+    else logger.debug(fields, 'pass');
+  } else if (failure !== undefined) logger.warn(fields, `${action} failed`);
   else if (lasting.includes(action)) logger.info(fields, `${action} done`);
   else logger.debug(fields, 'pass');
 }

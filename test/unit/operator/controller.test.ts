@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PassOutcome } from '../../../src/loop/edge.ts';
-import { type ControllerOptions, type PassResult, runController } from '../../../src/operator/controller.ts';
+import { PassRefused } from '../../../src/loop/refused-pass.ts';
+import {
+  type ControllerOptions,
+  type FailedPass,
+  type PassResult,
+  runController,
+} from '../../../src/operator/controller.ts';
 import { WorkQueue } from '../../../src/operator/work-queue.ts';
 import type { Logger } from '../../../src/runtime/logger.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
@@ -142,6 +148,91 @@ test('a link that still lives is never left to more than a quarter of its life b
   at.length = 0;
   await clock.pass(1_200_000);
   assert.ok(at.length <= 12, `${at.length} tries after its death`);
+});
+
+const sights = {
+  isReady: true,
+  isSuspended: false,
+  exportState: 'x',
+  linkState: 'x',
+  wantState: 'x',
+  action: 'mint',
+  linkIssuedAt: undefined,
+  nextRefreshAt: undefined,
+  nextExportAt: undefined,
+  failure: undefined,
+  blockedBy: undefined,
+};
+
+test('failed passes are told with their number; one that was only overtaken is not, before the fifth', async () => {
+  const told: (FailedPass | undefined)[] = [];
+  const errors = ['Unavailable', 'Conflict', 'Forbidden', 'Conflict', 'Conflict'] as const;
+  let passes = 0;
+  const { clock, queue } = start(
+    async () => {
+      const code = errors[passes];
+      passes += 1;
+      if (code !== undefined) throw new ClusterError(code, 'no');
+      return outcome(undefined);
+    },
+    { observe: (_key, _result, _tookMs, _outcome, failed) => told.push(failed) },
+  );
+  queue.add('ns/a');
+  await clock.pass(60_000);
+  assert.deepEqual(
+    told.map((one) => one && [one.inARow, one.code]),
+    [[1, 'Unavailable'], undefined, [3, 'Forbidden'], undefined, [5, 'Conflict'], undefined],
+  );
+});
+
+test('a pass that was refused its status tells what it saw, and comes again by the life of that link', async () => {
+  const at: number[] = [];
+  const told: (FailedPass | undefined)[] = [];
+  const lifeMs = 900_000;
+  const { clock, queue } = start(
+    async () => {
+      at.push(clock.monotonic());
+      const observed = { ...sights, linkExpiresAt: clock.now() + lifeMs };
+      throw new PassRefused(new ClusterError('Forbidden', 'no'), observed);
+    },
+    // What status says is old.
+    { lifeLeftMs: () => -1, observe: (_key, _result, _tookMs, _outcome, failed) => told.push(failed) },
+  );
+  queue.add('ns/a');
+  await clock.pass(3_600_000);
+  assert.ok(told.every((one) => one?.observed?.isReady === true));
+  const waits = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+  assert.equal(Math.max(...waits), lifeMs / 4);
+});
+
+test('what keeps a pass from doing anything is a warning once, with its words, until it is another', async () => {
+  const lines: unknown[] = [];
+  const logger: Logger = {
+    debug: () => {},
+    info: () => {},
+    warn: (fields, message) => lines.push([message, 'why' in fields ? fields.why : '']),
+    error: () => {},
+    child: () => logger,
+  };
+  const unread = {
+    ...sights,
+    action: 'none',
+    linkExpiresAt: undefined,
+    failure: 'OutputUnreadable',
+    why: 'no get',
+  };
+  const steps = [unread, unread, { ...unread, failure: undefined }, unread];
+  const { clock, queue } = start(
+    async () => {
+      const observed = steps.shift();
+      return { wakeAfterMs: observed && 10, because: 'x', observed };
+    },
+    { logger },
+  );
+  queue.add('ns/a');
+  await clock.pass(100);
+  const once = ['nothing can be done', 'no get'];
+  assert.deepEqual(lines, [once, once]);
 });
 
 test('a conflict is tried again at once and is no warning', async () => {

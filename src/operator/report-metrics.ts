@@ -86,7 +86,9 @@ export function registerReports(registry: Registry, reports: () => readonly Reso
     labelNames: readonly string[],
     linesOf: (report: ResourceReport) => readonly GaugeLine[],
   ): void => {
-    const read = (): readonly GaugeLine[] => reports().flatMap(linesOf);
+    const read = function* (): Generator<GaugeLine> {
+      for (const report of reports()) yield* linesOf(report);
+    };
     new CollectedGauge({ name, help, labelNames: ['namespace', 'name', ...labelNames], registry, read });
   };
   for (const [name, help, read] of gauges) {

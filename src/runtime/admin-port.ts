@@ -2,9 +2,11 @@
 // program has one, its status. Nothing secret is ever answered here. One implementation for all programs.
 
 import { once } from 'node:events';
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Registry } from 'prom-client';
 import type { Logger } from './logger.ts';
+import { textsOf } from './metric-text.ts';
 
 /** `undefined` means ready; a text says what is missing, in words for the person on call. */
 export type Readiness = () => string | undefined;
@@ -74,12 +76,16 @@ async function sendMetrics(
   response.type(registry.contentType);
   // One may be filled while another of its family is collected, as prom-client does with the heap's sizes.
   const families = new Set([...names].map(familyOf));
-  for (const { name } of registry.getMetricsAsArray()) {
+  for (const metric of registry.getMetricsAsArray()) {
+    const { name } = metric;
     if (families.size > 0 && !families.has(familyOf(name))) continue;
-    const text = await registry.getSingleMetricAsString(name);
-    if (response.destroyed) return;
-    if (names.size > 0 && !names.has(name)) continue;
-    if (!response.write(`${text}\n\n`)) await roomOrEnd(response);
+    for await (const text of textsOf(registry, metric)) {
+      if (response.destroyed) return;
+      if (names.size > 0 && !names.has(name)) continue;
+      if (!response.write(text)) await roomOrEnd(response);
+      await othersTurn();
+    }
+    if (names.size === 0 || names.has(name)) response.write('\n');
   }
   response.end();
 }

@@ -1,0 +1,23 @@
+// The text of one metric, in pieces where it makes such itself: of ten thousand resources one metric is megabytes,
+// and whoever makes them at once holds up everything else meanwhile.
+
+import type { Registry } from 'prom-client';
+
+/** A registered metric whose lines are made as they are asked for. */
+export interface PiecewiseMetric {
+  /** Whole lines, in the text format; together what the registry would say. */
+  pieces(): Iterable<string>;
+}
+
+/** Whole lines; whoever takes them may do something else between two of them. */
+export async function* textsOf(
+  registry: Registry,
+  metric: { readonly name: string },
+): AsyncGenerator<string> {
+  if (isPiecewise(metric)) yield* metric.pieces();
+  else yield `${await registry.getSingleMetricAsString(metric.name)}\n`;
+}
+
+function isPiecewise(metric: object): metric is PiecewiseMetric {
+  return 'pieces' in metric && typeof metric.pieces === 'function';
+}

@@ -141,6 +141,14 @@
     summary: "A target of {{ $which }} does not get the published version."
     description: "The object holds an old version, or none, and TargetsSynced says why."
     runbook: {{ printf "%s: status.targets names the object. NotGranted: it is missing, or not annotated staticexport.dev/allow-from={{ $labels.namespace }}/{{ $labels.name }}. WriteFailed: rights outside the watched namespaces come from targets.values of this chart." $look | quote }}
+- alert: StaticExportNamespaceRefused
+  expr: max by (namespace, job) (staticexport_watch_refused{ {{- $job -}} }) == 1
+  for: 10m
+  labels: { severity: warning }
+  annotations:
+    summary: "The operator may not watch StaticExports of namespace {{ "{{ $labels.namespace }}" }}."
+    description: New StaticExports and edits there are not seen; where its rights are gone altogether, links there die.
+    runbook: {{ printf "A namespace of watchNamespaces that was deleted: take it out of the list. Otherwise its Role or RoleBinding is gone (rbac.create): helm upgrade brings it back. The log names the verb (%s). The operator's own namespace here means that it may watch nothing at all." $logs | quote }}
 - alert: StaticExportClockSkew
   expr: max by (namespace, job, host) (abs(staticexport_api_clock_skew_seconds{ {{- $own -}} })) > 60
   for: 5m

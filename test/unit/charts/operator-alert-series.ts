@@ -271,6 +271,27 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     seen(35, condition('TargetsSynced', 'Unknown', 'NotPublished')),
     seen(35, condition('TargetsSynced', 'False', 'WriteFailed'), docs('staticexport_suspended', {})),
   ),
+  StaticExportNamespaceRefused: fires(
+    // Both replicas try, and one is restarted.
+    seen(
+      12,
+      {
+        [line('staticexport_watch_refused', { job, pod: 'a', namespace: 'gone' })]: over(
+          [1, 6],
+          [undefined, 30],
+        ),
+      },
+      { [line('staticexport_watch_refused', { job, pod: 'b', namespace: 'gone' })]: always(1) },
+    ),
+  ).stays(
+    seen(12, {
+      [line('staticexport_watch_refused', { job, pod: 'a', namespace: 'gone' })]: over(
+        [1, 6],
+        [undefined, 30],
+      ),
+    }),
+    seen(12, { [line('staticexport_watch_refused', { job, pod: 'a', namespace: 'docs' })]: always(0) }),
+  ),
   StaticExportClockSkew: fires(
     seen(7, skew(90)),
     seen(7, skew(-90)),

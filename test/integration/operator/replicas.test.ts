@@ -134,6 +134,16 @@ test('a look at a resource that is as it should be writes nothing', async () => 
   assert.ok(writesBefore > 0);
 });
 
+test('a lease that somebody deletes is made anew by whoever holds it, and by nobody else', async () => {
+  const lease = ['lease', world.leaseName, '-n', world.operatorNamespace];
+  const holder = async (): Promise<string> =>
+    (await world.kubectl(['get', ...lease, '-o', 'jsonpath={.spec.holderIdentity}'])).stdout;
+  const held = await holder();
+  await world.kubectl(['delete', ...lease]);
+  assert.equal(await eventually('a lease', holder), held);
+  assert.deepEqual([await leads(first), await leads(second)], [true, false]);
+});
+
 test('a leader that is frozen is replaced, and ends as soon as it wakes', async () => {
   process.kill(first.child.pid, 'SIGSTOP');
   await eventually('the other to lead', async () => ((await leads(second)) ? true : undefined));

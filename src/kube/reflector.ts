@@ -68,7 +68,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
   const audit = new WatchAudit({ cache, list, outage, clock, random });
   let place: string | undefined;
   let synced = false;
-  /** The watch before broke before anything came over it: that another one opens is no proof that it works. */
+  /** The one before opened and broke before anything of use came: that the next opens is no proof that it works. */
   let isDoubtful = false;
 
   const wakeFor = (object: T): void => {
@@ -88,10 +88,6 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
   };
 
   const take = (event: WatchEvent): void => {
-    proof.spoke();
-    isDoubtful = false;
-    outage.end('watch');
-    outage.end('heldBack');
     if (event.type === 'BOOKMARK') {
       place = event.resourceVersion;
       return;
@@ -103,6 +99,14 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
     if (event.type !== 'DELETED') {
       if (cache.put(object)) wakeFor(object);
     } else if (cache.drop(key)) options.wake(key, 'gone');
+  };
+
+  /** Something came that could be read: only that shows that a watch works. */
+  const believe = (): void => {
+    proof.proved();
+    isDoubtful = false;
+    outage.end('watch');
+    outage.end('heldBack');
   };
 
   const openStream = (signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> => {
@@ -132,7 +136,9 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
       for await (const event of readWatchEvents(chunks)) {
         // Why it was ended counts, or an audit that found something would list nothing.
         ended.throwIfAborted();
+        proof.spoke();
         take(event);
+        believe();
       }
     } catch (error) {
       // Who ended it knows better why than the broken stream.
@@ -181,7 +187,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
     // Losing one's place is ordinary after a long sleep; only when it repeats is it worth a word.
     if (trouble.code === 'Gone' && failures === 1) return;
     if (proof.isEmpty && outage.of('heldBack') !== undefined) return;
-    isDoubtful ||= proof.isEmpty && !isLost;
+    isDoubtful = proof.hasOpened && !proof.isProved && !isLost;
     outage.begin('watch', trouble);
   };
 

@@ -13,6 +13,7 @@ export class WatchProof {
   #spokenAt = Number.NEGATIVE_INFINITY;
   #opened = false;
   #spoke = false;
+  #isProved = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -22,6 +23,7 @@ export class WatchProof {
   begin(): void {
     this.#opened = false;
     this.#spoke = false;
+    this.#isProved = false;
   }
 
   opened(): void {
@@ -34,6 +36,11 @@ export class WatchProof {
     this.#heardAt = this.#spokenAt = this.#clock.monotonic();
   }
 
+  /** What came could be read. */
+  proved(): void {
+    this.#isProved = true;
+  }
+
   /** A list was answered: of the watch that says nothing, but all before it is known. */
   listed(): void {
     this.#heardAt = this.#clock.monotonic();
@@ -41,6 +48,10 @@ export class WatchProof {
 
   get hasOpened(): boolean {
     return this.#opened;
+  }
+
+  get isProved(): boolean {
+    return this.#isProved;
   }
 
   /** The present watch was opened, and nothing has come over it. */

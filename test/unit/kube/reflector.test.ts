@@ -140,9 +140,6 @@ test('a broken connection is opened again from the same place, later each time',
   assert.ok(gaps.length < 25);
   server.failWatch = undefined;
   await clock.pass(30_000);
-  // The one before broke before anything came: that this one opens is no proof yet.
-  assert.deepEqual(troubles, [undefined, 'Unavailable']);
-  await last().send('BOOKMARK', object('', 20));
   assert.deepEqual(troubles, [undefined, 'Unavailable', undefined]);
 });
 
@@ -210,4 +207,29 @@ test('it ends at once, wherever it is', async () => {
     await running;
     assert.equal(clock.waiting(), 0);
   }
+});
+
+test('a watch that brings what cannot be read is told once, however often it is opened', async () => {
+  const { clock, server, troubles, last } = startReflector();
+  await settle();
+  for (let turn = 0; turn < 12; turn += 1) {
+    await last().send('MODIFIED', { metadata: { name: 'nobody' } });
+    await clock.pass(31_000);
+  }
+  assert.ok(server.streams.length > 12);
+  assert.deepEqual(troubles, [undefined, 'Unavailable']);
+});
+
+test('a request for a watch that is never answered is told after 70 s', async () => {
+  const { clock, reflector, troubles } = startReflector((one) => {
+    one.stream = (_call, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new ClusterError('Aborted', 'stopped')));
+      });
+  });
+  await clock.pass(69_999);
+  assert.deepEqual(troubles, []);
+  await clock.pass(1);
+  assert.deepEqual(troubles, ['Unavailable']);
+  assert.match(reflector.trouble()?.message ?? '', /silent/);
 });

@@ -1,0 +1,24 @@
+// Which resources a scrape shows: those that a pass saw and the watches still know.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { knownOf } from '../../../src/operator/known-resource.ts';
+import { createReports } from '../../../src/operator/reports.ts';
+
+const metadata = { namespace: 'ns', name: 'docs', uid: 'u', resourceVersion: '1' };
+const stored = {
+  metadata: { ...metadata, annotations: {}, labels: {}, ownerReferences: [] },
+  spec: {},
+  status: {},
+};
+
+test('what the watches no longer know is not shown, though no pass has told yet that it is gone', () => {
+  const known = new Map([['ns/docs', knownOf(stored)]]);
+  const reports = createReports(known, { now: () => 0 });
+  reports.put(metadata, { wakeAfterMs: 1, because: 'x', observed: undefined });
+  assert.equal(reports.list().length, 1);
+  known.clear();
+  assert.deepEqual(reports.list(), []);
+  known.set('ns/docs', knownOf(stored));
+  assert.equal(reports.list().length, 1);
+});

@@ -45,3 +45,8 @@ export function line(name: string, labels: Readonly<Record<string, string>>): st
   const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   return `${name}{${pairs.join(',')}}`;
 }
+
+/** Its situations, and with `stays` the near misses. */
+export const fires = (...cases: readonly SeriesCase[]) => ({
+  stays: (...others: readonly SeriesCase[]): AlertCases => ({ fires: cases, stays: others }),
+});

@@ -1,70 +1,24 @@
 // The situations of the operator's alerts: in which each must fire, and the near misses. As two replicas show them:
 // resources have series of the leader's pod alone, which change to the other one's at every take-over.
 
+import { type AlertCases, always, fires, line, over, type Span, seen } from './alert-series.ts';
 import {
-  type AlertCases,
-  always,
-  line,
-  over,
-  type Series,
-  type SeriesCase,
-  type Span,
-  seen,
-} from './alert-series.ts';
-
-/** For release `ops` in namespace `ops`. */
-const job = 'ops-static-export-operator-admin';
-const ofOperator = (pod: string) => ({ namespace: 'ops', job, pod });
-const ofDocs = (pod: string) => ({ job, pod, namespace: 'docs', name: 'docs' });
-type Labels = Readonly<Record<string, string>>;
-
-/** Of the resource docs/docs, by the leader `a`. */
-const docs = (name: string, labels: Labels, ...spans: readonly Span[]): Series => ({
-  [line(name, { ...ofDocs('a'), ...labels })]: spans.length === 0 ? always(1) : over(...spans),
-});
-/** The same until `a` goes; `b` leads a minute later. */
-const handedOver = (name: string, labels: Labels, value: number, minutes: number): Series => ({
-  [line(name, { ...ofDocs('a'), ...labels })]: over([value, minutes], [undefined, 600]),
-  [line(name, { ...ofDocs('b'), ...labels })]: `_x${2 * minutes + 1} ${always(value)}`,
-});
-const operator = (name: string, pod: string, ...spans: readonly Span[]): Series => ({
-  [line(name, ofOperator(pod))]: over(...spans),
-});
-const condition = (type: string, status: string, reason: string, ...spans: readonly Span[]): Series =>
-  docs('staticexport_condition', { type, status, reason }, ...spans);
-const failures = (lane: string, reason: string, ...spans: readonly Span[]): Series =>
-  docs('staticexport_failures', { lane, reason }, ...spans);
-const blocked = (reason: string, ...spans: readonly Span[]): Series =>
-  docs('staticexport_calls_blocked', { reason }, ...spans);
-const instant = (name: string, seconds: number): Series =>
-  docs(`staticexport_${name}_timestamp_seconds`, {}, [seconds, 600]);
-/** A link by when it was issued, shall be refreshed, and dies, in seconds from the first scrape. */
-const link = (issued: number, refresh: number | undefined, expiry: number): Series => ({
-  ...instant('link_issued', issued),
-  ...instant('link_expiry', expiry),
-  ...(refresh === undefined ? {} : instant('next_refresh', refresh)),
-});
-const fresh = condition('LinkFresh', 'True', 'Fresh');
-const due = condition('LinkFresh', 'False', 'Due');
-const servers = (
-  ...served: readonly (readonly [job: string, pod: string, digest: string, ...spans: Span[]])[]
-): Series =>
-  Object.assign(
-    {},
-    ...served.map(([job, pod, digest, ...spans]) => ({
-      [line('bundle_server_active_bundle_info', { namespace: 'docs', job, pod, digest })]:
-        spans.length === 0 ? always(1) : over(...spans),
-    })),
-  );
-const skew = (seconds: number, ...spans: readonly Span[]): Series => ({
-  [line('staticexport_api_clock_skew_seconds', { ...ofOperator('a'), host: 'api.example.com' })]:
-    spans.length === 0 ? always(seconds) : over(...spans),
-});
-
-const fires = (...cases: readonly SeriesCase[]) => ({
-  fires: cases,
-  stays: (...others: readonly SeriesCase[]): AlertCases => ({ fires: cases, stays: others }),
-});
+  blocked,
+  condition,
+  docs,
+  due,
+  failures,
+  fresh,
+  handedOver,
+  instant,
+  job,
+  link,
+  ofDocs,
+  ofOperator,
+  operator,
+  servers,
+  skew,
+} from './operator-series.ts';
 
 /** With the chart's own thresholds. */
 export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
@@ -153,7 +107,7 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     // It lives five minutes: there are 45 seconds to see it.
     seen(4.5, link(0, undefined, 300), due),
     seen(
-      55,
+      56,
       handedOver('staticexport_link_expiry_timestamp_seconds', {}, 3600, 54.5),
       {
         ...handedOver('staticexport_link_issued_timestamp_seconds', {}, 0, 54.5),

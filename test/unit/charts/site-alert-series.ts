@@ -1,16 +1,7 @@
 // The situations of the site's alerts: in which each must fire, and the near misses. Series as two servers of one site
 // show them.
 
-import {
-  type AlertCases,
-  always,
-  line,
-  over,
-  type Series,
-  type SeriesCase,
-  type Span,
-  seen,
-} from './alert-series.ts';
+import { type AlertCases, always, fires, line, over, type Series, type Span, seen } from './alert-series.ts';
 
 /** For release `docs` in namespace `docs`. */
 const job = 'docs-static-export-site-admin';
@@ -39,10 +30,6 @@ const crashing = (value: number): readonly Span[] =>
     [value, 1],
     [undefined, 2],
   ]).flat();
-
-const fires = (...cases: readonly SeriesCase[]) => ({
-  stays: (...others: readonly SeriesCase[]): AlertCases => ({ fires: cases, stays: others }),
-});
 
 /** With the chart's own thresholds. */
 export const siteAlerts: Readonly<Record<string, AlertCases>> = {

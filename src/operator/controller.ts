@@ -59,8 +59,8 @@ const slowestHastyMs = 60_000;
 
 /** What is remembered of a key from pass to pass. */
 interface Streaks {
-  /** Failures in a row. */
-  readonly failures: Map<string, number>;
+  /** Failures in a row, and when the first of them was. */
+  readonly failures: Map<string, { readonly count: number; readonly since: number }>;
   /** Passes in a row that asked for the next one at once. */
   readonly hasty: Map<string, number>;
   /** What a pass that called nobody met, and the log has said. */
@@ -119,12 +119,14 @@ async function turn(
     logOutcome(logger, text, outcome, told);
   } catch (error) {
     if (work.aborted) return;
-    const failed = (failures.get(text) ?? 0) + 1;
-    failures.set(text, failed);
+    const before = failures.get(text) ?? { count: 0, since: clock.monotonic() };
+    const failed = before.count + 1;
+    failures.set(text, { ...before, count: failed });
     const result = resultOf(error, deadline);
     const delay = {
       isConflict: result === 'conflict',
       failures: failed,
+      elapsedMs: clock.monotonic() - before.since,
       lifeLeftMs: lifeLeftOf(error, clock.now()) ?? options.lifeLeftMs(text),
     };
     const retryMs = retryAfterMs(error, delay, random);
@@ -195,18 +197,21 @@ function resultOf(error: unknown, deadline: AbortSignal): PassResult {
 interface Delay {
   readonly isConflict: boolean;
   readonly failures: number;
+  /** Since the first of them. */
+  readonly elapsedMs: number;
   readonly lifeLeftMs: number | undefined;
 }
 
 /** A link is refreshed by a pass: while one lives, what keeps passes from succeeding is tried again well before its end. */
 function retryAfterMs(
   error: unknown,
-  { isConflict, failures, lifeLeftMs = 0 }: Delay,
+  { isConflict, failures, elapsedMs, lifeLeftMs = 0 }: Delay,
   random: Random,
 ): number {
   const longestMs =
     lifeLeftMs > 0 ? Math.min(maxRetryMs, Math.max(firstRetryMs, lifeLeftMs / 4)) : maxRetryMs;
-  const base = isConflict && failures < 5 ? 100 : Math.min(longestMs, firstRetryMs * 2 ** (failures - 1));
+  // As long again as it has lasted: that doubles, and many quick tries before a link died make no long wait after it.
+  const base = isConflict && failures < 5 ? 100 : Math.min(longestMs, firstRetryMs + elapsedMs);
   const asked = error instanceof ClusterError ? (error.retryAfterMs ?? 0) : 0;
   return Math.ceil(Math.max(asked, base * (0.8 + 0.4 * random.fraction())));
 }

@@ -164,6 +164,26 @@ const sights = {
   blockedBy: undefined,
 };
 
+test('quick tries before a link died make no long wait after it', async () => {
+  const at: number[] = [];
+  let clock: SteppedClock | undefined;
+  const began = steppedClock().monotonic();
+  const world = start(
+    async () => {
+      at.push(world.clock.monotonic());
+      throw new ClusterError('Forbidden', 'no');
+    },
+    { lifeLeftMs: () => began + 8_000 - (clock?.monotonic() ?? 0) },
+  );
+  clock = world.clock;
+  world.queue.add('ns/a');
+  await clock.pass(60_000);
+  const first = at[0] ?? 0;
+  for (const [index, time] of at.slice(1).entries())
+    assert.ok(time - (at[index] ?? 0) <= 500 + (at[index] ?? 0) - first, `${time - first}`);
+  assert.ok(at.length > 10, 'no quick tries');
+});
+
 test('failed passes are told with their number; one that was only overtaken is not, before the fifth', async () => {
   const told: (FailedPass | undefined)[] = [];
   const errors = ['Unavailable', 'Conflict', 'Forbidden', 'Conflict', 'Conflict'] as const;

@@ -1,0 +1,175 @@
+// Rights that are taken away while the operator runs: status, events and metrics say which one is missing, a link
+// that dies meanwhile is called dead, nothing is asked or written blindly, and what comes back heals by itself.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { createReader } from './resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
+
+const namespace = 'team-a';
+const lifetimeMs = 20_000;
+let world: ChartedCluster;
+let vendor: ScriptedVendor;
+let operator: OperatorProcess;
+let reader: ReturnType<typeof createReader>;
+
+interface Rule {
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+before(async () => {
+  vendor = await startVendor();
+  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  reader = createReader(world.kubectl, namespace);
+  await world.apply({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'export-api', namespace },
+    stringData: { apiKey: goodKey },
+  });
+  operator = await startOperator(world, [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--watch-namespaces=${namespace}`,
+    '--request-timeout=5s',
+  ]);
+});
+
+after(async () => {
+  await operator?.child.stop();
+  await vendor?.close();
+  await world?.stop();
+});
+
+async function publish(name: string): Promise<void> {
+  vendor.script(`${name}.example.com`, { lifetimeMs });
+  await world.apply({
+    apiVersion: 'staticexport.dev/v1alpha1',
+    kind: 'StaticExport',
+    metadata: { name, namespace },
+    spec: {
+      domain: `${name}.example.com`,
+      api: { keySecretRef: { name: 'export-api' } },
+      linkRefresh: { minInterval: '1s' },
+    },
+  });
+  await reader.awaitCondition(name, 'Ready', 'True', 'Published');
+}
+
+/** Takes a verb of a resource away, until what is given has ended. */
+async function without(resource: string, verb: string, work: () => Promise<void>): Promise<void> {
+  const { stdout: role } = await world.kubectl([
+    'get',
+    'role',
+    '-n',
+    namespace,
+    '-o',
+    'jsonpath={.items[0].metadata.name}',
+  ]);
+  const { rules }: { readonly rules: readonly Rule[] } = await reader.read('role', role);
+  const fewer = rules
+    .map((rule) =>
+      rule.resources.includes(resource) ? { ...rule, verbs: rule.verbs.filter((one) => one !== verb) } : rule,
+    )
+    .filter(({ verbs }) => verbs.length > 0);
+  assert.notDeepEqual(fewer, rules, 'nothing was taken away');
+  const setRules = (next: readonly Rule[]) =>
+    world.kubectl([
+      'patch',
+      'role',
+      role,
+      '-n',
+      namespace,
+      '--type=merge',
+      '-p',
+      JSON.stringify({ rules: next }),
+    ]);
+  await setRules(fewer);
+  try {
+    await work();
+  } finally {
+    await setRules(rules);
+  }
+}
+
+async function eventsOf(name: string, reason: string): Promise<readonly string[]> {
+  const { stdout } = await world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
+  const items: readonly {
+    readonly regarding: { readonly name: string };
+    readonly reason: string;
+    readonly note: string;
+  }[] = JSON.parse(stdout).items;
+  return items.filter((one) => one.regarding.name === name && one.reason === reason).map(({ note }) => note);
+}
+
+async function gauge(metric: string, name: string): Promise<number | undefined> {
+  const { text } = await operator.get('/metrics');
+  const line = new RegExp(`^${metric}\\{namespace="${namespace}",name="${name}"\\} (\\S+)$`, 'm').exec(text);
+  return line?.[1] === undefined ? undefined : Number(line[1]);
+}
+
+test('without the right to read its Secret a resource says so, and that its link died; both heal', async () => {
+  await publish('blind');
+  await without('secrets', 'get', async () => {
+    const { message } = await reader.awaitCondition('blind', 'Ready', 'False', 'OutputUnreadable', 60_000);
+    assert.match(message, /does not allow "get" on secrets "blind-bundle" in namespace team-a; add the verb/);
+    const mints = vendor.mints('blind.example.com');
+    const { secret } = await reader.readOutput('blind');
+    const dead = await reader.awaitCondition('blind', 'LinkFresh', 'False', 'Dead', 60_000);
+    assert.match(dead.message, /ended at /);
+    assert.equal((await reader.condition('blind', 'Stalled'))?.reason, 'OutputUnreadable');
+    assert.equal(await gauge('staticexport_ready', 'blind'), 0);
+    assert.equal(await gauge('staticexport_failing', 'blind'), 1);
+    assert.deepEqual((await eventsOf('blind', 'OutputUnreadable')).length, 1, 'told once');
+    assert.equal(vendor.mints('blind.example.com'), mints, 'a link was asked for blindly');
+    const { metadata } = (await reader.readOutput('blind')).secret;
+    assert.equal(metadata.resourceVersion, secret.metadata.resourceVersion);
+  });
+  await reader.awaitCondition('blind', 'Ready', 'True', 'Published', 90_000);
+  assert.equal(await gauge('staticexport_ready', 'blind'), 1);
+  assert.equal(vendor.jobs('blind.example.com').length, 1);
+  reader.assertRulesKept();
+});
+
+test('without the right to write its status a resource is told of by an event and by metrics, and kept alive', async () => {
+  await publish('mute');
+  const before = await reader.read('sx', 'mute');
+  await without('staticexports/status', 'patch', async () => {
+    const [note = ''] = await eventually(
+      'an event that says so',
+      async () => {
+        const notes = await eventsOf('mute', 'StatusWriteFailed');
+        return notes.length > 0 ? notes : undefined;
+      },
+      { timeoutMs: 60_000 },
+    );
+    assert.match(
+      note,
+      /does not allow "patch" on staticexports\.staticexport\.dev\/status "mute".*add the verb/,
+    );
+    assert.equal(await gauge('staticexport_failing', 'mute'), 1);
+    assert.ok(((await gauge('staticexport_failed_passes', 'mute')) ?? 0) >= 1);
+    await eventually(
+      'a link that outlives what status says',
+      async () => {
+        const { published } = await reader.readOutput('mute');
+        const told = Date.parse(before.status.active.linkExpiresAt);
+        return Date.now() > told && published.expiresAt > Date.now() ? true : undefined;
+      },
+      { timeoutMs: 60_000 },
+    );
+    assert.equal(await gauge('staticexport_ready', 'mute'), 1);
+  });
+  await eventually(
+    'no failed passes',
+    async () => ((await gauge('staticexport_failed_passes', 'mute')) === undefined ? true : undefined),
+    { timeoutMs: 60_000 },
+  );
+  const { active } = (await reader.read('sx', 'mute')).status;
+  assert.ok(Date.parse(active.linkExpiresAt) > Date.parse(before.status.active.linkExpiresAt));
+  assert.equal(await gauge('staticexport_failing', 'mute'), 0);
+});

@@ -5,7 +5,6 @@
 import type { Link } from '../wire/link.ts';
 import { InspectionPlaces } from './inspection-places.ts';
 import type { Inspection, ObjectKey } from './ports.ts';
-import { createRivals, type Rivals } from './rivals.ts';
 import type { SeenLink } from './set-back.ts';
 
 /** Shared by all resources that use the same key of the same Secret at the same base URL. */
@@ -55,6 +54,16 @@ export interface LastPoll {
   readonly retryAfterMs: number | undefined;
 }
 
+/** What is known of other installations that write the same resources. */
+export interface Rivals {
+  /** Resources whose status this process left as its own. */
+  readonly ours: Set<string>;
+  /** Who else wrote, and when that was seen last (monotonic ms), by resource. */
+  readonly found: Map<string, { readonly installation: string; readonly at: number }>;
+  /** Installations that the log has named. */
+  readonly named: Set<string>;
+}
+
 export interface ProcessMemory {
   /** By {@link gateId}. */
   readonly gates: Map<string, Gate>;
@@ -91,7 +100,7 @@ export function createMemory(signal: AbortSignal, places = new InspectionPlaces(
     refusedSince: new Map(),
     warnedKeys: new Map(),
     users: new Map(),
-    rivals: createRivals(),
+    rivals: { ours: new Set(), found: new Map(), named: new Set() },
     userCounts: new Map(),
     places,
     signal,

@@ -27,6 +27,7 @@ import { PassRefused, tellRefusal, withObserved } from './refused-pass.ts';
 import { findRival, noteOwn } from './rivals.ts';
 import { saveStarted, saveStatus } from './save.ts';
 import { correctLife } from './set-back.ts';
+import { type Chapter, storyOf } from './story.ts';
 import { writeTargets } from './targets.ts';
 
 const unreadableLookMs = 3_600_000;
@@ -129,6 +130,9 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const saving = tellRefusal(saveStatus(stored, status, edge, signal), object, edge);
   const saved = await withObserved(saving, observed);
   noteOwn(saved, edge);
+  const { action } = plan;
+  const { baseUrl } = before.wanted;
+  tell(saved, { before: resource.status, after: status, action, result: done.result, baseUrl }, edge);
   const notes = notesOf(resource.status, status);
   for (const note of notes) edge.events.record(saved, note);
   if (refusal !== undefined) {
@@ -164,8 +168,16 @@ async function reportUnreadable(
   const next = statusOfUnreadable(status, problems, generation, wholeSecond(edge.clock.now()));
   const saved = await tellRefusal(saveStatus(object, next, edge, signal), object, edge);
   noteOwn(saved, edge);
+  const nothing = { kind: 'none' } as const;
+  tell(saved, { before: status, after: next, action: nothing, result: nothing, baseUrl: undefined }, edge);
   for (const note of notesOf(status, next)) edge.events.record(saved, note);
   return { wakeAfterMs: unreadableLookMs, because: 'unreadable → none', observed: undefined };
+}
+
+function tell({ metadata }: StaticExportObject, chapter: Chapter, { logger }: PassEdge): void {
+  for (const { level, fields, message } of storyOf(chapter)) {
+    logger[level]({ object: resourceId(metadata), ...fields }, message);
+  }
 }
 
 /** The usual keys begin with `svc_`; one that does not may still be right. Said once per Secret version. */
@@ -180,7 +192,7 @@ function warnOfPrefix(
   memory.warnedKeys.set(gate, key.secretVersion);
   const secret = `${metadata.namespace}/${wanted.keySecret.name}`;
   logger.warn(
-    { resource: resourceId(metadata), secret },
+    { object: resourceId(metadata), secret },
     'the API key does not begin with svc_; is it an admin key?',
   );
 }

@@ -12,24 +12,10 @@ import type { EventNote, StaticExportObject } from './ports.ts';
 /** So long after its last status nothing is expected of the other any more. */
 export const calmAfterMs = 10 * 60_000;
 
-/** What this process knows of others, by resource. */
-export interface Rivals {
-  /** Resources whose status it left as its own. */
-  readonly ours: Set<string>;
-  /** Who else wrote, and when that was seen last (monotonic ms). */
-  readonly found: Map<string, { readonly installation: string; readonly at: number }>;
-  /** Installations that the log has named. */
-  readonly named: Set<string>;
-}
-
 /** Another installation that writes the same status. */
 export interface Rival {
   readonly installation: string;
   readonly calmAfterMs: number;
-}
-
-export function createRivals(): Rivals {
-  return { ours: new Set(), found: new Map(), named: new Set() };
 }
 
 /** True where another installation wrote it. Without a name it is nobody's: an older version wrote it. */

@@ -48,7 +48,6 @@ export interface ControllerOptions {
   ) => void;
 }
 
-const lasting = ['start', 'mint', 'inspect'];
 const firstRetryMs = 500;
 const maxRetryMs = 5 * 60_000;
 /** Asked for sooner than this, the next pass is "at once": what is decided is decided on whole seconds. */
@@ -168,7 +167,7 @@ function pauseMs(turns: number): number {
   return Math.min(slowestHastyMs, hastyMs * 2 ** Math.min(10, turns - hastyTurns - 1));
 }
 
-/** What failed, and what was asked of the export API once in a while, is worth a line; looking and polling are not. */
+/** What a pass did, and what turned by it, it tells itself; here is what keeps it from doing anything, once. */
 function logOutcome(
   logger: Logger,
   object: string,
@@ -181,11 +180,7 @@ function logOutcome(
   // Nothing was asked of anybody: it stays as it is, and is looked at every minute.
   if (action === 'none' && failure !== undefined) told.set(object, failure);
   else told.delete(object);
-  if (failure !== undefined && action === 'none') {
-    if (isNews) logger.warn(fields, 'nothing can be done');
-    else logger.debug(fields, 'pass');
-  } else if (failure !== undefined) logger.warn(fields, `${action} failed`);
-  else if (lasting.includes(action)) logger.info(fields, `${action} done`);
+  if (failure !== undefined && action === 'none' && isNews) logger.warn(fields, 'nothing can be done');
   else logger.debug(fields, 'pass');
 }
 

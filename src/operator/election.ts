@@ -130,7 +130,7 @@ async function acquire(contest: Contest, shutdown: AbortSignal): Promise<Held | 
       mayBeOurs = lease?.holder === identity;
       const before = seen;
       seen = look(seen, lease, contest);
-      if (seen !== before) tellSight(logger, lease, identity);
+      if (seen?.holder !== before?.holder) tellSight(logger, lease, identity);
       if (isFree(seen, lease, contest)) {
         mayBeOurs = true;
         if (lease === undefined) seen ??= vanished(contest, seen);
@@ -154,6 +154,8 @@ async function acquire(contest: Contest, shutdown: AbortSignal): Promise<Held | 
 interface Sight {
   /** `undefined`: no lease; empty: nobody knows. */
   readonly fingerprint: string | undefined;
+  /** Empty: free. `undefined`: no lease. */
+  readonly holder: string | undefined;
   /** Monotonic. */
   readonly at: number;
   readonly durationMs: number;
@@ -167,13 +169,14 @@ function look(
 ): Sight | undefined {
   if (before?.fingerprint === lease?.fingerprint) return before;
   if (lease === undefined) return vanished(options, before);
-  return { fingerprint: lease.fingerprint, at: options.clock.monotonic(), durationMs: lease.durationMs };
+  const { fingerprint, holder, durationMs } = lease;
+  return { fingerprint, holder, at: options.clock.monotonic(), durationMs };
 }
 
 /** Whoever held the one that is gone may not know yet, and makes it anew if it can. */
 function vanished({ clock, times }: ElectionOptions, before: Sight | undefined): Sight {
   const durationMs = Math.max(times.leaseMs, before?.durationMs ?? 0);
-  return { fingerprint: undefined, at: clock.monotonic(), durationMs };
+  return { fingerprint: undefined, holder: undefined, at: clock.monotonic(), durationMs };
 }
 
 /**
@@ -184,9 +187,12 @@ function distrust(seen: Sight | undefined): Sight | undefined {
   return seen !== undefined && seen.fingerprint === undefined ? { ...seen, fingerprint: '' } : seen;
 }
 
+/** A standby has nothing else to say than whom it stands by for. */
 function tellSight(logger: Logger, lease: StoredLease | undefined, identity: string): void {
   if (lease === undefined) logger.info({ identity }, 'the lease is gone; whoever held it has its time first');
-  else if (lease.holder !== '') logger.debug({ holder: lease.holder, identity }, 'somebody else leads');
+  else if (lease.holder !== '' && lease.holder !== identity) {
+    logger.info({ holder: lease.holder, identity }, 'standing by: another replica leads');
+  }
 }
 
 function isFree(
@@ -250,6 +256,7 @@ async function release(options: ElectionOptions): Promise<void> {
     if (lease?.holder !== identity) return;
     const released: LeaseRecord = { ...record(options, lease), holder: '', durationMs: 1000 };
     await store.replace(lease.resourceVersion, released, limit);
+    logger.info({ identity }, 'lease released');
   } catch (error) {
     logger.info({ error }, 'the lease could not be released; it runs out by itself');
   }

@@ -38,12 +38,13 @@ export async function runOperator(
 ): Promise<void> {
   const { clock, random, logger, shutdown } = edge;
   const connection = openConnection(facts.source);
+  const server = new URL(connection.server).host;
   const lease = { namespace: leaseNamespace(values, connection.namespace), name: values.leaseName };
   const installation = `${lease.namespace}/${lease.name}`;
   const identity = `${hostname()}_${random.uuid()}`;
   const metrics: OperatorMetrics = createMetrics({
     workers: totalWorkers(values),
-    host: new URL(connection.server).host,
+    host: server,
     queueFigures: () => queue.figures(),
     reports: () => reports.list(),
     inspections: () => outside.inspections,
@@ -96,7 +97,7 @@ export async function runOperator(
     clock,
   );
   logger.info(
-    { version, adminPort: admin.port, namespaces: values.watchNamespaces, identity },
+    { version, identity, lease: installation, server, adminPort: admin.port, ...scopeOf(values) },
     'operator started',
   );
 
@@ -122,6 +123,19 @@ export async function runOperator(
     await admin.close({ lingerMs: 0, graceMs: 1_000 });
     await Promise.all([transport.close(), leaseTransport.close(), outside.close()]);
   }
+  logger.info({ identity }, 'stopped');
+}
+
+/** What is looked after, and which APIs it may be exported from: what to compare where two installations overlap. */
+function scopeOf(values: OperatorValues): object {
+  const { watchNamespaces, instance, apiBaseUrl, allowedApiHosts, context } = values;
+  return {
+    namespaces: watchNamespaces.length === 0 ? 'all' : watchNamespaces,
+    instance: instance ?? 'none: resources without the label',
+    apiBaseUrl: apiBaseUrl ?? 'none',
+    allowedApiHosts: allowedApiHosts.length === 0 ? 'that of apiBaseUrl' : allowedApiHosts,
+    context,
+  };
 }
 
 /** In the proportions of client-go: 15 s, 10 s, 2 s. */

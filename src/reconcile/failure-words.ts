@@ -79,7 +79,8 @@ function apiName(baseUrl: string | undefined): string {
   return host === undefined ? 'the API' : `the API at ${host}`;
 }
 
-function hostOf(baseUrl: string | undefined): string | undefined {
+/** Host and port; `undefined` where there is none to read. */
+export function hostOf(baseUrl: string | undefined): string | undefined {
   return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).host : undefined;
 }
 

@@ -45,6 +45,8 @@ class Contender {
   wallMs = 0;
   /** Work that does not listen to the loss of its lease. */
   isDeaf = false;
+  /** Its lines of log, from `info` on. */
+  readonly told: string[] = [];
   readonly shutdown = new AbortController();
   readonly ended: Promise<unknown>;
 
@@ -60,7 +62,7 @@ class Contender {
         identity,
         clock: own,
         random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0 },
-        logger: silentLogger,
+        logger: { ...silentLogger, info: (_fields, message) => this.told.push(message) },
         times: defaultTimes,
         observe: () => {},
       },
@@ -149,6 +151,17 @@ test('a released lease is taken at once', async () => {
   assert.equal(await first.ended, 'released');
   assert.equal(second.isWorking, true);
   assert.equal(server.lease?.transitions, 1);
+});
+
+test('a standby says once that it stands by, and a leader that it released its lease', async () => {
+  const { clock, first, second } = world();
+  await clock.pass(60_000);
+  assert.deepEqual(first.told, ['leading']);
+  assert.deepEqual(second.told, ['standing by: another replica leads']);
+  first.shutdown.abort();
+  await clock.pass(2_000);
+  assert.deepEqual(first.told.slice(1), ['lease released']);
+  assert.deepEqual(second.told.slice(1), ['leading']);
 });
 
 test('a leader without network stops before the other may start', async () => {

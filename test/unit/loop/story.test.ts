@@ -1,0 +1,181 @@
+// The log of a resource's life as somebody reads it who has nothing else: each call with what is needed to ask about
+// it, each turn of a condition once, nothing of a look that changed nothing, and never a key or a link.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Chapter, storyOf } from '../../../src/loop/story.ts';
+import type { Status } from '../../../src/staticexport/status-schema.ts';
+import { minuteMs, nextVerdict, publishedWorld, request } from '../../simulation/published-world.ts';
+import { World } from '../../simulation/world.ts';
+
+/** Lines since the last call, without what a debugger reads. */
+function reader(world: World) {
+  let read = world.logs.length;
+  return (): readonly { readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[] => {
+    const lines = world.logs.slice(read);
+    read = world.logs.length;
+    return lines.map((line) => {
+      const at = line.indexOf(' {');
+      return { message: line.slice(0, at), fields: JSON.parse(line.slice(at)) };
+    });
+  };
+}
+
+test('a first export is told from its start to what was published, with job, host, version and end of the link', async () => {
+  const world = new World();
+  const read = reader(world);
+  await world.until(() => world.condition('Ready') === 'True/Published');
+  const lines = read();
+  assert.deepEqual(
+    lines.map(({ message }) => message),
+    [
+      'export started',
+      'export completed',
+      'link to the export received',
+      'published',
+      'Ready False->True Published',
+    ],
+  );
+  const { job, active } = world.status();
+  const [started, completed, , published] = lines.map(({ fields }) => fields);
+  assert.deepEqual(started, { object: 'docs/site', jobId: job?.id, cause: 'First', host: 'api.example.com' });
+  assert.equal(completed?.['jobId'], job?.id);
+  assert.deepEqual(
+    [published?.['version'], published?.['pages'], published?.['jobId'], published?.['linkExpiresAt']],
+    [active?.version, active?.pages, job?.id, active?.linkExpiresAt],
+  );
+});
+
+test('a look that finds everything as it was has no line', async () => {
+  const world = await publishedWorld();
+  const read = reader(world);
+  for (let look = 0; look < 3; look += 1) await world.turn();
+  assert.deepEqual(read(), []);
+});
+
+test('a link is renewed in one line, with the version that it leads to and the end of its life', async () => {
+  const world = await publishedWorld();
+  const read = reader(world);
+  const before = world.status().active?.linkExpiresAt;
+  await world.until(() => world.status().active?.linkExpiresAt !== before);
+  const [line, ...more] = read();
+  assert.deepEqual(more, []);
+  assert.equal(line?.message, 'link renewed');
+  assert.equal(line.fields['version'], world.status().active?.version);
+  assert.equal(line.fields['linkExpiresAt'], world.status().active?.linkExpiresAt);
+});
+
+for (const [what, change, verdict, message] of [
+  ['the content that is published', {}, 'Unchanged', 'unchanged'],
+  ['other content', { name: 'second', pages: 20 }, 'Promoted', 'published'],
+  ['too few pages', { name: 'shrunk', pages: 3 }, 'Held', 'held back'],
+] as const) {
+  test(`an export that brings ${what} says ${message}`, async () => {
+    const world = await publishedWorld();
+    if ('name' in change) world.vendor.contents.set('docs.example.com', change);
+    const read = reader(world);
+    request(world, 'again');
+    assert.equal(await nextVerdict(world), verdict);
+    await world.run(minuteMs);
+    const lines = read().filter((line) => line.message === message);
+    assert.equal(lines.length, 1);
+    assert.equal(lines[0]?.fields['jobId'], world.status().job?.id);
+    assert.match(String(lines[0]?.fields['version']), /^\d{8}-/);
+  });
+}
+
+for (const [what, spec, message] of [
+  ['a schedule that names no instant', { schedule: '99 99 * * *' }, 'Ready True->False InvalidSchedule'],
+  ['a version that nobody knows', { pin: { version: 'none' } }, 'Ready True->False PinnedVersionUnknown'],
+  [
+    'an API that is not allowed',
+    { api: { baseUrl: 'https://elsewhere.example.com', keySecretRef: { name: 'export-api' } } },
+    'Ready True->False HostNotAllowed',
+  ],
+] as const) {
+  test(`${what} is told once, by the line in which Ready turns, with what to do`, async () => {
+    const world = await publishedWorld();
+    const read = reader(world);
+    world.editSpec(spec);
+    await world.run(10 * minuteMs);
+    const lines = read().filter((line) => line.message.startsWith('Ready'));
+    assert.deepEqual(
+      lines.map((line) => line.message),
+      [message],
+    );
+    assert.equal(lines[0]?.fields['from'], 'True/Published');
+    assert.ok(String(lines[0]?.fields['why']).length > 20);
+  });
+}
+
+const none = { kind: 'none' } as const;
+const chapter = (more: Partial<Chapter>): Chapter => ({
+  before: {},
+  after: {},
+  action: none,
+  result: none,
+  baseUrl: 'https://api.example.com/v',
+  ...more,
+});
+
+test('a call that failed says why, how often, when it is tried again, and by what the API knows its answer', () => {
+  const failure = {
+    code: 'ServerError',
+    retryAfterMs: undefined,
+    why: 'HTTP 502',
+    requestId: 'r-1',
+  } as const;
+  const link = { count: 3, at: '', retryAt: '2026-11-21T10:00:00Z', reason: 'ServerError' };
+  const lines = storyOf(
+    chapter({
+      action: { kind: 'mint', jobId: 'j', cause: 'refresh', baseUrl: 'https://other.example.com' },
+      result: { kind: 'mint-failed', failure },
+      after: { failures: { link } },
+    }),
+  );
+  assert.deepEqual(lines, [
+    {
+      level: 'warn',
+      message: 'link failed',
+      fields: {
+        jobId: 'j',
+        host: 'other.example.com',
+        reason: 'ServerError',
+        why: 'HTTP 502',
+        requestId: 'r-1',
+        count: 3,
+        retryAt: '2026-11-21T10:00:00Z',
+      },
+    },
+  ]);
+});
+
+type Turn = readonly [status: 'True' | 'False', reason: string];
+
+const withCondition = (type: string, [status, reason]: Turn): Status => ({
+  conditions: [{ type, status, reason, message: 'words', lastTransitionTime: '' }],
+});
+
+for (const [type, was, is, told] of [
+  ['Ready', undefined, ['False', 'StartPending'], undefined],
+  ['Ready', ['False', 'Exporting'], ['False', 'Inspecting'], undefined],
+  ['Ready', undefined, ['False', 'KeyMissing'], 'warn Ready Unknown->False KeyMissing'],
+  ['Ready', ['True', 'Published'], ['False', 'Exporting'], 'info Ready True->False Exporting'],
+  ['Ready', ['False', 'Exporting'], ['False', 'KeyRefused'], 'warn Ready False->False KeyRefused'],
+  ['Ready', ['False', 'LinkDead'], ['True', 'Published'], 'info Ready False->True Published'],
+  ['Exported', ['True', 'Promoted'], ['False', 'KeyMissing'], 'warn Exported True->False KeyMissing'],
+  ['Exported', ['False', 'StartRefused'], ['True', 'Promoted'], 'info Exported False->True Promoted'],
+  ['LinkFresh', ['True', 'Fresh'], ['False', 'Due'], 'warn LinkFresh True->False Due'],
+  ['LinkFresh', ['False', 'Due'], ['True', 'Fresh'], undefined],
+  ['LinkFresh', undefined, ['False', 'NotPublished'], undefined],
+  ['TargetsSynced', ['True', 'Synced'], ['True', 'Synced'], undefined],
+] as const) {
+  test(`${type} from ${was?.join('/') ?? 'nothing'} to ${is.join('/')} is ${told === undefined ? 'no line' : 'a line'}`, () => {
+    const before = was === undefined ? {} : withCondition(type, was);
+    const lines = storyOf(chapter({ before, after: withCondition(type, is) }));
+    assert.deepEqual(
+      lines.map(({ level, message }) => `${level} ${message}`),
+      told === undefined ? [] : [told],
+    );
+  });
+}

@@ -16,11 +16,20 @@ export interface OperatorProcess {
 
 const program = join(import.meta.dirname, '../../../src/bin/operator.ts');
 
+type World = Pick<ChartedCluster, 'kubeconfig' | 'operatorNamespace' | 'leaseName' | 'judgeStatuses'>;
+
 /** Resolves once it is ready. */
-export async function startOperator(
-  world: Pick<ChartedCluster, 'kubeconfig' | 'operatorNamespace' | 'leaseName' | 'judgeStatuses'>,
-  flags: readonly string[],
-): Promise<OperatorProcess> {
+export async function startOperator(world: World, flags: readonly string[]): Promise<OperatorProcess> {
+  const operator = await launchOperator(world, flags);
+  await eventually('a ready operator', async () => {
+    assert.equal(operator.child.hasExited(), false, operator.child.tail());
+    return (await operator.get('/readyz')).status === 200 ? true : undefined;
+  });
+  return operator;
+}
+
+/** Resolves at once, whatever becomes of it. */
+export async function launchOperator(world: World, flags: readonly string[]): Promise<OperatorProcess> {
   world.judgeStatuses();
   const port = await findFreePort();
   const log: string[] = [];
@@ -40,9 +49,5 @@ export async function startOperator(
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
     return { status: response.status, text: await response.text() };
   };
-  await eventually('a ready operator', async () => {
-    assert.equal(child.hasExited(), false, child.tail());
-    return (await get('/readyz')).status === 200 ? true : undefined;
-  });
   return { child, log, get };
 }

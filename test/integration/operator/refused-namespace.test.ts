@@ -1,0 +1,91 @@
+// Two watched namespaces, and a real API server that refuses both, then one, then none: ready is who can watch any, and
+// whoever cannot says which verb of what is missing, and where.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { z } from 'zod';
+import { eventually } from '../../support/eventually.ts';
+import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
+import { launchOperator, type OperatorProcess } from './operator-process.ts';
+
+const namespaces = ['team-a', 'team-b'] as const;
+const bindingShape = z.object({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.object({ name: z.string(), namespace: z.string() }),
+  roleRef: z.unknown(),
+  subjects: z.unknown(),
+});
+let world: ChartedCluster;
+let bindings: readonly z.infer<typeof bindingShape>[];
+let operator: OperatorProcess;
+
+before(async () => {
+  world = await startChartedCluster({ namespaces, watchNamespaces: namespaces });
+  await world.apply(
+    ...namespaces.map((namespace) => ({
+      apiVersion: 'staticexport.dev/v1alpha1',
+      kind: 'StaticExport',
+      metadata: { name: 'docs', namespace },
+      spec: { domain: 'docs.example.com', suspend: true, api: { keySecretRef: { name: 'export-api' } } },
+    })),
+  );
+  bindings = await Promise.all(namespaces.map(takeBinding));
+  operator = await launchOperator(world, [
+    '--api-base-url=https://api.example.com',
+    `--watch-namespaces=${namespaces.join(',')}`,
+  ]);
+});
+
+after(async () => {
+  await operator?.child.stop();
+  await world?.stop();
+});
+
+/** What the chart gave, taken away. */
+async function takeBinding(namespace: string): Promise<z.infer<typeof bindingShape>> {
+  const named = ['rolebinding', world.leaseName, '-n', namespace];
+  const { stdout } = await world.kubectl(['get', ...named, '-o', 'json']);
+  await world.kubectl(['delete', ...named]);
+  return bindingShape.parse(JSON.parse(stdout));
+}
+
+async function giveBack(namespace: string): Promise<void> {
+  const binding = bindings.find(({ metadata }) => metadata.namespace === namespace) ?? assert.fail(namespace);
+  await world.apply(binding);
+}
+
+const shows = (line: string) => async (): Promise<true | undefined> =>
+  (await operator.get('/metrics')).text.split('\n').includes(line) ? true : undefined;
+const outagesOf = (namespace: string): readonly string[] =>
+  operator.log.filter((line) => line.includes('not watched as they should be') && line.includes(namespace));
+
+test('refused everywhere it is not ready, and names verb, resource and namespace', async () => {
+  const text = await eventually('what is missing', async () => {
+    const answer = await operator.get('/readyz');
+    return answer.status === 503 && answer.text.includes('role') ? answer.text : undefined;
+  });
+  assert.match(
+    text,
+    /^StaticExports cannot be watched: .*does not allow "list" on staticexports.* in namespace team-[ab]; add the verb/,
+  );
+  assert.equal((await operator.get('/livez')).status, 200);
+});
+
+test('one namespace that may be watched makes it ready; the other is a line of log and a metric', async () => {
+  await giveBack('team-a');
+  await eventually('ready', async () => ((await operator.get('/readyz')).status === 200 ? true : undefined));
+  await eventually('team-b refused', shows('staticexport_watch_refused{namespace="team-b"} 1'));
+  await eventually('team-a not', shows('staticexport_watch_refused{namespace="team-a"} 0'));
+  await eventually('its resource', shows('staticexport_resources 1'));
+  assert.equal(outagesOf('team-b').length, 1, outagesOf('team-b').join('\n'));
+});
+
+test('and is watched as soon as it may be', async () => {
+  await giveBack('team-b');
+  await eventually('nothing refused', shows('staticexport_watch_refused{namespace="team-b"} 0'), {
+    timeoutMs: 60_000,
+  });
+  await eventually('both resources', shows('staticexport_resources 2'));
+  assert.equal(outagesOf('team-b').length, 1, outagesOf('team-b').join('\n'));
+});

@@ -19,7 +19,7 @@ export interface Rival {
 }
 
 /** True where another installation wrote it. Without a name it is nobody's: an older version wrote it. */
-export function isWrittenByOther({ installation }: Status, own: string): boolean {
+export function isWrittenByOther({ installation }: Pick<Status, 'installation'>, own: string): boolean {
   return installation !== undefined && installation !== own;
 }
 

@@ -21,9 +21,13 @@ export async function saveStatus(
   signal: AbortSignal,
 ): Promise<StaticExportObject> {
   const next = keepForeign(object.status, status);
+  const isOursAs = (one: Pick<Status, 'installation'>): boolean =>
+    !isWrittenByOther(one, edge.settings.installation);
   // Nearly every pass ends here: what is not written is not copied either.
-  const isTheirs = isWrittenByOther(status, edge.settings.installation);
-  if (!isTheirs && isSameStatus(object.status, next)) return object;
+  if (isOursAs(status) && isSameStatus(object.status, next)) return object;
+  // It may have been written since this was drawn up: the name of who did is no change of its own.
+  const { installation } = parseStatus(object.status);
+  if (isOursAs({ installation }) && isSameStatus(object.status, { ...next, installation })) return object;
   return writeSigned(object, status, edge, signal);
 }
 

@@ -141,6 +141,14 @@
     summary: "A target of {{ $which }} does not get the published version."
     description: "The object holds an old version, or none, and TargetsSynced says why."
     runbook: {{ printf "%s: status.targets names the object. NotGranted: it is missing, or not annotated staticexport.dev/allow-from={{ $labels.namespace }}/{{ $labels.name }}. WriteFailed: rights outside the watched namespaces come from targets.values of this chart." $look | quote }}
+- alert: StaticExportContested
+  expr: count by (job, installation) ({{ $of | replace "job)" "job, installation)" }} (staticexport_contested{ {{- $job -}} })) > 0
+  for: 1m
+  labels: { severity: warning }
+  annotations:
+    summary: "Another operator, {{ "{{ $labels.installation }}" }}, looks after the same StaticExports."
+    description: "{{ "{{ $value }}" }} of them: each of the two undoes what the other wrote, and jobs may be started twice."
+    runbook: {{ printf "Its name is that of its lease, namespace/name; kubectl --namespace NAMESPACE get lease NAME -o yaml names the pod or the machine that holds it. End it, or part the scopes: watchNamespaces that have no namespace in common, or another instance. The log of this one has it once (%s)." $logs | quote }}
 - alert: StaticExportNamespaceRefused
   expr: max by (namespace, job) (staticexport_watch_refused{ {{- $job -}} }) == 1
   for: 10m

@@ -225,6 +225,14 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     seen(35, condition('TargetsSynced', 'Unknown', 'NotPublished')),
     seen(35, condition('TargetsSynced', 'False', 'WriteFailed'), docs('staticexport_suspended', {})),
   ),
+  StaticExportContested: fires(
+    // Somebody started one by hand for a moment.
+    seen(8, docs('staticexport_contested', { installation: 'me/by-hand' }, [undefined, 5], [1, 10])),
+    seen(8, handedOver('staticexport_contested', { installation: 'ops-two/operator' }, 1, 5)),
+  ).stays(
+    seen(30, docs('staticexport_contested', { installation: 'me/by-hand' }, [1, 10], [undefined, 30])),
+    seen(8, condition('Ready', 'True', 'Published')),
+  ),
   StaticExportNamespaceRefused: fires(
     // Both replicas try, and one is restarted.
     seen(

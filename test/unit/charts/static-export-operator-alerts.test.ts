@@ -158,7 +158,7 @@ test('the log is asked of every replica, and a severity of the user’s own coun
   const selector = 'app.kubernetes.io/name=static-export-operator,app.kubernetes.io/instance=ops';
   const command = `kubectl --namespace ops logs --selector ${selector} --prefix --tail=200`;
   const asking = alerts.filter(({ annotations }) => annotations['runbook']?.includes(command));
-  assert.equal(asking.length, 4);
+  assert.equal(asking.length, 5);
 });
 
 test('alerts that are left out are, and thresholds follow the values', async () => {

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
+import type { StaticExportObject } from '../../src/loop/ports.ts';
 import { parseDurationMs } from '../../src/staticexport/duration.ts';
 import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
 import { requestTimeoutMs, type Turn, type World } from './world.ts';
@@ -62,7 +63,7 @@ export class LinkOracles {
     }
     const deadMs = now - fact.expiresAt;
     const askedAt = this.#published?.link === link ? this.#published.askedAt : fact.issuedAt;
-    const dueMs = this.#dueMs(fact.expiresAt - askedAt);
+    const dueMs = dueAgeMs(this.#world.object(), fact.expiresAt - askedAt);
     const ageMs = now - askedAt;
     // Set back, our clock sees the link younger than it is, and by so much it may be late, or even dead.
     const setBackMs = this.#world.jumps.setBackMs(askedAt);
@@ -79,14 +80,6 @@ export class LinkOracles {
     }
     if (vendor.isCachingLinks || this.#isWaiting(turn)) return;
     assert.ok(ageMs <= dueMs + slackMs, `a link is not replaced at its time: ${ageMs - dueMs} ms late`);
-  }
-
-  /** The age at which the spec wants a link of this life replaced. */
-  #dueMs(lifetimeMs: number): number {
-    const object = this.#world.object();
-    const refresh = object && parseStaticExport(object).spec?.linkRefresh;
-    const floorMs = parseDurationMs(refresh?.minInterval ?? usualInterval) ?? 0;
-    return Math.max(floorMs, (lifetimeMs * (refresh?.atPercent ?? usualPercent)) / 100);
   }
 
   /** The API could not be asked for another in this link's window, or no longer knows the job. */
@@ -108,4 +101,11 @@ export class LinkOracles {
 export function publishedJob(world: World): string | undefined {
   const text = world.output()?.['bundle.json'];
   return text === undefined ? undefined : parsePublishedBundle(text).jobId;
+}
+
+/** The age at which the spec wants a link of this life replaced. */
+export function dueAgeMs(object: StaticExportObject | undefined, lifetimeMs: number): number {
+  const refresh = object && parseStaticExport(object).spec?.linkRefresh;
+  const floorMs = parseDurationMs(refresh?.minInterval ?? usualInterval) ?? 0;
+  return Math.max(floorMs, (lifetimeMs * (refresh?.atPercent ?? usualPercent)) / 100);
 }

@@ -16,7 +16,7 @@ import { brokenRules } from '../support/kstatus-rules.ts';
 import { CallOracles } from './call-oracles.ts';
 import { signature } from './fake-vendor.ts';
 import { noFaults } from './faults.ts';
-import { LinkOracles } from './link-oracles.ts';
+import { dueAgeMs, LinkOracles } from './link-oracles.ts';
 import { checkJobShown, PublicationOracles } from './publication-oracles.ts';
 import { checkTarget } from './target-document.ts';
 import { outputName, resource, type Turn, type World } from './world.ts';
@@ -270,15 +270,22 @@ export function isIdle({ before, wasDirty }: Turn, now: number): boolean {
 
 /** Until when a resource has nothing to do as its status says, epoch ms; 0 when it does not say so. */
 export function quietTime(object: StaticExportObject | undefined): number {
-  const { job, start, nextRefreshTime, nextExportTime, failures, targets, refusedKey } = parseStatus(
+  const { active, job, start, nextRefreshTime, nextExportTime, failures, targets, refusedKey } = parseStatus(
     object?.status,
   );
   if (start !== undefined || refusedKey !== undefined || nextRefreshTime === undefined) return 0;
   if (job?.verdict === undefined || job.verdict === 'TimedOut' || job.verdict === 'JobLost') return 0;
   const lanes = [failures?.export, failures?.poll, failures?.link];
   if (lanes.some((one) => one !== undefined) || targets?.some(({ synced }) => !synced)) return 0;
+  const [issuedAt, expiresAt] = [
+    readInstant(active?.linkIssuedAt) ?? 0,
+    readInstant(active?.linkExpiresAt) ?? 0,
+  ];
+  const refreshAt = readInstant(nextRefreshTime) ?? 0;
+  // Put off by what another resource was told: LinkFresh turns when the link is overdue, which status does not name.
+  if (refreshAt > issuedAt + dueAgeMs(object, expiresAt - issuedAt)) return 0;
   return Math.min(
-    readInstant(nextRefreshTime) ?? 0,
+    refreshAt,
     nextExportTime === undefined ? Number.POSITIVE_INFINITY : (readInstant(nextExportTime) ?? 0),
   );
 }

@@ -210,3 +210,30 @@ test('a link whose first answer was lost counts from the answer that it came wit
   await world.run(10 * hourMs, (turn) => oracles.check(turn));
   assert.notEqual(world.output()?.['bundleUrl'], before);
 });
+
+test('a refresh put off by an answer that no status holds: LinkFresh says Due at its time (life 5616)', async () => {
+  const world = new World();
+  const { vendor } = world;
+  vendor.linkLifetimeMs = 12 * hourMs;
+  await world.until(() => world.condition('Ready') === 'True/Published');
+  // The vendor asks to wait, and the status that would say so is lost: only the process knows.
+  vendor.failing = 'RateLimited';
+  vendor.retryAfterMs = 3 * hourMs;
+  world.faults = { next: (name) => (name === 'cluster.writeStatus' ? 'refused' : 'none') };
+  const before = world.output()?.['bundleUrl'];
+  const mints = world.callsOf('mint');
+  await world.until(() => world.callsOf('mint') > mints, 12 * hourMs);
+  world.faults = noFaults;
+  vendor.failing = undefined;
+  vendor.retryAfterMs = undefined;
+  // Passes to which nobody owes anything, so that the oracle takes the one that turns the condition for idle.
+  world.echoes = 1;
+  const oracles = new Oracles(world);
+  await world.run(2 * hourMs, (turn) => oracles.check(turn));
+  world.echoes = 0;
+  assert.equal(world.status().failures?.link, undefined);
+  assert.equal(world.condition('LinkFresh'), 'False/Due');
+  assert.equal(world.output()?.['bundleUrl'], before);
+  await world.until(() => world.output()?.['bundleUrl'] !== before, 2 * hourMs);
+  assert.ok(world.isLinkLive());
+});

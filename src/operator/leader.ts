@@ -95,7 +95,10 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     memory: createMemory(AbortSignal.any([lost, shutdown]), outside.inspections),
   };
   const noteStep = (stepMs: number): void => {
-    logger.warn({ stepMs }, 'the clock was set, or the machine slept; every resource is looked at');
+    logger.warn(
+      { stepMs },
+      'the clock was set or runs wrong, or the machine slept; every resource is looked at',
+    );
     queue.hurry();
   };
   const steps = watchClockSteps(clock, noteStep, work);

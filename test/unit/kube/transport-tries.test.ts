@@ -137,6 +137,34 @@ test('a revoked token costs each of sixteen calls two requests at most', async (
   await transport.close();
 });
 
+test('a call whose token is refused while others get newer ones, without end, gives up after four tries', async () => {
+  const clock = steppedClock();
+  let given = 0;
+  let refused = 0;
+  const connection: Connection = {
+    ...server.connection(),
+    authenticate: async () => {
+      given += 1;
+      return { headers: { Authorization: `Bearer ${given}` }, tls: {} };
+    },
+  };
+  const transport = open({ clock, timeoutMs: 60_000 }, connection);
+  const other: Call = { ...get, address: { ...get.address, name: 'other' } };
+  server.handle = (request, response) => {
+    if (request.url?.endsWith('/other') === true) {
+      json(response, 200, {});
+      return;
+    }
+    refused += 1;
+    const refuse = (): void => json(response, 401, {});
+    // Credentials are good for a second; after it, the other call asks for newer ones.
+    clock.pass(1_000).then(() => transport.call(other, never).then(refuse, refuse), refuse);
+  };
+  await assert.rejects(transport.call(get, never), isRefusal('Unauthorized', /did not accept/));
+  assert.equal(refused, 4);
+  await transport.close();
+});
+
 test('a write is asked about before each try, the moment it leaves, and what refuses it ends the call', async () => {
   let isHeld = true;
   const refusal = new ClusterError('Aborted', 'no longer ours');

@@ -37,6 +37,7 @@ const columns = [
   ['Job', 'string', '.status.job.state', 0],
   ['%', 'integer', '.status.job.progress', 0],
   ['Pages', 'integer', '.status.pages', 0],
+  ['Link', 'string', '.status.conditions[?(@.type=="LinkFresh")].reason', 0],
   ['Link-Expires', 'string', '.status.active.linkExpiresAt', 0],
   ['Age', 'date', '.metadata.creationTimestamp', 0],
   ['Exported', 'string', '.status.conditions[?(@.type=="Exported")].reason', 1],

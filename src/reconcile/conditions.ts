@@ -16,7 +16,14 @@ import {
 } from '../staticexport/reasons.ts';
 import type { Condition, Failure, TargetStatus } from '../staticexport/status-schema.ts';
 import { factsOf } from './facts.ts';
-import { describeFailure, describeJob, describeRetry, describeTry, sentence } from './failure-words.ts';
+import {
+  describeFailure,
+  describeJob,
+  describeLinkFailure,
+  describeRetry,
+  describeTry,
+  sentence,
+} from './failure-words.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from './link-timing.ts';
 import { isOutputTaken, knownClock, type Observation, unreadOutput } from './observation.ts';
 import { describeReady } from './ready-words.ts';
@@ -244,7 +251,7 @@ function isExportedReason(reason: string): reason is ExportedReason {
 function claimLinkFresh(observation: Observation, state: State): Claim {
   const { uid, wanted, now, status } = observation;
   const fresh = (value: Condition['status'], reason: LinkReason, failure?: Failure): Claim => {
-    const failed = failure && describeFailure(failure, observation);
+    const failed = failure && describeLinkFailure(failure, observation, state);
     const words = [linkReasons[reason], factsOf(reason, observation), failed];
     return claim('LinkFresh', value, reason, words.filter(isText).join(' '));
   };
@@ -255,7 +262,7 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
   if (isLinkDead(state) || published === undefined) return fresh('False', 'Dead', failure);
   if (isLifetimeTooShort(published, wanted)) return fresh('False', 'LifetimeTooShort');
   if (now > refreshTime(uid, published, wanted) + graceMs(published)) return fresh('False', 'Due', failure);
-  return fresh('True', 'Fresh');
+  return fresh('True', 'Fresh', failure);
 }
 
 /** Waiting for a first version, or suspended by whoever wished it: nothing is wrong with these. */

@@ -4,6 +4,7 @@
 import { formatInstant } from '../staticexport/instant.ts';
 import { annotations, outputKeys } from '../staticexport/names.ts';
 import { describeJob, describeRequest, sentence } from './failure-words.ts';
+import { refreshTime } from './link-timing.ts';
 import { knownClock, type Observation, unreadOutput } from './observation.ts';
 
 /** @returns a sentence, or `undefined` where the reason's own says all */
@@ -40,8 +41,9 @@ export function factsOf(reason: string, observation: Observation): string | unde
     case 'LinkDead':
     case 'Dead':
       return deadLinkFacts(observation);
+    case 'Fresh':
     case 'Due':
-      return linkEnd(observation);
+      return linkTimes(observation);
     case 'JobGone':
       return lostJobFacts(observation);
     case 'Exporting':
@@ -78,6 +80,16 @@ function jobFacts(reason: string, observation: Observation): string | undefined 
     default:
       return named;
   }
+}
+
+/** Since when it waits for its replacement, if it does, and how long it lives. */
+function linkTimes(observation: Observation): string | undefined {
+  const { uid, wanted, now } = observation;
+  const published = knownClock(observation);
+  const refreshAt = published && refreshTime(uid, published, wanted);
+  const isWaiting = refreshAt !== undefined && refreshAt <= now;
+  const since = isWaiting ? `It is due to be replaced since ${formatInstant(refreshAt)}.` : undefined;
+  return [since, linkEnd(observation)].filter((part) => part !== undefined).join(' ');
 }
 
 /** How long there is to act. */

@@ -4,6 +4,7 @@
 
 import type { Failure, JobStatus } from '../staticexport/status-schema.ts';
 import type { Observation } from './observation.ts';
+import type { State } from './state.ts';
 
 type Asked = Pick<Observation, 'wanted'>;
 
@@ -52,6 +53,12 @@ function unreachable(api: string, why: string | undefined): string {
 /** The same, and when it is tried again: an instant that stays until it failed once more. */
 export function describeTry(failure: Failure, asked: Asked): string {
   return `${describeFailure(failure, asked)} ${describeRetry(failure)}`;
+}
+
+/** Why the link is not replaced yet; and when that is tried again, unless the API may not be called at all. */
+export function describeLinkFailure(failure: Failure, asked: Asked, { access, link }: State): string {
+  const isTried = access.kind === 'open' && link.kind !== 'unreadable';
+  return isTried ? describeTry(failure, asked) : describeFailure(failure, asked);
 }
 
 export function describeRetry({ retryAt }: Failure): string {

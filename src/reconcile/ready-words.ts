@@ -10,7 +10,7 @@ import {
 } from '../staticexport/reasons.ts';
 import type { Failure } from '../staticexport/status-schema.ts';
 import { factsOf } from './facts.ts';
-import { describeFailure, describeRetry, describeTry } from './failure-words.ts';
+import { describeFailure, describeLinkFailure, describeRetry, describeTry } from './failure-words.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 import type { State } from './state.ts';
 
@@ -48,7 +48,7 @@ function detailOf(observation: Observation, state: State, reason: ReadyReason): 
     case 'StartUnconfirmed':
       return failures?.export && describeTry(failures.export, observation);
     case 'LinkDead':
-      return failures?.link && describeFailure(failures.link, observation);
+      return failures?.link && describeLinkFailure(failures.link, observation, state);
     default:
       return undefined;
   }

@@ -86,7 +86,7 @@ export const exportedReasons = {
 
 /** Condition `LinkFresh`. */
 export const linkReasons = {
-  Fresh: 'The link is younger than its refresh time.',
+  Fresh: 'The link lives, and its replacement is not overdue.',
   Due: 'The link lives, but it should have been replaced by now.',
   Dead: 'The published link is past its life, or no longer in the output Secret.',
   JobGone:

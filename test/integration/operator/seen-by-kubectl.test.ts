@@ -240,7 +240,10 @@ test('when somebody deletes the output Secret and no link can be had, that is wh
   await patch('lost', { historyLimit: 6 });
   const { message } = await reader.awaitCondition('lost', 'Ready', 'False', 'LinkDead');
   assert.match(message, /Secret lost-bundle was deleted; it is written again, under the version \d{8}-/);
-  assert.match(message, /answered with a server error\. \(ServerError\) Request id of the API: req-4712\.$/);
+  assert.match(
+    message,
+    /answered with a server error\. \(ServerError\) Request id of the API: req-4712\. Next try at \S+Z\.$/,
+  );
   const link = await reader.condition('lost', 'LinkFresh');
   assert.match(link?.message ?? '', /Secret lost-bundle was deleted/);
   vendor.script('lost.example.com', { mint: undefined });

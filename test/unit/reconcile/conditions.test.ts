@@ -281,6 +281,44 @@ for (const [reason, [observation, status]] of Object.entries(linkFresh)) {
   });
 }
 
+for (const [what, observation, words] of [
+  [
+    'a fresh link names its end, and no more',
+    calm,
+    /not overdue\. The published link ends at 2026-01-05T12:14:00Z\.$/,
+  ],
+  [
+    'a link past its time of refresh says since when, how long it lives, what failed, and when it is tried again',
+    withStatus(past(560), {
+      failures: {
+        link: { ...failure, reason: 'NetworkError', why: 'ECONNREFUSED', at: at(610), retryAt: at(640) },
+      },
+    }),
+    /not overdue\. It is due to be replaced since 2026-01-05T12:0\d:\d\dZ\. The published link ends at .*12:14:00Z\. The API at api\.example\.com could not be reached: ECONNREFUSED\. \(NetworkError\) Next try at 2026-01-05T12:10:40Z\.$/,
+  ],
+  [
+    'an overdue one too',
+    withStatus(past(800), { failures: { link: { ...failure, at: at(799), retryAt: at(820) } } }),
+    /should have been replaced by now\. It is due to be replaced since .* Next try at 2026-01-05T12:13:40Z\.$/,
+  ],
+  [
+    'a dead one says when it is tried again',
+    withStatus(dead, { failures: { link: failure } }),
+    /ended at .* \(ServerError\) Next try at 2026-01-05T12:01:00Z\.$/,
+  ],
+  [
+    'and names no time while the API may not be called',
+    { ...withStatus(dead, { failures: { link: failure } }), key: { kind: 'missing' } },
+    /\(ServerError\)$/,
+  ],
+] as const) {
+  test(`${what}`, () => {
+    const seen = adopt(observation);
+    const { conditions = [] } = statusOf(seen, classify(seen), []);
+    assert.match(conditions.find(({ type }) => type === 'LinkFresh')?.message ?? '', words);
+  });
+}
+
 /** What status knows of the published link after a pass that could read it, seen by one that cannot. */
 function unreadAt(seconds: number): Observation {
   const { status } = adopt(calm);

@@ -103,7 +103,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
         failures: { link: { ...failure, reason: 'NetworkError' } },
       },
     ),
-    /Secret site-bundle was deleted; it is written again, .* could not be reached\. \(NetworkError\)$/,
+    /Secret site-bundle was deleted; it is written again, .* could not be reached\. \(NetworkError\) Next try at .*Z\.$/,
   ],
 };
 

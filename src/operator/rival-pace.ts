@@ -34,7 +34,11 @@ export function createRivalPace(
     const now = clock.monotonic();
     sweep(now);
     const known = quarrels.get(key);
-    if (known !== undefined && known.dueAt > now) return;
+    if (known !== undefined && known.dueAt > now) {
+      // A pass that came for another reason took that look's place.
+      lookAfter(key, known.dueAt - now);
+      return;
+    }
     const looks = known === undefined || known.dueAt + calmMs <= now ? 0 : known.looks;
     const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(looks, 10));
     quarrels.set(key, { looks: looks + 1, dueAt: now + delayMs });

@@ -45,7 +45,7 @@ const flags = {
   context: text.optional('Context of the kubeconfig (default: its current one)'),
   workers: countUpTo(mostWorkers).withDefault(
     '4',
-    'Resources of one export API worked on at once, of all together four times as many; half as many more if edited',
+    `Resources of one export API worked on at once, ${mostWorkers} at most, of all together four times as many; half as many more if edited`,
   ),
   leaseNamespace: text.optional(
     "Namespace of the leader-election lease (default: the pod's, or the context's)",
@@ -57,7 +57,7 @@ const flags = {
   inspectTimeout: positiveDuration.withDefault('15m', 'Deadline of downloading and reading one archive'),
   inspectConcurrency: countUpTo(mostInspections).withDefault(
     '2',
-    'Archives downloaded and read at the same time; others wait in line, before their deadline begins',
+    `Archives downloaded and read at the same time, ${mostInspections} at most; others wait in line, before their deadline begins`,
   ),
   passTimeout: positiveDuration.withDefault(
     '5m',

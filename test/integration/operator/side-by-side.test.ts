@@ -179,3 +179,16 @@ const awaitOverlap = (name: string, words: string) =>
     );
     return told.some(({ type, note }) => type === 'Warning' && note.includes(words)) ? true : undefined;
   });
+
+test('the log says at its start what is looked after and with which lease, and at its end that the lease is free', async () => {
+  await blue.child.stop();
+  const lines: readonly Readonly<Record<string, unknown>>[] = blue.log.map((line) => JSON.parse(line));
+  const told = lines.filter(({ level }) => level === 'info').map(({ msg }) => msg);
+  assert.equal(told[0], 'operator started');
+  assert.deepEqual(told.slice(-3), ['stopping', 'lease released', 'stopped']);
+  const [started] = lines;
+  assert.equal(started?.['lease'], `${world.operatorNamespace}/blue`);
+  assert.equal(started['instance'], 'blue');
+  assert.deepEqual(started['namespaces'], [namespace]);
+  assert.equal(started['apiBaseUrl'], vendor.url);
+});

@@ -18,7 +18,7 @@ export const reconcilingReasons = {
   StartUnconfirmed:
     'An export was asked for and the API has not confirmed it; it is asked again, with the same idempotency key.',
   Exporting: 'The export job runs.',
-  Inspecting: 'The export is complete; its archive is being checked.',
+  Inspecting: 'The export is complete; its archive is being checked, or waits for its turn.',
   BackingOff: 'The next try waits.',
   PinPending: 'The pinned version is being published.',
   KeyMissing: 'The Secret named in api.keySecretRef does not exist yet, or does not hold the key; create it.',

@@ -90,7 +90,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
   ],
   'an archive that is being read is named by its job': [
     withStatus(fresh, { job: { ...failed, verdict: undefined } }),
-    /archive is being checked\. Job se_2 at api\.example\.com\.$/,
+    /archive is being checked, or waits for its turn\. Job se_2 at api\.example\.com\.$/,
   ],
   'a job that runs is named': [
     withStatus(fresh, { job: { id: 'se_2', inputHash, startedAt: at(-10) } }),

@@ -90,7 +90,8 @@ async function unlessRefused<T>(write: Promise<T>, signal: AbortSignal): Promise
   }
 }
 
-function secretOf(
+/** The Secret that publishes a bundle, to be written over the one that was found, and no other. */
+export function secretOf(
   owner: ObjectMeta,
   name: string,
   bundle: PublishedBundle,

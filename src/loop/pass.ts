@@ -13,6 +13,7 @@ import { wholeSecond } from '../staticexport/instant.ts';
 import { parseStaticExport } from '../staticexport/parse.ts';
 import { exportedReasons } from '../staticexport/reasons.ts';
 import type { Status } from '../staticexport/status-schema.ts';
+import { confirmOutput } from './confirmed-output.ts';
 import type { PassEdge, PassOutcome } from './edge.ts';
 import { execute } from './execute.ts';
 import { changeGate } from './gates.ts';
@@ -54,7 +55,8 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   // A spec that an upgrade made unreadable must not cost the published link its life.
   const spec = resource.spec ?? (resource.status.active && resource.remains);
   if (spec === undefined) return reportUnreadable(object, resource.status, resource.problems, edge, signal);
-  const { observation, handles } = await gather(object, resource, spec, edge, signal);
+  const { observation, handles: read } = await gather(object, resource, spec, edge, signal);
+  const handles = await confirmOutput(object, observation, read, edge, signal);
   useGate(edge.memory, resourceId(key), handles.gateId);
   warnOfPrefix(observation, handles.gateId, object, edge);
 

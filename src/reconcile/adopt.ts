@@ -54,6 +54,17 @@ export function nextExportFailure(
   };
 }
 
+/**
+ * Whether the Secret that was read names another publication than status: the status write behind one was lost, or
+ * the Secret is one of the past. The two look the same.
+ */
+export function isUnknownToStatus({ status, output }: Observation): boolean {
+  const { active } = status;
+  const published = output.kind === 'ours' ? output.published : undefined;
+  if (published === undefined || active === undefined) return false;
+  return published.version !== active.version || published.jobId !== active.jobId;
+}
+
 function adoptPublished({ status, output, wanted }: Observation): Status {
   // What may not be read says nothing: status is all that is known.
   if (output.kind === 'unreadable') return status;

@@ -59,6 +59,15 @@ export const callMutations: readonly Row[] = [
     /somebody else was overwritten/,
   ],
   [
+    'a Secret of the past is believed',
+    '4',
+    'reconcile/adopt.ts',
+    'published.version !== active.version || published.jobId !== active.jobId',
+    "published.version === ''",
+    'pastSecret',
+    /a version of the past/,
+  ],
+  [
     'the ConfigMap says when it was written',
     '2',
     'loop/outputs.ts',

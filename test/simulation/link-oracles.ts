@@ -25,15 +25,21 @@ export class LinkOracles {
   /** The published link, and when it was asked for. */
   #published: { readonly link: string; readonly askedAt: number } | undefined;
 
+  /** The resource as a pass saw it last. */
+  #seen: StaticExportObject | undefined;
+
   constructor(world: World) {
     this.#world = world;
+    this.#seen = world.object();
   }
 
-  check(turn: Turn, isCalm: boolean): void {
+  /** @param hadFaults in this turn: the spec that it read may have been one of the past */
+  check(turn: Turn, isCalm: boolean, hadFaults = false): void {
     const { clock } = this.#world;
     if (!isCalm) this.#calmSince = undefined;
     else this.#calmSince ??= clock.monotonic();
     this.#judge(turn.linkBefore, turn.startedAt, turn.wasLinkLive, turn);
+    this.#noteSpec(turn, hadFaults);
     this.#note(this.#world.output()?.['bundleUrl']);
     if (this.#world.object() !== undefined)
       this.#judge(this.#world.output()?.['bundleUrl'], clock.monotonic(), this.#world.isLinkLive(), turn);
@@ -50,6 +56,16 @@ export class LinkOracles {
     this.#published = link === undefined || askedAt === undefined ? undefined : { link, askedAt };
   }
 
+  /**
+   * An edit that is read too early is seen at the next look, and until then nothing is amiss but that: status says
+   * which generation it is about.
+   */
+  #noteSpec({ error }: Turn, hadFaults: boolean): void {
+    const object = this.#world.object();
+    const isSeen = this.#world.status().observedGeneration === object?.metadata.generation;
+    if (isSeen || (error === undefined && !hadFaults)) this.#seen = object;
+  }
+
   #judge(link: string | undefined, now: number, isLive: boolean, turn: Turn): void {
     const { vendor } = this.#world;
     const fact = link === undefined ? undefined : vendor.links.get(link);
@@ -63,7 +79,8 @@ export class LinkOracles {
     }
     const deadMs = now - fact.expiresAt;
     const askedAt = this.#published?.link === link ? this.#published.askedAt : fact.issuedAt;
-    const dueMs = dueAgeMs(this.#world.object(), fact.expiresAt - askedAt);
+    const lifetimeMs = fact.expiresAt - askedAt;
+    const dueMs = Math.max(dueAgeMs(this.#world.object(), lifetimeMs), dueAgeMs(this.#seen, lifetimeMs));
     const ageMs = now - askedAt;
     // Set back, our clock sees the link younger than it is, and by so much it may be late, or even dead.
     const setBackMs = this.#world.jumps.setBackMs(askedAt);

@@ -87,7 +87,7 @@ export class Oracles {
     this.checkSecrets(turn.error);
     this.checkStatus();
     this.#publication.check(turn);
-    this.link.check(turn, this.isCalm());
+    this.link.check(turn, this.isCalm(), hadFaults);
     this.checkWrites(turn, hadFaults);
     if (!hadFaults) this.checkIdle(turn);
     const isLeft = turn.callsMade + turn.writesMade > 0 && (turn.outcome?.wakeAfterMs ?? 0) < shortestLookMs;
@@ -162,7 +162,18 @@ export class Oracles {
     for (const { isTakeover } of fresh)
       assert.notEqual(isTakeover, true, 'an output of somebody else was overwritten');
     if (turn.error !== undefined || hadFaults) return;
-    for (const write of fresh) assert.ok(write.isChange, `${write.kind} was written without a change`);
+    const isConfirmed = this.#isUnknownToStatus(turn);
+    for (const { kind, isChange } of fresh) {
+      const isFine = isChange || (kind === 'Secret' && isConfirmed);
+      assert.ok(isFine, `${kind} was written without a change`);
+    }
+  }
+
+  /** What the Secret published was not in status: whether it is one of the past, only a write can ask. */
+  #isUnknownToStatus({ before, linkBefore }: Turn): boolean {
+    const { active } = parseStatus(before?.status);
+    const fact = linkBefore === undefined ? undefined : this.#world.vendor.links.get(linkBefore);
+    return active !== undefined && fact !== undefined && fact.jobId !== active.jobId;
   }
 
   /** Rule 6: nothing is called or written between timers when nothing changed. */

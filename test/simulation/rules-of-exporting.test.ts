@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '../../src/loop/memory.ts';
 import { runPass } from '../../src/loop/pass.ts';
+import { noFaults } from './faults.ts';
 import { hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
 import { resource, World } from './world.ts';
 
@@ -62,6 +63,30 @@ test('a request whose job is lost is complete when the one in its place is', asy
   await world.until(() => world.status().lastCompletedRequest === 'lost');
   assert.notEqual(world.status().job?.id, lost);
   assert.equal(world.status().job?.verdict, 'Unchanged');
+});
+
+test('rule 4: a publication whose status write was lost is confirmed by one write and then known', async () => {
+  const world = await publishedWorld();
+  world.vendor.contents.set('docs.example.com', { name: 'second', pages: 21 });
+  const before = world.output()?.['version'];
+  request(world, 'new');
+  await world.until(() => world.status().job?.finishedAt !== undefined && world.status().job?.id !== 'se_1');
+  const isPublished = (): boolean => world.output()?.['version'] !== before;
+  world.faults = {
+    next: (call) => (call === 'cluster.writeStatus' && isPublished() ? 'crash-before' : 'none'),
+  };
+  await world.until(isPublished);
+  assert.equal(world.status().active?.version, before, 'the status write was not lost');
+  world.faults = noFaults;
+  const writes = world.cluster.writes.length;
+  await world.until(() => world.status().active?.version === world.output()?.['version']);
+  const fresh = world.cluster.writes.slice(writes);
+  assert.deepEqual(
+    fresh.map(({ kind, isChange }) => `${kind} ${isChange}`),
+    ['Secret false', 'Status true'],
+  );
+  await world.turn();
+  assert.equal(world.cluster.writes.length, writes + fresh.length, 'confirmed twice');
 });
 
 test('rule 3: a mark that cannot be written ends the pass before anything is sent', async () => {

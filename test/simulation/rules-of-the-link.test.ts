@@ -74,6 +74,34 @@ test('rule 1: the same link without a stated expiry lives no longer for being ha
   assert.ok(world.isLinkLive());
 });
 
+test('rule 1: an edit that was read too early is seen at the next look, and its time of refresh holds from there', async () => {
+  const world = new World();
+  world.vendor.linkLifetimeMs = hourMs;
+  await world.until(() => world.condition('Ready') === 'True/Published');
+  const oracles = new Oracles(world);
+  let isStale = true;
+  world.faults = {
+    next: (call) => {
+      if (call !== 'cluster.readStaticExport' || !isStale) return 'none';
+      isStale = false;
+      return 'stale';
+    },
+  };
+  world.editSpec({ linkRefresh: { atPercent: 20 } });
+  await oracles.check(await world.turn(), true);
+  const { observedGeneration } = world.status();
+  assert.notEqual(
+    observedGeneration,
+    world.object()?.metadata.generation,
+    'status says what it has not seen',
+  );
+  const mints = world.callsOf('mint');
+  await world.run(hourMs, (turn) => oracles.check(turn));
+  assert.equal(world.status().observedGeneration, world.object()?.metadata.generation);
+  await world.run(hourMs, (turn) => oracles.check(turn));
+  assert.ok(world.callsOf('mint') - mints >= 6, `${world.callsOf('mint') - mints} mints`);
+});
+
 test('rule 1: links that die before the floor between two are said to live too short', async () => {
   const world = new World({ spec: { linkRefresh: { minInterval: '30s' } } });
   world.vendor.linkLifetimeMs = 30_000;

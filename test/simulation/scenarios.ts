@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { createMemory } from '../../src/loop/memory.ts';
 import { runPass } from '../../src/loop/pass.ts';
 import { recordVersion } from '../../src/reconcile/history.ts';
-import type { FaultPlan } from './faults.ts';
+import { type FaultPlan, noFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';
 import { foreignData } from './publication-oracles.ts';
 import { configMapId, hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
@@ -176,6 +176,29 @@ export const scenarios = {
     world.cluster.putSecret({ namespace: resource.namespace, name: outputName }, foreignData);
     world.prompt();
     await watched(world, hourMs);
+  },
+  pastSecret: async () => {
+    const world = new World();
+    world.vendor.linkLifetimeMs = 7 * 24 * hourMs;
+    const oracles = new Oracles(world);
+    const judge = (turn: Turn): Promise<void> => oracles.check(turn);
+    await world.run(exportMs, judge);
+    exportAnew(world, 'second');
+    await world.run(exportMs, judge);
+    const version = world.output()?.['version'];
+    world.cluster.secrets.delete(configMapId);
+    world.cluster.putSecret({ namespace: resource.namespace, name: outputName }, foreignData);
+    world.prompt();
+    await judge(await world.turn());
+    world.faults = { next: (call) => (call === 'cluster.readSecret' ? 'replayed' : 'none') };
+    await oracles.check(await world.turn(), true);
+    world.faults = noFaults;
+    const told = world.cluster.configMaps.get(configMapId)?.data['version'];
+    assert.equal(told, version, 'the ConfigMap went back to a version of the past');
+    world.cluster.secrets.delete(configMapId);
+    world.prompt();
+    await world.run(exportMs, judge);
+    assert.equal(world.output()?.['version'], version, 'rolled back to a version of the past');
   },
   oldLink: async () => {
     const world = new World();

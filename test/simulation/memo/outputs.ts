@@ -4,7 +4,7 @@
 import { type OutputsWritten, writeOutputs as writeAnew } from '../../../src/loop/outputs.ts';
 import type { Cluster, ConfigMapObject, SecretObject } from '../../../src/loop/ports.ts';
 
-export type { OutputsWritten } from '../../../src/loop/outputs.ts';
+export { type OutputsWritten, secretOf } from '../../../src/loop/outputs.ts';
 
 type Call = Parameters<typeof writeAnew>;
 

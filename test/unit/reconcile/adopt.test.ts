@@ -1,0 +1,32 @@
+// What status makes of the output Secret: when the two name one publication, and when they do not.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adopt, isUnknownToStatus } from '../../../src/reconcile/adopt.ts';
+import type { Observation } from '../../../src/reconcile/observation.ts';
+import { calm, fresh, published } from './cases/observations.ts';
+
+const naming = (change: Partial<typeof published>): Observation => ({
+  ...calm,
+  output: { kind: 'ours', published: { ...published, ...change } },
+});
+
+const rows: readonly (readonly [string, Observation, boolean])[] = [
+  ['nothing is published, and status knows of nothing', fresh, false],
+  ['the Secret is gone', { ...calm, output: { kind: 'absent' } }, false],
+  ['the Secret is of somebody else', { ...calm, output: { kind: 'foreign', objectKind: 'Secret' } }, false],
+  ['the Secret lost its document', { ...calm, output: { kind: 'ours', published: undefined } }, false],
+  ['the first publication, whose status write was lost', { ...calm, status: {} }, false],
+  ['both name one publication', calm, false],
+  ['the link of that publication is another one', naming({ issuedAt: 1000, expiresAt: 2000 }), false],
+  ['the Secret names another version', naming({ version: '20260105-120000-bbbbbbbb' }), true],
+  ['the Secret names an earlier version', naming({ version: '20260104-120000-bbbbbbbb' }), true],
+  ['the Secret names another job of that version', naming({ jobId: 'se_2' }), true],
+];
+
+for (const [name, observation, isUnknown] of rows) {
+  test(`${name}: ${isUnknown ? 'status does not know it' : 'nothing to ask'}`, () => {
+    assert.equal(isUnknownToStatus(observation), isUnknown);
+    assert.equal(isUnknownToStatus(adopt(observation)), false, 'what was adopted is known');
+  });
+}

@@ -61,7 +61,7 @@ function explain(
     case 'Forbidden':
       // Admission and quotas answer 403 as well; only the authorizer says "cannot <verb> resource".
       return /cannot \S+ resource/.test(textAt(status, 'message') ?? '')
-        ? `the operator's role does not allow "${verb}" on ${what}; add the verb to its Role or ClusterRole`
+        ? `the operator's role does not allow "${verb}" on ${what}${wayOut(verb, address)}`
         : `an admission rule or a quota refused to ${verb} ${what}`;
     case 'Unauthorized':
       return `the API server did not accept the operator's credentials (${verb} ${what})`;
@@ -84,6 +84,14 @@ function explain(
     default:
       return `the API server failed to ${verb} ${what} (HTTP ${httpStatus})`;
   }
+}
+
+/** Who may look into some namespaces alone has to be told which. */
+function wayOut(verb: Verb, { namespace, name }: ObjectAddress): string {
+  const isEverywhere = namespace === undefined && name === undefined && (verb === 'list' || verb === 'watch');
+  return isEverywhere
+    ? ' in all namespaces; add the verb to its ClusterRole, or name the namespaces of its Roles with --watch-namespaces'
+    : '; add the verb to its Role or ClusterRole';
 }
 
 function hasCause(details: JsonRecord, reason: string): boolean {

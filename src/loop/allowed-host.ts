@@ -11,9 +11,17 @@ export function isAllowedHost(
   if (!URL.canParse(baseUrl)) return false;
   const { protocol, hostname, username, password } = new URL(baseUrl);
   if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return false;
-  const fallback = apiBaseUrl !== undefined && URL.canParse(apiBaseUrl) ? [new URL(apiBaseUrl).hostname] : [];
-  const allowed = allowedApiHosts.length > 0 ? allowedApiHosts : fallback;
+  const allowed = allowedHosts({ allowedApiHosts, apiBaseUrl });
   return allowed.some((host) => bareHost(host) === bareHost(hostname));
+}
+
+/** All hosts that a key may be sent to. */
+export function allowedHosts({
+  allowedApiHosts,
+  apiBaseUrl,
+}: Pick<OperatorSettings, 'allowedApiHosts' | 'apiBaseUrl'>): readonly string[] {
+  if (allowedApiHosts.length > 0) return allowedApiHosts;
+  return apiBaseUrl !== undefined && URL.canParse(apiBaseUrl) ? [new URL(apiBaseUrl).hostname] : [];
 }
 
 function bareHost(host: string): string {

@@ -227,11 +227,15 @@ async function call<T, F>(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ExportApiError)) throw error;
-    const { code, retryAfterMs, requestId, cause } = error;
-    // A refused connection and a certificate that is over ask for different people.
-    const why = code === 'NetworkError' ? systemCodeOf(cause) : undefined;
-    return failed({ code, retryAfterMs, why, requestId });
+    const { code, retryAfterMs, requestId } = error;
+    return failed({ code, retryAfterMs, why: whyOf(error), requestId });
   }
+}
+
+/** A refused connection and a certificate that is over ask for different people; so do a 500 and a 503. */
+function whyOf({ code, cause, status }: ExportApiError): string | undefined {
+  if (code === 'NetworkError') return systemCodeOf(cause);
+  return code === 'ServerError' && status !== undefined ? `HTTP ${status}` : undefined;
 }
 
 /** Not the name of a class, which says nothing to whoever reads it. */

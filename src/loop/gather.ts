@@ -11,7 +11,7 @@ import type { StaticExport } from '../staticexport/parse.ts';
 import type { Spec } from '../staticexport/schema.ts';
 import { applyDefaults, type Wanted } from '../staticexport/wanted.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
-import { isAllowedHost } from './allowed-host.ts';
+import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
 import { readOutputs } from './found-outputs.ts';
 import { gateId, resourceId } from './memory.ts';
@@ -85,6 +85,7 @@ export async function gather(
     request: readToken(metadata, annotations.requestedAt),
     promote: readToken(metadata, annotations.promote),
     isHostAllowed: wanted.baseUrl !== undefined && isAllowedHost(wanted.baseUrl, edge.settings),
+    allowedHosts: allowedHosts(edge.settings),
     key: found.state,
     output: outputs.state,
     gate,
@@ -136,7 +137,9 @@ async function readKey(
   try {
     const secret = await edge.cluster.readSecret({ namespace, name: keySecret.name }, signal);
     const bytes = secret && entryOf(secret.data, keySecret.key);
-    if (secret === undefined || bytes === undefined) return { state: { kind: 'missing' }, key: undefined };
+    if (secret === undefined || bytes === undefined) {
+      return { state: { kind: 'missing', isSecretThere: secret !== undefined }, key: undefined };
+    }
     return judgeKey(bytes, `${secret.metadata.uid}/${secret.metadata.resourceVersion}`);
   } catch (error) {
     if (error instanceof ClusterError && error.code === 'Forbidden') {

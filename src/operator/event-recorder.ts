@@ -76,7 +76,9 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
       } catch (error) {
         series.delete(id);
         dropped('refused');
-        logger.info({ error, reason: note.reason }, 'an event could not be written');
+        const { namespace, name } = object.metadata;
+        const about = { object: `${namespace}/${name}`, reason: note.reason };
+        logger.warn({ error, ...about }, 'an event could not be written');
       }
     });
     if (isTaken) return;
@@ -95,7 +97,8 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
         // The server forgets events after an hour; the next one starts afresh.
         series.delete(id);
         const isForgotten = error instanceof ClusterError && error.code === 'NotFound';
-        if (!isForgotten) logger.info({ error }, 'an event could not be counted up');
+        if (!isForgotten)
+          logger.warn({ error, event: `${namespace}/${name}` }, 'an event could not be counted up');
       }
     });
   };

@@ -3,32 +3,29 @@
 
 import { formatInstant } from '../staticexport/instant.ts';
 import { annotations, outputKeys } from '../staticexport/names.ts';
-import { describeJob, describeRequest, sentence } from './failure-words.ts';
+import { describeJob, describeRequest, hostOf, sentence } from './failure-words.ts';
 import { refreshTime } from './link-timing.ts';
 import { knownClock, type Observation, unreadOutput } from './observation.ts';
+import { scheduleProblem } from './schedule.ts';
 
 /** @returns a sentence, or `undefined` where the reason's own says all */
 export function factsOf(reason: string, observation: Observation): string | undefined {
-  const { wanted, status } = observation;
+  const { wanted } = observation;
   const secret = `Secret ${wanted.keySecret.name}, key ${wanted.keySecret.key}.`;
   switch (reason) {
     case 'KeyMissing':
-      return `${secret} It is looked for again within a minute.`;
+      return `${missingKey(observation)} It is looked for again within a minute.`;
     case 'KeyUnreadable':
     case 'KeyEmpty':
     case 'KeyInvalid':
-      return secret;
+      return `${secret} It is looked at again within a minute.`;
     case 'KeyRefused':
-    case 'KeyForbidden': {
-      const requestId = status.refusedKey?.requestId;
-      return requestId === undefined ? secret : `${secret} ${describeRequest(requestId)}`;
-    }
+    case 'KeyForbidden':
+      return refusedKeyFacts(observation, secret);
     case 'HostNotAllowed':
-      return wanted.baseUrl !== undefined && URL.canParse(wanted.baseUrl)
-        ? `Host ${new URL(wanted.baseUrl).hostname}.`
-        : undefined;
+      return hostFacts(observation);
     case 'InvalidSchedule':
-      return `schedule "${wanted.schedule ?? ''}", timeZone "${wanted.timeZone}".`;
+      return scheduleFacts(observation);
     case 'OutputNotOwned':
       return outputFacts(observation);
     case 'OutputUnreadable':
@@ -61,6 +58,43 @@ export function factsOf(reason: string, observation: Observation): string | unde
     default:
       return undefined;
   }
+}
+
+/** Whether to make the Secret, or to put the key into it. */
+function missingKey({ wanted, key }: Observation): string {
+  const { keySecret } = wanted;
+  const isThere = key.kind === 'missing' && key.isSecretThere === true;
+  const what = isThere ? 'the Secret exists and does not hold it' : 'the Secret does not exist';
+  return `Secret ${keySecret.name}, key ${keySecret.key}: ${what}.`;
+}
+
+/** Who refused it, and how soon another one is seen. */
+function refusedKeyFacts({ wanted, status }: Observation, secret: string): string {
+  const requestId = status.refusedKey?.requestId;
+  const host = hostOf(wanted.baseUrl);
+  return [
+    secret,
+    host && `API at ${host}.`,
+    'A new key is seen within a minute.',
+    requestId && describeRequest(requestId),
+  ]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' ');
+}
+
+function hostFacts({ wanted, allowedHosts = [] }: Observation): string | undefined {
+  if (wanted.baseUrl === undefined || !URL.canParse(wanted.baseUrl)) return undefined;
+  const shown = allowedHosts.slice(0, 10).join(', ');
+  const more = allowedHosts.length > 10 ? `, and ${allowedHosts.length - 10} more` : '';
+  const allowed = shown === '' ? 'none' : `${shown}${more}`;
+  return `Host ${new URL(wanted.baseUrl).hostname}. Allowed: ${allowed} (allowedApiHosts of the chart).`;
+}
+
+/** Which of the two, and what of it. */
+function scheduleFacts({ wanted }: Observation): string {
+  const { schedule = '', timeZone } = wanted;
+  const problem = scheduleProblem(schedule, timeZone);
+  return `schedule "${schedule}", timeZone "${timeZone}"${problem === undefined ? '' : `: ${problem}`}.`;
 }
 
 /** Which job it was: by its id the API's owner finds what went wrong. */

@@ -12,7 +12,8 @@ type Asked = Pick<Observation, 'wanted'>;
 const failureWords: Readonly<Record<string, (api: string, domain: string, why?: string) => string>> = {
   NetworkError: (api, _domain, why) => unreachable(api, why),
   RequestTimeout: (api) => `${api} did not answer in time.`,
-  ServerError: (api) => `${api} answered with a server error.`,
+  ServerError: (api, _domain, why) =>
+    `${api} answered with a server error${why === undefined ? '' : `: ${why}`}.`,
   RateLimited: (api) => `${api} asked for fewer calls.`,
   Forbidden: (api, domain) => `${api} forbids this to the key: may it export ${domain}?`,
   UnexpectedAnswer: (api) =>
@@ -43,11 +44,16 @@ export function describeFailure(failure: Failure, { wanted }: Asked): string {
 /** By the system's or the library's code. */
 const ofCertificates = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS/;
 
+/** Of these, whose issuer is not known here. */
+const ofAuthorities = /SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/;
+
 function unreachable(api: string, why: string | undefined): string {
   if (why === undefined) return `${api} could not be reached.`;
-  return ofCertificates.test(why)
-    ? `${api} shows a certificate that is not accepted: ${why}.`
-    : `${api} could not be reached: ${why}.`;
+  if (!ofCertificates.test(why)) return `${api} could not be reached: ${why}.`;
+  const ways = ofAuthorities.test(why)
+    ? '; name its authority with --extra-ca-file (extraCa of the chart)'
+    : '';
+  return `${api} shows a certificate that is not accepted: ${why}${ways}.`;
 }
 
 /** The same, and when it is tried again: an instant that stays until it failed once more. */

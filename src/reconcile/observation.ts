@@ -8,7 +8,8 @@ import type { Wanted } from '../staticexport/wanted.ts';
 /** The API key's Secret as found. `secretVersion` is its uid and resourceVersion, never made of its content. */
 export type KeyState =
   | { readonly kind: 'present'; readonly secretVersion: string; readonly hasUsualPrefix: boolean }
-  | { readonly kind: 'missing' | 'unreadable' | 'empty' | 'invalid' };
+  | { readonly kind: 'missing'; readonly isSecretThere?: boolean }
+  | { readonly kind: 'unreadable' | 'empty' | 'invalid' };
 
 /** What the output Secret publishes: `bundle.json` without its link. */
 export interface PublishedFacts {
@@ -69,6 +70,8 @@ export interface Observation {
   /** Version named by `staticexport.dev/promote`. */
   readonly promote: string | undefined;
   readonly isHostAllowed: boolean;
+  /** For whoever has to add one. */
+  readonly allowedHosts?: readonly string[];
   readonly key: KeyState;
   readonly output: OutputState;
   readonly gate: GateState;

@@ -36,6 +36,40 @@ function parseSchedule(pattern: string, timeZone: string): Schedule {
   return { kind: 'cron', next };
 }
 
+const fields = [
+  ['minute', 0, 59],
+  ['hour', 0, 23],
+  ['day', 1, 31],
+  ['month', 1, 12],
+  ['weekday', 0, 7],
+] as const;
+
+/** What is wrong with it, in words; `undefined` where nothing can be named. */
+export function scheduleProblem(pattern: string, timeZone: string): string | undefined {
+  if (!isTimeZone(timeZone)) return `there is no time zone "${timeZone}"`;
+  const parts = pattern.trim().split(/\s+/);
+  if (!pattern.trim().startsWith('@') && parts.length !== fields.length)
+    return `it has ${parts.length} of five fields (minute, hour, day, month, weekday)`;
+  for (const [index, [name, least, most]] of fields.entries()) {
+    const wrong = parts[index]
+      ?.match(/\d+/g)
+      ?.map(Number)
+      .find((number) => number < least || number > most);
+    const isStep = parts[index]?.includes('/') ?? false;
+    if (wrong !== undefined && !isStep) return `${name} ${wrong} is not ${least}-${most}`;
+  }
+  return undefined;
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function parseCron(pattern: string, timezone: string): Cron | undefined {
   try {
     const cron = new Cron(pattern, { timezone, paused: true, mode: '5-part' });

@@ -242,7 +242,7 @@ test('when somebody deletes the output Secret and no link can be had, that is wh
   assert.match(message, /Secret lost-bundle was deleted; it is written again, under the version \d{8}-/);
   assert.match(
     message,
-    /answered with a server error\. \(ServerError\) Request id of the API: req-4712\. Next try at \S+Z\.$/,
+    /answered with a server error: HTTP 503\. \(ServerError\) Request id of the API: req-4712\. Next try at \S+Z\.$/,
   );
   const link = await reader.condition('lost', 'LinkFresh');
   assert.match(link?.message ?? '', /Secret lost-bundle was deleted/);

@@ -3,6 +3,8 @@
 import { isAllowedHost as isAllowedAnew } from '../../../src/loop/allowed-host.ts';
 import { byIdentity, byValue } from './memory.ts';
 
+export { allowedHosts } from '../../../src/loop/allowed-host.ts';
+
 type Settings = Parameters<typeof isAllowedAnew>[1];
 
 const known = byIdentity((settings: Settings) =>

@@ -79,3 +79,14 @@ for (const [more, expected] of waits) {
     assert.equal(readRefusal('get', secret, refusal, now).retryAfterMs, expected);
   });
 }
+
+test('a list that is missing everywhere says that namespaces may be named; of one namespace it does not', () => {
+  const refusal = status(403, 'Forbidden', {
+    message: 'User "x" cannot list resource "secrets" in API group ""',
+  });
+  const { name: _name, namespace: _namespace, ...everywhere } = secret;
+  const { message } = readRefusal('list', everywhere, refusal, now);
+  assert.match(message, /does not allow "list" on secrets in all namespaces; .* with --watch-namespaces$/);
+  const { message: ofOne } = readRefusal('list', { ...everywhere, namespace: 'team-a' }, refusal, now);
+  assert.match(ofOne, /on secrets in namespace team-a; add the verb to its Role or ClusterRole$/);
+});

@@ -19,6 +19,8 @@ const wanted = {
 const held: Observation = {
   ...calm,
   wanted,
+  allowedHosts: ['docs-api.example.com', 'other.example.com'],
+  key: { kind: 'missing', isSecretThere: true },
   status: {
     ...calm.status,
     candidate: {
@@ -36,14 +38,14 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     'a missing key names Secret and key, and when it is looked for again',
     'KeyMissing',
     held,
-    /Secret export-api, key apiKey\..* within a minute/,
+    /^Secret export-api, key apiKey: the Secret exists and does not hold it\. .* within a minute\.$/,
   ],
   ['a refused key names its Secret', 'KeyRefused', held, /Secret export-api, key apiKey/],
   [
     'a host that is not allowed is named, and nothing else of the URL',
     'HostNotAllowed',
     held,
-    /^Host api\.example\.com\.$/,
+    /^Host api\.example\.com\. Allowed: docs-api\.example\.com, other\.example\.com \(allowedApiHosts of the chart\)\.$/,
   ],
   [
     'a bad schedule is quoted with its time zone',
@@ -51,6 +53,21 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     held,
     /"61 3 \* \* \*".*"Europe\/Berlinn"/,
   ],
+  ...(
+    [
+      ['99 99 * * *', 'UTC', 'minute 99 is not 0-59'],
+      ['0 24 * * *', 'UTC', 'hour 24 is not 0-23'],
+      ['0 0 1 13 *', 'UTC', 'month 13 is not 1-12'],
+      ['0 3 * *', 'UTC', 'it has 4 of five fields (minute, hour, day, month, weekday)'],
+      ['0 3 * * *', 'Europe/Berlinn', 'there is no time zone "Europe/Berlinn"'],
+      ['0 0 30 2 *', 'UTC', undefined],
+    ] as const
+  ).map(([schedule, timeZone, problem]): readonly [string, string, Observation, RegExp] => [
+    `a schedule that cannot be: ${schedule} ${timeZone}`,
+    'InvalidSchedule',
+    { ...held, wanted: { ...wanted, schedule, timeZone } },
+    new RegExp(`^schedule .*"${problem === undefined ? '' : `: ${RegExp.escape(problem)}`}\\.$`),
+  ]),
   [
     'a foreign output is named with its kind and the two ways out',
     'OutputNotOwned',
@@ -152,7 +169,7 @@ const jobRows: typeof rows = [
     'a refused key gives the id by which the API knows its answer',
     'KeyRefused',
     after({ refusedKey: { secretVersion: 'u/1', reason: 'Unauthorized', at: at(-1), requestId: 'req-7' } }),
-    /key apiKey\. Request id of the API: req-7\.$/,
+    /key apiKey\. API at api\.example\.com:8443\. A new key is seen within a minute\. Request id of the API: req-7\.$/,
   ],
 ];
 for (const [name, reason, observation, wantedText] of [...rows, ...jobRows]) {

@@ -12,6 +12,7 @@ const failure = { count: 1, at: at(-1), retryAt: at(60), about: inputHash };
 
 const failures: readonly (readonly [string, RegExp])[] = [
   ['NetworkError', /^The API at api\.example\.com:8443 could not be reached\. \(NetworkError\)$/],
+  ['ServerError', /answered with a server error\. \(ServerError\)$/],
   ['RequestTimeout', /did not answer in time/],
   ['BadRequest', /is docs\.example\.com a domain that it exports\?/],
   ['Forbidden', /may it export docs\.example\.com\?/],
@@ -41,12 +42,23 @@ for (const [why, words] of [
   ['ECONNREFUSED', /could not be reached: ECONNREFUSED\. \(NetworkError\)$/],
   ['CERT_HAS_EXPIRED', /shows a certificate that is not accepted: CERT_HAS_EXPIRED\. \(NetworkError\)$/],
   ['ERR_TLS_CERT_ALTNAME_INVALID', /a certificate that is not accepted: ERR_TLS_CERT_ALTNAME_INVALID\./],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /a certificate that is not accepted: UNABLE_TO_/],
+  [
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    /a certificate that is not accepted: UNABLE_TO_.*; name its authority with --extra-ca-file \(extraCa of the chart\)\. \(NetworkError\)$/,
+  ],
 ] as const) {
   test(`an API that cannot be reached says why: ${why}`, () => {
     assert.match(describeFailure({ ...failure, reason: 'NetworkError', why }, { wanted }), words);
   });
 }
+
+test('a server error is told with its status', () => {
+  const failed = { ...failure, reason: 'ServerError', why: 'HTTP 502' };
+  assert.match(
+    describeFailure(failed, { wanted }),
+    /answered with a server error: HTTP 502\. \(ServerError\)$/,
+  );
+});
 
 test('the id by which the API knows its answer comes last', () => {
   assert.match(

@@ -30,6 +30,7 @@ function start() {
   const counted: { readonly name: string; readonly count: number }[] = [];
   const faults: { create?: Error; count?: Error } = {};
   const lost: string[] = [];
+  const warnings: object[] = [];
   let bytes = 0;
   const recorder = createEventRecorder({
     store: {
@@ -52,11 +53,11 @@ function start() {
         return new Uint8Array(length).fill(bytes);
       },
     },
-    logger: silentLogger,
+    logger: { ...silentLogger, warn: (fields) => warnings.push(fields) },
     signal: new AbortController().signal,
     dropped: (why) => lost.push(why),
   });
-  return { clock, created, counted, faults, lost, recorder };
+  return { clock, created, counted, faults, lost, recorder, warnings };
 }
 
 test('the same note again is counted, and written at most every five minutes', async () => {
@@ -120,11 +121,12 @@ test('what had no place among a hundred on their way is counted, and written whe
 });
 
 test('what cannot be written is counted and forgotten, and tried when it happens again', async () => {
-  const { created, faults, lost, recorder } = start();
+  const { created, faults, lost, recorder, warnings } = start();
   faults.create = new ClusterError('Forbidden', 'may not');
   recorder.record(object(), note());
   await recorder.settled();
   assert.deepEqual(lost, ['refused']);
+  assert.deepEqual(warnings, [{ error: faults.create, object: 'ns/docs', reason: 'JobFailed' }]);
   delete faults.create;
   recorder.record(object(), note());
   await recorder.settled();

@@ -31,6 +31,7 @@ interface Key {
 
 interface Applied {
   readonly metadata: Key & {
+    readonly uid?: string;
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
     readonly ownerReferences: readonly StoredOwner[];
@@ -82,7 +83,8 @@ export function createCluster(transport: Transport): ObjectCluster {
       signal,
     );
   // Only what was read is replaced: a writer that slept through a change must not undo it. An apply cannot ask
-  // for absence, so what is new is created bare first, and its fields are then applied like any other's.
+  // for absence, so what is new is created bare first, and its fields are then applied like any other's. A version
+  // alone does not ask for presence either: over what is gone it creates; the uid does.
   const apply = async (resource: Resource, object: Applied, data: object, signal: AbortSignal) => {
     const { namespace, name } = object.metadata;
     const typed = { apiVersion: apiVersionOf(resource), kind: resource.kind };

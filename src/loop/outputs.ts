@@ -99,7 +99,7 @@ export function secretOf(
 ): AppliedObject {
   const bundleUrl = bundle.bundleUrl.reveal();
   return {
-    metadata: { ...ownedBy(owner, name), labels: managedByLabels },
+    metadata: { ...ownedBy(owner, name), ...sameAs(found), labels: managedByLabels },
     readVersion: found?.resourceVersion,
     data: {
       [outputKeys.bundle]: formatPublishedBundle(bundle),
@@ -117,7 +117,11 @@ function configMapOf(
   found: ObjectMeta | undefined,
 ): AppliedObject {
   return {
-    metadata: { ...ownedBy(owner, name), labels: { ...managedByLabels, ...fluxWatchLabel } },
+    metadata: {
+      ...ownedBy(owner, name),
+      ...sameAs(found),
+      labels: { ...managedByLabels, ...fluxWatchLabel },
+    },
     readVersion: found?.resourceVersion,
     data: {
       [outputKeys.version]: version,
@@ -144,6 +148,10 @@ function ownedBy(owner: ObjectMeta, name: string): Omit<AppliedObject['metadata'
     annotations: {},
     ownerReferences: [{ apiVersion, kind, name: owner.name, uid, controller: true }],
   };
+}
+
+function sameAs(found: ObjectMeta | undefined): Pick<AppliedObject['metadata'], 'uid'> {
+  return found === undefined ? {} : { uid: found.uid };
 }
 
 function holds(

@@ -51,6 +51,8 @@ export interface ConfigMapObject {
 /** An object to be applied (server-side apply, manager `static-export-operator`, forced only for our own fields). */
 export interface AppliedObject {
   readonly metadata: ObjectKey & {
+    /** Of what was read: with it, what is gone by now is a conflict and not made again. */
+    readonly uid?: string;
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
     readonly ownerReferences: readonly OwnerReference[];

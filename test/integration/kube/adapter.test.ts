@@ -52,8 +52,15 @@ async function applyStaticExport(name: string, spec: object = {}): Promise<void>
   });
 }
 
-const owned = (name: string, data: Record<string, string>, readVersion?: string) => ({
-  metadata: { namespace, name, labels: { a: 'b' }, annotations: {}, ownerReferences: [] },
+const owned = (name: string, data: Record<string, string>, readVersion?: string, uid?: string) => ({
+  metadata: {
+    namespace,
+    name,
+    ...(uid !== undefined && { uid }),
+    labels: { a: 'b' },
+    annotations: {},
+    ownerReferences: [],
+  },
   data,
   readVersion,
 });
@@ -80,6 +87,20 @@ test('a Secret is applied, read back byte for byte, and a key that is no longer 
     [['bundle.json', '{"é":2}']],
   );
   assert.deepEqual(secret?.metadata.labels, { a: 'b' });
+});
+
+test('a Secret that is applied as it was read stays as it is, and one that is gone by then is not made again', async () => {
+  const key = { namespace, name: 'confirmed' };
+  const data = { version: 'v1' };
+  const first = await cluster.applySecret(owned('confirmed', data), signal);
+  const asRead = owned('confirmed', data, first.metadata.resourceVersion, first.metadata.uid);
+  assert.deepEqual(await cluster.applySecret(asRead, signal), first);
+  await world.kubectl(['delete', 'secret', 'confirmed', '-n', namespace]);
+  await assert.rejects(cluster.applySecret(asRead, signal), refused('Conflict', /./));
+  assert.equal(await cluster.readSecret(key, signal), undefined);
+  const second = await cluster.applySecret(owned('confirmed', data), signal);
+  await assert.rejects(cluster.applySecret(asRead, signal), refused('Conflict', /./));
+  assert.deepEqual(await cluster.readSecret(key, signal), second);
 });
 
 test('applying leaves the fields of other managers alone', async () => {

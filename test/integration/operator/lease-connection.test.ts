@@ -33,10 +33,11 @@ before(async () => {
   };
   writeFileSync(kubeconfig, JSON.stringify(config));
   api.fault = ({ kind, path }) => kind === 'other' && !path.includes('/leases');
-  // Of so many APIs that all workers have something to do.
+  // Of so many APIs, which keys may be sent to, that all workers have something to do.
+  const hosts = Array.from({ length: 8 }, (_, index) => `api-${index}.example.com`);
   for (let index = 0; index < 40; index += 1) {
     const name = `docs-${index}`;
-    const baseUrl = `http://api-${index % 8}.example.com`;
+    const baseUrl = `http://${hosts[index % hosts.length]}`;
     api.put({
       metadata: { namespace: 'ns', name, uid: `uid-${index}`, generation: 1 },
       spec: { domain: 'docs.example.com', api: { baseUrl, keySecretRef: { name: 'key' } } },
@@ -44,7 +45,7 @@ before(async () => {
   }
   operator = await startOperator(
     { kubeconfig, operatorNamespace: 'ns', leaseName: 'lease', judgeStatuses: () => {} },
-    ['--lease-duration=3s', '--cluster-timeout=10m'],
+    ['--lease-duration=3s', '--cluster-timeout=10m', `--allowed-api-hosts=${hosts.join(',')}`],
   );
 });
 

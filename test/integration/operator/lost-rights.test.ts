@@ -1,20 +1,28 @@
 // Rights that are taken away while the operator runs: status, events and metrics say which one is missing, a link
-// that dies meanwhile is called dead, nothing is asked or written blindly, and what comes back heals by itself.
+// that dies meanwhile is called dead, nothing is asked or written blindly, and what comes back heals by itself. It is
+// mostly waiting: each story has a namespace of its own with its Role, and they are told at the same time.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespace = 'team-a';
+const namespaces = ['team-a', 'team-b'] as const;
 const lifetimeMs = 20_000;
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
 let operator: OperatorProcess;
-let reader: ReturnType<typeof createReader>;
+
+type Reader = ReturnType<typeof createReader>;
+
+/** A namespace, and what is read in it. */
+interface Team {
+  readonly namespace: string;
+  readonly reader: Reader;
+}
 
 interface Rule {
   readonly resources: readonly string[];
@@ -23,18 +31,19 @@ interface Rule {
 
 before(async () => {
   vendor = await startVendor();
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
-  reader = createReader(world.kubectl, namespace);
-  await world.apply({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'export-api', namespace },
-    stringData: { apiKey: goodKey },
-  });
+  world = await startChartedCluster({ namespaces, watchNamespaces: namespaces });
+  await world.apply(
+    ...namespaces.map((namespace) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey: goodKey },
+    })),
+  );
   operator = await startOperator(world, [
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
+    `--watch-namespaces=${namespaces.join(',')}`,
     '--request-timeout=5s',
   ]);
 });
@@ -45,7 +54,12 @@ after(async () => {
   await world?.stop();
 });
 
-async function publish(name: string): Promise<void> {
+const teamOf = (namespace: (typeof namespaces)[number]): Team => ({
+  namespace,
+  reader: createReader(world.kubectl, namespace),
+});
+
+async function publish({ namespace, reader }: Team, name: string): Promise<void> {
   vendor.script(`${name}.example.com`, { lifetimeMs });
   await world.apply({
     apiVersion: 'staticexport.dev/v1alpha1',
@@ -61,7 +75,12 @@ async function publish(name: string): Promise<void> {
 }
 
 /** Takes a verb of a resource away, until what is given has ended. */
-async function without(resource: string, verb: string, work: () => Promise<void>): Promise<void> {
+async function without(
+  { namespace, reader }: Team,
+  resource: string,
+  verb: string,
+  work: () => Promise<void>,
+): Promise<void> {
   const { stdout: role } = await world.kubectl([
     'get',
     'role',
@@ -96,7 +115,7 @@ async function without(resource: string, verb: string, work: () => Promise<void>
   }
 }
 
-async function eventsOf(name: string, reason: string): Promise<readonly string[]> {
+async function eventsOf({ namespace }: Team, name: string, reason: string): Promise<readonly string[]> {
   const { stdout } = await world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
   const items: readonly {
     readonly regarding: { readonly name: string };
@@ -106,70 +125,80 @@ async function eventsOf(name: string, reason: string): Promise<readonly string[]
   return items.filter((one) => one.regarding.name === name && one.reason === reason).map(({ note }) => note);
 }
 
-async function gauge(metric: string, name: string): Promise<number | undefined> {
+async function gauge({ namespace }: Team, metric: string, name: string): Promise<number | undefined> {
   const { text } = await operator.get('/metrics');
   const line = new RegExp(`^${metric}\\{namespace="${namespace}",name="${name}"\\} (\\S+)$`, 'm').exec(text);
   return line?.[1] === undefined ? undefined : Number(line[1]);
 }
 
-test('without the right to read its Secret a resource says so, and that its link died; both heal', async () => {
-  await publish('blind');
-  await without('secrets', 'get', async () => {
-    const { message } = await reader.awaitCondition('blind', 'Ready', 'False', 'OutputUnreadable', 60_000);
-    assert.match(message, /does not allow "get" on secrets "blind-bundle" in namespace team-a; add the verb/);
-    const mints = vendor.mints('blind.example.com');
-    const { secret } = await reader.readOutput('blind');
-    const dead = await reader.awaitCondition('blind', 'LinkFresh', 'False', 'Dead', 60_000);
-    assert.match(dead.message, /ended at /);
-    assert.equal((await reader.condition('blind', 'Stalled'))?.reason, 'OutputUnreadable');
-    assert.equal(await gauge('staticexport_ready', 'blind'), 0);
-    assert.equal(await gauge('staticexport_failing', 'blind'), 1);
-    assert.deepEqual((await eventsOf('blind', 'OutputUnreadable')).length, 1, 'told once');
-    assert.equal(vendor.mints('blind.example.com'), mints, 'a link was asked for blindly');
-    const { metadata } = (await reader.readOutput('blind')).secret;
-    assert.equal(metadata.resourceVersion, secret.metadata.resourceVersion);
+describe('rights that are taken away', { concurrency: true }, () => {
+  test('without the right to read its Secret a resource says so, and that its link died; both heal', async () => {
+    const team = teamOf('team-a');
+    const { reader } = team;
+    await publish(team, 'blind');
+    await without(team, 'secrets', 'get', async () => {
+      const { message } = await reader.awaitCondition('blind', 'Ready', 'False', 'OutputUnreadable', 60_000);
+      assert.match(
+        message,
+        /does not allow "get" on secrets "blind-bundle" in namespace team-a; add the verb/,
+      );
+      const mints = vendor.mints('blind.example.com');
+      const { secret } = await reader.readOutput('blind');
+      const dead = await reader.awaitCondition('blind', 'LinkFresh', 'False', 'Dead', 60_000);
+      assert.match(dead.message, /ended at /);
+      assert.equal((await reader.condition('blind', 'Stalled'))?.reason, 'OutputUnreadable');
+      assert.equal(await gauge(team, 'staticexport_ready', 'blind'), 0);
+      assert.equal(await gauge(team, 'staticexport_failing', 'blind'), 1);
+      assert.deepEqual((await eventsOf(team, 'blind', 'OutputUnreadable')).length, 1, 'told once');
+      assert.equal(vendor.mints('blind.example.com'), mints, 'a link was asked for blindly');
+      const { metadata } = (await reader.readOutput('blind')).secret;
+      assert.equal(metadata.resourceVersion, secret.metadata.resourceVersion);
+    });
+    await reader.awaitCondition('blind', 'Ready', 'True', 'Published', 90_000);
+    assert.equal(await gauge(team, 'staticexport_ready', 'blind'), 1);
+    assert.equal(vendor.jobs('blind.example.com').length, 1);
+    reader.assertRulesKept();
   });
-  await reader.awaitCondition('blind', 'Ready', 'True', 'Published', 90_000);
-  assert.equal(await gauge('staticexport_ready', 'blind'), 1);
-  assert.equal(vendor.jobs('blind.example.com').length, 1);
-  reader.assertRulesKept();
-});
 
-test('without the right to write its status a resource is told of by an event and by metrics, and kept alive', async () => {
-  await publish('mute');
-  const before = await reader.read('sx', 'mute');
-  await without('staticexports/status', 'patch', async () => {
-    const [note = ''] = await eventually(
-      'an event that says so',
-      async () => {
-        const notes = await eventsOf('mute', 'StatusWriteFailed');
-        return notes.length > 0 ? notes : undefined;
-      },
-      { timeoutMs: 60_000 },
-    );
-    assert.match(
-      note,
-      /does not allow "patch" on staticexports\.staticexport\.dev\/status "mute".*add the verb/,
-    );
-    assert.equal(await gauge('staticexport_failing', 'mute'), 1);
-    assert.ok(((await gauge('staticexport_failed_passes', 'mute')) ?? 0) >= 1);
+  test('without the right to write its status a resource is told of by an event and by metrics, and kept alive', async () => {
+    const team = teamOf('team-b');
+    const { reader } = team;
+    await publish(team, 'mute');
+    const before = await reader.read('sx', 'mute');
+    await without(team, 'staticexports/status', 'patch', async () => {
+      const [note = ''] = await eventually(
+        'an event that says so',
+        async () => {
+          const notes = await eventsOf(team, 'mute', 'StatusWriteFailed');
+          return notes.length > 0 ? notes : undefined;
+        },
+        { timeoutMs: 60_000 },
+      );
+      assert.match(
+        note,
+        /does not allow "patch" on staticexports\.staticexport\.dev\/status "mute".*add the verb/,
+      );
+      assert.equal(await gauge(team, 'staticexport_failing', 'mute'), 1);
+      assert.ok(((await gauge(team, 'staticexport_failed_passes', 'mute')) ?? 0) >= 1);
+      await eventually(
+        'a link that outlives what status says',
+        async () => {
+          const { published } = await reader.readOutput('mute');
+          const told = Date.parse(before.status.active.linkExpiresAt);
+          return Date.now() > told && published.expiresAt > Date.now() ? true : undefined;
+        },
+        { timeoutMs: 60_000 },
+      );
+      assert.equal(await gauge(team, 'staticexport_ready', 'mute'), 1);
+    });
     await eventually(
-      'a link that outlives what status says',
-      async () => {
-        const { published } = await reader.readOutput('mute');
-        const told = Date.parse(before.status.active.linkExpiresAt);
-        return Date.now() > told && published.expiresAt > Date.now() ? true : undefined;
-      },
+      'no failed passes',
+      async () =>
+        (await gauge(team, 'staticexport_failed_passes', 'mute')) === undefined ? true : undefined,
       { timeoutMs: 60_000 },
     );
-    assert.equal(await gauge('staticexport_ready', 'mute'), 1);
+    const { active } = (await reader.read('sx', 'mute')).status;
+    assert.ok(Date.parse(active.linkExpiresAt) > Date.parse(before.status.active.linkExpiresAt));
+    assert.equal(await gauge(team, 'staticexport_failing', 'mute'), 0);
   });
-  await eventually(
-    'no failed passes',
-    async () => ((await gauge('staticexport_failed_passes', 'mute')) === undefined ? true : undefined),
-    { timeoutMs: 60_000 },
-  );
-  const { active } = (await reader.read('sx', 'mute')).status;
-  assert.ok(Date.parse(active.linkExpiresAt) > Date.parse(before.status.active.linkExpiresAt));
-  assert.equal(await gauge('staticexport_failing', 'mute'), 0);
 });

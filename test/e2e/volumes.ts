@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestNodes } from '../support/node/node.ts';
-import { applyObjects, listPods } from '../support/node/pods.ts';
+import { applyObjects, kubectl, listPods } from '../support/node/pods.ts';
 import { servers, siteSpace, storageClassName, type TwoCharts, volume } from './two-charts.ts';
 
 const charts = new URL('../../charts/', import.meta.url).pathname;
@@ -46,5 +46,11 @@ export async function giveVolumes(nodes: TestNodes, world: TwoCharts): Promise<s
 /** Ends every server at the same time, as a cluster that is switched off does. */
 export async function switchOff(nodes: TestNodes, world: TwoCharts): Promise<void> {
   const pods = await listPods(nodes, siteSpace, servers);
-  await world.kubectl(['delete', 'pods', ...pods, inSite, '--timeout=120s']);
+  try {
+    // Many times what a pod is given to end in.
+    await world.kubectl(['delete', 'pods', ...pods, inSite, '--timeout=240s']);
+  } catch (cause) {
+    const found = await kubectl(nodes, ['describe', 'pods', inSite, `--selector=${servers}`]);
+    throw new Error(`servers that do not end:\n${found}`, { cause });
+  }
 }

@@ -48,7 +48,7 @@ export async function switchOff(nodes: TestNodes, world: TwoCharts): Promise<voi
   const pods = await listPods(nodes, siteSpace, servers);
   try {
     // Many times what a pod is given to end in.
-    await world.kubectl(['delete', 'pods', ...pods, inSite, '--timeout=240s']);
+    await world.kubectl(['delete', 'pods', ...pods, inSite, '--timeout=120s']);
   } catch (cause) {
     const found = await kubectl(nodes, ['describe', 'pods', inSite, `--selector=${servers}`]);
     throw new Error(`servers that do not end:\n${found}`, { cause });

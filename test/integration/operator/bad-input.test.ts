@@ -9,6 +9,7 @@ import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { findLeaks } from './leak-search.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
+import { withoutRight } from './role-rights.ts';
 import { goodKey, type ScriptedVendor, signature, startVendor, wrongKey } from './scripted-vendor.ts';
 
 const namespace = 'team-a';
@@ -128,35 +129,11 @@ test('an archive above what its servers take is rejected with the limit, and pub
 });
 
 test('a right that is missing is named with its verb and resource', async () => {
-  const role = (
-    await world.kubectl(['get', 'role', '-n', namespace, '-o', 'jsonpath={.items[0].metadata.name}'])
-  ).stdout;
-  const { rules } = await reader.read('role', role);
-  const without = rules.map((rule: { resources: readonly string[]; verbs: readonly string[] }) =>
-    rule.resources.includes('secrets')
-      ? { ...rule, verbs: rule.verbs.filter((verb) => verb !== 'patch') }
-      : rule,
-  );
-  const setRules = (next: unknown) =>
-    world.kubectl([
-      'patch',
-      'role',
-      role,
-      '-n',
-      namespace,
-      '--type=merge',
-      '-p',
-      JSON.stringify({ rules: next }),
-    ]);
-  assert.notDeepEqual(without, rules);
-  await setRules(without);
-  try {
+  await withoutRight(world, { namespace, resource: 'secrets', verb: 'patch' }, async () => {
     await world.apply(staticExport('rightless'));
     const note = await eventually('an event that says so', async () => {
-      const { stdout } = await world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
-      const items: readonly { regarding: { name: string }; note: string }[] = JSON.parse(stdout).items;
-      return items.find((one) => one.regarding.name === 'rightless' && one.note.includes('does not allow'))
-        ?.note;
+      const told = await reader.eventsOf('rightless');
+      return told.find((one) => one.note.includes('does not allow'))?.note;
     });
     assert.match(
       note,
@@ -169,9 +146,7 @@ test('a right that is missing is named with its verb and resource', async () => 
     );
     const ready = await reader.condition('rightless', 'Ready');
     assert.match(ready?.message ?? '', /does not allow "patch" on secrets .*Next try at /);
-  } finally {
-    await setRules(rules);
-  }
+  });
   // That it goes on is seen below: it waits for its next try.
 });
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { leads, type OperatorProcess, startOperator } from './operator-process.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
@@ -71,9 +71,6 @@ after(async () => {
   await vendor?.close();
   await world?.stop();
 });
-
-const leads = async (operator: OperatorProcess): Promise<boolean> =>
-  /^leader_election_master_status\{name="staticexport"\} 1$/m.test((await operator.get('/metrics')).text);
 
 const apply = () =>
   world.apply(

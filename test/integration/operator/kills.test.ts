@@ -12,7 +12,7 @@ import { createTransport, type Transport } from '../../../src/kube/transport.ts'
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { leads, type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
@@ -76,16 +76,15 @@ after(async () => {
   await world?.stop();
 });
 
-const leads = async (replica: OperatorProcess): Promise<boolean> =>
-  !replica.child.hasExited() &&
-  /^leader_election_master_status\{name="staticexport"\} 1$/m.test((await replica.get('/metrics')).text);
+const isLeader = async (replica: OperatorProcess): Promise<boolean> =>
+  !replica.child.hasExited() && leads(replica);
 
 const findLeader = () =>
   eventually(
     'a leader',
     async () => {
-      const found = await Promise.all(replicas.map(leads));
-      assert.ok(found.filter((isLeader) => isLeader).length <= 1, 'two lead at once');
+      const found = await Promise.all(replicas.map(isLeader));
+      assert.ok(found.filter((isOne) => isOne).length <= 1, 'two lead at once');
       return replicas[found.indexOf(true)];
     },
     { timeoutMs: 15_000, everyMs: 50 },

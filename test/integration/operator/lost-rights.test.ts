@@ -8,6 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
+import { withoutRight } from './role-rights.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const namespaces = ['team-a', 'team-b'] as const;
@@ -22,11 +23,6 @@ type Reader = ReturnType<typeof createReader>;
 interface Team {
   readonly namespace: string;
   readonly reader: Reader;
-}
-
-interface Rule {
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
 }
 
 before(async () => {
@@ -74,55 +70,9 @@ async function publish({ namespace, reader }: Team, name: string): Promise<void>
   await reader.awaitCondition(name, 'Ready', 'True', 'Published');
 }
 
-/** Takes a verb of a resource away, until what is given has ended. */
-async function without(
-  { namespace, reader }: Team,
-  resource: string,
-  verb: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  const { stdout: role } = await world.kubectl([
-    'get',
-    'role',
-    '-n',
-    namespace,
-    '-o',
-    'jsonpath={.items[0].metadata.name}',
-  ]);
-  const { rules }: { readonly rules: readonly Rule[] } = await reader.read('role', role);
-  const fewer = rules
-    .map((rule) =>
-      rule.resources.includes(resource) ? { ...rule, verbs: rule.verbs.filter((one) => one !== verb) } : rule,
-    )
-    .filter(({ verbs }) => verbs.length > 0);
-  assert.notDeepEqual(fewer, rules, 'nothing was taken away');
-  const setRules = (next: readonly Rule[]) =>
-    world.kubectl([
-      'patch',
-      'role',
-      role,
-      '-n',
-      namespace,
-      '--type=merge',
-      '-p',
-      JSON.stringify({ rules: next }),
-    ]);
-  await setRules(fewer);
-  try {
-    await work();
-  } finally {
-    await setRules(rules);
-  }
-}
-
-async function eventsOf({ namespace }: Team, name: string, reason: string): Promise<readonly string[]> {
-  const { stdout } = await world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
-  const items: readonly {
-    readonly regarding: { readonly name: string };
-    readonly reason: string;
-    readonly note: string;
-  }[] = JSON.parse(stdout).items;
-  return items.filter((one) => one.regarding.name === name && one.reason === reason).map(({ note }) => note);
+async function notesOf({ reader }: Team, name: string, reason: string): Promise<readonly string[]> {
+  const events = await reader.eventsOf(name);
+  return events.filter((one) => one.reason === reason).map(({ note }) => note);
 }
 
 async function gauge({ namespace }: Team, metric: string, name: string): Promise<number | undefined> {
@@ -136,7 +86,7 @@ describe('rights that are taken away', { concurrency: true }, () => {
     const team = teamOf('team-a');
     const { reader } = team;
     await publish(team, 'blind');
-    await without(team, 'secrets', 'get', async () => {
+    await withoutRight(world, { namespace: team.namespace, resource: 'secrets', verb: 'get' }, async () => {
       const { message } = await reader.awaitCondition('blind', 'Ready', 'False', 'OutputUnreadable', 60_000);
       assert.match(
         message,
@@ -149,7 +99,7 @@ describe('rights that are taken away', { concurrency: true }, () => {
       assert.equal((await reader.condition('blind', 'Stalled'))?.reason, 'OutputUnreadable');
       assert.equal(await gauge(team, 'staticexport_ready', 'blind'), 0);
       assert.equal(await gauge(team, 'staticexport_failing', 'blind'), 1);
-      assert.deepEqual((await eventsOf(team, 'blind', 'OutputUnreadable')).length, 1, 'told once');
+      assert.deepEqual((await notesOf(team, 'blind', 'OutputUnreadable')).length, 1, 'told once');
       assert.equal(vendor.mints('blind.example.com'), mints, 'a link was asked for blindly');
       const { metadata } = (await reader.readOutput('blind')).secret;
       assert.equal(metadata.resourceVersion, secret.metadata.resourceVersion);
@@ -165,32 +115,36 @@ describe('rights that are taken away', { concurrency: true }, () => {
     const { reader } = team;
     await publish(team, 'mute');
     const before = await reader.read('sx', 'mute');
-    await without(team, 'staticexports/status', 'patch', async () => {
-      const [note = ''] = await eventually(
-        'an event that says so',
-        async () => {
-          const notes = await eventsOf(team, 'mute', 'StatusWriteFailed');
-          return notes.length > 0 ? notes : undefined;
-        },
-        { timeoutMs: 60_000 },
-      );
-      assert.match(
-        note,
-        /does not allow "patch" on staticexports\.staticexport\.dev\/status "mute".*add the verb/,
-      );
-      assert.equal(await gauge(team, 'staticexport_failing', 'mute'), 1);
-      assert.ok(((await gauge(team, 'staticexport_failed_passes', 'mute')) ?? 0) >= 1);
-      await eventually(
-        'a link that outlives what status says',
-        async () => {
-          const { published } = await reader.readOutput('mute');
-          const told = Date.parse(before.status.active.linkExpiresAt);
-          return Date.now() > told && published.expiresAt > Date.now() ? true : undefined;
-        },
-        { timeoutMs: 60_000 },
-      );
-      assert.equal(await gauge(team, 'staticexport_ready', 'mute'), 1);
-    });
+    await withoutRight(
+      world,
+      { namespace: team.namespace, resource: 'staticexports/status', verb: 'patch' },
+      async () => {
+        const [note = ''] = await eventually(
+          'an event that says so',
+          async () => {
+            const notes = await notesOf(team, 'mute', 'StatusWriteFailed');
+            return notes.length > 0 ? notes : undefined;
+          },
+          { timeoutMs: 60_000 },
+        );
+        assert.match(
+          note,
+          /does not allow "patch" on staticexports\.staticexport\.dev\/status "mute".*add the verb/,
+        );
+        assert.equal(await gauge(team, 'staticexport_failing', 'mute'), 1);
+        assert.ok(((await gauge(team, 'staticexport_failed_passes', 'mute')) ?? 0) >= 1);
+        await eventually(
+          'a link that outlives what status says',
+          async () => {
+            const { published } = await reader.readOutput('mute');
+            const told = Date.parse(before.status.active.linkExpiresAt);
+            return Date.now() > told && published.expiresAt > Date.now() ? true : undefined;
+          },
+          { timeoutMs: 60_000 },
+        );
+        assert.equal(await gauge(team, 'staticexport_ready', 'mute'), 1);
+      },
+    );
     await eventually(
       'no failed passes',
       async () =>

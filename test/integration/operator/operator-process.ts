@@ -51,3 +51,9 @@ export async function launchOperator(world: World, flags: readonly string[]): Pr
   };
   return { child, log, get };
 }
+
+/** Whether it holds the lease, as its own metrics say. */
+export async function leads(operator: OperatorProcess): Promise<boolean> {
+  const { text } = await operator.get('/metrics');
+  return /^leader_election_master_status\{name="staticexport"\} 1$/m.test(text);
+}

@@ -183,15 +183,12 @@ test('what is a broken archive, has no pages or cannot be fetched is not publish
 });
 
 test('people see events: what was published and what failed, once each', async () => {
-  const { stdout } = await world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
-  const items: readonly { regarding: { name: string }; reason: string; note: string }[] =
-    JSON.parse(stdout).items;
-  const of = (name: string, reason: string) =>
-    items.filter((one) => one.regarding.name === name && one.reason === reason);
-  assert.equal(of('docs', 'Promoted').length, 2);
-  assert.equal(of('failing', 'JobFailed').length, 1);
-  assert.equal(of('wrongkey', 'KeyRefused').length, 1);
-  assert.equal(of('refreshed', 'Promoted').length, 1);
+  const count = async (name: string, reason: string) =>
+    (await reader.eventsOf(name)).filter((one) => one.reason === reason).length;
+  assert.equal(await count('docs', 'Promoted'), 2);
+  assert.equal(await count('failing', 'JobFailed'), 1);
+  assert.equal(await count('wrongkey', 'KeyRefused'), 1);
+  assert.equal(await count('refreshed', 'Promoted'), 1);
 });
 
 test('a key is never sent to a host that is not allowed', async () => {

@@ -11,7 +11,7 @@ import { type ChildProgram, startProgram } from '../../support/child-program.ts'
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
-import { type OperatorProcess, startOperator } from './operator-process.ts';
+import { leads, type OperatorProcess, startOperator } from './operator-process.ts';
 
 const namespace = 'team-a';
 const apiKey = 'svc_replicas-Hq27';
@@ -71,9 +71,6 @@ after(async () => {
   origin.closeAllConnections();
   origin.close();
 });
-
-const leads = async (operator: OperatorProcess): Promise<boolean> =>
-  /^leader_election_master_status\{name="staticexport"\} 1$/m.test((await operator.get('/metrics')).text);
 
 async function exportDocs(name: string): Promise<void> {
   await world.apply({

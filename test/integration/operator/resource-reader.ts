@@ -6,6 +6,13 @@ import { eventually } from '../../support/eventually.ts';
 import type { ChartedCluster } from './charted-cluster.ts';
 import { type Condition, judgeStatus } from './status-judge.ts';
 
+interface SeenEvent {
+  readonly regarding: { readonly name: string };
+  readonly type: string;
+  readonly reason: string;
+  readonly note: string;
+}
+
 export function createReader(kubectl: ChartedCluster['kubectl'], namespace: string) {
   let seen = 0;
   const broken = new Set<string>();
@@ -47,6 +54,13 @@ export function createReader(kubectl: ChartedCluster['kubectl'], namespace: stri
       `staticexport.dev/requestedAt=${token}`,
     ]);
 
+  /** Those of one resource, as events.k8s.io has them. */
+  async function eventsOf(name: string): Promise<readonly SeenEvent[]> {
+    const { stdout } = await kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
+    const items: readonly SeenEvent[] = JSON.parse(stdout).items;
+    return items.filter(({ regarding }) => regarding.name === name);
+  }
+
   async function readOutput(name: string) {
     const secret = await read('secret', `${name}-bundle`);
     const text = (key: string): string => Buffer.from(secret.data[key], 'base64').toString('utf8');
@@ -59,5 +73,5 @@ export function createReader(kubectl: ChartedCluster['kubectl'], namespace: stri
     assert.deepEqual([...broken], []);
   };
 
-  return { read, condition, awaitCondition, request, readOutput, assertRulesKept };
+  return { read, condition, awaitCondition, request, eventsOf, readOutput, assertRulesKept };
 }

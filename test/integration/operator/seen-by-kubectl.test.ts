@@ -88,16 +88,9 @@ async function rowOf(name: string, ...flags: readonly string[]): Promise<Readonl
 const cells = (row: ReadonlyMap<string, string>, ...titles: readonly string[]) =>
   titles.map((title) => row.get(title));
 
-async function eventsOf(name: string): Promise<readonly { type: string; reason: string; note: string }[]> {
-  const { stdout } = await world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
-  const items: readonly { regarding: { name: string }; type: string; reason: string; note: string }[] =
-    JSON.parse(stdout).items;
-  return items.filter(({ regarding }) => regarding.name === name);
-}
-
 const eventOf = (name: string, reason: string) =>
   eventually(`an event ${reason} of ${name}`, async () =>
-    (await eventsOf(name)).find((event) => event.reason === reason),
+    (await reader.eventsOf(name)).find((event) => event.reason === reason),
   );
 
 test('a first job that runs shows its state, percent and pages, and its id for whoever looks it up', async () => {
@@ -124,7 +117,7 @@ test('targets of a first export wait, and nobody is warned of them', async () =>
   assert.equal((await reader.condition('running', 'TargetsSynced'))?.status, 'Unknown');
   await eventOf('running', 'ExportStarted');
   assert.deepEqual(
-    (await eventsOf('running')).filter(({ type }) => type === 'Warning'),
+    (await reader.eventsOf('running')).filter(({ type }) => type === 'Warning'),
     [],
   );
 });

@@ -171,12 +171,8 @@ test('an installation whose scope overlaps is told at each resource, and after i
 
 const awaitOverlap = (name: string, words: string) =>
   eventually(`an event of the overlap at ${name}`, async () => {
-    const { stdout } = await world.kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
-    const items: readonly { regarding: { name: string }; type: string; reason: string; note: string }[] =
-      JSON.parse(stdout).items;
-    const told = items.filter(
-      ({ regarding, reason }) => regarding.name === name && reason === 'InstallationsOverlap',
-    );
+    const events = await reader.eventsOf(name);
+    const told = events.filter(({ reason }) => reason === 'InstallationsOverlap');
     return told.some(({ type, note }) => type === 'Warning' && note.includes(words)) ? true : undefined;
   });
 

@@ -1,0 +1,37 @@
+// The rights that the chart's Role gives the operator in a namespace, and how a test takes one of them away.
+// Refuses: taking away what was not there, which would prove nothing; and leaving it away.
+
+import assert from 'node:assert/strict';
+import type { ChartedCluster } from './charted-cluster.ts';
+
+interface Rule {
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** Without the verb on the resource until the work has ended, well or not. */
+export async function withoutRight(
+  { kubectl }: Pick<ChartedCluster, 'kubectl'>,
+  { namespace, resource, verb }: Readonly<Record<'namespace' | 'resource' | 'verb', string>>,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { stdout } = await kubectl(['get', 'role', '-n', namespace, '-o', 'json']);
+  const [role] = JSON.parse(stdout).items;
+  const rules: readonly Rule[] = role.rules;
+  const fewer = rules
+    .map((rule) =>
+      rule.resources.includes(resource) ? { ...rule, verbs: rule.verbs.filter((one) => one !== verb) } : rule,
+    )
+    .filter(({ verbs }) => verbs.length > 0);
+  assert.notDeepEqual(fewer, rules, 'nothing was taken away');
+  const give = (next: readonly Rule[]) => {
+    const patch = JSON.stringify({ rules: next });
+    return kubectl(['patch', 'role', role.metadata.name, '-n', namespace, '--type=merge', '-p', patch]);
+  };
+  await give(fewer);
+  try {
+    await work();
+  } finally {
+    await give(rules);
+  }
+}

@@ -1,0 +1,44 @@
+// Observations that lead to conditions, made of the calm one and the fresh one, and the conditions as short text.
+// Shared by the tests of conditions.
+
+import { adopt } from '../../../../src/reconcile/adopt.ts';
+import { classify } from '../../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../../src/reconcile/observation.ts';
+import { statusOf } from '../../../../src/reconcile/status.ts';
+import type { Status, TargetStatus } from '../../../../src/staticexport/status-schema.ts';
+import { at, calm, fresh, inputHash, published, t0 } from './observations.ts';
+
+/** Each condition by its type, as `status/reason`. */
+export function conditionsOf(
+  observation: Observation,
+  targets: readonly TargetStatus[] = [],
+): ReadonlyMap<string, string> {
+  const seen = adopt(observation);
+  const { conditions = [] } = statusOf(seen, classify(seen), targets);
+  return new Map(conditions.map(({ type, status, reason }) => [type, `${status}/${reason}`]));
+}
+
+export const withStatus = (base: Observation, status: Status): Observation => ({
+  ...base,
+  status: { ...base.status, ...status },
+});
+export const withWanted = (base: Observation, wanted: Partial<Observation['wanted']>): Observation => ({
+  ...base,
+  wanted: { ...base.wanted, ...wanted },
+});
+export const running = { id: 'se_2', inputHash, startedAt: at(-10) };
+export const complete = { ...running, finishedAt: at(-1) };
+export const failure = { count: 1, at: at(-1), retryAt: at(60), reason: 'ServerError', about: inputHash };
+const candidate = { version: '20260105-115900-cccccccc', jobId: 'se_2', inputHash };
+/** The published link has ended. */
+export const dead = {
+  ...calm,
+  output: { kind: 'ours' as const, published: { ...published, expiresAt: t0 - 1000 } },
+};
+export const refusedKey = { secretVersion: 'u/1', reason: 'Unauthorized' as const, at: at(-1) };
+/** A finished export that is not published, for this reason. */
+export const held = (reason: string): Observation =>
+  withStatus(fresh, {
+    job: { ...complete, verdict: 'Held', why: reason },
+    candidate: { ...candidate, reason },
+  });

@@ -1,0 +1,111 @@
+// Every reason of Exported, the outcome of the last export, and how long each is said. A reason without a row here is
+// a reason that nobody has seen.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adopt } from '../../../src/reconcile/adopt.ts';
+import { classify } from '../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../src/reconcile/observation.ts';
+import { statusOf } from '../../../src/reconcile/status.ts';
+import type * as reasons from '../../../src/staticexport/reasons.ts';
+import {
+  complete,
+  conditionsOf,
+  failure,
+  held,
+  refusedKey,
+  running,
+  withStatus,
+  withWanted,
+} from './cases/conditions.ts';
+import { at, calm, fresh, t0 } from './cases/observations.ts';
+
+/** An export is due. */
+const requested: Observation = { ...calm, request: 'token' };
+const scheduled: Observation = withStatus(withWanted(calm, { schedule: '0 * * * *' }), {
+  nextExportTime: at(0),
+});
+const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, string]>> = {
+  Promoted: [calm, 'True'],
+  Unchanged: [withStatus(calm, { job: { ...complete, verdict: 'Unchanged' } }), 'True'],
+  Pending: [fresh, 'Unknown'],
+  JobFailed: [withStatus(calm, { job: { ...complete, verdict: 'JobFailed' } }), 'False'],
+  TimedOut: [withStatus(calm, { job: { ...running, verdict: 'TimedOut' } }), 'False'],
+  JobLost: [withStatus(calm, { job: { ...complete, verdict: 'JobLost', cause: 'JobLost' } }), 'False'],
+  BundleRejected: [
+    withStatus(calm, { job: { ...complete, verdict: 'BundleRejected', why: 'NotAnArchive: x' } }),
+    'False',
+  ],
+  InspectionFailed: [
+    withStatus(calm, { job: complete, failures: { poll: { ...failure, about: 'se_2' } } }),
+    'False',
+  ],
+  OutputWriteFailed: [
+    withStatus(calm, {
+      job: complete,
+      failures: { poll: { ...failure, reason: 'OutputWriteFailed', about: 'se_2' } },
+    }),
+    'False',
+  ],
+  StartRefused: [withStatus(fresh, { failures: { export: { ...failure, reason: 'BadRequest' } } }), 'False'],
+  StartUnconfirmed: [
+    withStatus(fresh, { failures: { export: { ...failure, reason: 'StartUnconfirmed' } } }),
+    'False',
+  ],
+  AwaitingPromotion: [held('AwaitingPromotion'), 'False'],
+  TooFewPages: [held('TooFewPages'), 'False'],
+  PageCountDropped: [held('PageCountDropped'), 'False'],
+  KeyMissing: [{ ...requested, key: { kind: 'missing' } }, 'False'],
+  BaseUrlMissing: [withWanted(requested, { baseUrl: undefined }), 'False'],
+  HostNotAllowed: [{ ...requested, isHostAllowed: false }, 'False'],
+  KeyUnreadable: [{ ...requested, key: { kind: 'unreadable' } }, 'False'],
+  KeyEmpty: [{ ...requested, key: { kind: 'empty' } }, 'False'],
+  KeyInvalid: [{ ...requested, key: { kind: 'invalid' } }, 'False'],
+  KeyRefused: [withStatus(scheduled, { refusedKey }), 'False'],
+  KeyForbidden: [withStatus(scheduled, { refusedKey: { ...refusedKey, reason: 'Forbidden' } }), 'False'],
+};
+
+for (const [reason, [observation, status]] of Object.entries(exported)) {
+  test(`Exported=${status}/${reason}`, () => {
+    assert.equal(conditionsOf(observation).get('Exported'), `${status}/${reason}`);
+  });
+}
+
+test('a refused key is no news of Exported where no export is due, nor before anything was published', () => {
+  assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Exported'), 'True/Promoted');
+  assert.equal(conditionsOf(withStatus(fresh, { refusedKey })).get('Exported'), 'Unknown/Pending');
+});
+
+test('an export that is being read needs no key, one that still has to be fetched does', () => {
+  const waiting = withStatus(calm, { job: complete, refusedKey });
+  assert.equal(conditionsOf(waiting).get('Exported'), 'False/KeyRefused');
+  const candidate = { jobId: 'se_2', issuedAt: t0, expiresAt: t0 + 1000, reading: 'running' as const };
+  const reading = { ...waiting, process: { ...waiting.process, candidate } };
+  assert.equal(
+    conditionsOf(reading).get('Exported'),
+    conditionsOf(withStatus(calm, { job: complete })).get('Exported'),
+  );
+});
+
+test('an output that the cluster will not take is said until it does, and of a withheld one until it is published', () => {
+  const unwritten = { ...calm, unwritten: 'a quota refused to patch configmaps "site-bundle"' };
+  const { conditions = [] } = statusOf(unwritten, classify(unwritten), []);
+  const words = conditions.find(({ type }) => type === 'Exported');
+  assert.equal(words?.reason, 'OutputWriteFailed');
+  assert.match(words?.message ?? '', /tried again\. A quota refused to patch configmaps "site-bundle"\.$/);
+  const next = withStatus(calm, { job: running, conditions });
+  assert.equal(conditionsOf(next).get('Exported'), 'True/Promoted');
+  const poll = { ...failure, reason: 'OutputWriteFailed', about: 'se_2' };
+  const withheld = withStatus(calm, { job: complete, conditions, failures: { poll } });
+  const suspended = withWanted(withheld, { isSuspended: true });
+  assert.equal(conditionsOf(suspended).get('Exported'), 'False/OutputWriteFailed');
+});
+
+test('while a job runs, the outcome of the one before stays', () => {
+  const seen = adopt(withStatus(calm, { job: { ...complete, verdict: 'JobFailed' } }));
+  const { conditions } = statusOf(seen, classify(seen), []);
+  assert.equal(
+    conditionsOf(withStatus(calm, { job: running, conditions })).get('Exported'),
+    'False/JobFailed',
+  );
+});

@@ -1,0 +1,120 @@
+// Every reason of LinkFresh, the words that go with it, and what is said of a link whose Secret or ConfigMap may not be
+// read. A reason without a row here is a reason that nobody has seen.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adopt } from '../../../src/reconcile/adopt.ts';
+import { classify } from '../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../src/reconcile/observation.ts';
+import { statusOf } from '../../../src/reconcile/status.ts';
+import type * as reasons from '../../../src/staticexport/reasons.ts';
+import { conditionsOf, dead, failure, withStatus, withWanted } from './cases/conditions.ts';
+import { at, calm, fresh, published, t0 } from './cases/observations.ts';
+
+const past = (seconds: number): Observation => ({ ...calm, now: t0 + seconds * 1000 });
+const linkFresh: Readonly<Record<reasons.LinkReason, readonly [Observation, string]>> = {
+  Fresh: [calm, 'True'],
+  Due: [
+    withStatus(past(800), { failures: { link: { ...failure, at: at(799), retryAt: at(820) } } }),
+    'False',
+  ],
+  Dead: [dead, 'False'],
+  JobGone: [withStatus(calm, { failures: { link: { ...failure, reason: 'JobGone' } } }), 'False'],
+  LifetimeTooShort: [withWanted(calm, { minIntervalMs: 900_000 }), 'False'],
+  NotPublished: [fresh, 'Unknown'],
+};
+
+for (const [reason, [observation, status]] of Object.entries(linkFresh)) {
+  test(`LinkFresh=${status}/${reason}`, () => {
+    assert.equal(conditionsOf(observation).get('LinkFresh'), `${status}/${reason}`);
+  });
+}
+
+for (const [what, observation, words] of [
+  [
+    'a fresh link names its end, and no more',
+    calm,
+    /not overdue\. The published link ends at 2026-01-05T12:14:00Z\.$/,
+  ],
+  [
+    'a link past its time of refresh says since when, how long it lives, what failed, and when it is tried again',
+    withStatus(past(560), {
+      failures: {
+        link: { ...failure, reason: 'NetworkError', why: 'ECONNREFUSED', at: at(610), retryAt: at(640) },
+      },
+    }),
+    /not overdue\. It is due to be replaced since 2026-01-05T12:0\d:\d\dZ\. The published link ends at .*12:14:00Z\. The API at api\.example\.com could not be reached: ECONNREFUSED\. \(NetworkError\) Next try at 2026-01-05T12:10:40Z\.$/,
+  ],
+  [
+    'an overdue one too',
+    withStatus(past(800), { failures: { link: { ...failure, at: at(799), retryAt: at(820) } } }),
+    /should have been replaced by now\. It is due to be replaced since .* Next try at 2026-01-05T12:13:40Z\.$/,
+  ],
+  [
+    'a dead one says when it is tried again',
+    withStatus(dead, { failures: { link: failure } }),
+    /ended at .* \(ServerError\) Next try at 2026-01-05T12:01:00Z\.$/,
+  ],
+  [
+    'and names no time while the API may not be called',
+    { ...withStatus(dead, { failures: { link: failure } }), key: { kind: 'missing' } },
+    /\(ServerError\)$/,
+  ],
+] as const) {
+  test(`${what}`, () => {
+    const seen = adopt(observation);
+    const { conditions = [] } = statusOf(seen, classify(seen), []);
+    assert.match(conditions.find(({ type }) => type === 'LinkFresh')?.message ?? '', words);
+  });
+}
+
+/** What status knows of the published link after a pass that could read it, seen by one that cannot. */
+function unreadAt(seconds: number): Observation {
+  const { status } = adopt(calm);
+  const why = 'the role does not allow "get" on secrets "site-bundle"';
+  return { ...past(seconds), status, output: { kind: 'unreadable', why } };
+}
+
+for (const [seconds, reason] of [
+  [0, 'True/Fresh'],
+  [800, 'False/Due'],
+  [840, 'False/Dead'],
+] as const) {
+  test(`a link whose Secret may not be read is judged by the clock: LinkFresh=${reason} after ${seconds} s`, () => {
+    const seen = adopt(unreadAt(seconds));
+    const { active: known, conditions = [] } = statusOf(seen, classify(seen), []);
+    assert.equal(known?.linkExpiresAt, at(840), 'what was known is kept');
+    const told = new Map(conditions.map((one) => [one.type, one]));
+    assert.equal(`${told.get('LinkFresh')?.status}/${told.get('LinkFresh')?.reason}`, reason);
+    for (const type of ['Ready', 'Stalled']) {
+      assert.equal(told.get(type)?.reason, 'OutputUnreadable');
+      assert.match(
+        told.get(type)?.message ?? '',
+        /The role does not allow "get" on secrets "site-bundle"\. /,
+      );
+      assert.match(
+        told.get(type)?.message ?? '',
+        seconds < 840 ? /ends at .*12:14:00Z/ : /ended at .*12:14:00Z/,
+      );
+    }
+  });
+}
+
+test('a link that was lost before its Secret could no longer be read is not called alive', () => {
+  const lost = adopt({ ...calm, output: { kind: 'absent' } });
+  const found = conditionsOf({ ...lost, output: { kind: 'unreadable', why: 'no' } });
+  assert.equal(found.get('LinkFresh'), 'False/Dead');
+});
+
+test('a ConfigMap that may not be read holds promotions, and the link is refreshed and judged as ever', () => {
+  const unreadConfigMap = 'the role does not allow "get" on configmaps "site-bundle"';
+  for (const [seconds, link] of [
+    [0, 'fresh'],
+    [800, 'due'],
+  ] as const) {
+    const seen = adopt({ ...past(seconds), output: { kind: 'ours', published, unreadConfigMap } });
+    const state = classify(seen);
+    assert.deepEqual(state.export, { kind: 'held', why: 'OutputUnreadable' });
+    assert.equal(state.link.kind, link);
+  }
+});

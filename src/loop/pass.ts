@@ -6,22 +6,26 @@ import { choose } from '../reconcile/choose.ts';
 import { classify } from '../reconcile/classify.ts';
 import { sentence } from '../reconcile/failure-words.ts';
 import type { Observation } from '../reconcile/observation.ts';
+import type { ActionResult, Publication } from '../reconcile/result.ts';
 import { outputRefused, settle } from '../reconcile/settle.ts';
+import type { Plan, State } from '../reconcile/state.ts';
 import { statusOf, statusOfUnreadable } from '../reconcile/status.ts';
 import { nextWake } from '../reconcile/wake.ts';
 import { wholeSecond } from '../staticexport/instant.ts';
-import { parseStaticExport } from '../staticexport/parse.ts';
+import { parseStaticExport, type StaticExport } from '../staticexport/parse.ts';
 import { exportedReasons } from '../staticexport/reasons.ts';
-import type { Status } from '../staticexport/status-schema.ts';
+import type { Spec } from '../staticexport/schema.ts';
+import type { Status, TargetStatus } from '../staticexport/status-schema.ts';
+import type { Link } from '../wire/link.ts';
 import { confirmOutput } from './confirmed-output.ts';
-import type { PassEdge, PassOutcome } from './edge.ts';
+import type { Observed, PassEdge, PassOutcome } from './edge.ts';
 import { execute } from './execute.ts';
 import { changeGate } from './gates.ts';
-import { gather, readProcess } from './gather.ts';
-import { forgetResource, resourceId, useGate } from './memory.ts';
+import { gather, type Handles, readProcess } from './gather.ts';
+import { forgetResource, type Gate, resourceId, useGate } from './memory.ts';
 import { notesOf } from './notes.ts';
 import { observe } from './observed.ts';
-import { writeOutputs } from './outputs.ts';
+import { type OutputsWritten, writeOutputs } from './outputs.ts';
 import type { ObjectKey, StaticExportObject } from './ports.ts';
 import { leaveIdlePlace, stopUnwantedReading } from './reading.ts';
 import { PassRefused, tellRefusal, withObserved } from './refused-pass.ts';
@@ -32,6 +36,37 @@ import { type Chapter, storyOf } from './story.ts';
 import { writeTargets } from './targets.ts';
 
 const unreadableLookMs = 3_600_000;
+
+/** What was read of the resource and all around it, and what follows. */
+interface Sight {
+  readonly object: StaticExportObject;
+  readonly resource: StaticExport;
+  readonly observation: Observation;
+  readonly handles: Handles;
+  readonly plan: Plan;
+}
+
+/** What was done, and what status and outputs are to be by it. */
+interface Deed {
+  readonly result: ActionResult;
+  readonly link: Link | undefined;
+  /** As last stored: a start is written in between. */
+  readonly object: StaticExportObject;
+  /** The observation at the time of the deed's end, without its result. */
+  readonly settling: Observation;
+  readonly gate: Gate;
+  readonly publication: Publication | undefined;
+  /** The observation with its result. */
+  readonly wanted: Observation;
+}
+
+/** What the cluster took of it. */
+interface Publishing {
+  readonly outputs: OutputsWritten;
+  /** A publication that the Secret does not hold. */
+  readonly isWithheld: boolean;
+  readonly observation: Observation;
+}
 
 /**
  * Brings one StaticExport one step further. Never run twice at once for the same key.
@@ -44,119 +79,148 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const object = await edge.cluster.readStaticExport(key, signal);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
     forgetResource(edge.memory, key);
-    return {
-      wakeAfterMs: undefined,
-      because: object === undefined ? 'gone' : 'deleting',
-      observed: undefined,
-    };
+    const because = object === undefined ? 'gone' : 'deleting';
+    return { wakeAfterMs: undefined, because, observed: undefined };
   }
   const resource = parseStaticExport(object);
   const rival = findRival(object, resource.status, edge);
   // A spec that an upgrade made unreadable must not cost the published link its life.
   const spec = resource.spec ?? (resource.status.active && resource.remains);
   if (spec === undefined) return reportUnreadable(object, resource.status, resource.problems, edge, signal);
-  const { observation, handles: read } = await gather(object, resource, spec, edge, signal);
-  const handles = await confirmOutput(object, observation, read, edge, signal);
-  useGate(edge.memory, resourceId(key), handles.gateId);
-  warnOfPrefix(observation, handles.gateId, object, edge);
 
-  const before = adopt(observation);
-  const plan = choose(classify(before), before);
-  stopUnwantedReading(key, plan.state, edge.memory);
-  const work = {
-    plan,
-    observation: before,
-    object,
-    key: handles.key,
-    published: handles.published?.bundleUrl,
+  const sight = await look(object, resource, spec, edge, signal);
+  const deed = await act(sight, edge, signal);
+  const publishing = await publish(sight, deed, edge, signal);
+  const targets = await syncTargets(sight, publishing, edge, signal);
+  const { last, state, observed } = await report(sight, deed, publishing, targets, edge, signal);
+
+  const upcoming = choose(state, last);
+  leaveIdlePlace(key, upcoming, edge.memory);
+  const untilMs = nextWake(last, upcoming) - edge.clock.now();
+  return {
+    wakeAfterMs: Math.max(0, Math.min(untilMs, rival?.calmAfterMs ?? Number.POSITIVE_INFINITY)),
+    contestedBy: rival?.installation,
+    because: sight.plan.because,
+    observed,
   };
+}
+
+/** read → classify → choose */
+async function look(
+  object: StaticExportObject,
+  resource: StaticExport,
+  spec: Spec,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<Sight> {
+  const gathered = await gather(object, resource, spec, edge, signal);
+  const handles = await confirmOutput(object, gathered.observation, gathered.handles, edge, signal);
+  useGate(edge.memory, resourceId(object.metadata), handles.gateId);
+  warnOfPrefix(gathered.observation, handles.gateId, object, edge);
+  const observation = adopt(gathered.observation);
+  const plan = choose(classify(observation), observation);
+  stopUnwantedReading(object.metadata, plan.state, edge.memory);
+  return { object, resource, observation, handles, plan };
+}
+
+/** do: the one action. The id of a job that it started is saved before anything else. */
+async function act(sight: Sight, edge: PassEdge, signal: AbortSignal): Promise<Deed> {
+  const { object, observation, handles, plan } = sight;
+  const { key } = handles;
+  const work = { plan, observation, object, key, published: handles.published?.bundleUrl };
   const done = await tellRefusal(execute(work, edge, signal), object, edge);
 
-  const settling = { ...before, now: wholeSecond(edge.clock.now()) };
+  const settling = { ...observation, now: wholeSecond(edge.clock.now()) };
   const settled = settle(settling, plan, done.result);
   const gate = changeGate(edge.memory, handles.gateId, settled.gate, settling.now);
   const wanted = adopt({ ...settling, status: settled.status, gate });
-  const stored =
-    done.result.kind === 'started'
-      ? await tellRefusal(
-          saveStarted(
-            done.object,
-            statusOf(wanted, classify(wanted), wanted.status.targets ?? []),
-            edge,
-            signal,
-          ),
-          object,
-          edge,
-        )
-      : done.object;
+  const deed = { ...done, settling, gate, publication: settled.publish, wanted };
+  if (done.result.kind !== 'started') return deed;
+  const status = statusOf(wanted, classify(wanted), wanted.status.targets ?? []);
+  const saving = saveStarted(done.object, status, edge, signal);
+  return { ...deed, object: await tellRefusal(saving, object, edge) };
+}
 
-  const publish = settled.publish && done.link && { publication: settled.publish, link: done.link };
+/** outputs: Secret and ConfigMap, as they shall be or as they were. */
+async function publish(
+  { object, observation: before, handles, plan }: Sight,
+  { result, link, settling, gate, publication, wanted }: Deed,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<Publishing> {
+  const id = resourceId(object.metadata);
+  const change = publication && link && { publication, link };
   const found = { state: before.output, handles };
-  const outputs = await writeOutputs(object, before.wanted.outputName, found, publish, edge, signal);
+  const outputs = await writeOutputs(object, before.wanted.outputName, found, change, edge, signal);
   const { published, refusal } = outputs;
   // From its first moment on, so that no set-back of the clock is missed.
-  if (published !== undefined) correctLife(edge.memory.links, resourceId(key), published, edge.clock);
-  const isWithheld = publish !== undefined && !outputs.isPublished;
+  if (published !== undefined) correctLife(edge.memory.links, id, published, edge.clock);
+  const isWithheld = change !== undefined && !outputs.isPublished;
+  if (result.kind === 'inspected' && !isWithheld) edge.memory.candidates.delete(id);
   const why = refusal?.message ?? '';
   const next = isWithheld ? adopt({ ...settling, status: outputRefused(settling, plan, why), gate }) : wanted;
-  if (done.result.kind === 'inspected' && !isWithheld) edge.memory.candidates.delete(resourceId(key));
-
-  const after = adopt({
+  const observation = adopt({
     ...next,
     output: outputs.state,
     unwritten: isWithheld ? undefined : refusal?.message,
     process: readProcess(object.metadata, edge, next.status.job?.id),
   });
-  const targets = await writeTargets(
-    before.wanted.targets,
-    {
-      isUnknown: resource.spec === undefined || before.output.kind === 'unreadable',
-      owner: object.metadata,
-      now: after.now,
-      isSuspended: before.wanted.isSuspended,
-      isHurried:
-        resource.status.observedGeneration !== after.generation ||
-        resource.status.lastHandledRequest !== after.status.lastHandledRequest,
-      published: outputs.published,
-      before: resource.status.targets ?? [],
-    },
-    edge,
-    signal,
-  );
+  return { outputs, isWithheld, observation };
+}
 
+/** targets: what other objects hold of what is published. */
+function syncTargets(
+  { object, resource, observation: before }: Sight,
+  { outputs, observation: after }: Publishing,
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<readonly TargetStatus[]> {
+  const { status } = resource;
+  const input = {
+    isUnknown: resource.spec === undefined || before.output.kind === 'unreadable',
+    owner: object.metadata,
+    now: after.now,
+    isSuspended: before.wanted.isSuspended,
+    isHurried:
+      status.observedGeneration !== after.generation ||
+      status.lastHandledRequest !== after.status.lastHandledRequest,
+    published: outputs.published,
+    before: status.targets ?? [],
+  };
+  return writeTargets(before.wanted.targets, input, edge, signal);
+}
+
+/** status, and everybody who is told of it: the log, events, metrics. */
+async function report(
+  { object, resource, observation: before, plan }: Sight,
+  { result, object: stored }: Deed,
+  { outputs: { refusal }, isWithheld, observation: after }: Publishing,
+  targets: readonly TargetStatus[],
+  edge: PassEdge,
+  signal: AbortSignal,
+): Promise<{ readonly last: Observation; readonly state: State; readonly observed: Observed }> {
+  const { action } = plan;
   const state = classify(after);
   const status = statusOf(after, state, targets);
   const last = { ...after, status };
   const unreadable = resource.spec === undefined ? 'InvalidSpec' : undefined;
-  const observed = observe(last, state, plan.action.kind, done.result, refusal?.code ?? unreadable);
+  const observed = observe(last, state, action.kind, result, refusal?.code ?? unreadable);
   const saving = tellRefusal(saveStatus(stored, status, edge, signal), object, edge);
   const saved = await withObserved(saving, observed);
   noteOwn(saved, edge);
-  const { action } = plan;
   const { baseUrl } = before.wanted;
-  tell(saved, { before: resource.status, after: status, action, result: done.result, baseUrl }, edge);
+  tell(saved, { before: resource.status, after: status, action, result, baseUrl }, edge);
   const notes = notesOf(resource.status, status);
   for (const note of notes) edge.events.record(saved, note);
   if (refusal !== undefined) {
     const reason = 'OutputWriteFailed';
+    const message = `${exportedReasons[reason]} ${sentence(refusal.message)}`;
     const isTold = notes.some((note) => note.reason === reason);
-    const message = `${exportedReasons[reason]} ${sentence(why)}`;
     if (!isTold) edge.events.record(saved, { type: 'Warning', reason, message });
     // What is withheld waits in its lane; anything else has no lane but the caller's.
     if (!isWithheld) throw new PassRefused(refusal, observed);
   }
-  const upcoming = choose(state, last);
-  leaveIdlePlace(key, upcoming, edge.memory);
-  const wakeAt = nextWake(last, upcoming);
-  return {
-    wakeAfterMs: Math.max(
-      0,
-      Math.min(wakeAt - edge.clock.now(), rival?.calmAfterMs ?? Number.POSITIVE_INFINITY),
-    ),
-    contestedBy: rival?.installation,
-    because: plan.because,
-    observed,
-  };
+  return { last, state, observed };
 }
 
 async function reportUnreadable(

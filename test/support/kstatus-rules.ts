@@ -1,19 +1,28 @@
 // What every reader of conditions relies on: kubectl wait, Flux, Argo CD and kstatus all judge a resource by them.
 // Ten rules after those that Flux holds its own controllers to (fluxcd/pkg, runtime/conditions/check), in our
-// words, and three of the API conventions. Pure; to be asked after a pass, not in between an edit and its pass.
+// words, and three of the API conventions. Pure. A stored status may be asked about at any moment: between an edit and
+// its pass it is judged as of the generation that it is about.
 
-export interface Judged {
+interface Judged {
   readonly generation: number;
-  readonly observedGeneration: number | undefined;
   readonly conditions: readonly JudgedCondition[];
+}
+
+/** As the API server has it. */
+export interface StoredStatus {
+  readonly observedGeneration?: number | undefined;
+  readonly conditions?: readonly JudgedCondition[] | undefined;
 }
 
 export interface JudgedCondition {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
-  readonly observedGeneration: number | undefined;
+  readonly observedGeneration?: number | undefined;
 }
+
+/** Whether an edit may still wait for its pass. */
+export type Moment = 'any' | 'after a pass';
 
 /** True means trouble or work to do; no such condition goes with Ready. */
 const negative = ['Reconciling', 'Stalled'];
@@ -85,16 +94,22 @@ const rules: readonly Rule[] = [
   ],
 ];
 
-/** Words of the rules that are broken; none when all is well. */
-export function brokenRules(judged: Judged): readonly string[] {
-  const of = (type: string) => judged.conditions.find((condition) => condition.type === type);
+/** Every rule, in its words. */
+export const ruleWords: readonly string[] = rules.map(([words]) => words);
+
+/** Words of the rules that are broken; none when all is well, or nobody has looked at the resource yet. */
+export function brokenRules(generation: number, status: StoredStatus, moment: Moment): readonly string[] {
+  const { conditions = [], observedGeneration: observed = -1 } = status;
+  if (conditions.length === 0 && observed < 0) return [];
+  const judged = { generation: moment === 'any' ? Math.min(generation, observed) : generation, conditions };
+  const of = (type: string) => conditions.find((condition) => condition.type === type);
   const ready = of('Ready');
   const facts: Facts = {
     ready,
     reconciling: of('Reconciling'),
     stalled: of('Stalled'),
     isReady: ready?.status === 'True',
-    observed: judged.observedGeneration ?? -1,
+    observed,
   };
   return rules.filter(([, isBroken]) => isBroken(judged, facts)).map(([words]) => words);
 }

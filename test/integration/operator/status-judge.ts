@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChildProgram } from '../../support/child-program.ts';
-import { brokenRules } from '../../support/kstatus-rules.ts';
+import { brokenRules, type StoredStatus } from '../../support/kstatus-rules.ts';
 
 export interface Condition {
   readonly type: string;
@@ -15,21 +15,13 @@ export interface Condition {
 
 interface ReadObject {
   readonly metadata: { readonly name: string; readonly generation: number };
-  readonly status?: {
-    readonly observedGeneration?: number;
-    readonly conditions?: readonly (Condition & { readonly observedGeneration?: number })[];
-  };
+  readonly status?: StoredStatus;
 }
 
 /** Of one status, the rules that it breaks, in words. */
-export function judgeStatus({ metadata, status }: ReadObject): readonly string[] {
-  const { conditions, observedGeneration = -1 } = status ?? {};
-  // Not looked at yet, or edited since.
-  if (conditions === undefined || observedGeneration !== metadata.generation) return [];
-  const judged = conditions.map((one) => ({ ...one, observedGeneration: one.observedGeneration }));
-  return brokenRules({ generation: metadata.generation, observedGeneration, conditions: judged }).map(
-    (words) => `${metadata.name}: ${words}`,
-  );
+export function judgeStatus({ metadata, status = {} }: ReadObject): readonly string[] {
+  const broken = brokenRules(metadata.generation, status, 'any');
+  return broken.map((words) => `${metadata.name}: ${words}`);
 }
 
 export interface StatusJudge {
@@ -42,7 +34,7 @@ export interface StatusJudge {
 const columns = '{.metadata.name}{" "}{.metadata.generation}{" "}{.status}{"\\n"}';
 
 export function createStatusJudge(
-  watch: (args: readonly string[], onLine: (line: string) => void) => ChildProgram,
+  watch: (args: readonly string[], onLine: (line: string) => void) => Pick<ChildProgram, 'exited'>,
 ): StatusJudge {
   const broken = new Set<string>();
   let seen = 0;

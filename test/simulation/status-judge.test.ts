@@ -1,0 +1,40 @@
+// The judge of the simulation: for each rule of conditions it notices a stored status that breaks it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { brokenStatuses, ready, status } from '../support/broken-statuses.ts';
+import type { StoredStatus } from '../support/kstatus-rules.ts';
+import { Oracles } from './oracles.ts';
+import { resource, World } from './world.ts';
+
+/** The oracles of a world in which this is stored, for a resource of generation 2. */
+function oraclesOver(stored: StoredStatus): Oracles {
+  const world = new World();
+  const object = world.object();
+  assert.ok(object);
+  const metadata = { ...object.metadata, generation: 2 };
+  world.cluster.exports.set(`${resource.namespace}/${resource.name}`, {
+    ...object,
+    metadata,
+    status: stored,
+  });
+  assert.equal(world.object()?.status, stored);
+  return new Oracles(world);
+}
+
+for (const [words, [broken]] of Object.entries(brokenStatuses)) {
+  test(`noticed: ${words}`, () => {
+    assert.throws(
+      () => oraclesOver(broken).checkStatus('after a pass'),
+      ({ message }: Error) => message.includes(words),
+    );
+  });
+}
+
+test('a good status is let through, and one that was not brought up to date after a pass is not', () => {
+  oraclesOver(status(ready)).checkStatus('after a pass');
+  const behind = { observedGeneration: 1, conditions: [{ ...ready, observedGeneration: 1 }] };
+  const oracles = oraclesOver(behind);
+  oracles.checkStatus('any');
+  assert.throws(() => oracles.checkStatus('after a pass'));
+});

@@ -1,0 +1,41 @@
+// The judge of the integration tests: it ends a run for each rule that a stored status breaks, and where it saw none.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createStatusJudge } from '../../integration/operator/status-judge.ts';
+import { brokenStatuses, condition, notReady, ready, status } from '../../support/broken-statuses.ts';
+import type { StoredStatus } from '../../support/kstatus-rules.ts';
+
+/** A judge whose watch has brought these, each of a resource of generation 2. */
+function judgeOf(...statuses: readonly StoredStatus[]) {
+  const judge = createStatusJudge((_args, onLine) => {
+    for (const one of statuses) onLine(`docs 2 ${JSON.stringify(one)}`);
+    return { exited: new Promise(() => {}) };
+  });
+  judge.begin();
+  return judge;
+}
+
+for (const [words, [broken, ...more]] of Object.entries(brokenStatuses)) {
+  test(`a run ends with a broken rule: ${words}`, () => {
+    const said = [words, ...more].map((one) => `docs: ${one}`);
+    assert.throws(
+      () => judgeOf(status(ready), broken, status(ready)).conclude(),
+      ({ message }: Error) => said.some((one) => message.includes(one)),
+    );
+  });
+}
+
+test('a run that broke no rule ends well, edits that wait for their pass included', () => {
+  const edited = { observedGeneration: 1, conditions: [condition('Ready', { observedGeneration: 1 })] };
+  judgeOf(
+    { observedGeneration: -1 },
+    edited,
+    status(notReady, condition('Reconciling')),
+    status(ready),
+  ).conclude();
+});
+
+test('a watch that brought no status is no proof', () => {
+  assert.throws(() => judgeOf().conclude(), /no status was seen/);
+});

@@ -16,12 +16,15 @@ function judgeOf(...statuses: readonly StoredStatus[]) {
   return judge;
 }
 
+/** A watch does not know when a pass is over; what breaks this one breaks another then. */
+const ofPasses = 'Ready is not True for a generation that nobody has observed';
+
 for (const [words, [broken, ...more]] of Object.entries(brokenStatuses)) {
   test(`a run ends with a broken rule: ${words}`, () => {
-    const said = [words, ...more].map((one) => `docs: ${one}`);
+    const said = `docs: ${words === ofPasses ? more[0] : words}`;
     assert.throws(
       () => judgeOf(status(ready), broken, status(ready)).conclude(),
-      ({ message }: Error) => said.some((one) => message.includes(one)),
+      ({ message }: Error) => message.includes(said),
     );
   });
 }

@@ -1,6 +1,5 @@
 // The output Secret and ConfigMap as a pass finds them: ours, somebody else's, gone, or forbidden to look at.
-// Refuses: guessing at what may not be read. Invariant: a refusal that may be over in a moment (an API server that
-// starts answers 403 until it knows the roles) fails the pass; one that lasts is a state, and status tells it.
+// Refuses: guessing at what may not be read. Invariant: what could not be read is a state of its own, never "gone".
 
 import {
   type PublishedBundle,
@@ -9,13 +8,12 @@ import {
 } from '../bundle/published-bundle.ts';
 import type { OutputState, PublishedFacts } from '../reconcile/observation.ts';
 import { outputKeys } from '../staticexport/names.ts';
-import type { StalledReason } from '../staticexport/reasons.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
+import { believeRefusal, unlessRefused } from './lasting-refusal.ts';
 import { resourceId } from './memory.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject } from './ports.ts';
-import { isLastingRefusal } from './refused-pass.ts';
 import { correctLife } from './set-back.ts';
 
 export interface FoundOutputs {
@@ -24,9 +22,6 @@ export interface FoundOutputs {
   readonly configMap: ConfigMapObject | undefined;
   readonly published: PublishedBundle | undefined;
 }
-
-/** A refusal that is still there after this, on this process's clock, is believed. */
-const patienceMs = 10_000;
 
 /**
  * @param status as stored: what was told there needs no patience again
@@ -47,7 +42,7 @@ export async function readOutputs(
   const isSecretUnread = secret instanceof ClusterError;
   const isConfigMapUnread = configMap instanceof ClusterError;
   const refusal = isSecretUnread ? secret : isConfigMapUnread ? configMap : undefined;
-  if (!isBelieved(refusal, metadata, status, edge)) throw refusal;
+  believeRefusal('OutputUnreadable', refusal, metadata, status, edge);
   if (isSecretUnread) {
     const state = { kind: 'unreadable', why: secret.message } as const;
     return { state, secret: undefined, configMap: undefined, published: undefined };
@@ -60,34 +55,6 @@ export async function readOutputs(
     configMap: isConfigMapUnread ? undefined : configMap,
     published,
   };
-}
-
-/** What the cluster will not show, however often it is asked; an outage says nothing of that kind. */
-async function unlessRefused<T>(read: Promise<T>): Promise<T | ClusterError> {
-  try {
-    return await read;
-  } catch (error) {
-    if (isLastingRefusal(error)) return error;
-    throw error;
-  }
-}
-
-function isBelieved(
-  refusal: ClusterError | undefined,
-  metadata: ObjectMeta,
-  { conditions }: Status,
-  { memory, clock }: PassEdge,
-): boolean {
-  const id = resourceId(metadata);
-  if (refusal === undefined) {
-    memory.refusedSince.delete(id);
-    return true;
-  }
-  const reason: StalledReason = 'OutputUnreadable';
-  if (conditions?.some((one) => one.type === 'Stalled' && one.reason === reason)) return true;
-  const since = memory.refusedSince.get(id) ?? clock.monotonic();
-  memory.refusedSince.set(id, since);
-  return clock.monotonic() - since >= patienceMs;
 }
 
 /** `undefined` when our Secret lost its document or somebody wrote nonsense into it. */

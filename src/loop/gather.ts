@@ -9,11 +9,13 @@ import { wholeSecond } from '../staticexport/instant.ts';
 import { annotations } from '../staticexport/names.ts';
 import type { StaticExport } from '../staticexport/parse.ts';
 import type { Spec } from '../staticexport/schema.ts';
+import type { Status } from '../staticexport/status-schema.ts';
 import { applyDefaults, type Wanted } from '../staticexport/wanted.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
 import { readOutputs } from './found-outputs.ts';
+import { believeRefusal, unlessRefused } from './lasting-refusal.ts';
 import { gateId, resourceId } from './memory.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from './ports.ts';
 import { isDisputed, withoutTheirRefusal } from './rivals.ts';
@@ -48,7 +50,7 @@ const maxTokenLength = 256;
 
 /**
  * @param spec of the parsed `object`, or what remains of it
- * @throws {ClusterError} when a read fails, but for a right to the key's Secret or the outputs that is missing
+ * @throws {ClusterError} when a read fails, but where the key's Secret or the outputs cannot be read for long
  */
 export async function gather(
   object: StaticExportObject,
@@ -64,7 +66,7 @@ export async function gather(
   const gate = edge.memory.gates.get(id) ?? openGate;
   const status = withoutTheirRefusal(stored, gate, edge);
   const [found, outputs] = await Promise.all([
-    readKey(metadata, wanted, edge, signal),
+    readKey(metadata, wanted, status, edge, signal),
     readOutputs(metadata, wanted.outputName, status, edge, signal),
   ]);
   const observation: Observation = {
@@ -129,24 +131,24 @@ export function entryOf<T>(data: Readonly<Record<string, T>>, key: string): T | 
 }
 
 async function readKey(
-  { namespace }: ObjectMeta,
+  metadata: ObjectMeta,
   { keySecret }: Wanted,
+  status: Status,
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<{ readonly state: KeyState; readonly key: string | undefined }> {
-  try {
-    const secret = await edge.cluster.readSecret({ namespace, name: keySecret.name }, signal);
-    const bytes = secret && entryOf(secret.data, keySecret.key);
-    if (secret === undefined || bytes === undefined) {
-      return { state: { kind: 'missing', isSecretThere: secret !== undefined }, key: undefined };
-    }
-    return judgeKey(bytes, `${secret.metadata.uid}/${secret.metadata.resourceVersion}`);
-  } catch (error) {
-    if (error instanceof ClusterError && error.code === 'Forbidden') {
-      return { state: { kind: 'unreadable' }, key: undefined };
-    }
-    throw error;
+  const { namespace } = metadata;
+  const secret = await unlessRefused(edge.cluster.readSecret({ namespace, name: keySecret.name }, signal));
+  const refusal = secret instanceof ClusterError ? secret : undefined;
+  believeRefusal('KeyUnreadable', refusal, metadata, status, edge);
+  if (secret instanceof ClusterError) {
+    return { state: { kind: 'unreadable', why: secret.message }, key: undefined };
   }
+  const bytes = secret && entryOf(secret.data, keySecret.key);
+  if (secret === undefined || bytes === undefined) {
+    return { state: { kind: 'missing', isSecretThere: secret !== undefined }, key: undefined };
+  }
+  return judgeKey(bytes, `${secret.metadata.uid}/${secret.metadata.resourceVersion}`);
 }
 
 /** A key as it may stand in an Authorization header (RFC 6750 §2.1 b64token, and whatever else is printable). */

@@ -64,6 +64,15 @@ export interface Rivals {
   readonly named: Set<string>;
 }
 
+/** What a pass reads beside the resource, by the reason that tells when it cannot be read. */
+export type ReadPlace = 'KeyUnreadable' | 'OutputUnreadable';
+
+/** Since when a place could not be read, and when that was seen last, on the monotonic clock. */
+export interface RefusedRead {
+  readonly since: number;
+  readonly seenAt: number;
+}
+
 export interface ProcessMemory {
   /** By {@link gateId}. */
   readonly gates: Map<string, Gate>;
@@ -72,8 +81,8 @@ export interface ProcessMemory {
   readonly candidates: Map<string, CandidateWork>;
   /** By {@link resourceId}: the published link as it was seen last. */
   readonly links: Map<string, SeenLink>;
-  /** By {@link resourceId}: since when the cluster will not let an output be read, on the monotonic clock. */
-  readonly refusedSince: Map<string, number>;
+  /** By {@link resourceId}: what the cluster would not let a pass read. */
+  readonly refusedReads: Readonly<Record<ReadPlace, Map<string, RefusedRead>>>;
   /** By {@link gateId}: the version of the Secret whose odd prefix was mentioned already. */
   readonly warnedKeys: Map<string, string>;
   /** By {@link resourceId}: the gate it goes through. A gate that nobody goes through is forgotten. */
@@ -97,7 +106,7 @@ export function createMemory(signal: AbortSignal, places = new InspectionPlaces(
     polls: new Map(),
     candidates: new Map(),
     links: new Map(),
-    refusedSince: new Map(),
+    refusedReads: { KeyUnreadable: new Map(), OutputUnreadable: new Map() },
     warnedKeys: new Map(),
     users: new Map(),
     rivals: { ours: new Set(), found: new Map(), named: new Set() },
@@ -159,7 +168,7 @@ export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   const id = resourceId(key);
   memory.polls.delete(id);
   memory.links.delete(id);
-  memory.refusedSince.delete(id);
+  for (const reads of Object.values(memory.refusedReads)) reads.delete(id);
   memory.rivals.ours.delete(id);
   memory.rivals.found.delete(id);
   dropCandidate(memory, id);

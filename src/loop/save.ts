@@ -5,7 +5,7 @@ import { keepForeign } from '../reconcile/foreign-fields.ts';
 import { isSameStatus, mergeStatus } from '../reconcile/status.ts';
 import { parseStatus } from '../staticexport/parse.ts';
 import type { Status } from '../staticexport/status-schema.ts';
-import { ClusterError } from '../wire/cluster-error.ts';
+import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
 import type { StaticExportObject } from './ports.ts';
 import { isWrittenByOther } from './rivals.ts';
@@ -76,9 +76,14 @@ export async function saveStarted(
   }
 }
 
+/** 401 too: a token that ended is replaced by the kubelet or by a plugin. */
+const passingCodes: readonly ClusterErrorCode[] = [
+  'Conflict',
+  'Unavailable',
+  'TooManyRequests',
+  'Unauthorized',
+];
+
 function isPassing(error: unknown): boolean {
-  return (
-    error instanceof ClusterError &&
-    (error.code === 'Conflict' || error.code === 'Unavailable' || error.code === 'TooManyRequests')
-  );
+  return error instanceof ClusterError && passingCodes.includes(error.code);
 }

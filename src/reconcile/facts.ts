@@ -16,6 +16,7 @@ export function factsOf(reason: string, observation: Observation): string | unde
     case 'KeyMissing':
       return `${missingKey(observation)} It is looked for again within a minute.`;
     case 'KeyUnreadable':
+      return `${unreadKey(observation)}${secret} It is looked at again within a minute.`;
     case 'KeyEmpty':
     case 'KeyInvalid':
       return `${secret} It is looked at again within a minute.`;
@@ -66,6 +67,11 @@ function missingKey({ wanted, key }: Observation): string {
   const isThere = key.kind === 'missing' && key.isSecretThere === true;
   const what = isThere ? 'the Secret exists and does not hold it' : 'the Secret does not exist';
   return `Secret ${keySecret.name}, key ${keySecret.key}: ${what}.`;
+}
+
+/** Which right is missing, or what else keeps the Secret from us. */
+function unreadKey({ key }: Observation): string {
+  return key.kind === 'unreadable' ? `${sentence(key.why)} ` : '';
 }
 
 /** Who refused it, and how soon another one is seen. */

@@ -9,7 +9,9 @@ import type { Wanted } from '../staticexport/wanted.ts';
 export type KeyState =
   | { readonly kind: 'present'; readonly secretVersion: string; readonly hasUsualPrefix: boolean }
   | { readonly kind: 'missing'; readonly isSecretThere?: boolean }
-  | { readonly kind: 'unreadable' | 'empty' | 'invalid' };
+  /** The cluster will not let it be read, and why. */
+  | { readonly kind: 'unreadable'; readonly why: string }
+  | { readonly kind: 'empty' | 'invalid' };
 
 /** What the output Secret publishes: `bundle.json` without its link. */
 export interface PublishedFacts {

@@ -32,7 +32,8 @@ export const stalledReasons = {
     'Neither api.baseUrl nor the operator names an export API; set the one, or --api-base-url of the other.',
   HostNotAllowed:
     "The host of api.baseUrl is not on the operator's --allowed-api-hosts, and the key was not sent; add it there, or correct the URL.",
-  KeyUnreadable: 'The operator may not read the Secret named in api.keySecretRef; allow it "get".',
+  KeyUnreadable:
+    'The operator cannot read the Secret named in api.keySecretRef; give it the right, or mend what keeps the Secret from it.',
   KeyEmpty: 'The API key is empty; put it into its Secret.',
   KeyInvalid: 'The API key holds characters that no bearer key can hold; put the key alone into its Secret.',
   KeyRefused:
@@ -41,7 +42,7 @@ export const stalledReasons = {
     'The API forbids this to the key (403); check its scopes, the plan and the domain. It is tried again every 15 minutes.',
   OutputNotOwned: 'The output Secret or ConfigMap exists and belongs to somebody else; it is left alone.',
   OutputUnreadable:
-    'The operator may not read the output Secret or ConfigMap, and nothing is published over what it cannot see; give it the right back. It looks again within a minute.',
+    'The operator cannot read the output Secret or ConfigMap, and nothing is published over what it cannot see; give it the right back, or mend what keeps them from it. It looks again within a minute.',
   PinnedVersionUnknown: 'The pinned version is not in status.history; pin one that is, or remove spec.pin.',
   PinnedJobGone: 'The pinned job no longer exists at the API; pin another version, or remove spec.pin.',
   PinnedJobFailed: 'The pinned job did not complete; pin another, or remove spec.pin.',

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Cluster } from '../../src/loop/ports.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import { hourMs, minuteMs, publishedWorld, request } from './published-world.ts';
-import { outputName, resource, type World } from './world.ts';
+import { keySecret, outputName, resource, World } from './world.ts';
 
 const refuse = (what: string): Promise<never> =>
   Promise.reject(new ClusterError('Forbidden', `the operator's role does not allow ${what}; add the verb`));
@@ -24,11 +24,16 @@ function withoutRights(world: World, taken: (cluster: Cluster) => Partial<Cluste
   };
 }
 
-const withoutSecret = (world: World): (() => void) =>
+/** By default with its right taken away. */
+const withoutSecret = (world: World, hidden = outputName, answer = refuse): (() => void) =>
   withoutRights(world, (cluster) => ({
     readSecret: (key, signal) =>
-      key.name === outputName ? refuse(`"get" on secrets "${key.name}"`) : cluster.readSecret(key, signal),
+      key.name === hidden ? answer(`"get" on secrets "${key.name}"`) : cluster.readSecret(key, signal),
   }));
+
+/** A Secret that the API server cannot decode, for one, while all else can be read. */
+const fail = (what: string): Promise<never> =>
+  Promise.reject(new ClusterError('Unavailable', `${what} answered 500 Internal Server Error`));
 
 test('rule 11: a Secret that may not be read is left alone, and status says why and when its link dies', async () => {
   const world = await publishedWorld();
@@ -66,16 +71,108 @@ test('rule 11: who comes to it anew believes a refusal that status tells already
   assert.equal(error, undefined);
 });
 
-test('rule 6: a refusal that is over in a moment is in no status', async () => {
+/** Nothing is due for as long as a moment lasts. */
+async function calmWorld(): Promise<World> {
+  const world = new World();
+  world.vendor.linkLifetimeMs = 24 * hourMs;
+  await world.until(() => world.condition('Ready') === 'True/Published');
+  return world;
+}
+
+const moments = [
+  { what: 'a refused output', hidden: outputName, answer: refuse, lengthMs: 5000 },
+  { what: 'a refused key', hidden: keySecret.name, answer: refuse, lengthMs: 5000 },
+  { what: 'an output behind an error', hidden: outputName, answer: fail, lengthMs: 9 * minuteMs },
+  { what: 'a key behind an error', hidden: keySecret.name, answer: fail, lengthMs: 9 * minuteMs },
+];
+
+for (const { what, hidden, answer, lengthMs } of moments) {
+  test(`rule 6: ${what} that is back in a moment is in no status`, async () => {
+    const world = await calmWorld();
+    const [status, writes] = [world.status(), world.cluster.writes.length];
+    const giveBack = withoutSecret(world, hidden, answer);
+    await world.run(lengthMs, ({ error }) => assert.ok(error instanceof ClusterError));
+    giveBack();
+    await world.run(10 * minuteMs);
+    assert.deepEqual(world.status(), status);
+    assert.equal(world.cluster.writes.length, writes);
+  });
+}
+
+test('rule 11: an output that no API server can read for long is told with its error, and heals', async () => {
   const world = await publishedWorld();
-  const [status, writes] = [world.status(), world.cluster.writes.length];
-  const giveBack = withoutSecret(world);
-  await world.run(5000, ({ error }) => assert.ok(error instanceof ClusterError));
+  const giveBack = withoutSecret(world, outputName, fail);
+  await world.until(() => world.condition('Ready') === 'False/OutputUnreadable', 20 * minuteMs);
+  const { message } = world.status().conditions?.find(({ type }) => type === 'Ready') ?? {};
+  assert.match(message ?? '', /"get" on secrets "site-bundle" answered 500/);
+  await world.run(hourMs);
+  assert.equal(world.condition('LinkFresh'), 'False/Dead', 'judged by the clock');
   giveBack();
-  await world.run(minuteMs);
-  assert.deepEqual(world.status(), status);
-  assert.equal(world.cluster.writes.length, writes);
+  await world.until(() => world.isLinkLive(), 2 * minuteMs);
+  assert.equal(world.condition('Ready'), 'True/Published');
 });
+
+for (const { answer, words } of [
+  { answer: refuse, words: /does not allow "get" on secrets/ },
+  { answer: fail, words: /"get" on secrets "[a-z-]+" answered 500/ },
+]) {
+  test(`rule 8: a key that cannot be read for long is named (${words.source}), and the link has its end`, async () => {
+    const world = await publishedWorld();
+    request(world, 'now');
+    const giveBack = withoutSecret(world, keySecret.name, answer);
+    await world.until(() => world.condition('Exported') === 'False/KeyUnreadable', 20 * minuteMs);
+    const told = world.status().conditions?.find(({ type }) => type === 'Exported');
+    assert.match(told?.message ?? '', words);
+    await world.run(hourMs);
+    assert.equal(world.condition('LinkFresh'), 'False/Dead');
+    assert.match(world.condition('Ready') ?? '', /^False/);
+    giveBack();
+    await world.until(() => world.isLinkLive(), 2 * minuteMs);
+    await world.until(() => world.condition('Ready') === 'True/Published', hourMs);
+  });
+}
+
+const pauses: readonly { what: string; pauseMs: number; between: () => Partial<Cluster> }[] = [
+  {
+    what: 'an hour of outage',
+    pauseMs: hourMs,
+    between: () => ({ readStaticExport: () => fail('"get" on staticexports') }),
+  },
+  { what: 'a look at it', pauseMs: 11 * minuteMs, between: () => ({}) },
+];
+
+for (const { what, pauseMs, between } of pauses) {
+  test(`rule 6: two moments with ${what} between them are not one long refusal`, async () => {
+    const world = await calmWorld();
+    const [status, writes] = [world.status(), world.cluster.writes.length];
+    for (const _ of ['one', 'the other']) {
+      const giveBack = withoutSecret(world, outputName, fail);
+      assert.ok((await world.turn()).error instanceof ClusterError);
+      giveBack();
+      const restore = withoutRights(world, between);
+      await world.run(pauseMs);
+      restore();
+    }
+    assert.deepEqual(world.status(), status);
+    assert.equal(world.cluster.writes.length, writes);
+  });
+}
+
+for (const suspend of [false, true]) {
+  test(`rule 10: a key that cannot be read while nothing is due fails no later look (suspended: ${suspend})`, async () => {
+    const world = await calmWorld();
+    world.editSpec({ suspend });
+    await world.run(minuteMs);
+    withoutSecret(world, keySecret.name, fail);
+    await world.run(2 * hourMs);
+    let looks = 0;
+    await world.run(6 * hourMs, ({ error }) => {
+      looks += 1;
+      assert.equal(error, undefined);
+    });
+    assert.ok(looks >= 6);
+  });
+}
 
 test('rule 4: a ConfigMap that may not be read holds promotions, and the link is refreshed', async () => {
   const world = await publishedWorld();

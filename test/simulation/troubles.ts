@@ -1,6 +1,7 @@
 // What may happen to a resource in a long life: troubles of the vendor, of the key, of the cluster and of the
 // process, and what users do. Each begins, lasts, and says how it ends; `stopsLinks` where no fresh link can be had.
 
+import { ClusterError } from '../../src/wire/cluster-error.ts';
 import type { Oracles } from './oracles.ts';
 import { foreignData } from './publication-oracles.ts';
 import { targetTroubles } from './target-troubles.ts';
@@ -147,6 +148,24 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     world.cluster.secrets.delete(`${keySecret.namespace}/${keySecret.name}`);
     const { validKey } = world.vendor;
     return { end: () => world.cluster.putSecret(keySecret, { apiKey: validKey }), stopsLinks: true };
+  },
+  'a Secret that cannot be read': ({ world }) => {
+    const { bend, dice } = world;
+    const name = dice.pick([keySecret.name, outputName]);
+    const code = dice.pick(['Forbidden', 'Unavailable'] as const);
+    world.bend = (edge, own) => {
+      const bent = bend(edge, own);
+      const { cluster } = bent;
+      const readSecret: typeof cluster.readSecret = (key, signal) =>
+        key.name === name
+          ? Promise.reject(new ClusterError(code, `the Secret "${name}" cannot be read`))
+          : cluster.readSecret(key, signal);
+      return { ...bent, cluster: { ...cluster, readSecret } };
+    };
+    const end = (): void => {
+      world.bend = bend;
+    };
+    return { end, stopsLinks: true };
   },
   'the outputs are deleted': ({ world }) => {
     world.cluster.secrets.delete(outputId);

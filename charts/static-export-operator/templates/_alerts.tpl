@@ -100,7 +100,7 @@
   annotations:
     summary: "{{ $which }} needs a person."
     description: "It is stalled with {{ "{{ $labels.reason }}" }}; waiting does not help."
-    runbook: {{ printf "%s: the message of Stalled says what to change. OutputNotOwned: another object has the output's name; delete that one, or make the StaticExport again under another output.name, which cannot be changed. OutputUnreadable: give the operator the right back that the message names." $look | quote }}
+    runbook: {{ printf "%s: the message of Stalled says what to change. OutputNotOwned: another object has the output's name; delete that one, or make the StaticExport again under another output.name, which cannot be changed. OutputUnreadable: give the operator the right back that the message names, or mend what else it names." $look | quote }}
 - alert: StaticExportKeyRefused
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_calls_blocked{ {{- $job -}} ,reason=~"KeyRefused|KeyForbidden"}) == 1
   for: 5m
@@ -116,7 +116,7 @@
   annotations:
     summary: "The operator may not call the export API for {{ $which }}."
     description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed; what is published stays, and its link dies when its time is up."
-    runbook: {{ printf "KeyMissing, KeyEmpty, KeyInvalid: put the key into the Secret that api.keySecretRef names; it is read within a minute. KeyUnreadable: allow the operator to get that Secret. HostNotAllowed: allowedApiHosts of this chart. BaseUrlMissing: apiBaseUrl of this chart, or api.baseUrl. While a version is published and nothing is due, Ready stays True: see %s." $look | quote }}
+    runbook: {{ printf "KeyMissing, KeyEmpty, KeyInvalid: put the key into the Secret that api.keySecretRef names; it is read within a minute. KeyUnreadable: allow the operator to get that Secret, or mend what else the message names. HostNotAllowed: allowedApiHosts of this chart. BaseUrlMissing: apiBaseUrl of this chart, or api.baseUrl. While a version is published and nothing is due, Ready stays True: see %s." $look | quote }}
 - alert: StaticExportPageCountDropped
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Exported",reason=~"PageCountDropped|TooFewPages"}) == 1
   labels: { severity: warning }

@@ -58,7 +58,7 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
   KeyMissing: [{ ...requested, key: { kind: 'missing' } }, 'False'],
   BaseUrlMissing: [withWanted(requested, { baseUrl: undefined }), 'False'],
   HostNotAllowed: [{ ...requested, isHostAllowed: false }, 'False'],
-  KeyUnreadable: [{ ...requested, key: { kind: 'unreadable' } }, 'False'],
+  KeyUnreadable: [{ ...requested, key: { kind: 'unreadable', why: 'no "get" on secrets' } }, 'False'],
   KeyEmpty: [{ ...requested, key: { kind: 'empty' } }, 'False'],
   KeyInvalid: [{ ...requested, key: { kind: 'invalid' } }, 'False'],
   KeyRefused: [withStatus(scheduled, { refusedKey }), 'False'],

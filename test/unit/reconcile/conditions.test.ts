@@ -26,7 +26,7 @@ const stalled: Readonly<Record<Exclude<reasons.StalledReason, 'InvalidSpec'>, Ob
   InvalidSchedule: withWanted(calm, { schedule: '0 0 30 2 *' }),
   BaseUrlMissing: withWanted(fresh, { baseUrl: undefined }),
   HostNotAllowed: { ...fresh, isHostAllowed: false },
-  KeyUnreadable: { ...fresh, key: { kind: 'unreadable' } },
+  KeyUnreadable: { ...fresh, key: { kind: 'unreadable', why: 'no "get" on secrets' } },
   KeyEmpty: { ...fresh, key: { kind: 'empty' } },
   KeyInvalid: { ...dead, key: { kind: 'invalid' } },
   KeyRefused: withStatus(fresh, { refusedKey }),

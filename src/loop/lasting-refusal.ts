@@ -1,0 +1,60 @@
+// Reads that the cluster will not answer: what is over in a moment (an API server that starts answers 403 until it
+// knows the roles; one that is upgraded answers 5xx) fails the pass; what lasts is a state, and status tells it.
+// Refuses: guessing at what was not read. Invariant: nothing is believed before it has been so for its time, on this
+// process's clock, in every pass that got so far.
+
+import type { Status } from '../staticexport/status-schema.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
+import type { PassEdge } from './edge.ts';
+import { type ReadPlace, resourceId } from './memory.ts';
+import type { ObjectMeta } from './ports.ts';
+
+/** A right that is missing, or a request that the server will not have. */
+const refusalPatienceMs = 10_000;
+/** One object that cannot be read (a broken encryption provider) while the resource itself can. */
+const outagePatienceMs = 10 * 60_000;
+/** After a longer silence nobody knows what was in between. Longer than any back-off, or pause between two looks. */
+const forgottenAfterMs = 30 * 60_000;
+
+const patienceMs = new Map<ClusterError['code'], number>([
+  ['Forbidden', refusalPatienceMs],
+  ['Invalid', refusalPatienceMs],
+  ['Unavailable', outagePatienceMs],
+]);
+
+/** @returns what was read, or why it could not be; @throws what says nothing of the object, as it is */
+export async function unlessRefused<T>(read: Promise<T>): Promise<T | ClusterError> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ClusterError && patienceMs.has(error.code)) return error;
+    throw error;
+  }
+}
+
+/**
+ * Told of every read of a place.
+ *
+ * @param status as stored: what was told there needs no patience again
+ * @throws {ClusterError} the refusal, while it may be over in a moment
+ */
+export function believeRefusal(
+  place: ReadPlace,
+  refusal: ClusterError | undefined,
+  metadata: ObjectMeta,
+  { conditions }: Pick<Status, 'conditions'>,
+  { memory, clock }: Pick<PassEdge, 'memory' | 'clock'>,
+): void {
+  const id = resourceId(metadata);
+  const reads = memory.refusedReads[place];
+  if (refusal === undefined) {
+    reads.delete(id);
+    return;
+  }
+  if (conditions?.some((one) => one.type === 'Stalled' && one.reason === place)) return;
+  const now = clock.monotonic();
+  const known = reads.get(id);
+  const since = known === undefined || now - known.seenAt > forgottenAfterMs ? now : known.since;
+  reads.set(id, { since, seenAt: now });
+  if (now - since < (patienceMs.get(refusal.code) ?? Number.POSITIVE_INFINITY)) throw refusal;
+}

@@ -59,6 +59,23 @@ test('an audit does not count what the watch was about to bring', async () => {
   assert.equal(world.server.streams.length, 1);
 });
 
+test('nor what the watch has brought since in a newer version than the one that was listed', async () => {
+  const world = startReflector((one) => {
+    one.objects = [object('a', 1)];
+  });
+  await settle();
+  await live(world, 19);
+  world.server.objects = [object('a', 9, 2)];
+  await world.clock.pass(60_500);
+  assert.equal(world.server.lists, 2);
+  world.server.objects = [object('a', 12, 3)];
+  await world.last().send('MODIFIED', object('a', 12, 3));
+  await live(world, 2);
+  assert.equal(world.server.lists, 2);
+  assert.equal(world.reflector.missedChanges(), 0);
+  assert.equal(world.server.streams.length, 1);
+});
+
 test('an audit that is answered does not vouch for a watch that is silent', async () => {
   const world = startReflector();
   await settle();

@@ -29,6 +29,26 @@ test('failures back off exponentially up to five minutes, and a success forgets 
   assert.equal((at[1] ?? 0) - (at[0] ?? 0), 500, 'the first retry after a success is soon');
 });
 
+for (const [fraction, expected] of [
+  [0, [400, 720, 1_296]],
+  [0.999, [600, 1_320, 2_904]],
+] as const) {
+  test(`what failed together is tried again spread by a fifth either way: chance ${fraction}`, async () => {
+    const at: number[] = [];
+    const { clock, queue } = start(
+      async () => {
+        at.push(clock.monotonic());
+        throw new ClusterError('Unavailable', 'down');
+      },
+      { random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => fraction } },
+    );
+    queue.add('ns/a');
+    await clock.pass(10_000);
+    const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+    assert.deepEqual(gaps.slice(0, 3), expected);
+  });
+}
+
 test('a link that still lives is never left to more than a quarter of its life by the back-off', async () => {
   const at: number[] = [];
   const world = start(

@@ -5,127 +5,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { LeaseRecord, LeaseStore, StoredLease } from '../../../src/kube/lease-store.ts';
-import { defaultTimes, LeadershipLostError, runElection } from '../../../src/operator/election.ts';
-import { silentLogger } from '../../../src/runtime/logger.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
-import { type SteppedClock, settle, steppedClock } from '../../support/stepped-clock.ts';
-
-/** What the API server keeps, and the faults between it and one contender. */
-class Server {
-  lease: StoredLease | undefined;
-  #version = 0;
-
-  put(record: LeaseRecord): StoredLease {
-    this.#version += 1;
-    const resourceVersion = String(this.#version);
-    this.lease = {
-      holder: record.holder,
-      durationMs: record.durationMs,
-      transitions: record.transitions,
-      acquiredAt: record.acquiredAt,
-      fingerprint: `${record.holder} ${record.renewedAt} ${resourceVersion}`,
-      resourceVersion,
-    };
-    return this.lease;
-  }
-}
-
-/** `slow`: done at once, answered after a second, unless the caller has given up by then. */
-type Network = 'up' | 'down' | 'answers-lost' | 'hanging' | 'slow';
-
-class Contender {
-  network: Network = 'up';
-  isWorking = false;
-  /** Our own judgement, asked at any moment. */
-  isHeld: () => boolean = () => false;
-  /** For so long its process stood still: its clock went on, and no timer of it has fired yet. */
-  frozenMs = 0;
-  /** By how much its wall clock was set, or went on while the machine slept and the other clock stood still. */
-  wallMs = 0;
-  /** Work that does not listen to the loss of its lease. */
-  isDeaf = false;
-  /** Its lines of log, from `info` on. */
-  readonly told: string[] = [];
-  readonly shutdown = new AbortController();
-  readonly ended: Promise<unknown>;
-
-  constructor(server: Server, clock: SteppedClock, identity: string, skewMs = 0) {
-    const own = {
-      ...clock,
-      now: () => clock.now() + skewMs + this.wallMs,
-      monotonic: () => clock.monotonic() + this.frozenMs,
-    };
-    this.ended = runElection(
-      {
-        store: this.#store(server, clock),
-        identity,
-        clock: own,
-        random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0 },
-        logger: { ...silentLogger, info: (_fields, message) => this.told.push(message) },
-        times: defaultTimes,
-        observe: () => {},
-      },
-      this.shutdown.signal,
-      async ({ lost, isHeld }) => {
-        this.isWorking = true;
-        this.isHeld = isHeld;
-        await new Promise<void>((resolve) => {
-          AbortSignal.any([lost, this.shutdown.signal]).addEventListener('abort', () => resolve());
-        });
-        if (this.isDeaf) await new Promise(() => {});
-        this.isWorking = false;
-      },
-    ).then(
-      () => 'released',
-      (error: unknown) => error,
-    );
-  }
-
-  #store(server: Server, clock: SteppedClock): LeaseStore {
-    const through = async <T>(signal: AbortSignal, work: () => T): Promise<T> => {
-      if (this.network === 'hanging') {
-        await new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(new ClusterError('Unavailable', 'timeout')));
-        });
-      }
-      if (this.network === 'down') throw new ClusterError('Unavailable', 'no network');
-      const result = work();
-      if (this.network === 'slow') await clock.after(1_000, signal);
-      if (this.network === 'answers-lost') throw new ClusterError('Unavailable', 'no answer');
-      return result;
-    };
-    return {
-      read: (signal) => through(signal, () => server.lease),
-      create: (record, signal) =>
-        through(signal, () => {
-          if (server.lease !== undefined) throw new ClusterError('AlreadyExists', 'exists');
-          return server.put(record);
-        }),
-      replace: (resourceVersion, record, signal) =>
-        through(signal, () => {
-          // As the real one: a lease that is gone is made anew by an update.
-          if (server.lease !== undefined && server.lease.resourceVersion !== resourceVersion)
-            throw new ClusterError('Conflict', 'changed');
-          return server.put(record);
-        }),
-    };
-  }
-}
-
-function world(skewMs = 0) {
-  const clock = steppedClock();
-  const server = new Server();
-  const first = new Contender(server, clock, 'first');
-  const second = new Contender(server, clock, 'second', skewMs);
-  return { clock, server, first, second };
-}
+import { defaultTimes, LeadershipLostError } from '../../../src/operator/election.ts';
+import { settle, steppedClock } from '../../support/stepped-clock.ts';
+import { Contender, type Network, Server, world } from './election-world.ts';
 
 test('one of two leads, and goes on leading', async () => {
   const { clock, first, second } = world();
   await clock.pass(60_000);
   assert.deepEqual([first.isWorking, second.isWorking], [true, false]);
 });
+
+for (const [chance, everyMs] of [
+  [0, 2_000],
+  [0.999, 2_399.6],
+] as const) {
+  test(`whoever waits for the lease looks for it at a time of its own: chance ${chance}`, async () => {
+    const { clock, second } = world();
+    second.chance = chance;
+    await clock.pass(20_000);
+    const [from = 0] = second.lookedAt;
+    const expected = second.lookedAt.map((_time, index) => from + index * everyMs);
+    assert.deepEqual(
+      second.lookedAt.map((time) => Math.round(time)),
+      expected.map((time) => Math.round(time)),
+    );
+    assert.ok(second.lookedAt.length >= 8);
+  });
+}
 
 test('a leader that was frozen knows before any timer fires that it leads no more', async () => {
   const { clock, first } = world();

@@ -97,6 +97,32 @@ test('an object that will not stop is cut off after 25, and gets one more in fiv
   assert.equal(created.length, 27);
 });
 
+test('however long it was quiet, an object gets 25 at once and no more', async () => {
+  const { clock, created, recorder } = start();
+  recorder.record(object(), note('the first'));
+  await clock.pass(24 * 3_600_000);
+  for (let count = 0; count < 60; count += 1) recorder.record(object(), note(`failure ${count}`));
+  await recorder.settled();
+  assert.equal(created.length, 1 + 25);
+});
+
+test('of many thousands the last 4,096 are remembered, those that came up again among them', async () => {
+  const { created, counted, clock, recorder } = start();
+  const tell = async (index: number): Promise<void> => {
+    recorder.record(object(`docs-${index}`), note());
+    await recorder.settled();
+  };
+  for (let index = 0; index < 4_096; index += 1) await tell(index);
+  await clock.pass(6 * 60_000);
+  await tell(0);
+  await tell(4_096);
+  assert.deepEqual([created.length, counted.length], [4_097, 1]);
+  await tell(0);
+  assert.equal(created.length, 4_097, 'it came up again, and is remembered');
+  await tell(1);
+  assert.equal(created.length, 4_098, 'the one that was silent longest is forgotten');
+});
+
 test('an event that the server forgot is written anew', async () => {
   const { clock, created, faults, recorder } = start();
   recorder.record(object(), note());

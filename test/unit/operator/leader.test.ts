@@ -7,7 +7,7 @@ import type { ExportApi } from '../../../src/export-api/answers.ts';
 import type { Call, Transport } from '../../../src/kube/transport.ts';
 import { InspectionPlaces } from '../../../src/loop/inspection-places.ts';
 import { operatorProgram } from '../../../src/operator/flags.ts';
-import { runLeader } from '../../../src/operator/leader.ts';
+import { passesAtOnce, runLeader } from '../../../src/operator/leader.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { createReports } from '../../../src/operator/reports.ts';
 import { WorkQueue } from '../../../src/operator/work-queue.ts';
@@ -54,7 +54,9 @@ function start(isHeld: () => boolean, { answer, exportApi }: Answers = {}) {
   const invocation = readInvocation(operatorProgram, '0', ['--api-base-url=https://api.example.com'], {});
   assert.equal(invocation.outcome, 'run');
   if (invocation.outcome !== 'run') assert.fail();
-  const queue = new WorkQueue(clock);
+  const places = passesAtOnce(invocation.values);
+  // Each resource speaks to an API of its own.
+  const queue = new WorkQueue(clock, undefined, { laneOf: (key) => key, ...places });
   const reports = createReports({ get: () => undefined }, clock);
   const metrics = createMetrics({
     workers: 1,
@@ -96,7 +98,7 @@ function start(isHeld: () => boolean, { answer, exportApi }: Answers = {}) {
   });
   const writes = () => calls.filter(({ method }) => method !== 'GET');
   const reads = () => calls.filter(({ address }) => address.resource.plural === 'staticexports').length;
-  return { clock, wall, queue, stops, hold, running, writes, reads, hasEnded: () => hasEnded };
+  return { clock, wall, queue, places, stops, hold, running, calls, writes, reads, hasEnded: () => hasEnded };
 }
 
 test('nothing is written while the lease may be with somebody else, and it is once it is ours', async () => {
@@ -172,6 +174,20 @@ test('on shutdown nothing new begins, what is under way has 25 seconds, and noth
   assert.equal(clock.waiting(), 0);
 });
 
+test('while all places are taken by passes that hang, edits have workers of their own', async () => {
+  const { queue, places, stops, hold, running, reads } = start(() => true);
+  const { total, editPlaces } = places;
+  hold.isOn = true;
+  for (let index = 0; index < total + 5; index += 1) queue.add(`ns/listed-${index}`, 'listed');
+  await settle();
+  assert.equal(reads(), total);
+  for (let index = 0; index < editPlaces + 5; index += 1) queue.add(`ns/edited-${index}`, 'edited');
+  await settle();
+  assert.equal(reads(), total + editPlaces);
+  stops.lost.abort();
+  await running;
+});
+
 test('on loss of the lease what is under way is aborted at once', async () => {
   const { clock, queue, stops, hold, running } = start(() => true);
   hold.isOn = true;
@@ -180,6 +196,25 @@ test('on loss of the lease what is under way is aborted at once', async () => {
   stops.lost.abort();
   await running;
   assert.equal(clock.waiting(), 0);
+});
+
+test('passes that need the same key at the same time share a request for it', async () => {
+  const resource = (name: string) => ({
+    metadata: { ...docs.metadata, name, uid: name },
+    spec: { domain: 'docs.example.com', api: docs.spec.api },
+  });
+  const { clock, queue, places, stops, running, calls } = start(() => true, {
+    answer: ({ method, address: { resource: kind, name = '' } }) =>
+      method === 'GET' && kind.plural === 'staticexports' ? resource(name) : undefined,
+  });
+  const names = Array.from({ length: places.width }, (_, index) => `docs-${index}`);
+  for (const name of names) queue.add(`ns/${name}`);
+  await clock.pass(100);
+  const asked = (of: string) => calls.filter(({ address }) => address.name === of).length;
+  assert.deepEqual(names.map(asked).includes(0), false);
+  assert.equal(asked('key'), 2);
+  stops.shutdown.abort();
+  await running;
 });
 
 test('a resource that waits for its time is looked at when the clock was set', async () => {

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../runtime/clock.ts';
 import { withinLimit } from '../runtime/time-limit.ts';
 import { type Connection, ConnectionError, type Credentials } from './connection.ts';
+import { unlessAborted } from './patience.ts';
 
 export interface SharedCredentials {
   /**
@@ -80,7 +81,7 @@ export function shareCredentials(
   return {
     obtain: (signal) => {
       if (kept !== undefined && clock.monotonic() < kept.until) return kept.answer;
-      return unlessAborted(asked ?? ask(), signal);
+      return unlessAborted(asked ?? ask(), signal, reasonOf);
     },
     doubt: () => {
       if (kept?.hasFailed === false) kept = undefined;
@@ -102,23 +103,9 @@ function authenticate(
   round: number,
 ): Promise<GivenCredentials> {
   return withinLimit(clock, patienceMs, new AbortController().signal, async (limit) => {
-    const credentials = await unlessAborted(connection.authenticate(limit), limit);
+    const credentials = await unlessAborted(connection.authenticate(limit), limit, reasonOf);
     return { ...credentials, round };
   });
-}
-
-/** What is awaited here may have no limit of its own. @throws {ConnectionError} or the signal's reason */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort = (): void => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(reasonOf(signal));
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 /** An API server that is well must not be blamed for a plugin that hangs. */

@@ -4,6 +4,7 @@
 
 import { createCluster } from '../kube/cluster.ts';
 import { createEventStore } from '../kube/event-store.ts';
+import { shareSecretReads } from '../kube/shared-reads.ts';
 import type { Transport } from '../kube/transport.ts';
 import type { PassEdge } from '../loop/edge.ts';
 import { createMemory } from '../loop/memory.ts';
@@ -76,7 +77,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     dropped: metrics.eventDropped,
   });
   const passEdge: PassEdge = {
-    cluster: selectInstance(createCluster(transport), values.instance),
+    cluster: selectInstance(shareSecretReads(createCluster(transport), clock), values.instance),
     exportApi: fenceCalls(outside.exportApi, isHeld),
     bundles: outside.bundles,
     events,

@@ -120,9 +120,18 @@ export function publishedJob(world: World): string | undefined {
   return text === undefined ? undefined : parsePublishedBundle(text).jobId;
 }
 
+/** A few texts, read at every turn. */
+const durations = new Map<string, number>();
+
+function durationMs(text: string): number {
+  const known = durations.get(text) ?? parseDurationMs(text) ?? 0;
+  durations.set(text, known);
+  return known;
+}
+
 /** The age at which the spec wants a link of this life replaced. */
 export function dueAgeMs(object: StaticExportObject | undefined, lifetimeMs: number): number {
   const refresh = object && parseStaticExport(object).spec?.linkRefresh;
-  const floorMs = parseDurationMs(refresh?.minInterval ?? usualInterval) ?? 0;
+  const floorMs = durationMs(refresh?.minInterval ?? usualInterval);
   return Math.max(floorMs, (lifetimeMs * (refresh?.atPercent ?? usualPercent)) / 100);
 }

@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { Cron } from 'croner';
+import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { playLife } from './life.ts';
+import { Cron as RememberedCron } from './memo/croner.ts';
 import { stringify as remembered } from './memo/yaml.ts';
 
 const lives = [
@@ -39,5 +42,22 @@ test('values.yaml of a memory is the one that is written without', () => {
     for (let times = 0; times < 2; times += 1) {
       assert.equal(remembered(value, { lineWidth: 0 }), stringify(value, { lineWidth: 0 }));
     }
+  }
+});
+
+test('a pattern of a memory has the ticks that it has without, whatever is asked for first', () => {
+  const begin = Date.UTC(2026, 0, 5, 12);
+  const about = fc.integer({ min: -200 * 86_400_000, max: 400 * 86_400_000 }).map((ms) => begin + ms);
+  const onTick = about.map((ms) => Math.floor(ms / 10_800_000) * 10_800_000);
+  for (const pattern of ['0 3 * * *', '30 */6 * * *', '0 3 * * 1']) {
+    const options = { timezone: 'UTC', paused: true, mode: '5-part' } as const;
+    const [plain, known] = [new Cron(pattern, options), new RememberedCron(pattern, options)];
+    assert.deepEqual(known.nextRun(new Date(0)), plain.nextRun(new Date(0)));
+    fc.assert(
+      fc.property(fc.oneof(about, onTick), (at) => {
+        assert.deepEqual(known.nextRun(new Date(at)), plain.nextRun(new Date(at)));
+      }),
+      { seed: 1, numRuns: 300 },
+    );
   }
 });

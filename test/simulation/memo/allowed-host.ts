@@ -1,9 +1,7 @@
 // Stands in for `src/loop/allowed-host.ts`: the same address under the same settings is allowed or not.
 
-import { isAllowedHost as isAllowedAnew } from '../../../src/loop/allowed-host.ts';
-import { byIdentity, byValue } from './memory.ts';
-
-export { allowedHosts } from '../../../src/loop/allowed-host.ts';
+import { allowedHosts as hostsAnew, isAllowedHost as isAllowedAnew } from '../../../src/loop/allowed-host.ts';
+import { byIdentity, byValue, frozen } from './memory.ts';
 
 type Settings = Parameters<typeof isAllowedAnew>[1];
 
@@ -14,3 +12,5 @@ const known = byIdentity((settings: Settings) =>
 export function isAllowedHost(baseUrl: string, settings: Settings): boolean {
   return known(settings)(baseUrl);
 }
+
+export const allowedHosts = byIdentity((settings: Settings) => frozen(hostsAnew(settings)));

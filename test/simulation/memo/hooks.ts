@@ -3,6 +3,7 @@
 // and `memo.test.ts` holds the two against each other. Load it before anything of the product: `--import`.
 
 import { registerHooks } from 'node:module';
+import './text-decoder.ts';
 
 const folder = new URL('./', import.meta.url).href;
 const source = new URL('../../../src/', import.meta.url).href;
@@ -18,15 +19,21 @@ const standIns: Readonly<Record<string, string>> = {
   [`${source}loop/outputs.ts`]: `${folder}outputs.ts`,
   [`${source}targets/values.ts`]: `${folder}values.ts`,
   [`${source}reconcile/spread.ts`]: `${folder}spread.ts`,
+  [`${source}reconcile/foreign-fields.ts`]: `${folder}foreign-fields.ts`,
+  [`${source}reconcile/failure-words.ts`]: `${folder}failure-words.ts`,
 };
-const yaml = `${folder}yaml.ts`;
+const packages: Readonly<Record<string, string>> = {
+  yaml: `${folder}yaml.ts`,
+  croner: `${folder}croner.ts`,
+};
 
 registerHooks({
   resolve: (specifier, context, next) => {
     const isStandIn = context.parentURL?.startsWith(folder) ?? false;
     if (isStandIn) return next(specifier, context);
     const isOurs = context.parentURL?.startsWith(source) ?? false;
-    if (specifier === 'yaml' && isOurs) return next(yaml, context);
+    const known = isOurs ? packages[specifier] : undefined;
+    if (known !== undefined) return next(known, context);
     const found = next(specifier, context);
     const standIn = standIns[found.url];
     return standIn === undefined ? found : next(standIn, context);

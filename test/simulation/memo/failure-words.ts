@@ -1,0 +1,12 @@
+// Stands in for `src/reconcile/failure-words.ts`: the same address has the same host.
+
+import { hostOf as hostAnew } from '../../../src/reconcile/failure-words.ts';
+import { byValue } from './memory.ts';
+
+export * from '../../../src/reconcile/failure-words.ts';
+
+const hosts = byValue((baseUrl: string) => hostAnew(baseUrl));
+
+export function hostOf(baseUrl: string | undefined): string | undefined {
+  return baseUrl === undefined ? undefined : hosts(baseUrl);
+}

@@ -64,7 +64,13 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
   const cache = new ObjectCache<T>();
   const outage = new Outage(options.report);
   const proof = new WatchProof(clock);
-  const list = (signal: AbortSignal) => listAll(options, () => proof.listed(), signal);
+  const list = (signal: AbortSignal, take: (page: readonly T[]) => void = () => {}) => {
+    const heard = (page: readonly T[]): void => {
+      proof.listed();
+      take(page);
+    };
+    return listAll(options, heard, signal);
+  };
   const audit = new WatchAudit({ cache, list, outage, clock, random });
   let place: string | undefined;
   let synced = false;
@@ -76,8 +82,17 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
     options.wake(cacheKey(object.metadata), isGoing ? 'gone' : synced ? 'changed' : 'listed');
   };
 
+  const keepAndWake = (object: T): void => {
+    if (cache.put(object)) wakeFor(object);
+  };
+
+  /** Of the first list of all, there is nothing to compare it with: what is there is worked on while the rest comes. */
+  const takePage = (page: readonly T[]): void => {
+    if (!synced) for (const object of page) keepAndWake(object);
+  };
+
   const relist = async (signal: AbortSignal): Promise<void> => {
-    const { objects, resourceVersion } = await list(signal);
+    const { objects, resourceVersion } = await list(signal, takePage);
     if (outage.of('heldBack') !== undefined) audit.count(cache.differences(objects).length);
     const { changed, gone } = cache.replace(objects);
     place = resourceVersion;
@@ -97,7 +112,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
     audit.touch(key);
     place = object.metadata.resourceVersion;
     if (event.type !== 'DELETED') {
-      if (cache.put(object)) wakeFor(object);
+      keepAndWake(object);
     } else if (cache.drop(key)) options.wake(key, 'gone');
   };
 

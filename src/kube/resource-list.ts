@@ -31,17 +31,17 @@ interface Page<T> extends Listed<T> {
 const pageSize = 500;
 
 /**
- * @param heard told of every page
+ * @param heard told of every page that came, before the next one is asked for
  * @throws {ClusterError} when the server refused, or answered with something else than a list
  */
 export async function listAll<T>(
   source: ListSource<T>,
-  heard: () => void,
+  heard: (page: readonly T[]) => void,
   signal: AbortSignal,
 ): Promise<Listed<T>> {
   const read = async (query: Readonly<Record<string, string>>): Promise<Page<T>> => {
     const page = await readPage(source, query, signal);
-    heard();
+    heard(page.objects);
     return page;
   };
   const limit = String(pageSize);

@@ -33,6 +33,8 @@ export class FakeServer implements Transport {
   /** Pages after the first are no longer known. */
   hasShortMemory = false;
   failList: ClusterError | undefined;
+  /** Pages after the first come when it resolves. */
+  nextPages: Promise<void> = Promise.resolve();
   failWatch: ClusterError | undefined;
   readonly streams: Stream[] = [];
   readonly watchedAt: number[] = [];
@@ -45,7 +47,9 @@ export class FakeServer implements Transport {
   async call({ query = {} }: Call): Promise<unknown> {
     if (this.failList !== undefined) throw this.failList;
     if (query['continue'] === undefined) this.lists += 1;
-    else if (this.hasShortMemory) throw new ClusterError('Gone', 'the continue parameter is too old');
+    else await this.nextPages;
+    if (query['continue'] !== undefined && this.hasShortMemory)
+      throw new ClusterError('Gone', 'the continue parameter is too old');
     const from = Number(query['continue'] ?? 0);
     const end = query['limit'] === undefined ? this.objects.length : from + this.pageSize;
     const metadata = {

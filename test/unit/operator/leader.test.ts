@@ -98,7 +98,21 @@ function start(isHeld: () => boolean, { answer, exportApi }: Answers = {}) {
   });
   const writes = () => calls.filter(({ method }) => method !== 'GET');
   const reads = () => calls.filter(({ address }) => address.resource.plural === 'staticexports').length;
-  return { clock, wall, queue, places, stops, hold, running, calls, writes, reads, hasEnded: () => hasEnded };
+  const passTimeoutMs = invocation.values.passTimeout;
+  return {
+    clock,
+    wall,
+    queue,
+    places,
+    passTimeoutMs,
+    stops,
+    hold,
+    running,
+    calls,
+    writes,
+    reads,
+    hasEnded: () => hasEnded,
+  };
 }
 
 test('nothing is written while the lease may be with somebody else, and it is once it is ours', async () => {
@@ -185,6 +199,33 @@ test('while all places are taken by passes that hang, edits have workers of thei
   await settle();
   assert.equal(reads(), total + editPlaces);
   stops.lost.abort();
+  await running;
+});
+
+test('a pass that hangs is given up after --pass-timeout and tried again', async () => {
+  const { clock, queue, passTimeoutMs, stops, hold, running, reads } = start(() => true);
+  hold.isOn = true;
+  queue.add('ns/docs');
+  await clock.pass(passTimeoutMs);
+  assert.equal(reads(), 1);
+  await clock.pass(1_000);
+  assert.equal(reads(), 2);
+  stops.lost.abort();
+  await running;
+});
+
+test('an event that is on its way when the work is done is waited for', async () => {
+  const written = Promise.withResolvers<object>();
+  const answer = ({ address }: Call): unknown =>
+    address.resource.plural === 'events' ? written.promise : undefined;
+  const { clock, queue, stops, running, writes, hasEnded } = start(() => true, { answer });
+  queue.add('ns/docs');
+  await clock.pass(100);
+  assert.ok(writes().some(({ address }) => address.resource.plural === 'events'));
+  stops.shutdown.abort();
+  await settle();
+  assert.equal(hasEnded(), false);
+  written.resolve(docs);
   await running;
 });
 

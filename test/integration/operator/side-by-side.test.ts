@@ -98,6 +98,10 @@ test('each looks after its own, and what is labelled for nobody is left alone', 
   for (const name of ['unnamed', 'named']) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
   assert.deepEqual([await shows(plain, 'unnamed'), await shows(plain, 'named')], [true, false]);
   assert.deepEqual([await shows(blue, 'unnamed'), await shows(blue, 'named')], [false, true]);
+  // Nor is anything kept of what others look after.
+  for (const { get } of [plain, blue]) {
+    assert.match((await get('/metrics')).text, /^staticexport_resources 1$/m);
+  }
   assert.equal((await reader.read('sx', 'orphan')).status.conditions, undefined);
   assert.deepEqual(vendor.starts('orphan.example.com'), []);
 });

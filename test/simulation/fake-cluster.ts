@@ -23,6 +23,11 @@ export interface Write {
   readonly isTakeover?: boolean;
 }
 
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+/** Of data that is stored, what it says. */
+const decoded = new WeakMap<object, Readonly<Record<string, string>>>();
+
 const idOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
 
 export class FakeCluster implements Cluster {
@@ -237,7 +242,9 @@ function refuseMoved(
 }
 
 export function encode(data: Readonly<Record<string, string>>): Readonly<Record<string, Uint8Array>> {
-  return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, new TextEncoder().encode(text)]));
+  const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, encoder.encode(text)]));
+  decoded.set(encoded, data);
+  return encoded;
 }
 
 function remember<T>(past: Map<string, T[]>, id: string, state: T): void {
@@ -254,9 +261,6 @@ function frozen<T>(value: T): T {
   for (const one of Object.values(value)) frozen(one);
   return value;
 }
-
-const decoder = new TextDecoder();
-const decoded = new WeakMap<object, Readonly<Record<string, string>>>();
 
 /** What is stored never changes in place: it is decoded once. */
 export function decode(data: Readonly<Record<string, Uint8Array>>): Readonly<Record<string, string>> {

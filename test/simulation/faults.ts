@@ -90,13 +90,18 @@ export function faultAt(index: number, fault: Fault, seen: string[]): FaultPlan 
   };
 }
 
-async function through<T>(
+function through<T>(name: string, plan: FaultPlan, call: () => Promise<T>, refuse: () => Error): Promise<T> {
+  const fault = plan.next(name);
+  return fault === 'none' ? call() : meeting(fault, name, plan, call, refuse);
+}
+
+async function meeting<T>(
+  fault: Fault,
   name: string,
   plan: FaultPlan,
   call: () => Promise<T>,
   refuse: () => Error,
 ): Promise<T> {
-  const fault = plan.next(name);
   if (fault === 'crash-before') throw new Crash(name);
   if (fault === 'refused') throw refuse();
   if (fault === 'overtaken') await plan.rival?.();
@@ -116,30 +121,36 @@ export function faultyCluster(
   memory: Pick<FakeCluster, 'past' | 'pastSecrets' | 'pastConfigMaps'>,
 ): Cluster {
   const pass = <T>(name: string, call: () => Promise<T>): Promise<T> =>
-    through(`cluster.${name}`, plan, call, clusterDown);
+    through(name, plan, call, clusterDown);
   /** A read that a cache, or a server that lags, may answer from the past. */
   const read = <T>(
     name: string,
     past: readonly T[] | undefined,
     call: () => Promise<T | undefined>,
   ): Promise<T | undefined> => {
-    const fault = plan.next(`cluster.${name}`);
+    const fault = plan.next(name);
+    if (fault === 'none') return call();
     const seen = fault === 'stale' ? past?.at(-2) : fault === 'replayed' ? past?.at(0) : undefined;
     const now = seen === undefined ? call : async () => seen;
-    return through(`cluster.${name}`, { ...plan, next: () => fault }, now, clusterDown);
+    return meeting(fault, name, plan, now, clusterDown);
   };
   return {
     readStaticExport: (key, signal) =>
-      read('readStaticExport', memory.past.get(idOf(key)), () => cluster.readStaticExport(key, signal)),
+      read('cluster.readStaticExport', memory.past.get(idOf(key)), () =>
+        cluster.readStaticExport(key, signal),
+      ),
     readSecret: (key, signal) =>
-      read('readSecret', memory.pastSecrets.get(idOf(key)), () => cluster.readSecret(key, signal)),
+      read('cluster.readSecret', memory.pastSecrets.get(idOf(key)), () => cluster.readSecret(key, signal)),
     readConfigMap: (key, signal) =>
-      read('readConfigMap', memory.pastConfigMaps.get(idOf(key)), () => cluster.readConfigMap(key, signal)),
-    applySecret: (object, signal) => pass('applySecret', () => cluster.applySecret(object, signal)),
-    applyConfigMap: (object, signal) => pass('applyConfigMap', () => cluster.applyConfigMap(object, signal)),
-    editDocument: (edit, signal) => pass('editDocument', () => cluster.editDocument(edit, signal)),
+      read('cluster.readConfigMap', memory.pastConfigMaps.get(idOf(key)), () =>
+        cluster.readConfigMap(key, signal),
+      ),
+    applySecret: (object, signal) => pass('cluster.applySecret', () => cluster.applySecret(object, signal)),
+    applyConfigMap: (object, signal) =>
+      pass('cluster.applyConfigMap', () => cluster.applyConfigMap(object, signal)),
+    editDocument: (edit, signal) => pass('cluster.editDocument', () => cluster.editDocument(edit, signal)),
     writeStatus: (object, next, signal) =>
-      pass('writeStatus', () => cluster.writeStatus(object, next, signal)),
+      pass('cluster.writeStatus', () => cluster.writeStatus(object, next, signal)),
   };
 }
 
@@ -150,11 +161,11 @@ export function faultyApi(source: ExportApiSource, plan: FaultPlan): ExportApiSo
     connect: (baseUrl, key) => {
       const api = source.connect(baseUrl, key);
       const pass = <T>(name: string, call: () => Promise<T>): Promise<T> =>
-        through(`api.${name}`, plan, call, apiDown);
+        through(name, plan, call, apiDown);
       return {
-        startJob: (request, signal) => pass('startJob', () => api.startJob(request, signal)),
-        readJob: (jobId, signal) => pass('readJob', () => api.readJob(jobId, signal)),
-        mintBundle: (request, signal) => pass('mintBundle', () => api.mintBundle(request, signal)),
+        startJob: (request, signal) => pass('api.startJob', () => api.startJob(request, signal)),
+        readJob: (jobId, signal) => pass('api.readJob', () => api.readJob(jobId, signal)),
+        mintBundle: (request, signal) => pass('api.mintBundle', () => api.mintBundle(request, signal)),
       };
     },
   };

@@ -38,6 +38,24 @@ export function documentText(world: World): string | undefined {
 /** The text and the output that were found to agree last. */
 const agreed = new WeakMap<World, readonly [text: string, output: object]>();
 
+interface Values {
+  readonly version?: unknown;
+  readonly bundleUrl?: unknown;
+}
+
+const values = new Map<string, Values>();
+/** Not a link of the storage. */
+const someLink = 'https://storage.test/any';
+
+/** The group of the values; read once for all links that it may hold in the same place. */
+function readValues(text: string, link: string): { readonly staticExport: Values } {
+  const masked = link === '' ? text : text.replaceAll(link, () => someLink);
+  const known = values.get(masked) ?? parse(masked).staticExport;
+  if (values.size > 1000) values.clear();
+  values.set(masked, known);
+  return { staticExport: known.bundleUrl === someLink ? { ...known, bundleUrl: link } : known };
+}
+
 /** What status says of the target is so: who reads `synced` may rely on the document. */
 export function checkTarget(world: World): void {
   const [target] = world.status().targets ?? [];
@@ -46,7 +64,7 @@ export function checkTarget(world: World): void {
   const text = documentText(world) ?? '';
   const [lastText, lastOutput] = agreed.get(world) ?? [];
   if (text === lastText && output === lastOutput) return;
-  const { staticExport } = parse(text);
+  const { staticExport } = readValues(text, output['bundleUrl'] ?? '');
   assert.equal(staticExport.version, output['version'], 'a target that is synced holds another version');
   if (staticExport.bundleUrl !== undefined) {
     assert.equal(staticExport.bundleUrl, output['bundleUrl'], 'a target that is synced holds another link');

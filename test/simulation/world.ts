@@ -5,7 +5,6 @@ import type { OperatorSettings, PassEdge, PassOutcome } from '../../src/loop/edg
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
 import { runPass } from '../../src/loop/pass.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '../../src/loop/ports.ts';
-import type { Logger } from '../../src/runtime/logger.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
 import type { Status } from '../../src/staticexport/status-schema.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
@@ -14,12 +13,16 @@ import { ClockJumps } from './clock-jumps.ts';
 import { Dice } from './dice.ts';
 import { decode, FakeCluster } from './fake-cluster.ts';
 import { FakeVendor } from './fake-vendor.ts';
-import { Crash, type FaultPlan, faultyApi, faultyBundles, faultyCluster, noFaults } from './faults.ts';
+import { Crash, type FaultPlan, noFaults } from './faults.ts';
+import { FaultyPorts, loggerInto } from './faulty-ports.ts';
 import { ownDocument, type TargetKind, targetsOf } from './target-document.ts';
 
 export const resource: ObjectKey = { namespace: 'docs', name: 'site' };
 export const outputName = 'site-bundle';
 export const keySecret: ObjectKey = { namespace: 'docs', name: 'export-api' };
+const resourceId = `${resource.namespace}/${resource.name}`;
+const outputId = `${resource.namespace}/${outputName}`;
+const keySecretId = `${keySecret.namespace}/${keySecret.name}`;
 export const requestTimeoutMs = 30_000;
 
 /** What one turn of the driver did, for the oracles. */
@@ -79,6 +82,8 @@ export class World {
     requestTimeoutMs,
     inspectTimeoutMs: 10 * 60_000,
   };
+  readonly #own: Pick<PassEdge, 'events' | 'wake' | 'random' | 'logger'>;
+  readonly #ports: FaultyPorts;
   #process = new AbortController();
   #memory: ProcessMemory = createMemory(this.#process.signal);
   #processSince = 0;
@@ -93,6 +98,10 @@ export class World {
     this.faults = options.faults ?? noFaults;
     this.bend = options.bend ?? ((edge) => edge);
     this.target = options.target;
+    this.#ports = new FaultyPorts(this.cluster, this.vendor, () => this.#beOvertaken());
+    const events = { record: (_object: object, note: EventNote) => this.events.push(note) };
+    const [random, logger] = [this.dice.random(), loggerInto(this.logs)];
+    this.#own = { events, wake: () => this.#wake(), random, logger };
     this.vendor.readMark = () => this.status().start?.key;
     if (this.target !== undefined) ownDocument(this, this.target);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
@@ -105,22 +114,12 @@ export class World {
   }
 
   edge(memory = this.#memory, plan = this.faults): PassEdge {
-    const faults: FaultPlan = { next: (name) => plan.next(name), rival: () => this.#beOvertaken() };
-    return this.bend(
-      {
-        cluster: faultyCluster(this.cluster, faults, this.cluster),
-        exportApi: faultyApi(this.vendor, faults),
-        bundles: faultyBundles(this.vendor.bundles(), faults),
-        events: { record: (_object, note) => this.events.push(note) },
-        wake: () => this.#wake(),
-        clock: this.clock,
-        random: this.dice.random(),
-        logger: this.#logger(),
-        settings: this.settings,
-        memory,
-      },
-      this,
-    );
+    const { clock, settings } = this;
+    return this.bend({ ...this.#ports.under(plan), ...this.#own, clock, settings, memory }, this);
+  }
+
+  memory(): ProcessMemory {
+    return this.#memory;
   }
 
   /** A process that believes it leads, and remembers nothing, does one pass. */
@@ -281,7 +280,7 @@ export class World {
   }
 
   object(): StaticExportObject | undefined {
-    return this.cluster.exports.get(`${resource.namespace}/${resource.name}`);
+    return this.cluster.exports.get(resourceId);
   }
 
   status(): Status {
@@ -295,12 +294,12 @@ export class World {
   }
 
   output(): Readonly<Record<string, string>> | undefined {
-    const secret = this.cluster.secrets.get(`${resource.namespace}/${outputName}`);
+    const secret = this.cluster.secrets.get(outputId);
     return secret && decode(secret.data);
   }
 
   keyInUse(): string | undefined {
-    const secret = this.cluster.secrets.get(`${keySecret.namespace}/${keySecret.name}`);
+    const secret = this.cluster.secrets.get(keySecretId);
     return secret && decode(secret.data)['apiKey'];
   }
 
@@ -310,12 +309,5 @@ export class World {
 
   callsOf(kind: 'start' | 'poll' | 'mint'): number {
     return this.vendor.calls.filter((call) => call.kind === kind).length;
-  }
-
-  #logger(): Logger {
-    const write = (fields: object, message: string): void => {
-      this.logs.push(`${message} ${JSON.stringify(fields)}`);
-    };
-    return { debug: write, info: write, warn: write, error: write, child: () => this.#logger() };
   }
 }

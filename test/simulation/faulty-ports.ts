@@ -1,0 +1,44 @@
+// The ports of a world under a plan of faults, made once for each plan in turn, and the log that it writes to.
+// Owns no fault; plans do.
+
+import type { PassEdge } from '../../src/loop/edge.ts';
+import type { Logger } from '../../src/runtime/logger.ts';
+import type { FakeCluster } from './fake-cluster.ts';
+import type { FakeVendor } from './fake-vendor.ts';
+import { type FaultPlan, faultyApi, faultyBundles, faultyCluster } from './faults.ts';
+
+type Ports = Pick<PassEdge, 'cluster' | 'exportApi' | 'bundles'>;
+
+export class FaultyPorts {
+  readonly #cluster: FakeCluster;
+  readonly #vendor: FakeVendor;
+  readonly #rival: () => Promise<void>;
+  #last: { readonly plan: FaultPlan; readonly ports: Ports } | undefined;
+
+  /** @param rival the other process, where a plan wants one */
+  constructor(cluster: FakeCluster, vendor: FakeVendor, rival: () => Promise<void>) {
+    this.#cluster = cluster;
+    this.#vendor = vendor;
+    this.#rival = rival;
+  }
+
+  under(plan: FaultPlan): Ports {
+    if (this.#last?.plan === plan) return this.#last.ports;
+    const faults: FaultPlan = { next: (name) => plan.next(name), rival: this.#rival };
+    const ports = {
+      cluster: faultyCluster(this.#cluster, faults, this.#cluster),
+      exportApi: faultyApi(this.#vendor, faults),
+      bundles: faultyBundles(this.#vendor.bundles(), faults),
+    };
+    this.#last = { plan, ports };
+    return ports;
+  }
+}
+
+export function loggerInto(lines: string[]): Logger {
+  const write = (fields: object, message: string): void => {
+    lines.push(`${message} ${JSON.stringify(fields)}`);
+  };
+  const logger: Logger = { debug: write, info: write, warn: write, error: write, child: () => logger };
+  return logger;
+}

@@ -24,8 +24,14 @@ export type Send<A extends Answer> = (
   dispatcher: Dispatcher,
   sending: Sending,
   signal: AbortSignal,
-  permit?: Permit,
+  terms: Terms,
 ) => Promise<A>;
+
+export interface Terms {
+  readonly permit?: Permit | undefined;
+  /** Of the body as it is on the wire. Not asked of a stream. */
+  readonly maxBytes: number;
+}
 
 /** Asked when a connection is there, the moment before the first byte leaves. What it throws is thrown instead. */
 export type Permit = () => void;
@@ -33,17 +39,27 @@ export type Permit = () => void;
 /** The connection was closed before a status came: nobody knows whether the server has seen the request. */
 export class UnansweredError extends Error {}
 
-/** An answer that is larger than `maxAnswerBytes`. */
-export class OversizeError extends Error {}
+/** An answer that is larger than what is read of one. */
+export class OversizeError extends Error {
+  readonly maxBytes: number;
 
-/** A page of 500 resources with room to spare; twice this much, parsed, would be all the memory that the chart gives. */
+  constructor(maxBytes: number) {
+    super('an answer is too large');
+    this.maxBytes = maxBytes;
+  }
+}
+
+/** Of an answer that asks for less. Twice this much, parsed, would be all the memory that the chart gives. */
 export const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** What the other end does to a connection, in the words of the system and of undici. */
 const closedCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** @throws the signal's reason, what the permit throws, {UnansweredError}, or what undici says of the connection */
-export const exchange: Send<Answer> = (dispatcher, sending, signal, permit) =>
+/**
+ * @throws the signal's reason, what the permit throws, {UnansweredError}, {OversizeError}, or what undici says of the
+ * connection
+ */
+export const exchange: Send<Answer> = (dispatcher, sending, signal, { permit, maxBytes }) =>
   new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason);
@@ -72,8 +88,8 @@ export const exchange: Send<Answer> = (dispatcher, sending, signal, permit) =>
       },
       onResponseData: (controller, chunk) => {
         sizeBytes += chunk.byteLength;
-        if (sizeBytes <= maxAnswerBytes) chunks.push(chunk);
-        else controller.abort(new OversizeError());
+        if (sizeBytes <= maxBytes) chunks.push(chunk);
+        else controller.abort(new OversizeError(maxBytes));
       },
       onResponseEnd: () => {
         signal.removeEventListener('abort', abort);
@@ -100,7 +116,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   let sizeBytes = 0;
   for await (const chunk of body) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > maxAnswerBytes) throw new OversizeError();
+    if (sizeBytes > maxAnswerBytes) throw new OversizeError(maxAnswerBytes);
     chunks.push(chunk);
   }
   return textOf(chunks);

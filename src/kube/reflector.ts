@@ -8,7 +8,7 @@ import type { Random } from '../runtime/random.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { cacheKey, ObjectCache, type Remembered } from './object-cache.ts';
 import { Outage, troubleOf } from './outage.ts';
-import { type ListSource, listAll } from './resource-list.ts';
+import { createList, type ListSource } from './resource-list.ts';
 import { readResource } from './stored-object.ts';
 import { WatchAudit } from './watch-audit.ts';
 import { WatchProof } from './watch-proof.ts';
@@ -64,12 +64,13 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
   const cache = new ObjectCache<T>();
   const outage = new Outage(options.report);
   const proof = new WatchProof(clock);
+  const listAll = createList(options);
   const list = (signal: AbortSignal, take: (page: readonly T[]) => void = () => {}) => {
     const heard = (page: readonly T[]): void => {
       proof.listed();
       take(page);
     };
-    return listAll(options, heard, signal);
+    return listAll(heard, signal);
   };
   const audit = new WatchAudit({ cache, list, outage, clock, random });
   let place: string | undefined;

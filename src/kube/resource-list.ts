@@ -1,11 +1,13 @@
-// A list of one resource, whole: page by page while the server remembers them, else in one piece.
+// A list of one resource, whole: page by page while the server remembers them, else in one piece. A page is so many
+// objects that its answer fits: fewer from the first one that is too large, for later lists too, and slowly more again.
 // Refuses: part of a list. What is not kept of an object is let go page by page, not when all is read.
 
 import { ClusterError } from '../wire/cluster-error.ts';
+import { OversizeError } from './exchange.ts';
 import { isRecord, recordAt, textAt } from './json.ts';
 import type { Resource } from './resource-path.ts';
 import { readResource, type StoredResource } from './stored-object.ts';
-import type { Transport } from './transport.ts';
+import type { Call, Transport } from './transport.ts';
 
 /** Which objects, and what is kept of each. */
 export interface ListSource<T> {
@@ -28,48 +30,114 @@ interface Page<T> extends Listed<T> {
   readonly next: string | undefined;
 }
 
-const pageSize = 500;
+/** @param heard told of every page that came, before the next one is asked for */
+export type List<T> = (heard: (page: readonly T[]) => void, signal: AbortSignal) => Promise<Listed<T>>;
+
+const mostObjects = 500;
+/** Eight times what 500 ordinary resources take: parsed, it is a few times as much for a moment. */
+const maxPageBytes = 16 * 1024 * 1024;
 
 /**
- * @param heard told of every page that came, before the next one is asked for
- * @throws {ClusterError} when the server refused, or answered with something else than a list
+ * What it learns of the size of objects is kept for the lists that follow.
+ *
+ * @returns a list, which throws {ClusterError} when the server refused, or answered with something else than a list
  */
-export async function listAll<T>(
-  source: ListSource<T>,
-  heard: (page: readonly T[]) => void,
-  signal: AbortSignal,
-): Promise<Listed<T>> {
-  const read = async (query: Readonly<Record<string, string>>): Promise<Page<T>> => {
-    const page = await readPage(source, query, signal);
-    heard(page.objects);
-    return page;
-  };
-  const limit = String(pageSize);
-  const first = await read({ limit });
-  const objects = [...first.objects];
-  let { resourceVersion, next } = first;
-  while (next !== undefined) {
-    try {
-      const page = await read({ limit, continue: next });
-      objects.push(...page.objects);
-      ({ resourceVersion, next } = page);
-    } catch (error) {
-      if (!(error instanceof ClusterError) || error.code !== 'Gone') throw error;
-      // The pages outlived the server's memory of them, and would again: all at once, as client-go does.
-      return read({});
+export function createList<T>(source: ListSource<T>): List<T> {
+  const size = new PageSize();
+
+  /** From the place that `next` says, or from the start. */
+  const readFitting = async (next: string | undefined, signal: AbortSignal): Promise<Page<T>> => {
+    const place = next === undefined ? {} : { continue: next };
+    for (;;) {
+      try {
+        // Another limit with the same token is no promise of Kubernetes, but what every API server takes. One that
+        // refused would be asked from the start by the next list, with the limit that was found by then.
+        const query = { limit: String(size.objects), ...place };
+        return await readPage(source, { query, maxBytes: maxPageBytes }, signal);
+      } catch (error) {
+        if (!isTooLarge(error)) throw error;
+        if (!size.shrink()) throw impossible(source.resource, error);
+      }
     }
+  };
+
+  const readPages: List<T> = async (heard, signal) => {
+    const objects: T[] = [];
+    for (let next: string | undefined; ; ) {
+      const page = await readFitting(next, signal);
+      heard(page.objects);
+      objects.push(...page.objects);
+      ({ next } = page);
+      if (next === undefined) return { objects, resourceVersion: page.resourceVersion };
+    }
+  };
+
+  /** As client-go does where the pages outlive the server's memory of them: they would again. */
+  const readWhole: List<T> = async (heard, signal) => {
+    try {
+      const page = await readPage(source, { query: {} }, signal);
+      heard(page.objects);
+      return page;
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      return readPages(heard, signal);
+    }
+  };
+
+  return async (heard, signal) => {
+    const listed = await readPages(heard, signal).catch((error: unknown) => {
+      if (!(error instanceof ClusterError) || error.code !== 'Gone') throw error;
+      return readWhole(heard, signal);
+    });
+    size.grow();
+    return listed;
+  };
+}
+
+/** How many objects are asked for at once. */
+class PageSize {
+  #objects = mostObjects;
+
+  get objects(): number {
+    return this.#objects;
   }
-  return { objects, resourceVersion };
+
+  /** False: it is one already. */
+  shrink(): boolean {
+    if (this.#objects === 1) return false;
+    this.#objects = Math.floor(this.#objects / 2);
+    return true;
+  }
+
+  /** By a quarter after a whole list: while large objects stay, three lists in four waste no answer. */
+  grow(): void {
+    this.#objects = Math.min(mostObjects, Math.ceil(this.#objects * 1.25));
+  }
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof ClusterError && error.cause instanceof OversizeError;
+}
+
+/** etcd keeps no object of more than 1.5 MiB unless told to, and the API server takes no more than 3: nobody can make one. */
+function impossible({ kind }: Resource, cause: unknown): ClusterError {
+  const message =
+    `a page of one ${kind} is larger than ${maxPageBytes / 1024 / 1024} MiB, which no API server keeps: ` +
+    'look at the proxy or load balancer in front of it';
+  return new ClusterError('Unavailable', message, { cause });
 }
 
 async function readPage<T>(
   { transport, resource, namespace, labelSelector, keep }: ListSource<T>,
-  query: Readonly<Record<string, string>>,
+  asked: Pick<Call, 'query' | 'maxBytes'>,
   signal: AbortSignal,
 ): Promise<Page<T>> {
-  const selected = labelSelector === undefined ? query : { labelSelector, ...query };
+  const query = labelSelector === undefined ? asked.query : { labelSelector, ...asked.query };
   const address = { resource, namespace };
-  const answer = await transport.call({ verb: 'list', method: 'GET', address, query: selected }, signal);
+  const answer = await transport.call(
+    { verb: 'list', method: 'GET', address, ...asked, query: query ?? {} },
+    signal,
+  );
   const record = isRecord(answer) ? answer : {};
   const items = record['items'];
   if (!Array.isArray(items)) {

@@ -36,6 +36,8 @@ export interface Call {
   readonly timeoutMs?: number;
   /** May this be sent, now? Asked before each try; what it throws is what the call throws. Not asked of a stream. */
   readonly permit?: Permit;
+  /** Less than what is read of any answer, where the caller can ask for less. */
+  readonly maxBytes?: number;
 }
 
 export interface Transport {
@@ -93,7 +95,10 @@ export function createTransport(connection: Connection, options: TransportOption
         },
         body: call.body === undefined ? null : JSON.stringify(call.body),
       };
-      const answer = await send(pool.dispatcher(used.tls), sending, signal, call.permit);
+      const answer = await send(pool.dispatcher(used.tls), sending, signal, {
+        permit: call.permit,
+        maxBytes: call.maxBytes ?? maxAnswerBytes,
+      });
       code = String(answer.status);
       return { answer, used };
     } catch (error) {
@@ -200,7 +205,7 @@ function asClusterError(error: unknown, call: Call, signal: AbortSignal): Cluste
     return new ClusterError(code, error.message, { cause: error });
   }
   if (error instanceof OversizeError) {
-    const size = `${maxAnswerBytes / 1024 / 1024} MiB`;
+    const size = `${error.maxBytes / 1024 / 1024} MiB`;
     const message = `the answer to ${whatOf(call)} is larger than ${size} and not read; make the objects smaller`;
     return new ClusterError('Unavailable', message, { cause: error });
   }

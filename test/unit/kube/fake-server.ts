@@ -2,6 +2,7 @@
 // time; and one reflector that watches it. Knows no history: what a watch would bring, the test sends.
 
 import assert from 'node:assert/strict';
+import { OversizeError } from '../../../src/kube/exchange.ts';
 import { createReflector } from '../../../src/kube/reflector.ts';
 import { staticExports } from '../../../src/kube/resource-path.ts';
 import type { Call, Transport } from '../../../src/kube/transport.ts';
@@ -30,6 +31,10 @@ export class FakeServer implements Transport {
   version = 10;
   pageSize = 500;
   lists = 0;
+  /** Of each request for a list: what was asked for. */
+  readonly asked: string[] = [];
+  /** Whether an answer with these objects is read; the place of the first one is said. */
+  fits: (objects: readonly object[], from: number) => boolean = () => true;
   /** Pages after the first are no longer known. */
   hasShortMemory = false;
   failList: ClusterError | undefined;
@@ -44,19 +49,25 @@ export class FakeServer implements Transport {
     this.#now = now;
   }
 
-  async call({ query = {} }: Call): Promise<unknown> {
+  async call({ query = {}, maxBytes }: Call): Promise<unknown> {
     if (this.failList !== undefined) throw this.failList;
     if (query['continue'] === undefined) this.lists += 1;
     else await this.nextPages;
     if (query['continue'] !== undefined && this.hasShortMemory)
       throw new ClusterError('Gone', 'the continue parameter is too old');
     const from = Number(query['continue'] ?? 0);
-    const end = query['limit'] === undefined ? this.objects.length : from + this.pageSize;
+    const { limit } = query;
+    const end = limit === undefined ? this.objects.length : from + Math.min(this.pageSize, Number(limit));
+    const items = this.objects.slice(from, end);
+    this.asked.push(`${limit ?? 'all'} from ${from}`);
+    if (!this.fits(items, from)) {
+      throw new ClusterError('Unavailable', 'too large', { cause: new OversizeError(maxBytes ?? 0) });
+    }
     const metadata = {
       resourceVersion: String(this.version),
       ...(end < this.objects.length && { continue: String(end) }),
     };
-    return { metadata, items: this.objects.slice(from, end) };
+    return { metadata, items };
   }
 
   async stream({ query = {} }: Call, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {

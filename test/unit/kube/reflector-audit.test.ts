@@ -28,6 +28,21 @@ test('what no watch brought is found by an audit, counted, and woken', async () 
   assert.deepEqual(take(world.wakes), ['ns/a']);
 });
 
+test('an audit that finds its pages too large asks for smaller ones, and finds what no watch brought', async () => {
+  const world = startReflector((one) => {
+    one.objects = [object('a', 1)];
+  });
+  await settle();
+  take(world.wakes);
+  world.server.fits = (items) => items.length <= 100;
+  world.server.objects = Array.from({ length: 300 }, (_, index) => object(`x${index}`, index));
+  await live(world, 22);
+  assert.equal(world.reflector.missedChanges(), 301);
+  assert.equal(take(world.wakes).length, 301);
+  assert.equal(world.reflector.cache.size, 300);
+  assert.deepEqual(world.troubles, [undefined]);
+});
+
 test('watches that end in order every few minutes do not put the audit off', async () => {
   const world = startReflector((one) => {
     one.objects = [object('a', 1)];

@@ -235,12 +235,13 @@ test('as many calls as are said to run at once find a connection each', async ()
   await transport.close();
 });
 
-test('an answer without end is dropped at 64 MiB, in words that say so', async () => {
+test('an answer without end is dropped at 64 MiB, or at what the call says, in words that say so', async () => {
   const part = Buffer.alloc(1024 * 1024, ' ');
   let sentBytes = 0;
-  for (const [status, way] of [
-    [200, 'call'],
-    [500, 'stream'],
+  for (const [status, way, bound] of [
+    [200, 'call', {}],
+    [200, 'call', { maxBytes: 3 * 1024 * 1024 }],
+    [500, 'stream', {}],
   ] as const) {
     server.handle = (_request, response) => {
       sentBytes = 0;
@@ -252,11 +253,16 @@ test('an answer without end is dropped at 64 MiB, in words that say so', async (
       send();
     };
     const transport = open({ timeoutMs: 60_000 });
+    const mebibytes = bound.maxBytes === undefined ? 64 : 3;
     await assert.rejects(
-      transport[way](get, never),
-      isRefusal('Unavailable', /answer to get secrets "b".* is larger than 64 MiB and not read/),
+      transport[way]({ ...get, ...bound }, never),
+      isRefusal(
+        'Unavailable',
+        new RegExp(`to get secrets "b".* is larger than ${mebibytes} MiB and not read`),
+      ),
     );
-    assert.ok(sentBytes >= 64 * 1024 * 1024);
+    assert.ok(sentBytes >= mebibytes * 1024 * 1024);
+    assert.ok(mebibytes === 64 || sentBytes < 64 * 1024 * 1024);
     await transport.close();
   }
 });

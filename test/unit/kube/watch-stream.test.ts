@@ -52,6 +52,19 @@ test('a line that was cut off is not an event', async () => {
   assert.deepEqual(await read(`${line('ADDED', {})}{"type":"ADDED","obj`), [{ type: 'ADDED', object: {} }]);
 });
 
+test('an event of the largest object that etcd keeps is read, and one without end is dropped', async () => {
+  const note = 'x'.repeat(1_500_000);
+  const sizes = Array<number>(200).fill(16_384);
+  assert.deepEqual(await read(line('MODIFIED', { note }), sizes), [{ type: 'MODIFIED', object: { note } }]);
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (;;) yield Buffer.alloc(1024 * 1024, 'x');
+  }
+  await assert.rejects(
+    readWatchEvents(endless()).next(),
+    (error) => error instanceof ClusterError && /longer than any object/.test(error.message),
+  );
+});
+
 const failures: readonly (readonly [name: string, text: string, code: string])[] = [
   ['an ERROR event with 410', line('ERROR', { kind: 'Status', code: 410, message: 'too old' }), 'Gone'],
   ['an ERROR event of another kind', line('ERROR', { kind: 'Status', code: 500 }), 'Unavailable'],

@@ -1,8 +1,9 @@
-// Kept-alive HTTP/1.1 connections to the API server, and what they are made of. Refuses: HTTP/2, where a dark path
-// leaves undici on a dead session, and limits of time of its own: a call and the reader of a watch have theirs.
+// Kept-alive HTTP/1.1 connections to the API server, through a proxy where there is one, and what they are made of.
+// Refuses: HTTP/2, where a dark path leaves undici on a dead session, and limits of time once connected: a call and the
+// reader of a watch have theirs.
 
 import { isDeepStrictEqual } from 'node:util';
-import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Connection, TlsMaterial } from './connection.ts';
 
 export interface ConnectionPool {
@@ -35,6 +36,10 @@ export function createPool(connection: Connection, bounds: PoolBounds): Connecti
   };
 }
 
+/** To connect, and to be answered by a proxy that is asked to. */
+const connectTimeoutMs = 10_000;
+const probed = { keepAlive: true, keepAliveInitialDelay: 30_000 };
+
 function createDispatcher({ proxyUrl }: Connection, tls: TlsMaterial, bounds: PoolBounds): Dispatcher {
   const common = {
     ...bounds,
@@ -44,8 +49,16 @@ function createDispatcher({ proxyUrl }: Connection, tls: TlsMaterial, bounds: Po
     headersTimeout: 0,
     keepAliveTimeout: 30_000,
   };
-  const connect = { ...tls, timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000 };
-  return proxyUrl === undefined
-    ? new Agent({ ...common, connect })
-    : new ProxyAgent({ ...common, uri: proxyUrl, requestTls: tls, connect: { timeout: 10_000 } });
+  if (proxyUrl === undefined) {
+    return new Agent({ ...common, connect: { ...tls, ...probed, timeout: connectTimeoutMs } });
+  }
+  return new ProxyAgent({
+    ...common,
+    uri: proxyUrl,
+    connectTimeout: connectTimeoutMs,
+    requestTls: { ...tls, ...probed },
+    proxyTls: { ...probed, allowH2: false },
+    // Left alone, undici waits five minutes for the answer to a CONNECT, and meanwhile no call has that connection.
+    clientFactory: (proxy, options) => new Pool(proxy, { ...options, headersTimeout: connectTimeoutMs }),
+  });
 }

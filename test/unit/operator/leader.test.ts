@@ -25,9 +25,10 @@ interface Answers {
   /** Before the usual answer of the API server. */
   readonly answer?: (call: Call) => unknown;
   readonly exportApi?: ExportApi;
+  readonly flags?: readonly string[];
 }
 
-function start(isHeld: () => boolean, { answer, exportApi }: Answers = {}) {
+function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers = {}) {
   const clock = steppedClock();
   const wall = { aheadMs: 0 };
   const calls: Call[] = [];
@@ -51,7 +52,8 @@ function start(isHeld: () => boolean, { answer, exportApi }: Answers = {}) {
     stream: () => Promise.reject(new ClusterError('Invalid', 'no stream')),
     close: async () => {},
   };
-  const invocation = readInvocation(operatorProgram, '0', ['--api-base-url=https://api.example.com'], {});
+  const args = ['--api-base-url=https://api.example.com', ...flags];
+  const invocation = readInvocation(operatorProgram, '0', args, {});
   assert.equal(invocation.outcome, 'run');
   if (invocation.outcome !== 'run') assert.fail();
   const places = passesAtOnce(invocation.values);
@@ -88,6 +90,7 @@ function start(isHeld: () => boolean, { answer, exportApi }: Answers = {}) {
       installation: 'operators/test',
       metrics,
       reports,
+      isKnown: () => true,
       lifeLeftMs: () => undefined,
     },
     { lost: stops.lost.signal, isHeld },
@@ -125,6 +128,15 @@ test('nothing is written while the lease may be with somebody else, and it is on
   await clock.pass(5_000);
   assert.ok(writes().some(({ address }) => address.subresource === 'status'));
   assert.ok(writes().some(({ address }) => address.resource.plural === 'events'));
+  stops.shutdown.abort();
+  await running;
+});
+
+test('a resource that was given to another installation is read, and nothing is written', async () => {
+  const { clock, queue, stops, running, reads, writes } = start(() => true, { flags: ['--instance=blue'] });
+  queue.add('ns/docs');
+  await clock.pass(10_000);
+  assert.deepEqual([reads(), writes()], [1, []]);
   stops.shutdown.abort();
   await running;
 });

@@ -42,7 +42,7 @@ export async function readOutputs(
   const isSecretUnread = secret instanceof ClusterError;
   const isConfigMapUnread = configMap instanceof ClusterError;
   const refusal = isSecretUnread ? secret : isConfigMapUnread ? configMap : undefined;
-  believeRefusal('OutputUnreadable', refusal, metadata, status, edge);
+  believeRefusal('output', refusal, metadata, status, edge);
   if (isSecretUnread) {
     const state = { kind: 'unreadable', why: secret.message } as const;
     return { state, secret: undefined, configMap: undefined, published: undefined };

@@ -1,6 +1,7 @@
 // The gate that all resources with one key share: a refusal or a `Retry-After` given to one of them holds for all.
 // Kept in memory only; each resource keeps in status what it was told itself.
 
+import { gateTime } from '../reconcile/access.ts';
 import type { GateChange } from '../reconcile/result.ts';
 import type { Gate, ProcessMemory } from './memory.ts';
 
@@ -21,7 +22,8 @@ function changed(gate: Gate, change: GateChange, now: number): Gate {
     case 'refuse':
       return { ...gate, refused: { secretVersion: change.secretVersion, reason: change.reason, at: now } };
     case 'close':
-      return { ...gate, closedUntil: Math.max(change.until, gate.closedUntil ?? 0), closedAt: now };
+      // What was said by a clock that ran ahead holds no longer, and must not be dated anew.
+      return { ...gate, closedUntil: Math.max(change.until, gateTime({ gate, now }) ?? 0), closedAt: now };
     default:
       return change satisfies never;
   }

@@ -140,7 +140,7 @@ async function readKey(
   const { namespace } = metadata;
   const secret = await unlessRefused(edge.cluster.readSecret({ namespace, name: keySecret.name }, signal));
   const refusal = secret instanceof ClusterError ? secret : undefined;
-  believeRefusal('KeyUnreadable', refusal, metadata, status, edge);
+  believeRefusal('key', refusal, metadata, status, edge);
   if (secret instanceof ClusterError) {
     return { state: { kind: 'unreadable', why: secret.message }, key: undefined };
   }

@@ -1,8 +1,9 @@
-// Reads that the cluster will not answer: what is over in a moment (an API server that starts answers 403 until it
+// Calls that the cluster will not answer, and without which a pass knows too little: what is over in a moment (an API server that starts answers 403 until it
 // knows the roles; one that is upgraded answers 5xx) fails the pass; what lasts is a state, and status tells it.
 // Refuses: guessing at what was not read. Invariant: nothing is believed before it has been so for its time, on this
 // process's clock, in every pass that got so far.
 
+import type { StalledReason } from '../staticexport/reasons.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
@@ -16,16 +17,23 @@ const outagePatienceMs = 10 * 60_000;
 /** After a longer silence nobody knows what was in between. Longer than any back-off, or pause between two looks. */
 const forgottenAfterMs = 30 * 60_000;
 
+/** What status says of a place that is not answered for long. */
+const reasons: Readonly<Record<ReadPlace, StalledReason>> = {
+  key: 'KeyUnreadable',
+  output: 'OutputUnreadable',
+  confirmation: 'OutputUnreadable',
+};
+
 const patienceMs = new Map<ClusterError['code'], number>([
   ['Forbidden', refusalPatienceMs],
   ['Invalid', refusalPatienceMs],
   ['Unavailable', outagePatienceMs],
 ]);
 
-/** @returns what was read, or why it could not be; @throws what says nothing of the object, as it is */
-export async function unlessRefused<T>(read: Promise<T>): Promise<T | ClusterError> {
+/** @returns the answer, or why there was none; @throws what says nothing of the object, as it is */
+export async function unlessRefused<T>(call: Promise<T>): Promise<T | ClusterError> {
   try {
-    return await read;
+    return await call;
   } catch (error) {
     if (error instanceof ClusterError && patienceMs.has(error.code)) return error;
     throw error;
@@ -33,7 +41,7 @@ export async function unlessRefused<T>(read: Promise<T>): Promise<T | ClusterErr
 }
 
 /**
- * Told of every read of a place.
+ * Told of every answer of a place.
  *
  * @param status as stored: what was told there needs no patience again
  * @throws {ClusterError} the refusal, while it may be over in a moment
@@ -51,7 +59,7 @@ export function believeRefusal(
     reads.delete(id);
     return;
   }
-  if (conditions?.some((one) => one.type === 'Stalled' && one.reason === place)) return;
+  if (conditions?.some((one) => one.type === 'Stalled' && one.reason === reasons[place])) return;
   const now = clock.monotonic();
   const known = reads.get(id);
   const since = known === undefined || now - known.seenAt > forgottenAfterMs ? now : known.since;

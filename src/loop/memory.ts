@@ -64,8 +64,8 @@ export interface Rivals {
   readonly named: Set<string>;
 }
 
-/** What a pass reads beside the resource, by the reason that tells when it cannot be read. */
-export type ReadPlace = 'KeyUnreadable' | 'OutputUnreadable';
+/** What a pass must know beside the resource: its key, its outputs, and that these are not of the past. */
+export type ReadPlace = 'key' | 'output' | 'confirmation';
 
 /** Since when a place could not be read, and when that was seen last, on the monotonic clock. */
 export interface RefusedRead {
@@ -106,7 +106,7 @@ export function createMemory(signal: AbortSignal, places = new InspectionPlaces(
     polls: new Map(),
     candidates: new Map(),
     links: new Map(),
-    refusedReads: { KeyUnreadable: new Map(), OutputUnreadable: new Map() },
+    refusedReads: { key: new Map(), output: new Map(), confirmation: new Map() },
     warnedKeys: new Map(),
     users: new Map(),
     rivals: { ours: new Set(), found: new Map(), named: new Set() },

@@ -12,7 +12,9 @@ import type { Link } from '../wire/link.ts';
 import type { PassEdge } from './edge.ts';
 import { factsOf, readPublished } from './found-outputs.ts';
 import type { Handles } from './gather.ts';
+import { resourceId } from './memory.ts';
 import type { AppliedObject, ObjectMeta, StaticExportObject } from './ports.ts';
+import { correctLife } from './set-back.ts';
 
 export interface OutputsWritten {
   readonly state: OutputState;
@@ -48,7 +50,7 @@ export async function writeOutputs(
     handles.secret !== undefined && holds(textOf(handles.secret.data), handles.secret.metadata, secret);
   const applied = isSecretKept
     ? undefined
-    : await unlessRefused(edge.cluster.applySecret(secret, signal), signal);
+    : await unlessOvertaken(edge.cluster.applySecret(secret, signal), signal);
   if (applied instanceof ClusterError) return { ...kept, refusal: applied };
   const isConfigMapKept =
     handles.configMap !== undefined && holds(handles.configMap.data, handles.configMap.metadata, configMap);
@@ -58,17 +60,20 @@ export async function writeOutputs(
   const told = isConfigMapLeft ? undefined : edge.cluster.applyConfigMap(configMap, signal);
   const refusal =
     told &&
-    (await unlessRefused(
+    (await unlessOvertaken(
       told.then(() => undefined),
       signal,
     ));
   if (applied === undefined) return { ...kept, refusal, isPublished: true };
   // Targets follow what the Secret holds, as the write was answered, not what this pass meant to write.
   const published = readPublished(applied);
+  // From its first moment on, so that no set-back of the clock is missed; and one that was seen is not forgotten.
+  const { links } = edge.memory;
+  const seen = published && correctLife(links, resourceId(metadata), published, edge.clock);
   return {
     state: {
       kind: 'ours',
-      published: published && factsOf(published),
+      published: seen && factsOf(seen),
       isConfigMapForeign: isForeign,
       unreadConfigMap,
     },
@@ -79,7 +84,7 @@ export async function writeOutputs(
 }
 
 /** What the cluster said no to, or did not answer. Who was overtaken, or was told to stop, goes on up. */
-async function unlessRefused<T>(write: Promise<T>, signal: AbortSignal): Promise<T | ClusterError> {
+async function unlessOvertaken<T>(write: Promise<T>, signal: AbortSignal): Promise<T | ClusterError> {
   try {
     return await write;
   } catch (error) {

@@ -11,11 +11,11 @@ import { outputRefused, settle } from '../reconcile/settle.ts';
 import type { Plan, State } from '../reconcile/state.ts';
 import { statusOf, statusOfUnreadable } from '../reconcile/status.ts';
 import { nextWake } from '../reconcile/wake.ts';
-import { wholeSecond } from '../staticexport/instant.ts';
+import { readInstant, wholeSecond } from '../staticexport/instant.ts';
 import { parseStaticExport, type StaticExport } from '../staticexport/parse.ts';
 import { exportedReasons } from '../staticexport/reasons.ts';
 import type { Spec } from '../staticexport/schema.ts';
-import type { Status, TargetStatus } from '../staticexport/status-schema.ts';
+import type { TargetStatus } from '../staticexport/status-schema.ts';
 import type { Link } from '../wire/link.ts';
 import { confirmOutput } from './confirmed-output.ts';
 import type { Observed, PassEdge, PassOutcome } from './edge.ts';
@@ -29,9 +29,8 @@ import { type OutputsWritten, writeOutputs } from './outputs.ts';
 import type { ObjectKey, StaticExportObject } from './ports.ts';
 import { leaveIdlePlace, stopUnwantedReading } from './reading.ts';
 import { PassRefused, tellRefusal, withObserved } from './refused-pass.ts';
-import { findRival, noteOwn } from './rivals.ts';
+import { findRival, noteOwn, type Rival } from './rivals.ts';
 import { saveStarted, saveStatus } from './save.ts';
-import { correctLife } from './set-back.ts';
 import { type Chapter, storyOf } from './story.ts';
 import { writeTargets } from './targets.ts';
 
@@ -86,7 +85,7 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
   const rival = findRival(object, resource.status, edge);
   // A spec that an upgrade made unreadable must not cost the published link its life.
   const spec = resource.spec ?? (resource.status.active && resource.remains);
-  if (spec === undefined) return reportUnreadable(object, resource.status, resource.problems, edge, signal);
+  if (spec === undefined) return reportUnreadable(object, resource, rival, edge, signal);
 
   const sight = await look(object, resource, spec, edge, signal);
   const deed = await act(sight, edge, signal);
@@ -96,13 +95,17 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
 
   const upcoming = choose(state, last);
   leaveIdlePlace(key, upcoming, edge.memory);
-  const untilMs = nextWake(last, upcoming) - edge.clock.now();
-  return {
-    wakeAfterMs: Math.max(0, Math.min(untilMs, rival?.calmAfterMs ?? Number.POSITIVE_INFINITY)),
-    contestedBy: rival?.installation,
-    because: sight.plan.because,
-    observed,
-  };
+  const wakeAt = nextWake(last, upcoming);
+  return { ...lookAgain(wakeAt, rival, edge), because: sight.plan.because, observed };
+}
+
+function lookAgain(
+  wakeAt: number,
+  rival: Rival | undefined,
+  { clock }: PassEdge,
+): Pick<PassOutcome, 'wakeAfterMs' | 'contestedBy'> {
+  const untilMs = Math.min(wakeAt - clock.now(), rival?.calmAfterMs ?? Number.POSITIVE_INFINITY);
+  return { wakeAfterMs: Math.max(0, untilMs), contestedBy: rival?.installation };
 }
 
 /** read → classify → choose */
@@ -114,10 +117,10 @@ async function look(
   signal: AbortSignal,
 ): Promise<Sight> {
   const gathered = await gather(object, resource, spec, edge, signal);
-  const handles = await confirmOutput(object, gathered.observation, gathered.handles, edge, signal);
+  const { observation: seen, handles } = await confirmOutput(object, gathered, edge, signal);
   useGate(edge.memory, resourceId(object.metadata), handles.gateId);
-  warnOfPrefix(gathered.observation, handles.gateId, object, edge);
-  const observation = adopt(gathered.observation);
+  warnOfPrefix(seen, handles.gateId, object, edge);
+  const observation = adopt(seen);
   const plan = choose(classify(observation), observation);
   stopUnwantedReading(object.metadata, plan.state, edge.memory);
   return { object, resource, observation, handles, plan };
@@ -152,9 +155,7 @@ async function publish(
   const change = publication && link && { publication, link };
   const found = { state: before.output, handles };
   const outputs = await writeOutputs(object, before.wanted.outputName, found, change, edge, signal);
-  const { published, refusal } = outputs;
-  // From its first moment on, so that no set-back of the clock is missed.
-  if (published !== undefined) correctLife(edge.memory.links, id, published, edge.clock);
+  const { refusal } = outputs;
   const isWithheld = change !== undefined && !outputs.isPublished;
   if (result.kind === 'inspected' && !isWithheld) edge.memory.candidates.delete(id);
   const why = refusal?.message ?? '';
@@ -225,19 +226,23 @@ async function report(
 
 async function reportUnreadable(
   object: StaticExportObject,
-  status: Status,
-  problems: readonly string[],
+  { status, problems }: StaticExport,
+  rival: Rival | undefined,
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<PassOutcome> {
   const generation = object.metadata.generation ?? 0;
-  const next = statusOfUnreadable(status, problems, generation, wholeSecond(edge.clock.now()));
+  const now = wholeSecond(edge.clock.now());
+  const next = statusOfUnreadable(status, problems, generation, now);
   const saved = await tellRefusal(saveStatus(object, next, edge, signal), object, edge);
   noteOwn(saved, edge);
   const nothing = { kind: 'none' } as const;
   tell(saved, { before: status, after: next, action: nothing, result: nothing, baseUrl: undefined }, edge);
   for (const note of notesOf(status, next)) edge.events.record(saved, note);
-  return { wakeAfterMs: unreadableLookMs, because: 'unreadable → none', observed: undefined };
+  // Its link still dies at its time, and status says so then.
+  const endsAt = readInstant(status.active?.linkExpiresAt) ?? 0;
+  const wakeAt = Math.min(now + unreadableLookMs, endsAt > now ? endsAt : Number.POSITIVE_INFINITY);
+  return { ...lookAgain(wakeAt, rival, edge), because: 'unreadable → none', observed: undefined };
 }
 
 function tell({ metadata }: StaticExportObject, chapter: Chapter, { logger }: PassEdge): void {

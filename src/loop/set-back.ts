@@ -1,7 +1,8 @@
 // A clock that is set back makes a published link look younger than it is, and nothing in the cluster says so. What
 // this process saw does: its wall clock against the one that only grows. Owns the correction, by resource; a process
 // that starts later cannot know. Invariants: a clock that is merely adjusted, a thousandth faster or slower, corrects
-// nothing; small steps count in sum; one that is set forward and back again was never away.
+// nothing; small steps count in sum; one that is set back and forward again, or the
+// other way round, was never away.
 
 import type { PublishedBundle } from '../bundle/published-bundle.ts';
 import { clockToleranceMs } from '../reconcile/link-timing.ts';
@@ -14,7 +15,7 @@ export interface SeenLink {
   readonly expiresAt: number;
   /** Of the clock, from which the next look measures. */
   readonly place: ClockPlace;
-  /** By how much the wall clock was set back under it, whole seconds. */
+  /** By how much the wall clock was set back under it, in sum; negative where it was set forward. */
   readonly setBackMs: number;
 }
 
@@ -41,10 +42,11 @@ export function correctLife<T extends Life>(
     return link;
   }
   const stepMs = seen.place.offsetMs - now.offsetMs;
-  const isSetBack = stepMs > clockToleranceMs;
-  const setBackMs = seen.setBackMs + (isSetBack ? Math.ceil(stepMs / 1000) * 1000 : 0);
-  const place = isSetBack ? now : followAdjustment(seen.place, now);
+  const isSet = Math.abs(stepMs) > clockToleranceMs;
+  const setBackMs = seen.setBackMs + (isSet ? stepMs : 0);
+  const place = isSet ? now : followAdjustment(seen.place, now);
   links.set(id, { issuedAt, expiresAt, place, setBackMs });
-  if (setBackMs === 0) return link;
-  return { ...link, issuedAt: issuedAt - setBackMs, expiresAt: expiresAt - setBackMs };
+  if (setBackMs <= clockToleranceMs) return link;
+  const movedMs = Math.ceil(setBackMs / 1000) * 1000;
+  return { ...link, issuedAt: issuedAt - movedMs, expiresAt: expiresAt - movedMs };
 }

@@ -52,7 +52,7 @@ function refusalOf(
 }
 
 /** When the API's `Retry-After` to anybody with this key ends, if it has not. */
-export function gateTime({ gate, now }: Observation): number | undefined {
+export function gateTime({ gate, now }: Pick<Observation, 'gate' | 'now'>): number | undefined {
   if (gate.closedUntil === undefined || (gate.closedAt ?? 0) > now + clockToleranceMs) return undefined;
   return gate.closedUntil > now ? gate.closedUntil : undefined;
 }

@@ -79,11 +79,12 @@ function isLate({ now, wanted }: Observation, job: JobStatus): boolean {
   return job.verdict === 'TimedOut' && timeoutTime(job, now, wanted.jobTimeoutMs) + lateMs > now;
 }
 
-function resendAt({ now, requestTimeoutMs, ...rest }: Observation, mark: { readonly at: string }): number {
+function resendAt(observation: Observation, mark: { readonly at: string }): number {
+  const { now, requestTimeoutMs, status } = observation;
   return Math.max(
     resendTime(mark, now, requestTimeoutMs),
-    retryTime(rest.status.failures?.export, now) ?? 0,
-    gateTime({ now, requestTimeoutMs, ...rest }) ?? 0,
+    retryTime(status.failures?.export, now) ?? 0,
+    gateTime(observation) ?? 0,
   );
 }
 

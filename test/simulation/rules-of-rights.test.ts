@@ -174,6 +174,31 @@ for (const suspend of [false, true]) {
   });
 }
 
+test('rule 6: a publication that status does not know, and that nobody may confirm, is told when it lasts', async () => {
+  const world = await publishedWorld();
+  const { active } = world.status();
+  const object = world.object();
+  assert.ok(object);
+  // The status write behind the last publication was lost, and the right to patch Secrets goes.
+  const behind = {
+    ...world.status(),
+    active: { ...active, version: '20250101-000000-aaaaaaaa', jobId: 'se_before' },
+  };
+  world.cluster.exports.set(`${resource.namespace}/${resource.name}`, { ...object, status: behind });
+  const giveBack = withoutRights(world, () => ({
+    applySecret: () => refuse('"patch" on secrets "site-bundle"'),
+  }));
+  await world.until(() => world.condition('Ready') === 'False/OutputUnreadable', minuteMs);
+  const { message } = world.status().conditions?.find(({ type }) => type === 'Ready') ?? {};
+  assert.match(message ?? '', /does not allow "patch" on secrets/);
+  await world.run(hourMs);
+  assert.equal(world.condition('LinkFresh'), 'False/Dead', 'judged by the clock');
+  giveBack();
+  await world.until(() => world.isLinkLive(), 2 * minuteMs);
+  assert.equal(world.condition('Ready'), 'True/Published');
+  assert.equal(world.status().active?.version, active?.version, 'the Secret is believed again');
+});
+
 test('rule 4: a ConfigMap that may not be read holds promotions, and the link is refreshed', async () => {
   const world = await publishedWorld();
   const version = world.status().active?.version;

@@ -23,9 +23,9 @@ async function confirm(world: World, object: StaticExportObject, meanwhile = ():
   const resource = parseStaticExport(object);
   assert.ok(resource.spec);
   const edge = world.edge(createMemory(signal));
-  const { observation, handles } = await gather(object, resource, resource.spec, edge, signal);
+  const gathered = await gather(object, resource, resource.spec, edge, signal);
   meanwhile();
-  return { handles, confirmed: await confirmOutput(object, observation, handles, edge, signal) };
+  return { gathered, confirmed: await confirmOutput(object, gathered, edge, signal) };
 }
 
 test('what status knows is not asked about', async () => {
@@ -33,8 +33,8 @@ test('what status knows is not asked about', async () => {
   const object = world.object();
   assert.ok(object);
   const writes = world.cluster.writes.length;
-  const { handles, confirmed } = await confirm(world, object);
-  assert.equal(confirmed, handles);
+  const { gathered, confirmed } = await confirm(world, object);
+  assert.equal(confirmed, gathered);
   assert.equal(world.cluster.writes.length, writes);
 });
 
@@ -49,7 +49,10 @@ test('what status does not know is written as it was read, and goes on as it is 
     isTakeover: false,
   });
   assert.deepEqual(world.output(), output);
-  assert.equal(confirmed.secret, await world.cluster.readSecret({ namespace: 'docs', name: 'site-bundle' }));
+  assert.equal(
+    confirmed.handles.secret,
+    await world.cluster.readSecret({ namespace: 'docs', name: 'site-bundle' }),
+  );
 });
 
 test('a Secret that was replaced, or is gone, since it was read ends the pass as overtaken', async () => {

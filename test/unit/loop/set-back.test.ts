@@ -67,6 +67,23 @@ test('a clock that was set forward and back again moves nothing', async () => {
   assert.equal(correctLife(links, 'a', link, clock), link);
 });
 
+test('a clock that was set back and right again moves nothing, nor one that swings', async () => {
+  const clock = virtualClock(t0);
+  const links = new Map<string, SeenLink>();
+  correctLife(links, 'a', link, clock);
+  for (let swing = 0; swing < 20; swing += 1) {
+    clock.jump(-86_400_000);
+    assert.equal(correctLife(links, 'a', link, clock).issuedAt, t0 - 86_400_000);
+    await clock.pass(60_000);
+    clock.jump(86_400_000);
+    assert.equal(correctLife(links, 'a', link, clock), link);
+  }
+  clock.jump(600_000);
+  assert.equal(correctLife(links, 'a', link, clock), link);
+  clock.jump(-900_000);
+  assert.equal(correctLife(links, 'a', link, clock).issuedAt, t0 - 300_000, 'what is left of it counts');
+});
+
 test('a new link, or the link of another resource, has the life that was stored', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();

@@ -1,0 +1,41 @@
+// The shared gate: how long an API's Retry-After holds for all, on a clock that may be set.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { changeGate } from '../../../src/loop/gates.ts';
+import { createMemory } from '../../../src/loop/memory.ts';
+import { gateTime } from '../../../src/reconcile/access.ts';
+
+const now = Date.UTC(2026, 0, 5, 12);
+const dayMs = 86_400_000;
+
+/** How long all wait after these answers, each as it was heard. */
+function waitMs(
+  answers: readonly { readonly at: number; readonly retryAfterMs: number }[],
+  at = now,
+): number {
+  const memory = createMemory(new AbortController().signal);
+  for (const one of answers) {
+    changeGate(memory, 'g', { kind: 'close', until: one.at + one.retryAfterMs }, one.at);
+  }
+  const gate = changeGate(memory, 'g', { kind: 'keep' }, at);
+  return Math.max(0, (gateTime({ gate, now: at }) ?? 0) - at);
+}
+
+test('the longer of two waits holds, in whatever order they are heard', () => {
+  const long = { at: now, retryAfterMs: 120_000 };
+  const short = { at: now, retryAfterMs: 5000 };
+  assert.equal(waitMs([long, short]), 120_000);
+  assert.equal(waitMs([short, long]), 120_000);
+});
+
+test('what was heard by a clock that ran ahead holds no longer, also after the next answer', () => {
+  const ahead = { at: now + dayMs, retryAfterMs: 60_000 };
+  assert.equal(waitMs([ahead]), 0);
+  assert.equal(waitMs([ahead, { at: now, retryAfterMs: 30_000 }]), 30_000);
+});
+
+test('a wait that is over does not come back', () => {
+  const over = { at: now - 60_000, retryAfterMs: 30_000 };
+  assert.equal(waitMs([over, { at: now, retryAfterMs: 1000 }]), 1000);
+});

@@ -2,8 +2,10 @@
 // Owns: client-node's KubeConfig (its parsing, exec plugins, token rotation), the only thing used of that package.
 // Refuses: guessing. Nothing configured is an error that says what to give, never `localhost:8080`.
 
+import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
+import { findFault } from '../runtime/authorities.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { endPluginsOn } from './exec-plugin.ts';
 
@@ -38,8 +40,8 @@ export interface Connection {
   readonly namespace: string | undefined;
   /**
    * @param signal ends an exec plugin that runs for it
-   * @throws {ConnectionError} `CredentialsUnavailable` when a file or an exec plugin fails, or gives nothing to show;
-   * it may heal, once the configuration is read again.
+   * @throws {ConnectionError} `CredentialsUnavailable` when a file or an exec plugin fails, or gives nothing to show,
+   * `AuthorityUnusable` when what the server is to be known by does; they may heal, once the configuration is read again.
    */
   authenticate(signal: AbortSignal): Promise<Credentials>;
   /**
@@ -122,14 +124,37 @@ async function authenticate(config: KubeConfig, signal: AbortSignal): Promise<Cr
   try {
     await endPluginsOn(signal, () => config.applyToHTTPSOptions(options));
   } catch (cause) {
-    throw credentialsUnavailable(`cannot be had (${publishableCode(cause)})`, cause);
+    throw unreadable(config, cause);
   }
   const credentials: Credentials = { headers: headersOf(options), tls: tlsOf(options) };
+  const fault = credentials.tls.ca === undefined ? undefined : findFault(credentials.tls.ca);
+  if (fault !== undefined) throw authorityUnusable(fault.why, fault.cause);
   // The server would take the request for anybody's and forbid it, and the words would blame the role.
   if (isSomebody(config) && !provesSomebody(credentials)) {
     throw credentialsUnavailable('hold neither a usable token nor a certificate with its key');
   }
   return credentials;
+}
+
+/** Of several files, one, and not every error says which; its path is not for everybody, the field that holds it is. */
+function unreadable(config: KubeConfig, cause: unknown): ConnectionError {
+  const authority = config.getCurrentCluster()?.caFile;
+  try {
+    if (authority !== undefined) readFileSync(authority);
+  } catch (error) {
+    return authorityUnusable(`it cannot be read (${publishableCode(error)})`, error);
+  }
+  return credentialsUnavailable(`cannot be had (${publishableCode(cause)})`, cause);
+}
+
+function authorityUnusable(why: string, cause: unknown): ConnectionError {
+  const advice =
+    "give the certificates of the API server's authority (in a pod: the service account's ca.crt)";
+  return new ConnectionError(
+    'AuthorityUnusable',
+    `certificate-authority of the kubeconfig cannot be used: ${why}; ${advice}`,
+    { cause },
+  );
 }
 
 function credentialsUnavailable(what: string, cause?: unknown): ConnectionError {

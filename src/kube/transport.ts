@@ -7,6 +7,7 @@ import { withinLimit } from '../runtime/time-limit.ts';
 import { userAgent } from '../runtime/version.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
+import { adviceOn } from './certificate-advice.ts';
 import { type Connection, ConnectionError } from './connection.ts';
 import { type ConnectionPool, createPool } from './connection-pool.ts';
 import {
@@ -201,7 +202,8 @@ function asClusterError(error: unknown, call: Call, signal: AbortSignal): Cluste
     return new ClusterError('Aborted', `stopped while asking to ${whatOf(call)}`, { cause: error });
   }
   if (error instanceof ConnectionError) {
-    const code = error.code === 'CredentialsLate' ? 'Unavailable' : 'Unauthorized';
+    const isOurFault = error.code !== 'CredentialsLate' && error.code !== 'AuthorityUnusable';
+    const code = isOurFault ? 'Unauthorized' : 'Unavailable';
     return new ClusterError(code, error.message, { cause: error });
   }
   if (error instanceof OversizeError) {
@@ -221,5 +223,8 @@ const whatOf = ({ verb, address }: Call): string => `${verb} ${describeAddress(a
 
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
-  return error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : publishableCode(error);
+  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
+  const code = publishableCode(error);
+  const advice = adviceOn(code);
+  return advice === undefined ? code : `${code}: ${advice}`;
 }

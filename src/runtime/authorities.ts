@@ -1,5 +1,5 @@
-// The file of certificate authorities that a program trusts beside the system's.
-// Refuses a file that holds none: the mistake is seen at the start, and not as a failed handshake days later.
+// Certificate authorities that a program trusts: the file of those beside the system's, and what such a text must hold.
+// Refuses one that holds none: the mistake is seen at the start, and not as a failed handshake days later.
 
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -17,19 +17,22 @@ export async function readAuthorities(file: string | undefined): Promise<string 
     const words = `--extra-ca-file cannot be read (${publishableCode(cause)}); check the path and its rights`;
     throw new PublishableError('ExtraCaUnreadable', words, { cause });
   });
+  const fault = findFault(pem);
+  if (fault === undefined) return pem;
+  const words = `--extra-ca-file cannot be used: ${fault.why}; give the authorities' own certificates`;
+  throw new PublishableError('ExtraCaInvalid', words, { cause: fault.cause });
+}
+
+/** Why this is no text of certificates in PEM, in words that go on after a colon; `undefined` where it is one. */
+export function findFault(pem: string): { readonly why: string; readonly cause?: unknown } | undefined {
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
-  if (certificates.length === 0) throw invalid('it holds no certificate in PEM');
+  if (certificates.length === 0) return { why: 'it holds no certificate in PEM' };
   for (const [at, certificate] of certificates.entries()) {
     try {
       new X509Certificate(certificate);
     } catch (cause) {
-      throw invalid(`certificate ${at + 1} in it is damaged`, cause);
+      return { why: `certificate ${at + 1} in it is damaged`, cause };
     }
   }
-  return pem;
-}
-
-function invalid(why: string, cause?: unknown): PublishableError {
-  const words = `--extra-ca-file cannot be used: ${why}; give the authorities' own certificates`;
-  return new PublishableError('ExtraCaInvalid', words, { cause });
+  return undefined;
 }

@@ -2,7 +2,7 @@
 // what is wrong is said in words that name neither, and a renewal of the lease waits behind nothing.
 
 import assert from 'node:assert/strict';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createLeaseStore } from '../../../src/kube/lease-store.ts';
 import { createTransport } from '../../../src/kube/transport.ts';
@@ -47,24 +47,28 @@ test('a rotated authority is believed from the next connection on, without a res
 });
 
 const untrusted = [
-  ['expired', () => world.authority.issueServer({ ...names, hasExpired: true }), 'CERT_HAS_EXPIRED'],
+  [
+    'expired',
+    () => world.authority.issueServer({ ...names, hasExpired: true }),
+    'CERT_HAS_EXPIRED: .* is over; renew it there',
+  ],
   [
     'made out to another host',
     () => world.authority.issueServer({ dns: ['other.example.com'], ips: [] }),
-    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'ERR_TLS_CERT_ALTNAME_INVALID: .* tls-server-name of the kubeconfig',
   ],
   [
     'of an unknown authority',
     async () => (await createAuthority()).issueServer(names),
-    'UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED_CERT_IN_CHAIN|CERT_SIGNATURE_FAILURE',
+    '(UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED_CERT_IN_CHAIN|CERT_SIGNATURE_FAILURE): .* certificate-authority of the kubeconfig',
   ],
 ] as const;
-for (const [what, certificate, code] of untrusted) {
+for (const [what, certificate, words] of untrusted) {
   test(`a certificate that is ${what} is refused by name, and all is well once it is replaced`, async () => {
     world.api.present(await certificate());
     // What was on a connection that this closed ends with it.
     await ask();
-    assert.match(await ask(), new RegExp(`^Unavailable: no usable answer .*\\((${code})\\) to get x "x"$`));
+    assert.match(await ask(), new RegExp(`^Unavailable: no usable answer .*\\(${words}.*\\) to get x "x"$`));
     world.api.put(staticExport('b'));
     world.api.present(await world.authority.issueServer(names));
     await ask();
@@ -72,6 +76,29 @@ for (const [what, certificate, code] of untrusted) {
     await world.passUntil('the change meanwhile', 1_000, () =>
       world.wakes.includes('ns/b') ? true : undefined,
     );
+  });
+}
+
+const unusable = [
+  ['missing', (file: string) => rmSync(file), /it cannot be read \(ENOENT\)/],
+  ['a folder', (file: string) => [rmSync(file), mkdirSync(file)], /it cannot be read \(EISDIR\)/],
+  ['of another kind', (file: string) => writeFileSync(file, 'build-7\n'), /it holds no certificate in PEM/],
+  ['cut short', (file: string) => truncateSync(file, 200), /it holds no certificate in PEM/],
+] as const;
+for (const [what, spoil, why] of unusable) {
+  test(`a file of authorities that is ${what} is named by its field, and all is well once it is mended`, async () => {
+    spoil(world.caFile);
+    // What was read before is good for a second.
+    await world.clock.pass(1_000);
+    const words = await ask();
+    assert.match(words, /^Unavailable: certificate-authority of the kubeconfig cannot be used: /);
+    assert.match(words, why);
+    assert.match(words, /; give the certificates of the API server's authority/);
+    assert.doesNotMatch(words, /ca\.pem/);
+    rmSync(world.caFile, { recursive: true, force: true });
+    writeFileSync(world.caFile, world.authority.certificatePem);
+    await world.clock.pass(1_000);
+    assert.match(await ask(), /^NotFound/);
   });
 }
 

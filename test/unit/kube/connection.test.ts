@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { rootCertificates } from 'node:tls';
 import { ConnectionError, openConnection } from '../../../src/kube/connection.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
@@ -25,11 +26,12 @@ function write(name: string, cluster: object, user: object = {}): string {
 }
 
 const never = new AbortController().signal;
+const [authority = ''] = rootCertificates;
 const open = (kubeconfig: string, context?: string) =>
   openConnection({ kubeconfig, context, isInCluster: false });
 
 test('server, namespace, authority and token come from the context', async () => {
-  const ca = Buffer.from('PEM').toString('base64');
+  const ca = Buffer.from(authority).toString('base64');
   const file = write(
     'good',
     { server: 'https://10.0.0.1:6443/', 'certificate-authority-data': ca },
@@ -40,7 +42,16 @@ test('server, namespace, authority and token come from the context', async () =>
   assert.equal(connection.namespace, 'docs');
   assert.deepEqual(await connection.authenticate(never), {
     headers: { Authorization: 'Bearer abc' },
-    tls: { ca: 'PEM' },
+    tls: { ca: authority },
+  });
+});
+
+test('an authority that is none is refused by the name of its field, before any server is asked', async () => {
+  const data = Buffer.from('PEM').toString('base64');
+  const file = write('bad-authority', { server: 'https://h', 'certificate-authority-data': data });
+  await assert.rejects(open(file).authenticate(never), {
+    code: 'AuthorityUnusable',
+    message: /^certificate-authority of the kubeconfig cannot be used: it holds no certificate in PEM; give/,
   });
 });
 

@@ -1,0 +1,33 @@
+// What to do about an API server whose certificate is not accepted, by the code of the refusal: whose certificate it is,
+// and which field of the kubeconfig says what is accepted. Refuses: naming a host, a path or an authority.
+
+/** Node's and OpenSSL's codes for a chain that leads to no authority we know. */
+const unknownAuthority: ReadonlySet<string> = new Set([
+  'CERT_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+const adviceByCode: ReadonlyMap<string, string> = new Map([
+  [
+    'CERT_HAS_EXPIRED',
+    "the API server's certificate, or its authority's, is over; renew it there, or set the clock here",
+  ],
+  [
+    'CERT_NOT_YET_VALID',
+    "the API server's certificate is not valid yet; compare its clock with the one here",
+  ],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    "the API server's certificate is made out to other names; use one of them as the server, or name it in tls-server-name of the kubeconfig",
+  ],
+]);
+
+/** Words that go on after the code; `undefined` where it does not speak of a certificate. */
+export function adviceOn(code: string): string | undefined {
+  if (!unknownAuthority.has(code)) return adviceByCode.get(code);
+  return "the API server's certificate is of another authority than certificate-authority of the kubeconfig says (in a pod: the service account's ca.crt); put its authority's certificate there";
+}

@@ -1,0 +1,150 @@
+// Objects as large as a tenant may make them, 250 KiB of annotations in each of 264, behind 510 ordinary ones on a real
+// API server: they cost the others nothing but smaller pages.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { openConnection } from '../../../src/kube/connection.ts';
+import { isRecord, recordAt, textAt } from '../../../src/kube/json.ts';
+import { createReflector } from '../../../src/kube/reflector.ts';
+import { createList } from '../../../src/kube/resource-list.ts';
+import { staticExports } from '../../../src/kube/resource-path.ts';
+import type { StoredResource } from '../../../src/kube/stored-object.ts';
+import { createTransport, type Transport } from '../../../src/kube/transport.ts';
+import { knownOf } from '../../../src/operator/known-resource.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { systemRandom } from '../../../src/runtime/random.ts';
+import { startControlPlane, type TestCluster } from '../../support/cluster.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const never = new AbortController().signal;
+const resource = staticExports;
+const note = 'x'.repeat(250 * 1024);
+const ordinary = Array.from({ length: 510 }, (_, index) => `a-${String(index).padStart(3, '0')}`);
+const large = Array.from({ length: 264 }, (_, index) => `b-${String(index).padStart(3, '0')}`);
+
+let cluster: TestCluster;
+let transport: Transport;
+
+async function create(
+  names: readonly string[],
+  annotations: Readonly<Record<string, string>>,
+): Promise<void> {
+  const left = [...names];
+  const createAll = async (): Promise<void> => {
+    for (let name = left.pop(); name !== undefined; name = left.pop()) {
+      const body = {
+        apiVersion: 'staticexport.dev/v1alpha1',
+        kind: 'StaticExport',
+        metadata: { name, annotations },
+        spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
+      };
+      const address = { resource, namespace: 'default' };
+      await transport.call({ verb: 'create', method: 'POST', address, body }, never);
+    }
+  };
+  await Promise.all(Array.from({ length: 12 }, createAll));
+}
+
+before(async () => {
+  cluster = await startControlPlane();
+  const crd = new URL('../../../crds/staticexports.staticexport.dev.yaml', import.meta.url);
+  const applied = await cluster.kubectl(['apply', '--server-side', '-f', '-'], {
+    input: await readFile(crd, 'utf8'),
+  });
+  assert.equal(applied.code, 0, applied.stderr);
+  const wait = ['wait', '--for=condition=Established', '--timeout=30s', 'crd/staticexports.staticexport.dev'];
+  assert.equal((await cluster.kubectl(wait)).code, 0);
+  const connection = openConnection({
+    kubeconfig: cluster.kubeconfig,
+    context: undefined,
+    isInCluster: false,
+  });
+  transport = createTransport(connection, { clock: systemClock, timeoutMs: 60_000 });
+  await create(ordinary, {});
+  await create(large, { note });
+});
+
+after(async () => {
+  await transport?.close();
+  await cluster?.stop();
+});
+
+const nameOf = ({ metadata }: StoredResource): string => metadata.name;
+
+/** Lists, and how each page was asked for: how many objects, from which token. */
+function startLists() {
+  const asked: { readonly limit: string; readonly place: string | undefined }[] = [];
+  const call: Transport['call'] = (given, signal) => {
+    asked.push({ limit: given.query?.['limit'] ?? 'all', place: given.query?.['continue'] });
+    return transport.call(given, signal);
+  };
+  const list = createList({ transport: { ...transport, call }, resource, keep: nameOf });
+  return { asked, list };
+}
+
+test('of more than 64 MiB, all are listed once, the large ones in smaller pages from the same place', async () => {
+  const { asked, list } = startLists();
+  const { objects } = await list(() => {}, never);
+  assert.deepEqual(objects, [...ordinary, ...large]);
+  assert.deepEqual(
+    asked.slice(0, 5).map(({ limit }) => limit),
+    ['500', '500', '250', '125', '62'],
+  );
+  // The first page held ordinary ones; each try for the second began at its end.
+  assert.equal(new Set(asked.slice(1, 5).map(({ place }) => place)).size, 1);
+  assert.notEqual(asked[1]?.place, undefined);
+  asked.length = 0;
+  assert.equal((await list(() => {}, never)).objects.length, 774);
+  assert.equal(asked[0]?.limit, '78');
+});
+
+test('with another limit the same token goes on at the same place, in the state of the first page', async () => {
+  const read = async (query: Readonly<Record<string, string>>) => {
+    const call = { verb: 'list', method: 'GET', address: { resource }, query } as const;
+    const answer = await transport.call(call, never);
+    assert.ok(isRecord(answer) && Array.isArray(answer['items']));
+    const metadata = recordAt(answer, 'metadata');
+    return {
+      names: answer['items'].map((item: unknown) =>
+        textAt(isRecord(item) ? recordAt(item, 'metadata') : {}, 'name'),
+      ),
+      next: textAt(metadata, 'continue') ?? '',
+      resourceVersion: textAt(metadata, 'resourceVersion'),
+    };
+  };
+  const first = await read({ limit: '5' });
+  await create(['a-0015'], {});
+  for (const limit of [1, 2, 5, 100]) {
+    const page = await read({ limit: String(limit), continue: first.next });
+    assert.deepEqual(page.names, ordinary.slice(5, 5 + limit));
+    assert.equal(page.resourceVersion, first.resourceVersion);
+  }
+});
+
+test('a reflector knows them all, and hears of an edit of a large one over its watch', async () => {
+  const wakes: string[] = [];
+  const stop = new AbortController();
+  const reflector = createReflector({
+    transport,
+    resource,
+    keep: knownOf,
+    clock: systemClock,
+    random: systemRandom,
+    wake: (key) => wakes.push(key),
+    report: () => {},
+  });
+  const running = reflector.run(stop.signal);
+  try {
+    await eventually('all in the cache', () => (reflector.isSynced() ? true : undefined));
+    assert.ok(reflector.cache.size >= 774);
+    assert.equal(wakes.length, reflector.cache.size);
+    wakes.length = 0;
+    await cluster.kubectl(['annotate', 'sx', 'b-100', 'staticexport.dev/requestedAt=now']);
+    await eventually('a wake for the edit', () => wakes[0]);
+    assert.deepEqual(wakes, ['default/b-100']);
+  } finally {
+    stop.abort();
+    await running;
+  }
+});

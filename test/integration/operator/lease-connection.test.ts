@@ -1,16 +1,20 @@
 // The operator as a process before an API server that answers lists, watches and the lease, and nothing else: it
-// keeps the lease while every worker waits for an answer that does not come.
+// keeps the lease while every worker waits for an answer that does not come, and no worker waits for a connection.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { passesAtOnce } from '../../../src/operator/leader.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { type ScriptedApiServer, startScriptedApiServer } from '../../support/scripted-api-server.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 
+/** More passes at once than a transport has connections for unless it is told how many. */
+const workers = 8;
+const { total } = passesAtOnce({ workers });
 const folder = mkdtempSync(join(tmpdir(), 'lease-connection-'));
 let api: ScriptedApiServer;
 let operator: OperatorProcess;
@@ -45,7 +49,12 @@ before(async () => {
   }
   operator = await startOperator(
     { kubeconfig, operatorNamespace: 'ns', leaseName: 'lease', judgeStatuses: () => {} },
-    ['--lease-duration=3s', '--cluster-timeout=10m', `--allowed-api-hosts=${hosts.join(',')}`],
+    [
+      `--workers=${workers}`,
+      '--lease-duration=3s',
+      '--cluster-timeout=10m',
+      `--allowed-api-hosts=${hosts.join(',')}`,
+    ],
   );
 });
 
@@ -60,12 +69,12 @@ test('a leader whose every call hangs renews its lease, on a connection that no 
     api.requests.filter(({ kind, path }) => kind === 'other' && !path.includes('/leases'));
   const renewals = () =>
     api.requests.filter(({ method, path }) => method === 'PUT' && path.endsWith('/leases/lease'));
-  await eventually('a call of each of the 16 workers', () => (hanging().length >= 16 ? true : undefined));
+  await eventually(`a call of each of ${total} passes`, () => (hanging().length >= total ? true : undefined));
   const before = renewals().length;
   // Longer than the lease lasts.
   await eventually('ten more renewals', () => (renewals().length >= before + 10 ? true : undefined));
   assert.equal(operator.child.hasExited(), false, operator.child.tail());
-  assert.equal(hanging().length, 16);
+  assert.equal(hanging().length, total);
   const others = new Set(
     api.requests.filter(({ path }) => !path.includes('/leases')).map(({ connection }) => connection),
   );

@@ -227,7 +227,11 @@ export class Oracles {
    */
   #forgetful({ refusedKey }: Status, signal: AbortSignal): ProcessMemory {
     const memory = createMemory(signal);
-    const { gates, links } = this.#world.memory();
+    const { gates, links, refusedReads } = this.#world.memory();
+    // What could not be read for long a new process believes as well, when its own patience is over.
+    for (const place of ['key', 'output', 'confirmation'] as const) {
+      for (const [id, read] of refusedReads[place]) memory.refusedReads[place].set(id, read);
+    }
     // Nor can it know that the clock was set back before it came.
     for (const [id, link] of links) memory.links.set(id, link);
     for (const [id, { refused }] of gates) {

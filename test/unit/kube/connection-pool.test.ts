@@ -1,7 +1,10 @@
-// Connections set no limit of time of their own. undici's timers are the test's here, as no clock of ours moves them.
+// Connections set no limit of time of their own, and last as long as what they are made of. undici's timers are the
+// test's here, as no clock of ours moves them.
 
 import assert from 'node:assert/strict';
 import { after, mock, test } from 'node:test';
+import { Agent } from 'undici';
+import { createPool } from '../../../src/kube/connection-pool.ts';
 import { createTransport } from '../../../src/kube/transport.ts';
 import { steppedClock } from '../../support/stepped-clock.ts';
 import { get, json, never, startLoopbackServer } from './loopback-server.ts';
@@ -28,4 +31,15 @@ test('a call that was given five minutes gets an answer that takes four', async 
   await transport.close();
   mock.restoreAll();
   mock.timers.reset();
+});
+
+test('connections are kept while what they are made of is the same, and let go when it was rotated', async () => {
+  const pool = createPool(server.connection(), {});
+  const first = pool.dispatcher({ ca: 'one' });
+  assert.equal(pool.dispatcher({ ca: 'one' }), first);
+  const second = pool.dispatcher({ ca: 'two' });
+  assert.notEqual(second, first);
+  const isOver = (one: unknown): boolean => one instanceof Agent && one.closed;
+  assert.deepEqual([isOver(first), isOver(second)], [true, false]);
+  await pool.close();
 });

@@ -213,6 +213,22 @@ for (const [fraction, seconds, gaps] of [
   });
 }
 
+test('a place from which watches failed five times in a row is given up for a list', async () => {
+  const { clock, server, last } = startReflector();
+  await settle();
+  server.failWatch = new ClusterError('Unavailable', 'no watch');
+  await last().end(new ClusterError('Unavailable', 'broken'));
+  const failed = () => server.watchedAt.length;
+  for (let waits = 0; failed() < 5; waits += 1) {
+    assert.ok(waits < 100, 'it gave up');
+    assert.equal(server.lists, 1);
+    await clock.pass(1_000);
+  }
+  // Its wait is 9.6 s.
+  await clock.pass(15_000);
+  assert.equal(server.lists, 2);
+});
+
 test('a server that closes every watch at once is not hammered', async () => {
   const { clock, server } = startReflector();
   await settle();

@@ -161,7 +161,10 @@ interface Sight {
   readonly durationMs: number;
 }
 
-/** @returns `undefined` for a newcomer that finds no lease */
+/**
+ * @returns `undefined` for a newcomer that finds no lease: as a rule there never was one. Where somebody deleted it, its
+ * holder is told at its next renewal; until then two may lead, and every write asks for the version that was read.
+ */
 function look(
   before: Sight | undefined,
   lease: StoredLease | undefined,

@@ -161,6 +161,19 @@ test('a newcomer whose try to make the lease came to nothing takes no other that
   assert.equal(first.isWorking, true);
 });
 
+test('a newcomer that finds the lease deleted leads at once, and the holder leads no longer than to its next renewal', async () => {
+  const { clock, server, first } = world();
+  // Just after a renewal: the longest way to the next one.
+  await clock.pass(4_050);
+  server.lease = undefined;
+  const newcomer = new Contender(server, clock, 'newcomer');
+  await clock.pass(0);
+  assert.deepEqual([newcomer.isWorking, first.isWorking], [true, true]);
+  await clock.pass(defaultTimes.retryMs * 1.2);
+  assert.deepEqual([newcomer.isWorking, first.isWorking, first.isHeld()], [true, false, false]);
+  assert.ok((await first.ended) instanceof LeadershipLostError);
+});
+
 test('a lease that was never there is taken at once', async () => {
   const { clock, first } = world();
   await clock.pass(0);

@@ -1,10 +1,12 @@
 // Which of the waiting keys is next. Three urgencies, so that an edit does not wait behind the thousands of a
 // restart's first list, and places kept for edits, so that it does not wait for one of these to end either; and lanes
 // of bounded width, so that one export API that hangs cannot hold every worker.
-// Invariants: a key waits once; a lane never has more keys under way than its places; nothing waits for ever; what
-// is next is found without walking all lanes.
+// Invariants: a key waits once; a lane never has more keys under way than its places; edits fill their own places before
+// any other; whoever has a place is passed over a bounded number of times, however many more urgent ones wait or come;
+// what is next is found without walking all lanes.
 
 import { LaneRanking } from './lane-ranking.ts';
+import { Turns } from './turns.ts';
 
 /** Most urgent first: somebody's change, a timer that fell due, what a first list found. */
 export const urgencies = ['edited', 'due', 'listed'] as const;
@@ -17,7 +19,7 @@ export interface LaneOptions {
   readonly width: number;
   /** Keys of all lanes that may be under way at once. */
   readonly total: number;
-  /** Further places, of each lane and of all, that only edits may take. */
+  /** Further places, of each lane and of all, that only edits take. */
   readonly editPlaces: number;
 }
 
@@ -26,6 +28,8 @@ export interface Taken {
   readonly lane: string;
   /** As given to `put`. */
   readonly since: number;
+  /** Whether a place of edits came into use with it. */
+  readonly isEdit: boolean;
 }
 
 interface Entry {
@@ -34,10 +38,19 @@ interface Entry {
   readonly order: number;
 }
 
+/** Of a lane, or of all together. */
+interface Load {
+  underWay: number;
+  /** How many of these were edits when they were taken. */
+  edits: number;
+}
+
 interface Lane {
   /** By urgency; insertion order is the order of service. */
   readonly waiting: Readonly<Record<Urgency, Map<string, Entry>>>;
-  underWay: number;
+  readonly load: Load;
+  /** Of its normal places. */
+  readonly turns: Turns<Urgency>;
 }
 
 interface Candidate {
@@ -45,9 +58,6 @@ interface Candidate {
   readonly lane: string;
   readonly entry: Entry;
 }
-
-/** After this many urgent ones in a row the oldest of all has its turn. */
-const fairAfter = 8;
 
 export class WaitingKeys {
   readonly #options: LaneOptions;
@@ -58,10 +68,15 @@ export class WaitingKeys {
     due: new LaneRanking(),
     listed: new LaneRanking(),
   };
+  /**
+   * Lanes with room in which somebody less urgent has the next turn. A turn of all is no turn of a lane that is full just
+   * then: without its own, edits in it and turns of other lanes could go on by turns for ever.
+   */
+  readonly #owed = new LaneRanking();
   readonly #laneOfWaiting = new Map<string, string>();
+  readonly #load: Load = { underWay: 0, edits: 0 };
+  readonly #turns = new Turns(urgencies);
   #order = 0;
-  #passedOver = 0;
-  #underWay = 0;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -97,38 +112,35 @@ export class WaitingKeys {
 
   /** The next key, now under way in its lane until `finish`; `undefined` when none may go. */
   take(): Taken | undefined {
-    const heads = urgencies.map((urgency) => this.#first(urgency)).filter((head) => head !== undefined);
-    const [mostUrgent] = heads;
-    if (mostUrgent === undefined) return undefined;
-    const oldest = heads.reduce((one, other) => (other.entry.order < one.entry.order ? other : one));
-    const chosen = this.#passedOver >= fairAfter ? oldest : mostUrgent;
-    this.#passedOver = chosen === oldest ? 0 : this.#passedOver + 1;
-    const lane = this.#lane(chosen.lane);
-    lane.waiting[chosen.entry.urgency].delete(chosen.key);
-    lane.underWay += 1;
-    this.#underWay += 1;
-    this.#laneOfWaiting.delete(chosen.key);
-    this.#rank(chosen.lane, lane);
-    return { key: chosen.key, lane: chosen.lane, since: chosen.entry.since };
+    const chosen = this.#choose();
+    if (chosen === undefined) return undefined;
+    const { key, lane: name, entry } = chosen;
+    const lane = this.#lane(name);
+    if (this.#hasPlace(lane)) lane.turns.note(entry.urgency, (urgency) => lane.waiting[urgency].size > 0);
+    const isEdit = entry.urgency === 'edited';
+    lane.waiting[entry.urgency].delete(key);
+    this.#laneOfWaiting.delete(key);
+    count([lane.load, this.#load], isEdit, 1);
+    this.#rank(name, lane);
+    return { key, lane: name, since: entry.since, isEdit };
   }
 
   /** Gives back the place that a taken key had in its lane. */
-  finish({ lane: name }: Pick<Taken, 'lane'>): void {
+  finish({ lane: name, isEdit }: Pick<Taken, 'lane' | 'isEdit'>): void {
     const lane = this.#lane(name);
-    lane.underWay -= 1;
-    this.#underWay -= 1;
-    const wasFull = lane.underWay + 1 >= this.#options.width;
-    if (wasFull) this.#rank(name, lane);
+    count([lane.load, this.#load], isEdit, -1);
+    this.#rank(name, lane);
     const isIdle = urgencies.every((urgency) => lane.waiting[urgency].size === 0);
-    if (lane.underWay === 0 && isIdle) this.#lanes.delete(name);
+    if (lane.load.underWay === 0 && isIdle) this.#lanes.delete(name);
   }
 
   clear(): void {
-    for (const [name, { waiting, underWay }] of this.#lanes) {
+    for (const [name, { waiting, load }] of this.#lanes) {
       for (const urgency of urgencies) waiting[urgency].clear();
-      if (underWay === 0) this.#lanes.delete(name);
+      if (load.underWay === 0) this.#lanes.delete(name);
     }
     for (const urgency of urgencies) this.#ranking[urgency].clear();
+    this.#owed.clear();
     this.#laneOfWaiting.clear();
   }
 
@@ -144,30 +156,77 @@ export class WaitingKeys {
     }
   }
 
+  #choose(): Candidate | undefined {
+    const { total, editPlaces } = this.#options;
+    if (this.#inNormalPlaces(this.#load) >= total) {
+      return this.#load.underWay < total + editPlaces ? this.#first('edited') : undefined;
+    }
+    const waits = (urgency: Urgency): boolean => this.#first(urgency) !== undefined;
+    const turn = this.#turns.next(waits);
+    const isMostUrgent = turn === urgencies.find(waits);
+    const chosen = (isMostUrgent ? this.#firstOwed() : undefined) ?? (turn && this.#first(turn));
+    // Not counted above: an edit in a place of its own takes nobody's turn.
+    if (chosen !== undefined) this.#turns.note(chosen.entry.urgency, waits);
+    return chosen;
+  }
+
+  #firstOwed(): Candidate | undefined {
+    const { first } = this.#owed;
+    return first && owedIn(first.lane, this.#lane(first.lane));
+  }
+
   /** What comes first of this urgency, in the lanes that have room for it. */
   #first(urgency: Urgency): Candidate | undefined {
-    const { total, editPlaces } = this.#options;
-    if (this.#underWay >= total + (urgency === 'edited' ? editPlaces : 0)) return undefined;
     const { first } = this.#ranking[urgency];
-    const [head] = first === undefined ? [] : this.#lane(first.lane).waiting[urgency];
-    return first && head && { key: head[0], lane: first.lane, entry: head[1] };
+    return first && headOf(first.lane, this.#lane(first.lane), urgency);
+  }
+
+  /** Edits that are under way are in their own places, as far as these reach. */
+  #inNormalPlaces({ underWay, edits }: Load): number {
+    return underWay - Math.min(edits, this.#options.editPlaces);
+  }
+
+  /** In the lane, for whatever waits in it. */
+  #hasPlace({ load }: Lane): boolean {
+    return this.#inNormalPlaces(load) < this.#options.width;
   }
 
   /** After whatever changed in the lane: what waits first, or who is under way. */
-  #rank(name: string, { waiting, underWay }: Lane): void {
+  #rank(name: string, lane: Lane): void {
     const { width, editPlaces } = this.#options;
+    const hasPlace = this.#hasPlace(lane);
     for (const urgency of urgencies) {
-      const hasRoom = underWay < width + (urgency === 'edited' ? editPlaces : 0);
-      const [head] = hasRoom && waiting[urgency].size > 0 ? waiting[urgency] : [];
-      this.#ranking[urgency].set(name, head?.[1].order);
+      const hasRoom = hasPlace || (urgency === 'edited' && lane.load.underWay < width + editPlaces);
+      this.#ranking[urgency].set(name, hasRoom ? headOf(name, lane, urgency)?.entry.order : undefined);
     }
+    this.#owed.set(name, hasPlace ? owedIn(name, lane)?.entry.order : undefined);
   }
 
   #lane(name: string): Lane {
     const known = this.#lanes.get(name);
     if (known !== undefined) return known;
-    const lane: Lane = { waiting: { edited: new Map(), due: new Map(), listed: new Map() }, underWay: 0 };
+    const waiting = { edited: new Map(), due: new Map(), listed: new Map() };
+    const lane: Lane = { waiting, load: { underWay: 0, edits: 0 }, turns: new Turns(urgencies) };
     this.#lanes.set(name, lane);
     return lane;
+  }
+}
+
+function headOf(name: string, { waiting }: Lane, urgency: Urgency): Candidate | undefined {
+  const [head] = waiting[urgency];
+  return head && { key: head[0], lane: name, entry: head[1] };
+}
+
+/** Who has the next turn in the lane, where somebody more urgent waits in it. */
+function owedIn(name: string, lane: Lane): Candidate | undefined {
+  const waits = (urgency: Urgency): boolean => lane.waiting[urgency].size > 0;
+  const turn = lane.turns.next(waits);
+  return turn === undefined || turn === urgencies.find(waits) ? undefined : headOf(name, lane, turn);
+}
+
+function count(loads: readonly Load[], isEdit: boolean, by: 1 | -1): void {
+  for (const load of loads) {
+    load.underWay += by;
+    if (isEdit) load.edits += by;
   }
 }

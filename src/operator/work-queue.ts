@@ -4,7 +4,7 @@
 
 import type { Clock } from '../runtime/clock.ts';
 import { DueKeys } from './due-keys.ts';
-import { type LaneOptions, type Urgency, urgencies, WaitingKeys } from './waiting-keys.ts';
+import { type LaneOptions, type Taken, type Urgency, urgencies, WaitingKeys } from './waiting-keys.ts';
 
 /** No timer is longer at once; who waits longer looks earlier, which costs one idle pass. */
 export const longestDelayMs = 24 * 24 * 60 * 60 * 1000;
@@ -38,7 +38,7 @@ export class WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver;
   readonly #ready: WaitingKeys;
-  readonly #active = new Map<string, { readonly takenAt: number; readonly lane: string }>();
+  readonly #active = new Map<string, { readonly takenAt: number; readonly taken: Taken }>();
   readonly #again = new Map<string, Urgency>();
   readonly #later: DueKeys;
   #waiters: (() => void)[] = [];
@@ -87,7 +87,7 @@ export class WorkQueue {
       const next = this.#ready.take();
       if (next !== undefined) {
         const takenAt = this.#clock.monotonic();
-        this.#active.set(next.key, { takenAt, lane: next.lane });
+        this.#active.set(next.key, { takenAt, taken: next });
         this.#observer.taken(takenAt - next.since);
         return next.key;
       }
@@ -98,11 +98,11 @@ export class WorkQueue {
   }
 
   done(key: string): void {
-    const taken = this.#active.get(key);
-    if (taken === undefined) return;
+    const active = this.#active.get(key);
+    if (active === undefined) return;
     this.#active.delete(key);
-    this.#ready.finish(taken);
-    this.#observer.finished(this.#clock.monotonic() - taken.takenAt);
+    this.#ready.finish(active.taken);
+    this.#observer.finished(this.#clock.monotonic() - active.takenAt);
     const urgency = this.#again.get(key);
     if (this.#again.delete(key) && urgency !== undefined) this.add(key, urgency);
     // A place in the lane is free: somebody may wait for just that.

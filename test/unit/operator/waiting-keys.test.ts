@@ -1,10 +1,12 @@
-// Who is next: the urgent before the many, no lane wider than allowed, and in the end everybody.
+// Who is next: the urgent before the many, no lane wider than allowed, and everybody before long.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { Turns } from '../../../src/operator/turns.ts';
 import {
   type LaneOptions,
+  type Taken,
   type Urgency,
   urgencies,
   WaitingKeys,
@@ -33,7 +35,7 @@ test('a waiting key becomes more urgent, never less, and its waiting counts from
   keys.put('b', 'listed', 2);
   assert.equal(keys.put('b', 'edited', 3), false);
   assert.equal(keys.put('b', 'listed', 4), false);
-  assert.deepEqual(keys.take(), { key: 'b', lane: '', since: 2 });
+  assert.deepEqual(keys.take(), { key: 'b', lane: '', since: 2, isEdit: true });
   assert.equal(keys.size, 1);
 });
 
@@ -89,15 +91,16 @@ test('property: every key that was put is taken once, and neither a lane nor all
     fc.property(fc.array(step, { maxLength: 120 }), places, (steps, { width, total, editPlaces }) => {
       const keys = lanes(width, total, editPlaces);
       const owed = new Map<string, (typeof urgencies)[number]>();
-      const underWay: { readonly key: string; readonly lane: string }[] = [];
+      const underWay: Taken[] = [];
       const take = (): boolean => {
         const taken = keys.take();
         if (taken === undefined) return false;
-        const more = owed.get(taken.key) === 'edited' ? editPlaces : 0;
         assert.ok(owed.delete(taken.key), `${taken.key} was not waiting`);
         underWay.push(taken);
-        assert.ok(underWay.filter(({ lane }) => lane === taken.lane).length <= width + more);
-        assert.ok(underWay.length <= total + more);
+        assert.ok(underWay.filter(({ lane }) => lane === taken.lane).length <= width + editPlaces);
+        assert.ok(underWay.length <= total + editPlaces);
+        const others = underWay.filter(({ isEdit }) => !isEdit);
+        assert.ok(others.length <= total && others.filter(({ lane }) => lane === taken.lane).length <= width);
         return true;
       };
       const finish = (): void => {
@@ -120,13 +123,22 @@ test('property: every key that was put is taken once, and neither a lane nor all
   );
 });
 
+interface Waiter {
+  readonly key: string;
+  readonly lane: string;
+  readonly urgency: Urgency;
+  readonly order: number;
+  readonly queued: number;
+}
+
 /** The same rules, by looking at everything that waits. */
 class Walk {
   readonly #options: LaneOptions;
-  #waiting: { key: string; lane: string; urgency: Urgency; order: number; queued: number }[] = [];
-  #underWay: string[] = [];
+  #waiting: Waiter[] = [];
+  readonly #underWay: Taken[] = [];
+  readonly #turns = new Turns(urgencies);
+  #turnsOf = new Map<string, Turns<Urgency>>();
   #count = 0;
-  #passedOver = 0;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -134,42 +146,66 @@ class Walk {
 
   put(key: string, urgency: Urgency): void {
     const known = this.#waiting.find((one) => one.key === key);
-    const count = this.#count++;
+    const queued = this.#count++;
     if (known === undefined) {
-      this.#waiting.push({ key, lane: this.#options.laneOf(key), urgency, order: count, queued: count });
+      this.#waiting.push({ key, lane: this.#options.laneOf(key), urgency, order: queued, queued });
     } else if (urgencies.indexOf(urgency) < urgencies.indexOf(known.urgency)) {
-      Object.assign(known, { urgency, queued: count });
+      this.#waiting = this.#waiting.map((one) => (one === known ? { ...known, urgency, queued } : one));
     }
   }
 
   take(): string | undefined {
     const { width, total, editPlaces } = this.#options;
-    const mayGo = this.#waiting
-      .filter(({ lane, urgency }) => {
-        const more = urgency === 'edited' ? editPlaces : 0;
-        const inLane = this.#underWay.filter((one) => one === lane).length;
-        return inLane < width + more && this.#underWay.length < total + more;
-      })
-      .filter((one, _index, all) =>
-        all.every(
-          (other) => other.lane !== one.lane || other.urgency !== one.urgency || other.queued >= one.queued,
-        ),
-      )
+    const isIn = (all: readonly Taken[], places: number, urgency: Urgency): boolean => {
+      const edits = Math.min(all.filter(({ isEdit }) => isEdit).length, editPlaces);
+      return urgency === 'edited' ? all.length < places + editPlaces : all.length - edits < places;
+    };
+    const inLane = (name: string) => this.#underWay.filter(({ lane }) => lane === name);
+    const heads = this.#waiting
+      .filter((one) => this.#waiting.every((other) => !isSame(one, other) || other.queued >= one.queued))
       .sort((one, other) => one.order - other.order);
-    const [oldest] = mayGo;
-    const urgent = urgencies.flatMap((urgency) => mayGo.filter((one) => one.urgency === urgency))[0];
-    const chosen = this.#passedOver >= 8 ? oldest : urgent;
+    const mayGo = heads.filter(
+      ({ lane, urgency }) => isIn(inLane(lane), width, urgency) && isIn(this.#underWay, total, urgency),
+    );
+    const waits = (urgency: Urgency): boolean => mayGo.some((one) => one.urgency === urgency);
+    const isOpen = isIn(this.#underWay, total, 'due');
+    const turn = isOpen ? this.#turns.next(waits) : 'edited';
+    const isOwed = ({ lane, urgency }: Waiter): boolean => {
+      const waitsHere = (level: Urgency) => heads.some((one) => one.lane === lane && one.urgency === level);
+      return urgency === this.#turnsIn(lane).next(waitsHere) && urgency !== urgencies.find(waitsHere);
+    };
+    const owed = isOpen && turn === urgencies.find(waits) ? mayGo.find(isOwed) : undefined;
+    const chosen = owed ?? mayGo.find(({ urgency }) => urgency === turn);
     if (chosen === undefined) return undefined;
-    this.#passedOver = chosen === oldest ? 0 : this.#passedOver + 1;
+    const { key, lane, urgency } = chosen;
+    if (isOpen) this.#turns.note(urgency, waits);
+    if (isIn(inLane(lane), width, 'due'))
+      this.#turnsIn(lane).note(urgency, (level) =>
+        heads.some((one) => one.lane === lane && one.urgency === level),
+      );
     this.#waiting = this.#waiting.filter((one) => one !== chosen);
-    this.#underWay.push(chosen.lane);
-    return chosen.key;
+    this.#underWay.push({ key, lane, since: 0, isEdit: urgency === 'edited' });
+    return key;
   }
 
-  finish(lane: string): void {
-    this.#underWay.splice(this.#underWay.indexOf(lane), 1);
+  finish(key: string): void {
+    const [done] = this.#underWay.splice(
+      this.#underWay.findIndex((one) => one.key === key),
+      1,
+    );
+    const isIdle = [...this.#waiting, ...this.#underWay].every(({ lane }) => lane !== done?.lane);
+    if (isIdle && done !== undefined) this.#turnsOf.delete(done.lane);
+  }
+
+  #turnsIn(lane: string): Turns<Urgency> {
+    const turns = this.#turnsOf.get(lane) ?? new Turns(urgencies);
+    this.#turnsOf.set(lane, turns);
+    return turns;
   }
 }
+
+const isSame = (one: Waiter, other: Waiter): boolean =>
+  one.lane === other.lane && one.urgency === other.urgency;
 
 test('property: who is next is who would be found by walking all lanes', () => {
   const key = fc.tuple(fc.nat(6), fc.nat(15)).map(([lane, index]) => `${lane}/${index}`);
@@ -191,7 +227,7 @@ test('property: who is next is who would be found by walking all lanes', () => {
       const options = { laneOf: (name: string) => name.split('/')[0] ?? '', ...room };
       const keys = new WaitingKeys(options);
       const walk = new Walk(options);
-      const underWay: string[] = [];
+      const underWay: Taken[] = [];
       for (const one of steps) {
         if (one.do === 'put') {
           keys.put(one.key, one.urgency, 0);
@@ -199,12 +235,12 @@ test('property: who is next is who would be found by walking all lanes', () => {
         } else if (one.do === 'take') {
           const taken = keys.take();
           assert.equal(taken?.key, walk.take());
-          if (taken !== undefined) underWay.push(taken.lane);
+          if (taken !== undefined) underWay.push(taken);
         } else {
-          const [lane] = underWay.splice(one.which % Math.max(1, underWay.length), 1);
-          if (lane === undefined) continue;
-          keys.finish({ lane });
-          walk.finish(lane);
+          const [done] = underWay.splice(one.which % Math.max(1, underWay.length), 1);
+          if (done === undefined) continue;
+          keys.finish(done);
+          walk.finish(done.key);
         }
       }
     }),

@@ -5,7 +5,7 @@
 import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';
 import { parseRetryAfter } from '../wire/retry-after.ts';
 import { isRecord, type JsonRecord, textAt } from './json.ts';
-import { describeAddress, type ObjectAddress, type Verb } from './resource-path.ts';
+import { apiVersionOf, describeAddress, type ObjectAddress, type Verb } from './resource-path.ts';
 
 /** How long we let a server make us wait. */
 const maxRetryAfterMs = 60_000;
@@ -21,11 +21,31 @@ export interface Refusal {
 export function readRefusal(verb: Verb, address: ObjectAddress, refusal: Refusal, now: number): ClusterError {
   const status = isRecord(refusal.body) && refusal.body['kind'] === 'Status' ? refusal.body : {};
   const details = isRecord(status['details']) ? status['details'] : {};
-  const code = codeOf(refusal.httpStatus, textAt(status, 'reason'), details);
+  const isAbsent = isAbsence(verb, address, textAt(status, 'reason'), textAt(details, 'name'));
+  const code =
+    refusal.httpStatus === 404 && !isAbsent
+      ? 'Unavailable'
+      : codeOf(refusal.httpStatus, textAt(status, 'reason'), details);
   const waitMs = parseRetryAfter(refusal.retryAfterHeader, now) ?? secondsOf(details['retryAfterSeconds']);
   return new ClusterError(code, explain(code, verb, address, status, details, refusal.httpStatus), {
     retryAfterMs: waitMs === undefined ? undefined : Math.min(waitMs, maxRetryAfterMs),
   });
+}
+
+/**
+ * Whether a 404 speaks of the object. The API server names it then; where it does not serve the resource (yet), it
+ * answers in plain text, and a proxy on the way with a page of its own. A collection has no name, and no absence to
+ * be mistaken for.
+ */
+function isAbsence(
+  verb: Verb,
+  { name }: ObjectAddress,
+  reason: string | undefined,
+  named: string | undefined,
+): boolean {
+  if (name === undefined) return true;
+  // A write may miss the namespace, and names that.
+  return reason === 'NotFound' && (verb === 'get' ? named === name : named !== undefined);
 }
 
 function codeOf(httpStatus: number, reason: string | undefined, details: JsonRecord): ClusterErrorCode {
@@ -82,6 +102,10 @@ function explain(
     case 'Invalid':
       return `the API server refused to ${verb} ${what}${fieldsOf(details)}`;
     default:
+      if (httpStatus === 404) {
+        const served = apiVersionOf(address.resource);
+        return `a 404 that does not say whether ${what} exists: ${served} is not served now, or a proxy answered`;
+      }
       return `the API server failed to ${verb} ${what} (HTTP ${httpStatus})`;
   }
 }

@@ -103,7 +103,9 @@ export async function startScriptedApiServer(certificate: CertifiedKey): Promise
       return;
     }
     const found = stored.get(path);
-    if (found === undefined) sendJson(response, 404, { kind: 'Status', reason: 'NotFound', code: 404 });
+    const details = { name: path.split('/').at(-1) };
+    if (found === undefined)
+      sendJson(response, 404, { kind: 'Status', reason: 'NotFound', code: 404, details });
     else sendJson(response, 200, found);
   };
 

@@ -72,6 +72,15 @@ test('what does not exist reads as undefined', async () => {
   assert.equal(await cluster.readConfigMap(key, signal), undefined);
 });
 
+test('a 404 of a version that is not served is no absence', async () => {
+  const resource = { ...staticExports, version: 'v1beta7' };
+  const address = { resource, namespace, name: 'nothing' };
+  await assert.rejects(
+    transport.call({ verb: 'get', method: 'GET', address }, signal),
+    refused('Unavailable', /a 404 that does not say whether .* staticexport\.dev\/v1beta7 is not served now/),
+  );
+});
+
 test('a Secret is applied, read back byte for byte, and a key that is no longer wanted is removed', async () => {
   const first = await cluster.applySecret(owned('out', { 'bundle.json': '{"é":1}', version: 'v1' }), signal);
   assert.deepEqual(first, await cluster.readSecret({ namespace, name: 'out' }, signal), 'as stored');

@@ -17,9 +17,15 @@ const status = (code: number, reason: string, more: object = {}) => ({
 const rows: readonly (readonly [name: string, refusal: Refusal, code: string, message: RegExp])[] = [
   [
     'no object',
-    status(404, 'NotFound'),
+    status(404, 'NotFound', { details: { name: 'docs-bundle', kind: 'secrets' } }),
     'NotFound',
     /secrets "docs-bundle" in namespace team-a does not exist/,
+  ],
+  [
+    'no namespace',
+    status(404, 'NotFound', { details: { name: 'team-a', kind: 'namespaces' } }),
+    'NotFound',
+    /does not exist/,
   ],
   ['a stale write', status(409, 'Conflict'), 'Conflict', /changed by somebody else/],
   ['a second create', status(409, 'AlreadyExists'), 'AlreadyExists', /exists already/],
@@ -58,6 +64,24 @@ for (const [name, refusal, code, message] of rows) {
     assert.equal(error.code, code);
     assert.match(error.message, message);
     assert.doesNotMatch(error.message, /svc_secret/);
+  });
+}
+
+const vague: readonly (readonly [name: string, body: unknown])[] = [
+  ['a page that is no JSON, of a proxy or of a resource that is not served', undefined],
+  ['an answer of another program', { error: 'not found' }],
+  ['a Status without a name', { kind: 'Status', reason: 'NotFound' }],
+  ['a Status of another object', { kind: 'Status', reason: 'NotFound', details: { name: 'v1' } }],
+  ['a Status of another reason', { kind: 'Status', reason: 'Unknown', details: { name: 'docs-bundle' } }],
+];
+for (const [name, body] of vague) {
+  test(`a 404 is no absence of the object that was asked for: ${name}`, () => {
+    const refusal = { httpStatus: 404, retryAfterHeader: null, body };
+    const { code, message } = readRefusal('get', secret, refusal, now);
+    assert.equal(code, 'Unavailable');
+    assert.match(message, /404 .* whether secrets "docs-bundle" .* exists: v1 is not served now, or a proxy/);
+    // Where no object is asked for there is none to be mistaken for gone.
+    assert.equal(readRefusal('list', { resource: secrets }, refusal, now).code, 'NotFound');
   });
 }
 

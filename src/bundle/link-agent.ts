@@ -17,17 +17,22 @@ export interface LinkAgentOptions {
   readonly allowPrivateLinks: boolean;
   readonly extraCaPem?: string | undefined;
   readonly proxy?: ProxySettings | undefined;
+  /** So many requests to one host find a connection without waiting for one, which is part of their time. */
+  readonly connections?: number;
   /** Longest wait for a connection, for headers, and between two pieces of a body. */
   readonly idleTimeoutMs: number;
 }
 
+/** For who fetches one archive at a time, a few redirects away. */
+const fewConnections = 4;
+
 /** The caller closes (or destroys) it. */
 export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
-  const { allowPrivateLinks, extraCaPem, proxy, idleTimeoutMs } = options;
+  const { allowPrivateLinks, extraCaPem, proxy, idleTimeoutMs, connections = fewConnections } = options;
   const tls = extraCaPem === undefined ? {} : { ca: [...getCACertificates('default'), extraCaPem] };
   const common = {
     allowH2: false,
-    connections: 4,
+    connections,
     bodyTimeout: idleTimeoutMs,
     headersTimeout: idleTimeoutMs,
     connect: {

@@ -1,7 +1,8 @@
 // Takes keys from the queue and runs a pass for each: N loops, a deadline per pass, a back-off per key after an
 // error, a slower pace for a key that asks for the next pass at once over and over, one line of log per failure.
 // Knows nothing of what a pass does.
-// Invariants: every key ends its turn in exactly one of: a next look, a retry, or gone; no key turns without end.
+// Invariants: every key ends its turn in exactly one of: a next look, a retry, or gone; no key turns without end, and
+// none that the watches know is forgotten.
 
 import type { Observed, PassOutcome } from '../loop/edge.ts';
 import type { ObjectKey } from '../loop/ports.ts';
@@ -12,6 +13,7 @@ import type { Random } from '../runtime/random.ts';
 import { withinLimit } from '../runtime/time-limit.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
+import { nextLookMs } from './absence.ts';
 import type { WorkQueue } from './work-queue.ts';
 
 export type PassResult = 'success' | 'requeue_after' | 'gone' | 'conflict' | 'error' | 'timeout';
@@ -33,6 +35,8 @@ export interface ControllerOptions {
   readonly passTimeoutMs: number;
   /** Every resource is looked at this often whatever its pass said. What a pass says is spread already. */
   readonly fullLookMs: number;
+  /** Whether the watches know the resource, and of no deletion. */
+  readonly isKnown: (key: string) => boolean;
   /** What the published link has left, below zero once it is dead; `undefined` where there is none. */
   readonly lifeLeftMs: (key: string) => number | undefined;
   readonly clock: Clock;
@@ -103,8 +107,9 @@ async function turn(
     failures.delete(text);
     const { wakeAfterMs } = outcome;
     const turns = countHasty(text, wakeAfterMs, hasty);
-    if (wakeAfterMs !== undefined) {
-      queue.addAfter(text, Math.min(Math.max(wakeAfterMs, pauseMs(turns)), options.fullLookMs));
+    const lookMs = nextLookMs(wakeAfterMs, options.isKnown(text));
+    if (lookMs !== undefined) {
+      queue.addAfter(text, Math.min(Math.max(lookMs, pauseMs(turns)), options.fullLookMs));
     }
     if (turns === hastyTurns + 1) {
       const { because } = outcome;

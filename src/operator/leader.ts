@@ -10,6 +10,7 @@ import type { PassEdge } from '../loop/edge.ts';
 import { createMemory } from '../loop/memory.ts';
 import { runPass } from '../loop/pass.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
+import { believeWatches } from './absence.ts';
 import { fenceCalls } from './call-fence.ts';
 import { watchClockSteps } from './clock-steps.ts';
 import { runController } from './controller.ts';
@@ -36,6 +37,8 @@ export interface LeaderParts {
   readonly identity: string;
   readonly metrics: OperatorMetrics;
   readonly reports: Reports;
+  /** Whether the watches know a resource, and of no deletion. */
+  readonly isKnown: (key: string) => boolean;
   /** Of the link that a resource's status names; `undefined` where there is none. */
   readonly lifeLeftMs: (key: string) => number | undefined;
 }
@@ -76,8 +79,9 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     signal: work,
     dropped: metrics.eventDropped,
   });
+  const cluster = shareSecretReads(createCluster(transport), clock);
   const passEdge: PassEdge = {
-    cluster: selectInstance(shareSecretReads(createCluster(transport), clock), values.instance),
+    cluster: selectInstance(believeWatches(cluster, parts.isKnown), values.instance),
     exportApi: fenceCalls(outside.exportApi, isHeld),
     bundles: outside.bundles,
     events,
@@ -111,6 +115,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
         workers: totalWorkers(values),
         passTimeoutMs: values.passTimeout,
         fullLookMs,
+        isKnown: parts.isKnown,
         lifeLeftMs: parts.lifeLeftMs,
         clock,
         random,

@@ -71,11 +71,16 @@ export async function runOperator(
     contested: createRivalPace(clock, feed.wakeAfter),
   });
   const reports = createReports(watches, clock);
+  const isKnown = (key: string): boolean => {
+    const known = watches.get(key);
+    return known !== undefined && known.metadata.deletionTimestamp === undefined;
+  };
   const lifeLeftMs = (key: string): number | undefined => {
     const expiresAt = watches.get(key)?.facts.linkExpiresAt;
     return expiresAt === undefined ? undefined : expiresAt - clock.now();
   };
-  const opened = await openOutside(values, edge, facts);
+  const callsAtOnce = totalWorkers(values);
+  const opened = await openOutside(values, edge, { ...facts, callsAtOnce });
   const outside = { ...opened, exportApi: watchSkew(opened.exportApi, clock, metrics.skew) };
   const health = {
     isDraining: () => shutdown.aborted,
@@ -111,8 +116,9 @@ export async function runOperator(
       shutdown,
       (term) => {
         feed.open(watches.keys());
+        const known = { isKnown, lifeLeftMs };
         return runLeader(
-          { values, edge, queue, transport, installation, outside, identity, metrics, reports, lifeLeftMs },
+          { values, edge, queue, transport, installation, outside, identity, metrics, reports, ...known },
           term,
         );
       },

@@ -22,6 +22,12 @@ export interface OutsideFacts {
   readonly proxy: ProxySettings;
 }
 
+/** How much there may be of it at the same time. */
+export interface OutsideBounds {
+  /** Passes, each with one call at most under way. */
+  readonly callsAtOnce: number;
+}
+
 export interface Outside {
   readonly exportApi: ExportApiSource;
   readonly bundles: Bundles;
@@ -34,11 +40,12 @@ export interface Outside {
 export async function openOutside(
   values: OperatorValues,
   { clock, random }: ProgramEdge,
-  { workerUrl, proxy }: OutsideFacts,
+  { workerUrl, proxy, callsAtOnce }: OutsideFacts & OutsideBounds,
 ): Promise<Outside> {
   const extraCaPem = await readAuthorities(values.extraCaFile);
   const { allowPrivateLinks, requestTimeout } = values;
-  const agent = { proxy, extraCaPem, idleTimeoutMs: requestTimeout };
+  // Waiting for a connection is part of a call's time: who never left would be told to have had no answer.
+  const agent = { proxy, extraCaPem, idleTimeoutMs: requestTimeout, connections: callsAtOnce };
   // The API's address is chosen by the operator's owner, and may well be inside the cluster.
   const apiAgent = createLinkAgent({ ...agent, allowPrivateLinks: true });
   const linkAgent = createLinkAgent({ ...agent, allowPrivateLinks });

@@ -94,4 +94,13 @@ export const callMutations: readonly Row[] = [
     'oldLink',
     /not replaced at its time/,
   ],
+  [
+    'what reads as gone once is never looked at again',
+    '14',
+    'operator/absence.ts',
+    'wakeAfterMs ?? (isKnown ? doubtMs : undefined)',
+    'wakeAfterMs',
+    'unknownOnce',
+    /never looked at again/,
+  ],
 ];

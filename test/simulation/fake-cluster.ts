@@ -114,6 +114,12 @@ export class FakeCluster implements Cluster {
     this.#putConfigMap(key, { metadata: { ...this.#meta(key), annotations }, data });
   }
 
+  /** Whether a watch knows it: it is told of a deletion at once. */
+  isWatched(key: ObjectKey): boolean {
+    const object = this.exports.get(idOf(key));
+    return object !== undefined && object.metadata.deletionTimestamp === undefined;
+  }
+
   async readStaticExport(key: ObjectKey): Promise<StaticExportObject | undefined> {
     return this.exports.get(idOf(key));
   }

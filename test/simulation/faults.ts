@@ -20,6 +20,8 @@ export type Fault =
   | 'stale'
   /** The oldest state that anybody still knows is read again. */
   | 'replayed'
+  /** The read says that there is no such object. */
+  | 'absent'
   /** Another process that believes it leads does a whole pass first. */
   | 'overtaken'
   | 'none';
@@ -52,6 +54,7 @@ const ofReads = [...ofCluster, 'stale', 'replayed'] as const;
 /** Every call of a port, with what may happen to it: what cannot is not counted as having happened. */
 export const faultsOf: Readonly<Record<string, readonly Fault[]>> = {
   ...Object.fromEntries(reads.map((name) => [name, ofReads])),
+  'cluster.readStaticExport': [...ofReads, 'absent'],
   ...Object.fromEntries(writes.map((name) => [name, ofCluster])),
   'api.startJob': ofCluster,
   'api.readJob': ofCluster,
@@ -131,7 +134,8 @@ export function faultyCluster(
     const fault = plan.next(name);
     if (fault === 'none') return call();
     const seen = fault === 'stale' ? past?.at(-2) : fault === 'replayed' ? past?.at(0) : undefined;
-    const now = seen === undefined ? call : async () => seen;
+    const isPast = seen !== undefined || fault === 'absent';
+    const now = isPast ? async () => seen : call;
     return meeting(fault, name, plan, now, clusterDown);
   };
   return {

@@ -195,7 +195,7 @@ class Life {
     const { clock, dice } = world;
     const object = world.object();
     const lookMs = world.wakeAt - startedAt;
-    if (outcome === undefined || world.isDirty || lookMs < shortestLookMs) return;
+    if (outcome?.wakeAfterMs === undefined || world.isDirty || lookMs < shortestLookMs) return;
     const quietMs = namedTime(object, clock.now()) - clock.now();
     const spare = Math.floor((Math.min(end, quietMs + clock.monotonic()) - world.wakeAt - 1) / lookMs);
     const skipped = spare > 0 && dice.isBelow(leavingOut) ? spare : dice.between(0, spare);

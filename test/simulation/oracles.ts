@@ -97,6 +97,7 @@ export class Oracles {
     this.#calls.check(turn, hadFaults);
     this.checkJobs();
     this.checkGone(turn, hadFaults);
+    this.checkAwaited();
     if (turn.error === undefined && !hadFaults && !this.isSuspended()) checkTarget(this.#world);
     if (!hadFaults && isWhole) await this.checkRestart(turn);
   }
@@ -203,6 +204,13 @@ export class Oracles {
     // Who reads the past may not know that it is gone.
     if (before !== undefined || hadFaults) return;
     assert.equal(callsMade + writesMade, 0, 'something was done for a resource that is gone');
+  }
+
+  /** Rules 1, 14: what is there is looked at again, whatever a read said of it. */
+  checkAwaited(): void {
+    const { wakeAt, clock, cluster } = this.#world;
+    const isAwaited = wakeAt - clock.monotonic() <= longestWaitMs;
+    assert.ok(isAwaited || !cluster.isWatched(resource), 'a resource that is there is never looked at again');
   }
 
   /** Rule 14: a process that lost its memory wakes no later. */

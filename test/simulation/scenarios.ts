@@ -211,6 +211,18 @@ export const scenarios = {
     world.vendor.isCachingLinks = false;
     await world.run(hourMs, judge);
   },
+  unknownOnce: async () => {
+    const world = await publishedWorld();
+    let reads = 1;
+    world.faults = {
+      next: (call) => (call === 'cluster.readStaticExport' && reads-- > 0 ? 'absent' : 'none'),
+    };
+    const oracles = new Oracles(world);
+    world.prompt();
+    await oracles.check(await world.turn(), true);
+    await world.run(3 * hourMs, (turn) => oracles.check(turn));
+    oracles.checkSettled();
+  },
   deadOnArrival: async () => {
     const world = await publishedWorld();
     world.vendor.deadMints = 1;

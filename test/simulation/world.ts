@@ -5,6 +5,7 @@ import type { OperatorSettings, PassEdge, PassOutcome } from '../../src/loop/edg
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
 import { runPass } from '../../src/loop/pass.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '../../src/loop/ports.ts';
+import { nextLookMs } from '../../src/operator/absence.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
 import type { Status } from '../../src/staticexport/status-schema.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
@@ -211,7 +212,9 @@ export class World {
       const outcome = await this.clock.finish(runPass(resource, this.edge(), this.#process.signal));
       this.#errors = 0;
       this.because.push(outcome.because);
-      this.wakeAt = this.clock.monotonic() + (this.#isWoken ? 0 : (outcome.wakeAfterMs ?? 3_600_000));
+      const isKnown = this.cluster.isWatched(resource);
+      const lookMs = nextLookMs(outcome.wakeAfterMs, isKnown) ?? Number.POSITIVE_INFINITY;
+      this.wakeAt = this.clock.monotonic() + (this.#isWoken ? 0 : lookMs);
       return { outcome, error: undefined, ...counts() };
     } catch (error) {
       this.#recover(error);

@@ -43,6 +43,7 @@ export function start(pass: ControllerOptions['pass'], more: Partial<ControllerO
       workers: 2,
       passTimeoutMs: 60_000,
       fullLookMs: 3_600_000,
+      isKnown: () => false,
       lifeLeftMs: () => undefined,
       clock,
       random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },

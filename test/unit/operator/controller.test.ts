@@ -56,6 +56,27 @@ test('a resource that is gone is not looked at again', async () => {
   assert.deepEqual(results, ['gone']);
 });
 
+test('a resource that is gone by one read but not by the watches is looked at within a minute, and nobody is told', async () => {
+  let passes = 0;
+  let isKnown = true;
+  const { clock, queue, results, told, lines } = start(
+    async () => {
+      passes += 1;
+      return outcome(undefined);
+    },
+    { isKnown: (key) => isKnown && key === 'ns/a' },
+  );
+  queue.add('ns/a');
+  await clock.pass(60_000);
+  assert.equal(passes, 2);
+  isKnown = false;
+  await clock.pass(7_200_000);
+  assert.equal(passes, 3, 'once more, and with the watches it is gone');
+  assert.deepEqual(results, ['gone', 'gone', 'gone']);
+  assert.ok(told.every((failed) => failed === undefined));
+  assert.ok(lines.every(({ level }) => level === 'debug'));
+});
+
 test('a pass that does not end is aborted at its deadline and tried again', async () => {
   let passes = 0;
   const { clock, queue, results } = start((_key, signal) => {

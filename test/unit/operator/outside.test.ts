@@ -1,0 +1,73 @@
+// How many calls leave at once: what would wait for a connection in line would be told that nobody answered it.
+
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { test } from 'node:test';
+import type { ProxySettings } from '../../../src/bundle/link-agent.ts';
+import { operatorProgram } from '../../../src/operator/flags.ts';
+import { type Outside, openOutside } from '../../../src/operator/outside.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { readInvocation } from '../../../src/runtime/flags.ts';
+import { silentLogger } from '../../../src/runtime/logger.ts';
+import { systemRandom } from '../../../src/runtime/random.ts';
+import { Link } from '../../../src/wire/link.ts';
+import { never, startLoopbackServer } from '../kube/loopback-server.ts';
+
+const callsAtOnce = 30;
+const noProxy: ProxySettings = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
+
+/** Answers nobody before so many have asked. */
+async function startPatientServer() {
+  const server = await startLoopbackServer();
+  const held: ServerResponse[] = [];
+  server.handle = (_request, response) => {
+    held.push(response);
+    if (held.length < callsAtOnce) return;
+    for (const one of held.splice(0)) {
+      one.writeHead(200, { 'content-type': 'application/json' }).end('{"jobId":"j","status":"processing"}');
+    }
+  };
+  return server;
+}
+
+function open(proxy: ProxySettings): Promise<Outside> {
+  const flags = ['--allow-private-links', '--request-timeout=5s'];
+  const invocation = readInvocation(operatorProgram, '0', flags, {});
+  assert.ok(invocation.outcome === 'run');
+  const edge = { clock: systemClock, random: systemRandom, logger: silentLogger, shutdown: never };
+  return openOutside(invocation.values, edge, { workerUrl: new URL('file:///'), proxy, callsAtOnce });
+}
+
+type Ask = (outside: Outside, origin: string) => Promise<string>;
+
+const calls: readonly (readonly [name: string, ask: Ask, answered: string])[] = [
+  [
+    'calls to an export API',
+    async ({ exportApi }, origin) => (await exportApi.connect(origin, 'svc_x').readJob('j', never)).state,
+    'processing',
+  ],
+  [
+    'probes of links',
+    ({ bundles }, origin) => {
+      const link = Link.parse(`${origin}/bundle?signature=x`);
+      assert.ok(link !== undefined);
+      return bundles.probe(link, never);
+    },
+    'alive',
+  ],
+];
+for (const [name, call, answered] of calls) {
+  for (const isProxied of [false, true]) {
+    test(`${name} leave together, as many as passes run${isProxied ? ', through a proxy too' : ''}`, async (t) => {
+      const server = await startPatientServer();
+      t.after(() => server.close());
+      const outside = await open(isProxied ? { ...noProxy, httpProxy: server.origin } : noProxy);
+      t.after(() => outside.close());
+      // Of plain HTTP a proxy is asked itself.
+      const origin = isProxied ? 'http://192.0.2.1' : server.origin;
+      const answers = await Promise.all(Array.from({ length: callsAtOnce }, () => call(outside, origin)));
+      assert.deepEqual(new Set(answers), new Set([answered]));
+      assert.equal(server.connections, callsAtOnce);
+    });
+  }
+}

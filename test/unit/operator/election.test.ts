@@ -113,6 +113,19 @@ test('a renewal whose answer was lost is found again', async () => {
   assert.deepEqual([first.isWorking, second.isWorking], [true, false]);
 });
 
+test('a renewal counts from when it was sent, not from when it was answered', async () => {
+  const { clock, first } = world();
+  await clock.pass(5_000);
+  // Sent after six seconds, answered a second later.
+  first.network = 'slow';
+  await clock.pass(3_000);
+  first.network = 'hanging';
+  await clock.pass(7_999);
+  assert.equal(first.isHeld(), true);
+  await clock.pass(1);
+  assert.equal(first.isHeld(), false);
+});
+
 test('a lease that somebody else took is lost at the next renewal', async () => {
   const { clock, server, first } = world();
   await clock.pass(5_000);
@@ -147,9 +160,10 @@ for (const isCutOff of [false, true]) {
 
 test('a newcomer whose try to make the lease came to nothing takes no other that vanished meanwhile', async () => {
   const { clock, server, first, second } = world();
-  // Both find none, and the second one makes it.
+  // Both find none, and the second one makes it. It leads on for longer than the first one's try is old.
   first.network = 'hanging';
-  await clock.pass(6_000);
+  second.chance = 0.999;
+  await clock.pass(7_300);
   assert.equal(second.isWorking, true);
   second.network = 'hanging';
   server.lease = undefined;

@@ -113,17 +113,34 @@ test('a renewal whose answer was lost is found again', async () => {
   assert.deepEqual([first.isWorking, second.isWorking], [true, false]);
 });
 
-test('a renewal counts from when it was sent, not from when it was answered', async () => {
-  const { clock, first } = world();
-  await clock.pass(5_000);
-  // Sent after six seconds, answered a second later.
-  first.network = 'slow';
-  await clock.pass(3_000);
+for (const [what, untilMs] of [
+  ['a new lease', 0],
+  ['a renewal', 5_000],
+] as const) {
+  test(`${what} counts from when it was sent, not from when it was answered`, async () => {
+    const { clock, first } = world();
+    if (untilMs > 0) await clock.pass(untilMs);
+    // Sent within a second from here, answered a second after that.
+    first.network = 'slow';
+    await clock.pass(untilMs === 0 ? 2_000 : 3_000);
+    first.network = 'hanging';
+    await clock.pass(7_999);
+    assert.equal(first.isHeld(), true);
+    await clock.pass(1);
+    assert.equal(first.isHeld(), false);
+  });
+}
+
+test('on shutdown a lease that is with somebody else by then is not released', async () => {
+  const { clock, server, first, second } = world();
+  // Its try to take the lease never arrives, and the other one takes it.
   first.network = 'hanging';
-  await clock.pass(7_999);
-  assert.equal(first.isHeld(), true);
-  await clock.pass(1);
-  assert.equal(first.isHeld(), false);
+  await clock.pass(3_000);
+  first.network = 'up';
+  first.shutdown.abort();
+  await clock.pass(30_000);
+  assert.equal(await first.ended, 'released');
+  assert.deepEqual([second.isWorking, server.lease?.holder], [true, 'second']);
 });
 
 test('a lease that somebody else took is lost at the next renewal', async () => {

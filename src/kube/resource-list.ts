@@ -34,7 +34,7 @@ interface Page<T> extends Listed<T> {
 export type List<T> = (heard: (page: readonly T[]) => void, signal: AbortSignal) => Promise<Listed<T>>;
 
 const mostObjects = 500;
-/** Eight times what 500 ordinary resources take: parsed, it is a few times as much for a moment. */
+/** Room for 33 KiB in each of 500. A page of 64 MiB, as text and parsed, would be more memory than the chart gives. */
 const maxPageBytes = 16 * 1024 * 1024;
 
 /**

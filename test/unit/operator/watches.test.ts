@@ -23,6 +23,8 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
     child: () => logger,
   };
   const forbidden = new Set<string>(refused);
+  /** What each request asks for. */
+  const selected: string[] = [];
   /** Does not answer. */
   const down = new Set<string>();
   const admit = (verb: string, namespace: string): void => {
@@ -30,12 +32,14 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
     if (forbidden.has(namespace)) throw new ClusterError('Forbidden', `may not ${verb} in ${namespace}`);
   };
   const transport: Transport = {
-    call: async ({ address: { namespace = 'all' } }) => {
+    call: async ({ address: { namespace = 'all' }, query }) => {
+      selected.push(`list ${query?.['labelSelector']}`);
       admit('list', namespace);
       const metadata = { namespace, name: 'docs', uid: namespace, resourceVersion: '1' };
       return { metadata: { resourceVersion: '1' }, items: [{ metadata, status: { active: {} } }] };
     },
-    stream: async ({ address: { namespace = 'all' } }, signal) => {
+    stream: async ({ address: { namespace = 'all' }, query }, signal) => {
+      selected.push(`watch ${query?.['labelSelector']}`);
       admit('watch', namespace);
       return (async function* () {
         for (const event of events) yield Buffer.from(`${JSON.stringify(event)}\n`);
@@ -72,7 +76,7 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
     longestPassMs: () => 0,
     passTimeoutMs: 1,
   });
-  return { clock, lines, events, forbidden, down, wakes, contests, watches, ready, stop, running };
+  return { clock, lines, events, forbidden, down, selected, wakes, contests, watches, ready, stop, running };
 }
 
 test('without namespaces there is one watch across the cluster, with names twice there is one each', async () => {
@@ -91,6 +95,15 @@ test('without namespaces there is one watch across the cluster, with names twice
     stop.abort();
     await running;
   }
+});
+
+test('lists, audits and watches ask for what is ours, and for nothing else', async () => {
+  const { clock, selected, stop, running } = start([]);
+  await clock.pass(40 * 60_000);
+  const ours = '!staticexport.dev/instance';
+  assert.deepEqual(new Set(selected), new Set([`list ${ours}`, `watch ${ours}`]));
+  stop.abort();
+  await running;
 });
 
 test('a namespace that is refused from the start keeps no other from being ready, is named once and counted', async () => {

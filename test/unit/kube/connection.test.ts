@@ -98,6 +98,19 @@ test('credentials that cannot be had are an error that may heal, without their p
   });
 });
 
+test('nothing configured anywhere is an error that says what to give, and no server on localhost', () => {
+  const { HOME, KUBECONFIG } = process.env;
+  try {
+    process.env['HOME'] = join(folder, 'nobody');
+    delete process.env['KUBECONFIG'];
+    const nothing = { kubeconfig: undefined, context: undefined, isInCluster: false };
+    assert.throws(() => openConnection(nothing), { code: 'NoCluster', message: /give --kubeconfig/ });
+  } finally {
+    if (HOME !== undefined) process.env['HOME'] = HOME;
+    if (KUBECONFIG !== undefined) process.env['KUBECONFIG'] = KUBECONFIG;
+  }
+});
+
 const refusals: readonly (readonly [name: string, open: () => unknown, code: string, message: RegExp])[] = [
   ['no such file', () => open(join(folder, 'none')), 'UnreadableKubeconfig', /ENOENT/],
   [

@@ -188,9 +188,10 @@ class Walk {
     return key;
   }
 
-  finish(key: string): void {
+  /** Here a key may be under way twice, once as an edit and once not. */
+  finish({ key, isEdit }: Taken): void {
     const [done] = this.#underWay.splice(
-      this.#underWay.findIndex((one) => one.key === key),
+      this.#underWay.findIndex((one) => one.key === key && one.isEdit === isEdit),
       1,
     );
     const isIdle = [...this.#waiting, ...this.#underWay].every(({ lane }) => lane !== done?.lane);
@@ -240,7 +241,7 @@ test('property: who is next is who would be found by walking all lanes', () => {
           const [done] = underWay.splice(one.which % Math.max(1, underWay.length), 1);
           if (done === undefined) continue;
           keys.finish(done);
-          walk.finish(done.key);
+          walk.finish(done);
         }
       }
     }),

@@ -3,7 +3,7 @@
 // itself, so behind one the guard judges literal hosts only (link-request.ts does).
 
 import { getCACertificates } from 'node:tls';
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { guardedLookup } from '../runtime/guarded-lookup.ts';
 
 /** As in the usual variables; read by `bin`, handed in as data. */
@@ -49,7 +49,10 @@ export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
     httpsProxy: proxy.httpsProxy ?? '',
     noProxy: proxy.noProxy ?? '',
     requestTls: tls,
-    proxyTls: tls,
+    proxyTls: { ...tls, allowH2: false },
+    connectTimeout: idleTimeoutMs,
+    // Left alone, undici waits five minutes for the answer to a CONNECT, and meanwhile no request has that connection.
+    clientFactory: (origin, rest) => new Pool(origin, { ...rest, headersTimeout: idleTimeoutMs }),
   });
 }
 

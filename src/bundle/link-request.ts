@@ -4,6 +4,7 @@
 
 import { type Dispatcher, request } from 'undici';
 import { InternalAddressError, isInternalHost } from '../runtime/guarded-lookup.ts';
+import { unlessAborted } from '../runtime/patience.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { BundleError } from './bundle-error.ts';
 import { oddAnswer } from './odd-answer.ts';
@@ -53,7 +54,7 @@ function nextHop(from: URL, location: string | undefined): URL {
 
 async function send(url: URL, options: LinkRequestOptions, signal: AbortSignal): Promise<LinkAnswer> {
   try {
-    return await request(url, {
+    const answer = request(url, {
       dispatcher: options.dispatcher,
       method: 'GET',
       headers: {
@@ -64,6 +65,8 @@ async function send(url: URL, options: LinkRequestOptions, signal: AbortSignal):
       },
       signal,
     });
+    // A connection that is being made heeds no signal.
+    return await unlessAborted(answer, signal, () => signal.reason);
   } catch (error) {
     throw networkFault(error, signal);
   }

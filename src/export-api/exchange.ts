@@ -4,6 +4,7 @@
 
 import { type Dispatcher, getGlobalDispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
+import { unlessAborted } from '../runtime/patience.ts';
 import { withinLimit } from '../runtime/time-limit.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { ExportApiError } from './answers.ts';
@@ -49,7 +50,8 @@ export function createExchange(options: ExchangeOptions): Exchange {
     }
     return withinLimit(options.clock, options.timeoutMs, signal, async (limit) => {
       try {
-        return await send(options, base, request, limit);
+        // A connection that is being made heeds no signal, and one through a proxy no limit of ours either.
+        return await unlessAborted(send(options, base, request, limit), limit, () => limit.reason);
       } catch (error) {
         throw failureOf(error, signal, limit, options.timeoutMs);
       }

@@ -5,9 +5,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../runtime/clock.ts';
+import { unlessAborted } from '../runtime/patience.ts';
 import { withinLimit } from '../runtime/time-limit.ts';
 import { type Connection, ConnectionError, type Credentials } from './connection.ts';
-import { unlessAborted } from './patience.ts';
 
 export interface SharedCredentials {
   /**

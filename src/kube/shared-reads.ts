@@ -4,9 +4,9 @@
 // that hangs hold up those that were asked for later.
 
 import type { Clock } from '../runtime/clock.ts';
+import { unlessAborted } from '../runtime/patience.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { ObjectCluster } from './cluster.ts';
-import { unlessAborted } from './patience.ts';
 import { describeAddress, secrets } from './resource-path.ts';
 
 /** Longest wait for the request before, whose answer may be older than the asking. */

@@ -42,6 +42,8 @@ const silent = createServer((socket) => {
   socket.on('error', () => {});
 });
 const silentConnections = new Set<Socket>();
+/** A host of its own: ports of one share its places. */
+const silentHost = '127.0.0.2';
 
 interface Relay {
   readonly port: number;
@@ -98,7 +100,7 @@ const presentTo = async (name: string, certificate: Promise<CertifiedKey>): Prom
 before(async () => {
   vendor = await startVendor();
   authority = await createAuthority();
-  silent.listen(0, '127.0.0.1');
+  silent.listen(0, silentHost);
   await once(silent, 'listening');
   for (const [name] of cases) {
     relays.set(name, await startRelay(await authority.issueServer(names)));
@@ -116,7 +118,7 @@ before(async () => {
       stringData: { apiKey: goodKey },
     },
     ...Array.from({ length: 20 }, (_, index) =>
-      staticExport(`hanging-${index}`, { baseUrl: `http://127.0.0.1:${portOf(silent)}` }),
+      staticExport(`hanging-${index}`, { baseUrl: `http://${silentHost}:${portOf(silent)}` }),
     ),
     ...cases.map(([name]) =>
       staticExport(name, { baseUrl: `https://127.0.0.1:${relays.get(name)?.port}/api` }),
@@ -125,6 +127,7 @@ before(async () => {
   operator = await startOperator(world, [
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
+    `--allowed-api-hosts=127.0.0.1,${silentHost}`,
     `--watch-namespaces=${namespace}`,
     `--extra-ca-file=${caFile}`,
     '--request-timeout=60s',

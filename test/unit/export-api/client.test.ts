@@ -260,16 +260,12 @@ test('a deadline that passes is RequestTimeout, before the headers and in the mi
   for (const behaviour of [hang, stall]) {
     answer = behaviour;
     // The deadline is under the test's control: it passes when the request has arrived.
-    const passed = new AbortController();
-    const clock = {
-      ...systemClock,
-      deadline: (_ms: number, parent?: AbortSignal) =>
-        AbortSignal.any([passed.signal, ...(parent === undefined ? [] : [parent])]),
-    };
+    const passed = Promise.withResolvers<void>();
+    const clock = { ...systemClock, after: () => passed.promise };
     const arrived = once(server, 'request');
     const pending = failure(client({ clock, timeoutMs: 1234 }).readJob('se_1', never));
     await arrived;
-    passed.abort();
+    passed.resolve();
     const error = await pending;
     assert.equal(error.code, 'RequestTimeout');
     assert.match(error.message, /1234 ms/);

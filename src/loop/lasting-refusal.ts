@@ -59,10 +59,12 @@ export function believeRefusal(
     reads.delete(id);
     return;
   }
-  if (conditions?.some((one) => one.type === 'Stalled' && one.reason === reasons[place])) return;
+  const isTold = conditions?.some(({ reason }) => reason === reasons[place]) === true;
   const now = clock.monotonic();
   const known = reads.get(id);
-  const since = known === undefined || now - known.seenAt > forgottenAfterMs ? now : known.since;
+  const isAnew = known === undefined || now - known.seenAt > forgottenAfterMs;
+  // Told once, it stays believed when status comes to tell of something else.
+  const since = isTold ? Number.NEGATIVE_INFINITY : isAnew ? now : known.since;
   reads.set(id, { since, seenAt: now });
   if (now - since < (patienceMs.get(refusal.code) ?? Number.POSITIVE_INFINITY)) throw refusal;
 }

@@ -174,6 +174,19 @@ for (const suspend of [false, true]) {
   });
 }
 
+test('rule 6: what a process believes by status it believes on when status tells of something else (life 753)', async () => {
+  const world = await calmWorld();
+  request(world, 'now');
+  withoutSecret(world, keySecret.name, fail);
+  await world.until(() => world.condition('Exported') === 'False/KeyUnreadable', 20 * minuteMs);
+  world.restart();
+  await world.run(minuteMs, ({ error }) => assert.equal(error, undefined));
+  world.editSpec({ suspend: true });
+  world.prompt();
+  await world.run(5 * minuteMs, ({ error }) => assert.equal(error, undefined));
+  assert.notEqual(world.condition('Exported'), 'False/KeyUnreadable');
+});
+
 test('rule 6: a publication that status does not know, and that nobody may confirm, is told when it lasts', async () => {
   const world = await publishedWorld();
   const { active } = world.status();

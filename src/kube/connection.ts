@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
-import { findFault } from '../runtime/authorities.ts';
+import { findFault, holdsCertificate } from '../runtime/authorities.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { endPluginsOn } from './exec-plugin.ts';
 
@@ -127,7 +127,8 @@ async function authenticate(config: KubeConfig, signal: AbortSignal): Promise<Cr
     throw unreadable(config, cause);
   }
   const credentials: Credentials = { headers: headersOf(options), tls: tlsOf(options) };
-  const fault = credentials.tls.ca === undefined ? undefined : findFault(credentials.tls.ca);
+  const { ca } = credentials.tls;
+  const fault = ca === undefined || holdsCertificate(ca) ? undefined : findFault(ca);
   if (fault !== undefined) throw authorityUnusable(fault.why, fault.cause);
   // The server would take the request for anybody's and forbid it, and the words would blame the role.
   if (isSomebody(config) && !provesSomebody(credentials)) {

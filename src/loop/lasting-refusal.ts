@@ -3,6 +3,7 @@
 // Refuses: guessing at what was not read. Invariant: nothing is believed before it has been so for its time, on this
 // process's clock, in every pass that got so far.
 
+import { readInstant } from '../staticexport/instant.ts';
 import type { StalledReason } from '../staticexport/reasons.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
@@ -15,7 +16,7 @@ const refusalPatienceMs = 10_000;
 /** One object that cannot be read (a broken encryption provider) while the resource itself can. */
 const outagePatienceMs = 10 * 60_000;
 /** After a longer silence nobody knows what was in between. Longer than any back-off, or pause between two looks. */
-const forgottenAfterMs = 30 * 60_000;
+const forgottenAfterMs = 7 * 60_000;
 
 /** What status says of a place that is not answered for long. */
 const reasons: Readonly<Record<ReadPlace, StalledReason>> = {
@@ -50,7 +51,7 @@ export function believeRefusal(
   place: ReadPlace,
   refusal: ClusterError | undefined,
   metadata: ObjectMeta,
-  { conditions }: Pick<Status, 'conditions'>,
+  status: Pick<Status, 'conditions' | 'active'>,
   { memory, clock }: Pick<PassEdge, 'memory' | 'clock'>,
 ): void {
   const id = resourceId(metadata);
@@ -59,12 +60,20 @@ export function believeRefusal(
     reads.delete(id);
     return;
   }
-  const isTold = conditions?.some(({ reason }) => reason === reasons[place]) === true;
+  const isTold = status.conditions?.some(({ reason }) => reason === reasons[place]) === true;
   const now = clock.monotonic();
   const known = reads.get(id);
   const isAnew = known === undefined || now - known.seenAt > forgottenAfterMs;
   // Told once, it stays believed when status comes to tell of something else.
   const since = isTold ? Number.NEGATIVE_INFINITY : isAnew ? now : known.since;
   reads.set(id, { since, seenAt: now });
-  if (now - since < (patienceMs.get(refusal.code) ?? Number.POSITIVE_INFINITY)) throw refusal;
+  if (now - since < patienceOf(refusal, status, clock.now())) throw refusal;
+}
+
+/** Nobody waits for the end of a link: what its refresh needs is given up, or gone on without, well before. */
+function patienceOf({ code }: ClusterError, { active }: Pick<Status, 'active'>, now: number): number {
+  const mostMs = patienceMs.get(code) ?? Number.POSITIVE_INFINITY;
+  const expiresAt = readInstant(active?.linkExpiresAt);
+  if (expiresAt === undefined) return mostMs;
+  return Math.min(mostMs, Math.max(refusalPatienceMs, (expiresAt - now) / 4));
 }

@@ -2,8 +2,15 @@
 // of the other: a deletion overtakes its event, and a 404 may come of a server that does not know the object yet.
 // Invariants: what the watches know is looked at again; what they saw go is not asked for without end.
 
-import type { Cluster } from '../loop/ports.ts';
+import type { Cluster, ObjectMeta } from '../loop/ports.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
+
+/** Whether the watches know a resource, and of no deletion. */
+export function isPresent(
+  known: { readonly metadata: Pick<ObjectMeta, 'deletionTimestamp'> } | undefined,
+): boolean {
+  return known !== undefined && known.metadata.deletionTimestamp === undefined;
+}
 
 /** The event of an ordinary deletion is here long before. */
 const doubtMs = 60_000;

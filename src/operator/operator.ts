@@ -10,6 +10,7 @@ import { adminApp } from '../runtime/admin-port.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
+import { isPresent } from './absence.ts';
 import { laneOfHost } from './api-host.ts';
 import { watchSkew } from './clock-skew.ts';
 import { type ElectionTimes, runElection } from './election.ts';
@@ -71,10 +72,7 @@ export async function runOperator(
     contested: createRivalPace(clock, feed.wakeAfter),
   });
   const reports = createReports(watches, clock);
-  const isKnown = (key: string): boolean => {
-    const known = watches.get(key);
-    return known !== undefined && known.metadata.deletionTimestamp === undefined;
-  };
+  const isKnown = (key: string): boolean => isPresent(watches.get(key));
   const lifeLeftMs = (key: string): number | undefined => {
     const expiresAt = watches.get(key)?.facts.linkExpiresAt;
     return expiresAt === undefined ? undefined : expiresAt - clock.now();

@@ -5,6 +5,7 @@
 import type { Observed, PassOutcome } from '../loop/edge.ts';
 import type { ObjectKey } from '../loop/ports.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { isPresent } from './absence.ts';
 import type { FailedPass } from './controller.ts';
 import type { KnownResource } from './known-resource.ts';
 import type { ResourceReport } from './report-metrics.ts';
@@ -48,7 +49,10 @@ export function createReports(watches: Pick<Watches, 'get'>, clock: Pick<Clock, 
       const before = last.get(id);
       const observed = seenBy(outcome, failed, before);
       if (observed === undefined) return;
-      if (outcome !== undefined && outcome.wakeAfterMs === undefined) last.delete(id);
+      const isGone = outcome !== undefined && outcome.wakeAfterMs === undefined;
+      // One read that did not find it says nothing while the watches know it: what was seen last is shown on.
+      if (isGone && isPresent(watches.get(id))) return;
+      if (isGone) last.delete(id);
       else
         last.set(id, {
           key,

@@ -165,8 +165,9 @@ export class WaitingKeys {
     const turn = this.#turns.next(waits);
     const isMostUrgent = turn === urgencies.find(waits);
     const chosen = (isMostUrgent ? this.#firstOwed() : undefined) ?? (turn && this.#first(turn));
-    // Not counted above: an edit in a place of its own takes nobody's turn.
-    if (chosen !== undefined) this.#turns.note(chosen.entry.urgency, waits);
+    // Not counted above: an edit in a place of its own takes nobody's turn. Nor does what a lane owed give the others of
+    // its urgency theirs.
+    if (turn !== undefined) this.#turns.note(turn, waits);
     return chosen;
   }
 

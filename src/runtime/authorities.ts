@@ -23,6 +23,21 @@ export async function readAuthorities(file: string | undefined): Promise<string 
   throw new PublishableError('ExtraCaInvalid', words, { cause: fault.cause });
 }
 
+/**
+ * Whether a TLS handshake can do something with it: one damaged certificate beside good ones is no reason for OpenSSL to
+ * refuse these, and PEM has two names for them (RFC 7468 §5).
+ */
+export function holdsCertificate(pem: string): boolean {
+  const blocks = pem.match(/-----BEGIN (X509 )?CERTIFICATE-----.*?-----END \1?CERTIFICATE-----/gs) ?? [];
+  return blocks.some((block) => {
+    try {
+      return new X509Certificate(block).raw.length > 0;
+    } catch {
+      return false;
+    }
+  });
+}
+
 /** Why this is no text of certificates in PEM, in words that go on after a colon; `undefined` where it is one. */
 export function findFault(pem: string): { readonly why: string; readonly cause?: unknown } | undefined {
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];

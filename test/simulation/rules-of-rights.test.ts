@@ -174,6 +174,41 @@ for (const suspend of [false, true]) {
   });
 }
 
+const unanswered: readonly {
+  what: string;
+  taken: (cluster: Cluster) => Partial<Cluster>;
+  isKept: boolean;
+}[] = [
+  {
+    what: 'a ConfigMap',
+    taken: () => ({ readConfigMap: (key) => fail(`"get" on configmaps "${key.name}"`) }),
+    isKept: true,
+  },
+  {
+    what: 'an output',
+    taken: ({ readSecret }) => ({
+      readSecret: (key, signal) =>
+        key.name === outputName ? fail(`"get" on secrets "${key.name}"`) : readSecret(key, signal),
+    }),
+    isKept: false,
+  },
+];
+
+for (const { what, taken, isKept } of unanswered) {
+  test(`rule 1: ${what} behind an error is waited for no longer than a link of 15 minutes can wait`, async () => {
+    const world = await publishedWorld();
+    await world.run(Date.parse(world.status().nextRefreshTime ?? '') - world.clock.now() - minuteMs);
+    withoutRights(world, taken);
+    await world.run(hourMs, () => {
+      assert.ok(world.isLinkLive() || !isKept, 'it could be refreshed, and died');
+      assert.ok(
+        world.isLinkLive() || world.condition('LinkFresh') === 'False/Dead',
+        'a dead link is called fresh',
+      );
+    });
+  });
+}
+
 test('rule 6: what a process believes by status it believes on when status tells of something else (life 753)', async () => {
   const world = await calmWorld();
   request(world, 'now');

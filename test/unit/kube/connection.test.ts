@@ -55,6 +55,21 @@ test('an authority that is none is refused by the name of its field, before any 
   });
 });
 
+test('an authority beside a damaged one, or under the older name, is taken: OpenSSL takes it too', async () => {
+  const damaged = authority.replace(/\n[A-Za-z0-9+/]{20}/, `\n${'A'.repeat(20)}`);
+  const older = authority.replaceAll('CERTIFICATE', 'X509 CERTIFICATE');
+  for (const [name, text] of Object.entries({ beside: `${authority}\n${damaged}`, older })) {
+    const data = Buffer.from(text).toString('base64');
+    const file = write(name, { server: 'https://h', 'certificate-authority-data': data }, { token: 'abc' });
+    assert.equal(String((await open(file).authenticate(never)).tls.ca), text);
+  }
+  const file = write('damaged', {
+    server: 'https://h',
+    'certificate-authority-data': Buffer.from(damaged).toString('base64'),
+  });
+  await assert.rejects(open(file).authenticate(never), { message: /certificate 1 in it is damaged/ });
+});
+
 test('a token file is read, without its last line end', async () => {
   const tokenFile = join(folder, 'token');
   writeFileSync(tokenFile, 'from-file\n');

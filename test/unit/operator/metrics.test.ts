@@ -194,10 +194,14 @@ test('a resource of which no pass came to its end is shown, until it is gone', a
 });
 
 test('a resource that is gone leaves nothing', async () => {
-  const { reports, scrape } = start();
+  const { reports, scrape, wall } = start();
   reports.put(key, outcome());
   assert.match(await scrape(), new RegExp(`staticexport_ready\\{${label}\\} 1`));
+  wall.isKnown = false;
   reports.put(key, { wakeAfterMs: undefined, because: 'gone', observed: undefined });
+  assert.doesNotMatch(await scrape(), /name="docs"/);
+  // Made again under the same name, it is shown once a pass has seen it.
+  wall.isKnown = true;
   assert.doesNotMatch(await scrape(), /name="docs"/);
 });
 

@@ -31,6 +31,36 @@ test('edits without end take no turn of what is due, in its own lane or in all o
   }
 });
 
+test('what one lane owes to those behind its edits is no turn of others: a due key elsewhere has its own', () => {
+  const keys = lanes(4, 4, 2);
+  const underWay: Taken[] = [];
+  let count = 0;
+  const putMore = (urgency: 'edited' | 'due'): void => {
+    count += 1;
+    keys.put(`busy/${count}`, urgency, 0);
+  };
+  // Two places are held by what hangs elsewhere.
+  for (const key of ['hanging/1', 'hanging/2']) keys.put(key, 'due', 0);
+  while (keys.take() !== undefined);
+  for (let index = 0; index < 20; index += 1) {
+    putMore('edited');
+    putMore('due');
+  }
+  keys.put('other/due', 'due', 0);
+  for (let turn = 0; turn < 500; turn += 1) {
+    for (let taken = keys.take(); taken !== undefined; taken = keys.take()) {
+      if (taken.key === 'other/due') return;
+      underWay.push(taken);
+      putMore(taken.isEdit ? 'edited' : 'due');
+    }
+    // Edits are quick: nine of them end while one that was due does.
+    const isEdit = turn % 10 !== 9;
+    const at = underWay.findIndex((one) => one.isEdit === isEdit);
+    if (at >= 0) for (const done of underWay.splice(at, 1)) keys.finish(done);
+  }
+  assert.fail('not taken');
+});
+
 test('an edit that ends gives its place back as what it was: to edits first', () => {
   const keys = lanes(1, 9, 1);
   for (const key of ['a/1', 'a/2']) keys.put(key, 'edited', 0);

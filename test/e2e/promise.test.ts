@@ -305,7 +305,7 @@ suite('the promise', () => {
   });
 
   test('all servers ended at once come back from their volumes: no vendor, no peer, no link', async () => {
-    await switchOff(nodes, world);
+    await switchOff(nodes);
     await sure.served('second words');
     await sure.agreeing();
   });

@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
 import type { TestNodes } from '../support/node/node.ts';
-import { applyObjects, kubectl, listPods } from '../support/node/pods.ts';
+import { applyObjects, kubectl } from '../support/node/pods.ts';
 import { servers, siteSpace, storageClassName, type TwoCharts, volume } from './two-charts.ts';
 
 const charts = new URL('../../charts/', import.meta.url).pathname;
@@ -43,14 +44,32 @@ export async function giveVolumes(nodes: TestNodes, world: TwoCharts): Promise<s
   return recipe.map((words) => words.join(' ')).join('\n');
 }
 
-/** Ends every server at the same time, as a cluster that is switched off does. */
-export async function switchOff(nodes: TestNodes, world: TwoCharts): Promise<void> {
-  const pods = await listPods(nodes, siteSpace, servers);
+/**
+ * Ends every server at the same time, as a cluster that is switched off does. That they ended is seen by their uids:
+ * kubectl waits for names, and those of a StatefulSet are back before it looks.
+ */
+export async function switchOff(nodes: TestNodes): Promise<void> {
+  const former = await listUids(nodes);
+  assert.ok(former.length > 0);
+  await kubectl(nodes, ['delete', 'pods', inSite, `--selector=${servers}`, '--wait=false']);
   try {
-    // Many times what a pod is given to end in.
-    await world.kubectl(['delete', 'pods', ...pods, inSite, '--timeout=120s']);
+    await eventually(
+      'the end of every server',
+      async () => {
+        const present = await listUids(nodes);
+        return former.every((uid) => !present.includes(uid)) || undefined;
+      },
+      // Many times what a pod is given to end in.
+      { timeoutMs: 120_000 },
+    );
   } catch (cause) {
     const found = await kubectl(nodes, ['describe', 'pods', inSite, `--selector=${servers}`]);
     throw new Error(`servers that do not end:\n${found}`, { cause });
   }
+}
+
+async function listUids(nodes: TestNodes): Promise<readonly string[]> {
+  const path = '--output=jsonpath={.items[*].metadata.uid}';
+  const text = await kubectl(nodes, ['get', 'pods', inSite, `--selector=${servers}`, path]);
+  return text.split(' ').filter((uid) => uid !== '');
 }

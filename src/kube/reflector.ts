@@ -65,13 +65,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
   const outage = new Outage(options.report);
   const proof = new WatchProof(clock);
   const listAll = createList(options);
-  const list = (signal: AbortSignal, take: (page: readonly T[]) => void = () => {}) => {
-    const heard = (page: readonly T[]): void => {
-      proof.listed();
-      take(page);
-    };
-    return listAll(heard, signal);
-  };
+  const list = (signal: AbortSignal) => listAll(() => proof.listed(), signal);
   const audit = new WatchAudit({ cache, list, outage, clock, random });
   let place: string | undefined;
   let synced = false;
@@ -83,17 +77,9 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
     options.wake(cacheKey(object.metadata), isGoing ? 'gone' : synced ? 'changed' : 'listed');
   };
 
-  const keepAndWake = (object: T): void => {
-    if (cache.put(object)) wakeFor(object);
-  };
-
-  /** Of the first list of all, there is nothing to compare it with: what is there is worked on while the rest comes. */
-  const takePage = (page: readonly T[]): void => {
-    if (!synced) for (const object of page) keepAndWake(object);
-  };
-
+  /** Whole before any of it is worked on: an edit is heard of after it, and would wait for the passes between its pages. */
   const relist = async (signal: AbortSignal): Promise<void> => {
-    const { objects, resourceVersion } = await list(signal, takePage);
+    const { objects, resourceVersion } = await list(signal);
     if (outage.of('heldBack') !== undefined) audit.count(cache.differences(objects).length);
     const { changed, gone } = cache.replace(objects);
     place = resourceVersion;
@@ -113,7 +99,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
     audit.touch(key);
     place = object.metadata.resourceVersion;
     if (event.type !== 'DELETED') {
-      keepAndWake(object);
+      if (cache.put(object)) wakeFor(object);
     } else if (cache.drop(key)) options.wake(key, 'gone');
   };
 

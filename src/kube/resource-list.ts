@@ -30,8 +30,8 @@ interface Page<T> extends Listed<T> {
   readonly next: string | undefined;
 }
 
-/** @param heard told of every page that came, before the next one is asked for */
-export type List<T> = (heard: (page: readonly T[]) => void, signal: AbortSignal) => Promise<Listed<T>>;
+/** @param heard told of every page that came */
+export type List<T> = (heard: () => void, signal: AbortSignal) => Promise<Listed<T>>;
 
 const mostObjects = 500;
 /** Room for 33 KiB in each of 500. A page of 64 MiB, as text and parsed, would be more memory than the chart gives. */
@@ -65,7 +65,7 @@ export function createList<T>(source: ListSource<T>): List<T> {
     const objects: T[] = [];
     for (let next: string | undefined; ; ) {
       const page = await readFitting(next, signal);
-      heard(page.objects);
+      heard();
       objects.push(...page.objects);
       ({ next } = page);
       if (next === undefined) return { objects, resourceVersion: page.resourceVersion };
@@ -76,7 +76,7 @@ export function createList<T>(source: ListSource<T>): List<T> {
   const readWhole: List<T> = async (heard, signal) => {
     try {
       const page = await readPage(source, { query: {} }, signal);
-      heard(page.objects);
+      heard();
       return page;
     } catch (error) {
       if (!isTooLarge(error)) throw error;

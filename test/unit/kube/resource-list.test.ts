@@ -28,9 +28,11 @@ function startList(sizes: readonly number[]) {
     resource: staticExports,
     keep: ({ metadata }) => metadata.name,
   });
-  const heard: string[] = [];
-  const read = () => list((page) => heard.push(...page), never);
-  return { server, read, heard };
+  const heard = { pages: 0 };
+  const count = (): void => {
+    heard.pages += 1;
+  };
+  return { server, read: () => list(count, never), heard };
 }
 
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `o${index}`);
@@ -41,7 +43,7 @@ test('a page that is too large is asked for with half as many objects, from the 
   const { server, read, heard } = startList(sizes);
   const { objects, resourceVersion } = await read();
   assert.deepEqual(objects, names(800));
-  assert.deepEqual(heard, names(800));
+  assert.equal(heard.pages, 6);
   assert.equal(resourceVersion, '10');
   assert.deepEqual(take(server.asked), [
     '500 from 0',

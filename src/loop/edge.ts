@@ -27,6 +27,8 @@ export interface PassEdge {
   readonly events: Events;
   /** Asks for another pass: what the resource was waiting for in the background has ended. Never throws. */
   readonly wake: (key: ObjectKey) => void;
+  /** Whether whoever watches the resources knows this one, and of no deletion: what one read misses may be there. */
+  readonly isKnown: (key: ObjectKey) => boolean;
   readonly clock: Clock;
   /** For Idempotency-Keys only. */
   readonly random: Random;

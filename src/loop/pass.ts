@@ -77,7 +77,8 @@ interface Publishing {
 export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSignal): Promise<PassOutcome> {
   const object = await edge.cluster.readStaticExport(key, signal);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
-    forgetResource(edge.memory, key);
+    // A wait that the API asked for, and a clock that was set back, hold for whoever is only not found.
+    if (!edge.isKnown(key)) forgetResource(edge.memory, key);
     const because = object === undefined ? 'gone' : 'deleting';
     return { wakeAfterMs: undefined, because, observed: undefined };
   }

@@ -86,6 +86,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     bundles: outside.bundles,
     events,
     wake: ({ namespace, name }) => queue.add(`${namespace}/${name}`, 'due'),
+    isKnown: ({ namespace, name }) => parts.isKnown(`${namespace}/${name}`),
     clock,
     random,
     logger,

@@ -244,3 +244,27 @@ test('rule 3: an id is saved over a cluster that is away for a moment, keys hono
   await world.until(() => world.condition('Ready') === 'True/Published');
   assert.equal(world.vendor.jobs.size, 1);
 });
+
+test('rule 8: a Retry-After outlasts a read that does not find what is there, and not its deletion (life 2755)', async () => {
+  const world = await publishedWorld();
+  world.vendor.failing = 'RateLimited';
+  world.vendor.retryAfterMs = 2 * hourMs;
+  request(world, 'now');
+  await world.run(minuteMs);
+  const waits = () => [...world.memory().gates.values()].map(({ closedUntil }) => closedUntil);
+  const told = waits();
+  assert.equal(told.length, 1);
+  const { bend } = world;
+  world.bend = (edge, own) => {
+    const bent = bend(edge, own);
+    return { ...bent, cluster: { ...bent.cluster, readStaticExport: async () => undefined } };
+  };
+  world.prompt();
+  assert.equal((await world.turn()).outcome?.because, 'gone');
+  assert.deepEqual(waits(), told);
+  world.bend = bend;
+  world.cluster.remove(resource);
+  world.prompt();
+  assert.equal((await world.turn()).outcome?.because, 'gone');
+  assert.deepEqual(waits(), []);
+});

@@ -83,7 +83,7 @@ export class World {
     requestTimeoutMs,
     inspectTimeoutMs: 10 * 60_000,
   };
-  readonly #own: Pick<PassEdge, 'events' | 'wake' | 'random' | 'logger'>;
+  readonly #own: Pick<PassEdge, 'events' | 'wake' | 'isKnown' | 'random' | 'logger'>;
   readonly #ports: FaultyPorts;
   #process = new AbortController();
   #memory: ProcessMemory = createMemory(this.#process.signal);
@@ -102,7 +102,8 @@ export class World {
     this.#ports = new FaultyPorts(this.cluster, this.vendor, () => this.#beOvertaken());
     const events = { record: (_object: object, note: EventNote) => this.events.push(note) };
     const [random, logger] = [this.dice.random(), loggerInto(this.logs)];
-    this.#own = { events, wake: () => this.#wake(), random, logger };
+    const isKnown = (key: ObjectKey): boolean => this.cluster.isWatched(key);
+    this.#own = { events, wake: () => this.#wake(), isKnown, random, logger };
     this.vendor.readMark = () => this.status().start?.key;
     if (this.target !== undefined) ownDocument(this, this.target);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });

@@ -3,6 +3,7 @@
 // Invariant: no error made here holds a URL, a header or a body.
 
 import { type Dispatcher, request } from 'undici';
+import { unknownAuthorityCodes } from '../runtime/authorities.ts';
 import { InternalAddressError, isInternalHost } from '../runtime/guarded-lookup.ts';
 import { unlessAborted } from '../runtime/patience.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
@@ -72,15 +73,6 @@ async function send(url: URL, options: LinkRequestOptions, signal: AbortSignal):
   }
 }
 
-/** OpenSSL's words for a chain that leads to nobody we know. */
-const untrusted: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
 /** What a thrown network error means; ours pass through, an abort gives the signal's own reason. */
 export function networkFault(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof BundleError) return error;
@@ -89,7 +81,7 @@ export function networkFault(error: unknown, signal: AbortSignal): unknown {
     if (at instanceof InternalAddressError) return oddAnswer('PrivateLink');
   }
   const code = publishableCode(error);
-  const what = untrusted.has(code)
+  const what = unknownAuthorityCodes.has(code)
     ? `showed a certificate that is not trusted (${code}); where its authority is your own, name it in --extra-ca-file`
     : `did not answer or broke off (${code}); it will be tried again`;
   return new BundleError('transient', 'DownloadFailed', `the archive's storage ${what}`, { cause: error });

@@ -1,15 +1,7 @@
 // What to do about an API server whose certificate is not accepted, by the code of the refusal: whose certificate it is,
 // and which field of the kubeconfig says what is accepted. Refuses: naming a host, a path or an authority.
 
-/** Node's and OpenSSL's codes for a chain that leads to no authority we know. */
-const unknownAuthority: ReadonlySet<string> = new Set([
-  'CERT_SIGNATURE_FAILURE',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
+import { unknownAuthorityCodes } from '../runtime/authorities.ts';
 
 const adviceByCode: ReadonlyMap<string, string> = new Map([
   [
@@ -28,6 +20,6 @@ const adviceByCode: ReadonlyMap<string, string> = new Map([
 
 /** Words that go on after the code; `undefined` where it does not speak of a certificate. */
 export function adviceOn(code: string): string | undefined {
-  if (!unknownAuthority.has(code)) return adviceByCode.get(code);
+  if (!unknownAuthorityCodes.has(code)) return adviceByCode.get(code);
   return "the API server's certificate is of another authority than certificate-authority of the kubeconfig says (in a pod: the service account's ca.crt); put its authority's certificate there";
 }

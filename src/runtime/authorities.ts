@@ -1,4 +1,5 @@
-// Certificate authorities that a program trusts: the file of those beside the system's, and what such a text must hold.
+// Certificate authorities that a program trusts: the file of those beside the system's, what such a text must hold, and how a
+// handshake says that none of them is the other side's.
 // Refuses one that holds none: the mistake is seen at the start, and not as a failed handshake days later.
 
 import { X509Certificate } from 'node:crypto';
@@ -22,6 +23,16 @@ export async function readAuthorities(file: string | undefined): Promise<string 
   const words = `--extra-ca-file cannot be used: ${fault.why}; give the authorities' own certificates`;
   throw new PublishableError('ExtraCaInvalid', words, { cause: fault.cause });
 }
+
+/** Node's and OpenSSL's codes for a chain that leads to no authority we know. */
+export const unknownAuthorityCodes: ReadonlySet<string> = new Set([
+  'CERT_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
 
 /**
  * Whether a TLS handshake can do something with it: one damaged certificate beside good ones is no reason for OpenSSL to

@@ -18,13 +18,18 @@ export class PublishableError extends Error {
 const systemCode =
   /^(E[A-Z0-9_]+|UND_ERR_[A-Z_]+|ERR_[A-Z0-9_]+|CERT_[A-Z_]+|DEPTH_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|HPE_[A-Z_]+)$/;
 
+/** undici has no code of its own for a proxy that refuses the way through it, and its status is what one has to know. */
+const proxyRefusal = /^Proxy response \((\d{3})\) !== 200 when HTTP Tunneling$/;
+
 /**
- * The code of any thrown value, safe to publish: its own if it is ours, the system's (`ECONNREFUSED`),
- * the nearest one among its causes, or the class name.
+ * The code of any thrown value, safe to publish: its own if it is ours, the system's (`ECONNREFUSED`), a proxy's refusal
+ * (`PROXY_ANSWERED_407`), the nearest one among its causes, or the class name.
  */
 export function publishableCode(error: unknown): string {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
     if (at instanceof PublishableError) return at.code;
+    const proxyStatus = proxyRefusal.exec(at.message)?.[1];
+    if (proxyStatus !== undefined) return `PROXY_ANSWERED_${proxyStatus}`;
     if ('code' in at && typeof at.code === 'string' && systemCode.test(at.code)) return at.code;
   }
   return error instanceof Error ? error.name : 'UnknownError';

@@ -26,6 +26,8 @@ interface Proxy {
   askedTimes(count: number): Promise<void>;
   /** False: it takes a CONNECT and never answers. */
   isAwake: boolean;
+  /** What it says to a CONNECT instead of making a way. */
+  refusal: string | undefined;
   close(): void;
 }
 
@@ -40,6 +42,7 @@ async function startProxy(): Promise<Proxy> {
       while (proxy.asked.length < count) await once(server, 'connect');
     },
     isAwake: true,
+    refusal: undefined,
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -49,6 +52,10 @@ async function startProxy(): Promise<Proxy> {
   server.on('connect', ({ url = '' }, client) => {
     proxy.asked.push(url);
     if (!proxy.isAwake) return;
+    if (proxy.refusal !== undefined) {
+      client.end(`HTTP/1.1 ${proxy.refusal}\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
     const target = connect(Number(url.split(':')[1]), '127.0.0.1');
     sockets.push(target);
     for (const [from, to] of [
@@ -124,4 +131,11 @@ test('a proxy that answers no CONNECT costs calls their deadline, and none of th
   const next = ask();
   for (let second = 0; second < 30; second += 1) mock.timers.tick(1_000);
   assert.match(await next, /^NotFound/);
+});
+
+test('a proxy that refuses is told by its status', async () => {
+  await transport.close();
+  proxy.refusal = '403 Forbidden';
+  transport = createTransport({ ...world.connection, proxyUrl: proxy.url }, { clock, timeoutMs });
+  assert.match(await ask(), /^Unavailable: .*\(PROXY_ANSWERED_403\)/);
 });

@@ -1,5 +1,5 @@
-// Connections that links and the export API are reached over, where a proxy takes requests and answers nothing: undici
-// heeds no signal before it is connected.
+// Connections that links and the export API are reached over, where a proxy takes requests and answers nothing, for
+// undici heeds no signal before it is connected; or refuses them, for which undici has no code.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -16,8 +16,11 @@ let proxy: Server;
 let agent: Dispatcher | undefined;
 /** Of the first connection that asked for a way to somewhere. */
 let ended: Promise<void>;
+/** What it says to whoever asks for a way; absent: nothing. */
+let refusal: string | undefined;
 
 beforeEach(async () => {
+  refusal = undefined;
   proxy = createServer().listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   ended = new Promise((resolve) => {
@@ -27,6 +30,7 @@ beforeEach(async () => {
         resolve();
       };
       socket.on('error', close).on('end', close).resume();
+      if (refusal !== undefined) socket.end(`HTTP/1.1 ${refusal}\r\nContent-Length: 0\r\n\r\n`);
     });
   });
 });
@@ -90,4 +94,19 @@ test('a request for a link ends when it is called off, on the way too', limit, a
   await asked;
   over.abort(new Error('no longer wanted'));
   await refused;
+});
+
+test('a proxy that refuses is told by its status', limit, async () => {
+  refusal = '407 Proxy Authentication Required';
+  const dispatcher = createAgent(60_000);
+  const api = createExportApiClient({
+    ...{ baseUrl: 'https://api.example.com', key: 'svc_x', userAgent: 'test' },
+    ...{ clock: systemClock, timeoutMs: 20_000, dispatcher },
+  });
+  const { signal } = new AbortController();
+  const told = /PROXY_ANSWERED_407/;
+  await assert.rejects(api.readJob('a', signal), { code: 'NetworkError', message: told });
+  const options = { dispatcher, allowPrivateLinks: true, maxRedirects: 2, userAgent: 'test' };
+  const link = requestLink('https://storage.example.com/b.tar.gz', options, signal);
+  await assert.rejects(link, { code: 'DownloadFailed', message: told });
 });

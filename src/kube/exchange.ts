@@ -49,6 +49,9 @@ export class OversizeError extends Error {
   }
 }
 
+/** The time was over in the middle of an answer. */
+export class UnfinishedError extends Error {}
+
 /** Of an answer that asks for less. Twice this much, parsed, would be all the memory that the chart gives. */
 export const maxAnswerBytes = 64 * 1024 * 1024;
 
@@ -56,8 +59,8 @@ export const maxAnswerBytes = 64 * 1024 * 1024;
 const closedCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /**
- * @throws the signal's reason, what the permit throws, {UnansweredError}, {OversizeError}, or what undici says of the
- * connection
+ * @throws the signal's reason, {UnfinishedError} of it where a part of the answer is here, what the permit throws,
+ * {UnansweredError}, {OversizeError}, or what undici says of the connection
  */
 export const exchange: Send<Answer> = (dispatcher, sending, signal, { permit, maxBytes }) =>
   new Promise((resolve, reject) => {
@@ -71,8 +74,10 @@ export const exchange: Send<Answer> = (dispatcher, sending, signal, { permit, ma
     let retryAfter: string | null = null;
     let running: Dispatcher.DispatchController | undefined;
     const abort = (): void => {
+      const cause: unknown = signal.reason;
+      // Before undici hears of it, which says so at once in its own words.
+      reject(sizeBytes > 0 ? new UnfinishedError('part of an answer', { cause }) : cause);
       running?.abort(reasonOf(signal));
-      reject(signal.reason);
     };
     signal.addEventListener('abort', abort, { once: true });
     dispatcher.dispatch(sending, {

@@ -1,9 +1,10 @@
 // A list of one resource, whole: page by page while the server remembers them, else in one piece. A page is so many
-// objects that its answer fits: fewer from the first one that is too large, for later lists too, and slowly more again.
+// objects that its answer fits, in memory and in a call's time: fewer from the first one that does not, for later lists
+// too, and slowly more again.
 // Refuses: part of a list. What is not kept of an object is let go page by page, not when all is read.
 
 import { ClusterError } from '../wire/cluster-error.ts';
-import { OversizeError } from './exchange.ts';
+import { OversizeError, UnfinishedError } from './exchange.ts';
 import { isRecord, recordAt, textAt } from './json.ts';
 import type { Resource } from './resource-path.ts';
 import { readResource, type StoredResource } from './stored-object.ts';
@@ -55,8 +56,8 @@ export function createList<T>(source: ListSource<T>): List<T> {
         const query = { limit: String(size.objects), ...place };
         return await readPage(source, { query, maxBytes: maxPageBytes }, signal);
       } catch (error) {
-        if (!isTooLarge(error)) throw error;
-        if (!size.shrink()) throw impossible(source.resource, error);
+        if (!isTooLarge(error) && !isTooSlow(error)) throw error;
+        if (!size.shrink()) throw isTooLarge(error) ? impossible(source.resource, error) : error;
       }
     }
   };
@@ -117,6 +118,11 @@ class PageSize {
 
 function isTooLarge(error: unknown): boolean {
   return error instanceof ClusterError && error.cause instanceof OversizeError;
+}
+
+/** It came, and not to its end in time. Of a server that is silent no page is small enough. */
+function isTooSlow(error: unknown): boolean {
+  return error instanceof ClusterError && error.cause instanceof UnfinishedError;
 }
 
 /** etcd keeps no object of more than 1.5 MiB unless told to, and the API server takes no more than 3: nobody can make one. */

@@ -19,6 +19,7 @@ import {
   type Permit,
   type Send,
   type Sending,
+  UnfinishedError,
 } from './exchange.ts';
 import { readRefusal } from './refusal.ts';
 import { describeAddress, type ObjectAddress, pathOf, type Verb } from './resource-path.ts';
@@ -223,6 +224,7 @@ const whatOf = ({ verb, address }: Call): string => `${verb} ${describeAddress(a
 
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
+  if (error instanceof UnfinishedError) return 'timeout in the middle of the answer';
   if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
   const code = publishableCode(error);
   const advice = adviceOn(code);

@@ -2,7 +2,7 @@
 // time; and one reflector that watches it. Knows no history: what a watch would bring, the test sends.
 
 import assert from 'node:assert/strict';
-import { OversizeError } from '../../../src/kube/exchange.ts';
+import { OversizeError, UnfinishedError } from '../../../src/kube/exchange.ts';
 import { createReflector } from '../../../src/kube/reflector.ts';
 import { staticExports } from '../../../src/kube/resource-path.ts';
 import type { Call, Transport } from '../../../src/kube/transport.ts';
@@ -35,6 +35,8 @@ export class FakeServer implements Transport {
   readonly asked: string[] = [];
   /** Whether an answer with these objects is read; the place of the first one is said. */
   fits: (objects: readonly object[], from: number) => boolean = () => true;
+  /** Whether an answer with so many objects comes to its end in time. */
+  isQuick: (count: number) => boolean = () => true;
   /** Pages after the first are no longer known. */
   hasShortMemory = false;
   failList: ClusterError | undefined;
@@ -62,6 +64,9 @@ export class FakeServer implements Transport {
     this.asked.push(`${limit ?? 'all'} from ${from}`);
     if (!this.fits(items, from)) {
       throw new ClusterError('Unavailable', 'too large', { cause: new OversizeError(maxBytes ?? 0) });
+    }
+    if (!this.isQuick(items.length)) {
+      throw new ClusterError('Unavailable', 'too slow', { cause: new UnfinishedError() });
     }
     const metadata = {
       resourceVersion: String(this.version),

@@ -2,9 +2,11 @@
 // is tried again and what is not, and that errors name the request and never what was answered.
 
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { after, beforeEach, test } from 'node:test';
 import type { Credentials } from '../../../src/kube/connection.ts';
+import { UnfinishedError } from '../../../src/kube/exchange.ts';
 import { createTransport, type TransportOptions } from '../../../src/kube/transport.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { steppedClock } from '../../support/stepped-clock.ts';
@@ -120,6 +122,24 @@ test('a call that is not answered ends at its deadline, and at its own shorter o
     await outcome;
     await transport.close();
   }
+});
+
+test('an answer that stops in its middle says so at the deadline: asked for less, the server may get to its end', async () => {
+  server.handle = (_request, response) => void response.writeHead(200).write('{"items": [');
+  const begun = Promise.withResolvers<void>();
+  const come = (): void => begun.resolve();
+  subscribe('undici:request:bodyChunkReceived', come);
+  const clock = steppedClock();
+  const transport = open({ clock });
+  const outcome = assert.rejects(transport.call(get, never), (error) => {
+    isRefusal('Unavailable', /\(timeout in the middle of the answer\)/)(error);
+    return error instanceof Error && error.cause instanceof UnfinishedError;
+  });
+  await begun.promise;
+  unsubscribe('undici:request:bodyChunkReceived', come);
+  await clock.pass(5_000);
+  await outcome;
+  await transport.close();
 });
 
 test('a call that is stopped while it waits for a connection ends at once, and is never sent', async () => {

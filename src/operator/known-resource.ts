@@ -69,6 +69,12 @@ export function factsOf(found: unknown): StatusFacts {
   };
 }
 
+/** Milliseconds that the published link has, below zero once it is dead. @param now epoch ms */
+export function linkLifeLeft(known: KnownResource | undefined, now: number): number | undefined {
+  const expiresAt = known?.facts.linkExpiresAt;
+  return expiresAt === undefined ? undefined : expiresAt - now;
+}
+
 /** Only identity, and what tells whether somebody has to look at it. */
 function leanMeta(metadata: StoredMeta): StoredMeta {
   const { generation, deletionTimestamp } = metadata;

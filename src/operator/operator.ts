@@ -18,6 +18,7 @@ import { createFeed } from './feed.ts';
 import type { OperatorValues } from './flags.ts';
 import { livenessOf, readinessOf } from './health.ts';
 import { selectorOf } from './instance.ts';
+import { linkLifeLeft } from './known-resource.ts';
 import { passesAtOnce, runLeader, totalWorkers } from './leader.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { type OutsideFacts, openOutside } from './outside.ts';
@@ -73,10 +74,7 @@ export async function runOperator(
   });
   const reports = createReports(watches, clock);
   const isKnown = (key: string): boolean => isPresent(watches.get(key));
-  const lifeLeftMs = (key: string): number | undefined => {
-    const expiresAt = watches.get(key)?.facts.linkExpiresAt;
-    return expiresAt === undefined ? undefined : expiresAt - clock.now();
-  };
+  const lifeLeftMs = (key: string): number | undefined => linkLifeLeft(watches.get(key), clock.now());
   const callsAtOnce = totalWorkers(values);
   const opened = await openOutside(values, edge, { ...facts, callsAtOnce });
   const outside = { ...opened, exportApi: watchSkew(opened.exportApi, clock, metrics.skew) };

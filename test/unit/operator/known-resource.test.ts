@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ObjectCache } from '../../../src/kube/object-cache.ts';
 import type { StoredResource } from '../../../src/kube/stored-object.ts';
-import { factsOf, type KnownResource, knownOf } from '../../../src/operator/known-resource.ts';
+import { factsOf, type KnownResource, knownOf, linkLifeLeft } from '../../../src/operator/known-resource.ts';
 
 const stored = (annotations: Readonly<Record<string, string>>): StoredResource => ({
   metadata: {
@@ -55,3 +55,12 @@ for (const nonsense of [undefined, null, 7, [], { active: [], job: 'x', failures
     });
   });
 }
+
+test('a link has the time until its end, less than none when that is over, and none at all where nothing is published', () => {
+  const status = { active: { linkExpiresAt: '2026-01-02T00:00:00Z' } };
+  const known = knownOf({ ...stored({}), status });
+  assert.equal(linkLifeLeft(known, Date.UTC(2026, 0, 1, 23)), 3_600_000);
+  assert.equal(linkLifeLeft(known, Date.UTC(2026, 0, 2, 0, 0, 1)), -1_000);
+  assert.equal(linkLifeLeft(knownOf(stored({})), 0), undefined);
+  assert.equal(linkLifeLeft(undefined, 0), undefined);
+});

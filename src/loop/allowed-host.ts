@@ -1,5 +1,6 @@
-// Where a key may be sent: to hosts on the operator's list, and nowhere else. Without a list, to the host of the
-// operator's own base URL. Pure. A host is compared whole and case-insensitively; there are no wildcards.
+// Where a key may be sent: to the host of the operator's own base URL and to hosts on its list, and nowhere else. A list
+// that were to leave out its own would close every resource that names none, by the very edit that lets one more in.
+// Pure. A host is compared whole and case-insensitively; there are no wildcards.
 
 import type { OperatorSettings } from './edge.ts';
 
@@ -20,8 +21,8 @@ export function allowedHosts({
   allowedApiHosts,
   apiBaseUrl,
 }: Pick<OperatorSettings, 'allowedApiHosts' | 'apiBaseUrl'>): readonly string[] {
-  if (allowedApiHosts.length > 0) return allowedApiHosts;
-  return apiBaseUrl !== undefined && URL.canParse(apiBaseUrl) ? [new URL(apiBaseUrl).hostname] : [];
+  const own = apiBaseUrl !== undefined && URL.canParse(apiBaseUrl) ? [new URL(apiBaseUrl).hostname] : [];
+  return [...new Set([...own, ...allowedApiHosts])];
 }
 
 function bareHost(host: string): string {

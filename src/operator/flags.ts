@@ -28,7 +28,7 @@ const flags = {
   apiBaseUrl: httpUrl.optional('Export API for resources that name none; may carry a path prefix'),
   allowedApiHosts: list(
     'HOST,...',
-    'Hosts that an API key may be sent to (default: the host of --api-base-url)',
+    'Hosts that an API key may be sent to, besides the host of --api-base-url',
   ),
   watchNamespaces: list(
     'NAMESPACE,...',
@@ -59,9 +59,8 @@ const flags = {
     '2',
     `Archives downloaded and read at the same time, ${mostInspections} at most; others wait in line, before their deadline begins`,
   ),
-  passTimeout: positiveDuration.withDefault(
-    '5m',
-    'Deadline of one pass over a resource; archives are read between passes and have their own',
+  passTimeout: positiveDuration.optional(
+    'Deadline of one pass over a resource; archives are read between passes and have their own (default: 5m, or seven of --request-timeout where these are more)',
   ),
   maxArchiveSize: positiveBytes.withDefault(
     sizeText(defaultLimits.maxArchiveBytes),
@@ -88,7 +87,7 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
       return '--instance must be usable as a label value: letters, digits, "-", "_", ".", 63 at most';
     }
     if (values.leaseDuration < 3_000) return '--lease-duration must be at least 3s, to be renewed in time';
-    if (values.passTimeout <= callsPerPass * values.requestTimeout) {
+    if (passTimeoutOf(values) <= callsPerPass * values.requestTimeout) {
       return '--pass-timeout must be longer than six of --request-timeout: a pass may mint and probe three links';
     }
     return undefined;
@@ -100,3 +99,13 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
 };
 
 export type OperatorValues = FlagValues<typeof flags>;
+
+const usualPassMs = 5 * 60_000;
+
+/** In ms. A call that may take long is reason enough for a long pass: nobody should have to know of both flags. */
+export function passTimeoutOf({
+  passTimeout,
+  requestTimeout,
+}: Pick<OperatorValues, 'passTimeout' | 'requestTimeout'>): number {
+  return passTimeout ?? Math.max(usualPassMs, (callsPerPass + 1) * requestTimeout);
+}

@@ -16,7 +16,7 @@ import { watchClockSteps } from './clock-steps.ts';
 import { runController } from './controller.ts';
 import type { Term } from './election.ts';
 import { createEventRecorder } from './event-recorder.ts';
-import type { OperatorValues } from './flags.ts';
+import { type OperatorValues, passTimeoutOf } from './flags.ts';
 import { selectInstance } from './instance.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import type { Outside } from './outside.ts';
@@ -114,7 +114,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
         queue,
         pass: (key, signal) => runPass(key, passEdge, signal),
         workers: totalWorkers(values),
-        passTimeoutMs: values.passTimeout,
+        passTimeoutMs: passTimeoutOf(values),
         fullLookMs,
         isKnown: parts.isKnown,
         lifeLeftMs: parts.lifeLeftMs,

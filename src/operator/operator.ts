@@ -6,6 +6,7 @@ import { hostname } from 'node:os';
 import { ConnectionError, type ConnectionSource, openConnection } from '../kube/connection.ts';
 import { createLeaseStore } from '../kube/lease-store.ts';
 import { createTransport } from '../kube/transport.ts';
+import { allowedHosts } from '../loop/allowed-host.ts';
 import { adminApp } from '../runtime/admin-port.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
@@ -15,7 +16,7 @@ import { laneOfHost } from './api-host.ts';
 import { watchSkew } from './clock-skew.ts';
 import { type ElectionTimes, runElection } from './election.ts';
 import { createFeed } from './feed.ts';
-import type { OperatorValues } from './flags.ts';
+import { type OperatorValues, passTimeoutOf } from './flags.ts';
 import { livenessOf, readinessOf } from './health.ts';
 import { selectorOf } from './instance.ts';
 import { linkLifeLeft } from './known-resource.ts';
@@ -85,7 +86,7 @@ export async function runOperator(
     trouble: watches.trouble,
     silenceMs: watches.silenceMs,
     longestPassMs: () => queue.figures().longestActiveMs,
-    passTimeoutMs: values.passTimeout,
+    passTimeoutMs: passTimeoutOf(values),
   };
   const admin = await listenHttp(
     values.adminListen,
@@ -135,7 +136,7 @@ function scopeOf(values: OperatorValues): object {
     namespaces: watchNamespaces.length === 0 ? 'all' : watchNamespaces,
     instance: instance ?? 'none: resources without the label',
     apiBaseUrl: apiBaseUrl ?? 'none',
-    allowedApiHosts: allowedApiHosts.length === 0 ? 'that of apiBaseUrl' : allowedApiHosts,
+    allowedApiHosts: allowedHosts({ apiBaseUrl, allowedApiHosts }),
     context,
   };
 }

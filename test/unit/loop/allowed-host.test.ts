@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAllowedHost } from '../../../src/loop/allowed-host.ts';
+import { allowedHosts, isAllowedHost } from '../../../src/loop/allowed-host.ts';
 
 const listed = {
   allowedApiHosts: ['api.example.com', '::1'],
@@ -15,7 +15,7 @@ const rows: readonly (readonly [string, typeof listed | typeof unlisted, boolean
   ['https://api.example.com:8443/prefix', listed, true],
   ['https://API.Example.COM.', listed, true],
   ['http://[::1]:8080', listed, true],
-  ['https://other.example.com', listed, false],
+  ['https://other.example.com', listed, true],
   ['https://other.example.com', unlisted, true],
   ['https://api.example.com', unlisted, false],
   ['https://api.example.com.evil.test', listed, false],
@@ -34,6 +34,16 @@ for (const [baseUrl, settings, isAllowed] of rows) {
     assert.equal(isAllowedHost(baseUrl, settings), isAllowed);
   });
 }
+
+test('the host of its own base URL is named once, first, and a list without one stands alone', () => {
+  const hosts = ['api.example.com', 'other.example.com'];
+  const { apiBaseUrl } = listed;
+  assert.deepEqual(allowedHosts({ allowedApiHosts: hosts, apiBaseUrl }), [
+    'other.example.com',
+    'api.example.com',
+  ]);
+  assert.deepEqual(allowedHosts({ allowedApiHosts: hosts, apiBaseUrl: undefined }), hosts);
+});
 
 test('without a list and without a base URL of its own the operator sends a key nowhere', () => {
   assert.equal(

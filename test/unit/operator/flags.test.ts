@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { operatorProgram } from '../../../src/operator/flags.ts';
+import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
 import { readInvocation } from '../../../src/runtime/flags.ts';
 
 const read = (...args: readonly string[]) => readInvocation(operatorProgram, '0', args, {});
@@ -16,6 +16,19 @@ test('it runs without a single flag', () => {
   assert.equal(invocation.values.inspectConcurrency, 2);
   assert.equal(invocation.values.allowPrivateLinks, false);
 });
+
+for (const [args, passMs] of [
+  [[], 300_000],
+  [['--request-timeout=40s'], 300_000],
+  [['--request-timeout=60s'], 420_000],
+  [['--request-timeout=60s', '--pass-timeout=361s'], 361_000],
+] as const) {
+  test(`with ${args.join(' ') || 'no flag'} a pass has ${passMs / 1000} s`, () => {
+    const invocation = read(...args);
+    assert.ok(invocation.outcome === 'run');
+    assert.equal(passTimeoutOf(invocation.values), passMs);
+  });
+}
 
 const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] = [
   [['--workers=0'], /--workers must be a whole number from 1 to 64/],

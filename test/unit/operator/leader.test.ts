@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { ExportApi } from '../../../src/export-api/answers.ts';
 import type { Call, Transport } from '../../../src/kube/transport.ts';
 import { InspectionPlaces } from '../../../src/loop/inspection-places.ts';
-import { operatorProgram } from '../../../src/operator/flags.ts';
+import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
 import { passesAtOnce, runLeader } from '../../../src/operator/leader.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { createReports } from '../../../src/operator/reports.ts';
@@ -101,7 +101,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
   });
   const writes = () => calls.filter(({ method }) => method !== 'GET');
   const reads = () => calls.filter(({ address }) => address.resource.plural === 'staticexports').length;
-  const passTimeoutMs = invocation.values.passTimeout;
+  const passTimeoutMs = passTimeoutOf(invocation.values);
   return {
     clock,
     wall,

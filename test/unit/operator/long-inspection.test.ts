@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '../../../src/loop/memory.ts';
 import { runPass } from '../../../src/loop/pass.ts';
-import { operatorProgram } from '../../../src/operator/flags.ts';
+import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
 import { readInvocation } from '../../../src/runtime/flags.ts';
 import { resource, World } from '../../simulation/world.ts';
 
@@ -14,7 +14,8 @@ const minuteMs = 60_000;
 test('an archive that takes longer than any pass may is read once, to its end, and published', async () => {
   const invocation = readInvocation(operatorProgram, '0', [], {});
   assert.ok(invocation.outcome === 'run');
-  const { inspectTimeout, passTimeout } = invocation.values;
+  const { inspectTimeout } = invocation.values;
+  const passTimeout = passTimeoutOf(invocation.values);
   assert.ok(inspectTimeout > passTimeout);
 
   let readings = 0;

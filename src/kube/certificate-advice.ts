@@ -21,5 +21,5 @@ const adviceByCode: ReadonlyMap<string, string> = new Map([
 /** Words that go on after the code; `undefined` where it does not speak of a certificate. */
 export function adviceOn(code: string): string | undefined {
   if (!unknownAuthorityCodes.has(code)) return adviceByCode.get(code);
-  return "the API server's certificate is of another authority than certificate-authority of the kubeconfig says (in a pod: the service account's ca.crt); put its authority's certificate there";
+  return "the API server's certificate is of another authority than certificate-authority of the kubeconfig says: put its authority's certificate there; in a pod the authority comes from --root-ca-file of kube-controller-manager, by way of the ConfigMap kube-root-ca.crt";
 }

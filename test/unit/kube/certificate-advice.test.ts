@@ -17,7 +17,7 @@ const advised: readonly (readonly [codes: readonly string[], words: RegExp])[] =
       'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     ],
-    /another authority than certificate-authority of the kubeconfig says .*put its authority's certificate there/,
+    /another authority than certificate-authority of the kubeconfig says: put its authority's certificate there; .*kube-root-ca\.crt/,
   ],
 ];
 for (const [codes, words] of advised) {

@@ -52,7 +52,9 @@ export interface Observed {
   readonly linkIssuedAt: number | undefined;
   readonly nextRefreshAt: number | undefined;
   readonly nextExportAt: number | undefined;
-  /** Code of the failure that this pass met, if any. */
+  /** Code of the failure of that action, if it failed. */
+  readonly actionFailure: string | undefined;
+  /** Code of the failure that this pass met, if any: of its action, or of the cluster. */
   readonly failure: string | undefined;
   /** In words, where the failure is not of a call: safe to publish. */
   readonly why?: string | undefined;

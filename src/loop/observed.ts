@@ -19,6 +19,7 @@ export function observe(
   const published = knownClock(observation);
   const why = unreadOutput(observation);
   const unread = why === undefined ? undefined : 'OutputUnreadable';
+  const actionFailure = 'failure' in result ? result.failure.code : undefined;
   return {
     isReady:
       status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
@@ -31,7 +32,8 @@ export function observe(
     linkIssuedAt: published?.issuedAt,
     nextRefreshAt: nextRefreshTime(state),
     nextExportAt: readInstant(status.nextExportTime),
-    failure: 'failure' in result ? result.failure.code : (refusal ?? unread),
+    actionFailure,
+    failure: actionFailure ?? refusal ?? unread,
     why,
     blockedBy: state.access.kind === 'closed' ? state.access.reason : undefined,
   };

@@ -214,7 +214,7 @@ function passMetrics(registry: Registry, sources: MetricsSources): OperatorMetri
     if (outcome === undefined) retries.inc({ name: controller });
     const action = outcome?.observed?.action;
     if (action !== undefined && action !== 'none') actions.inc({ action });
-    const reason = outcome?.observed?.failure;
+    const reason = outcome?.observed?.actionFailure;
     if (reason !== undefined) failures.inc({ reason });
   };
 }

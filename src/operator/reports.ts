@@ -29,6 +29,7 @@ const unseen: Observed = {
   linkIssuedAt: undefined,
   nextRefreshAt: undefined,
   nextExportAt: undefined,
+  actionFailure: undefined,
   failure: undefined,
   blockedBy: undefined,
 };

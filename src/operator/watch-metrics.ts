@@ -46,7 +46,11 @@ export function registerWatches(registry: Registry, figures: () => WatchFigures)
     refused,
     '1 while the API server refuses to let a namespace be watched (403, 404)',
     ({ namespaces }) =>
-      namespaces.map(({ namespace, isRefused }) => ({ labels: { namespace }, value: isRefused ? 1 : 0 })),
+      namespaces.map(({ namespace, isRefused }) => ({
+        // Prometheus takes an empty label that is honored for none, and does not put the operator's own namespace there.
+        labels: namespace === '' ? {} : { namespace },
+        value: isRefused ? 1 : 0,
+      })),
   );
 }
 

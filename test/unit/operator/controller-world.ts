@@ -88,5 +88,6 @@ export const observed: Observed = {
   nextRefreshAt: undefined,
   nextExportAt: undefined,
   failure: undefined,
+  actionFailure: undefined,
   blockedBy: undefined,
 };

@@ -21,6 +21,7 @@ const observed: Observed = {
   nextRefreshAt: undefined,
   nextExportAt: undefined,
   failure: undefined,
+  actionFailure: undefined,
   blockedBy: undefined,
 };
 const outcome = (more: Partial<Observed> = {}): PassOutcome => ({
@@ -228,7 +229,15 @@ test("passes, queue, requests and leadership have the names that controllers' da
   metrics.pass(key, 'timeout', 120, undefined);
   metrics.request({ method: 'GET', code: '200' });
   metrics.leading(true);
-  metrics.pass(key, 'requeue_after', 1, outcome({ action: 'poll', failure: 'RateLimited' }));
+  metrics.pass(
+    key,
+    'requeue_after',
+    1,
+    outcome({ action: 'poll', actionFailure: 'RateLimited', failure: 'RateLimited' }),
+  );
+  // What the cluster refuses is no call of an export API, with an action beside it or without.
+  metrics.pass(key, 'requeue_after', 1, outcome({ action: 'poll', failure: 'Forbidden' }));
+  metrics.pass(key, 'requeue_after', 1, outcome({ action: 'none', failure: 'OutputUnreadable' }));
   metrics.skew('api.example.com', -90_000);
   metrics.eventDropped('crowd');
   metrics.queue.added();
@@ -236,10 +245,10 @@ test("passes, queue, requests and leadership have the names that controllers' da
   metrics.queue.finished(1_500);
   const text = await scrape();
   for (const line of [
-    'controller_runtime_reconcile_total{controller="staticexport",result="requeue_after"} 2',
+    'controller_runtime_reconcile_total{controller="staticexport",result="requeue_after"} 4',
     'controller_runtime_reconcile_errors_total{controller="staticexport"} 2',
     'controller_runtime_reconcile_timeouts_total{controller="staticexport"} 1',
-    'controller_runtime_reconcile_time_seconds_count{controller="staticexport"} 4',
+    'controller_runtime_reconcile_time_seconds_count{controller="staticexport"} 6',
     'controller_runtime_active_workers{controller="staticexport"} 1',
     'controller_runtime_max_concurrent_reconciles{controller="staticexport"} 4',
     'workqueue_depth{name="staticexport"} 3',
@@ -250,6 +259,7 @@ test("passes, queue, requests and leadership have the names that controllers' da
     'rest_client_requests_total{code="200",method="GET",host="10.0.0.1:6443"} 1',
     'leader_election_master_status{name="staticexport"} 1',
     'staticexport_actions_total{action="mint"} 1',
+    'staticexport_actions_total{action="poll"} 2',
     'staticexport_action_failures_total{reason="RateLimited"} 1',
     'staticexport_api_clock_skew_seconds{host="api.example.com"} -90',
     'staticexport_watch_missed_changes 2',

@@ -23,7 +23,7 @@ test('before the first list there is no silence and no audit, which nobody could
   assert.deepEqual(await scrape(unheard), [
     'staticexport_resources 0',
     'staticexport_watch_missed_changes 0',
-    'staticexport_watch_refused{namespace=""} 1',
+    'staticexport_watch_refused 1',
   ]);
 });
 

@@ -34,7 +34,7 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- /* Refused at render, in words that say what to do. */ -}}
 {{- define "static-export-operator.check" -}}
 {{- include "static-export-operator.checkLabels" . -}}
-{{- include "static-export-operator.checkLease" . -}}
+{{- include "static-export-operator.checkDurations" . -}}
 {{- include "static-export-operator.checkScratch" . -}}
 {{- $service := .Values.exportService -}}
 {{- if $service.enabled -}}
@@ -73,11 +73,21 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- end -}}
 {{- end -}}
 
+{{- /* Of a duration such as `1.5h`, rounded as the program does. */ -}}
+{{- define "static-export-operator.milliseconds" -}}
+{{- $factor := get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000) (regexFind "[a-z]+$" .) -}}
+{{- round (mulf (regexFind "^[0-9.]+" . | float64) $factor) 0 | int64 -}}
+{{- end -}}
+
 {{- /* The operator would not start. */ -}}
-{{- define "static-export-operator.checkLease" -}}
-{{- $text := .Values.leaderElection.leaseDuration -}}
-{{- $factor := get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000) (regexFind "[a-z]+$" $text) -}}
-{{- if lt (mulf (regexFind "^[0-9.]+" $text | float64) $factor) 3000.0 -}}
-{{- fail (printf "leaderElection.leaseDuration=%s is too short to be renewed in time: at least 3s" $text) -}}
+{{- define "static-export-operator.checkDurations" -}}
+{{- $lease := .Values.leaderElection.leaseDuration -}}
+{{- if lt (include "static-export-operator.milliseconds" $lease | int64) 3000 -}}
+{{- fail (printf "leaderElection.leaseDuration=%s is too short to be renewed in time: at least 3s" $lease) -}}
+{{- end -}}
+{{- range $value, $text := dict "requestTimeout" .Values.requestTimeout "inspection.timeout" .Values.inspection.timeout -}}
+{{- if eq (include "static-export-operator.milliseconds" $text | int64) 0 -}}
+{{- fail (printf "%s=%s leaves no time for anything: say how long it may take, such as 30s or 15m" $value $text) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}

@@ -95,6 +95,7 @@
 {{- include "static-export-site.checkStore" . -}}
 {{- include "static-export-site.checkReach" . -}}
 {{- include "static-export-site.checkMemory" . -}}
+{{- include "static-export-site.checkPoll" . -}}
 {{- end -}}
 {{- end -}}
 
@@ -143,6 +144,15 @@
 {{- $budget := .Values.server.memoryBudget -}}
 {{- if and $limit (gt (mulf 2.0 (include "static-export-site.bytes" $budget | float64)) (include "static-export-site.bytes" $limit | float64)) -}}
 {{- fail (printf "server.memoryBudget=%s must be at most half of server.resources.limits.memory=%v, or pods are killed: the rest is for the process itself. Raise the limit by what you raise the budget" $budget $limit) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The server would not start: it rounds to milliseconds. */ -}}
+{{- define "static-export-site.checkPoll" -}}
+{{- $text := .Values.server.pollInterval -}}
+{{- $least := hasSuffix "ms" $text | ternary 0.5 0.0005 -}}
+{{- if lt (regexFind "^[0-9.]+" $text | float64) $least -}}
+{{- fail (printf "server.pollInterval=%s is no time at all: say how often the document is looked at, such as 5s" $text) -}}
 {{- end -}}
 {{- end -}}
 

@@ -74,6 +74,17 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     /leaderElection\.leaseDuration=2999ms is too short .*at least 3s/,
   ],
   [
+    'no time for a request',
+    { requestTimeout: '0s' },
+    /requestTimeout=0s leaves no time for anything: say how long it may take/,
+  ],
+  [
+    'no time for an archive',
+    { inspection: { timeout: '0.00m' } },
+    /inspection\.timeout=0\.00m leaves no time for anything: say how long it may take/,
+  ],
+  ['no time once it is rounded', { requestTimeout: '0.499ms' }, /requestTimeout=0\.499ms leaves no time/],
+  [
     'an alert that is none',
     { monitoring: { prometheusRule: { disabledAlerts: ['StaticExportDown'] } } },
     /\/disabledAlerts\/0': value must be one of 'StaticExportOperatorAbsent'/,
@@ -144,6 +155,13 @@ test('the shortest lease that can be renewed in time is taken, in any unit', asy
     assert.ok(
       (await renderChart(chart, { values: { ...api, leaderElection: { leaseDuration } } })).length > 0,
     );
+  }
+});
+
+test('the shortest times that the operator takes are taken', async () => {
+  for (const requestTimeout of ['0.5ms', '0.001s', '60s']) {
+    const values = { ...api, requestTimeout, inspection: { timeout: requestTimeout } };
+    assert.ok((await renderChart(chart, { values })).length > 0);
   }
 });
 

@@ -180,6 +180,16 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     /commonLabels must not set app\.kubernetes\.io\/name/,
   ],
   [
+    'no pause between two looks',
+    { staticExport: link, server: { pollInterval: '0s' } },
+    /server\.pollInterval=0s is no time at all: say how often/,
+  ],
+  [
+    'a pause that is none once it is rounded',
+    { staticExport: link, server: { pollInterval: '0.499ms' } },
+    /server\.pollInterval=0\.499ms is no time at all/,
+  ],
+  [
     'a budget that leaves the process no memory',
     { staticExport: link, server: { memoryBudget: '300Mi' } },
     /server\.memoryBudget=300Mi must be at most half of server\.resources\.limits\.memory=512Mi/,

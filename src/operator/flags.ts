@@ -71,7 +71,7 @@ const flags = {
     'Largest archive once decompressed; the chart sets 1GiB, which is what its servers take',
   ),
   extraCaFile: path.optional(
-    'PEM of authorities to trust beside the system, for the export API and for links',
+    'PEM of authorities to trust beside the system, for the export API and for links; read again every minute',
   ),
 };
 

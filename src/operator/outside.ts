@@ -4,13 +4,14 @@
 
 import { BundleError } from '../bundle/bundle-error.ts';
 import { type BundleLimits, defaultLimits } from '../bundle/limits.ts';
-import { createLinkAgent, type ProxySettings } from '../bundle/link-agent.ts';
+import type { ProxySettings } from '../bundle/link-agent.ts';
 import { prepareInWorker } from '../bundle/preparation.ts';
 import { probeLink } from '../bundle/probe.ts';
+import { keepRenewed, RenewedAgent } from '../bundle/renewed-agent.ts';
 import { createExportApiClient } from '../export-api/client.ts';
 import { InspectionPlaces } from '../loop/inspection-places.ts';
 import type { Bundles, ExportApiSource } from '../loop/ports.ts';
-import { readAuthorities } from '../runtime/authorities.ts';
+import { openAuthorities } from '../runtime/authorities.ts';
 import { sizeText } from '../runtime/flag-kinds.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent } from '../runtime/version.ts';
@@ -36,19 +37,24 @@ export interface Outside {
   close(): Promise<void>;
 }
 
-/** @throws {PublishableError} `ExtraCaUnreadable` */
+/** @throws {PublishableError} `ExtraCaUnreadable`, `ExtraCaInvalid` */
 export async function openOutside(
   values: OperatorValues,
-  { clock, random }: ProgramEdge,
+  { clock, random, logger }: ProgramEdge,
   { workerUrl, proxy, callsAtOnce }: OutsideFacts & OutsideBounds,
 ): Promise<Outside> {
-  const extraCaPem = await readAuthorities(values.extraCaFile);
+  const authorities = await openAuthorities(values.extraCaFile, (error) => {
+    logger.warn({ error }, 'trusting the authorities that were read before');
+  });
   const { allowPrivateLinks, requestTimeout } = values;
   // Waiting for a connection is part of a call's time: who never left would be told to have had no answer.
-  const agent = { proxy, extraCaPem, idleTimeoutMs: requestTimeout, connections: callsAtOnce };
+  const agent = { proxy, idleTimeoutMs: requestTimeout, connections: callsAtOnce };
+  const extraCaPem = await authorities.current();
   // The API's address is chosen by the operator's owner, and may well be inside the cluster.
-  const apiAgent = createLinkAgent({ ...agent, allowPrivateLinks: true });
-  const linkAgent = createLinkAgent({ ...agent, allowPrivateLinks });
+  const apiAgent = new RenewedAgent({ ...agent, allowPrivateLinks: true }, extraCaPem);
+  const linkAgent = new RenewedAgent({ ...agent, allowPrivateLinks }, extraCaPem);
+  const closing = new AbortController();
+  const renewing = keepRenewed([apiAgent, linkAgent], authorities, clock, closing.signal);
   const limits = {
     ...defaultLimits,
     maxArchiveBytes: values.maxArchiveSize,
@@ -74,6 +80,7 @@ export async function openOutside(
           maxTotalBytes: Math.min(limits.maxTotalBytes, maxBytes),
         };
         const request = { link, storeDir: undefined, expectedDigest: undefined, limits: held };
+        const extraCaPem = await authorities.current();
         const index = await prepareInWorker(
           workerUrl,
           { ...request, allowPrivateLinks, extraCaPem, userAgent },
@@ -96,7 +103,8 @@ export async function openOutside(
     },
     inspections: new InspectionPlaces(values.inspectConcurrency),
     close: async () => {
-      await Promise.all([apiAgent.destroy(), linkAgent.destroy()]);
+      closing.abort();
+      await Promise.all([renewing, apiAgent.end(), linkAgent.end()]);
     },
   };
 }

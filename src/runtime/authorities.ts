@@ -1,5 +1,5 @@
-// Certificate authorities that a program trusts: the file of those beside the system's, what such a text must hold, and how a
-// handshake says that none of them is the other side's.
+// Certificate authorities that a program trusts: the file of those beside the system's, which may be replaced while it
+// runs, what such a text must hold, and how a handshake says that none of them is the other side's.
 // Refuses one that holds none: the mistake is seen at the start, and not as a failed handshake days later.
 
 import { X509Certificate } from 'node:crypto';
@@ -22,6 +22,37 @@ export async function readAuthorities(file: string | undefined): Promise<string 
   if (fault === undefined) return pem;
   const words = `--extra-ca-file cannot be used: ${fault.why}; give the authorities' own certificates`;
   throw new PublishableError('ExtraCaInvalid', words, { cause: fault.cause });
+}
+
+/** What `--extra-ca-file` names, for as long as the program runs. */
+export interface Authorities {
+  /** As they are now; while the file cannot be used, as they were before. Never rejects. */
+  current(): Promise<string | undefined>;
+}
+
+/**
+ * @param report told of what became of the file, once until it can be used again; it may be about to be replaced
+ * @throws as {@link readAuthorities}: at the start nothing else is there to go by
+ */
+export async function openAuthorities(
+  file: string | undefined,
+  report: (fault: unknown) => void,
+): Promise<Authorities> {
+  let pem = await readAuthorities(file);
+  let told: string | undefined;
+  return {
+    current: async () => {
+      try {
+        pem = await readAuthorities(file);
+        told = undefined;
+      } catch (error) {
+        const code = publishableCode(error);
+        if (code !== told) report(error);
+        told = code;
+      }
+      return pem;
+    },
+  };
 }
 
 /** Node's and OpenSSL's codes for a chain that leads to no authority we know. */
@@ -53,6 +84,10 @@ export function holdsCertificate(pem: string): boolean {
 export function findFault(pem: string): { readonly why: string; readonly cause?: unknown } | undefined {
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
   if (certificates.length === 0) return { why: 'it holds no certificate in PEM' };
+  // OpenSSL reads by lines (RFC 7468 §3) and stops there without a word: files that were put together without a break.
+  if (/-----END CERTIFICATE-----[^\S\n]*-----BEGIN/.test(pem)) {
+    return { why: 'a certificate in it begins in the middle of a line' };
+  }
   for (const [at, certificate] of certificates.entries()) {
     try {
       new X509Certificate(certificate);

@@ -9,7 +9,7 @@ import { prepareInWorker } from '../bundle/preparation.ts';
 import { printableName } from '../bundle/refusal.ts';
 import { openBundleStore } from '../bundle/store.ts';
 import { adminApp } from '../runtime/admin-port.ts';
-import { readAuthorities } from '../runtime/authorities.ts';
+import { openAuthorities } from '../runtime/authorities.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { PlainDoorOptions } from '../runtime/plain-door.ts';
@@ -63,7 +63,7 @@ export async function runBundleServer(
   const source = sourceOf(flags);
   const pause = (): Promise<void> => clock.after(0);
   const written = rememberWritten(checkInWorker(workers.bundle, pause));
-  const prepare = await preparationOf(flags, workers.bundle, written, pause);
+  const prepare = await preparationOf(flags, workers.bundle, { written, pause, logger });
   const variants = createVariantKeeper(variantSettings(flags), {
     make: makeInWorker(workers.variant),
     clock,
@@ -175,13 +175,20 @@ function sourceOf({ bundleFile, bundleUrl, version }: BundleServerFlags): Bundle
   return bundleUrl === undefined ? bundleFileSource(bundleFile ?? '') : bundleUrlSource(bundleUrl, version);
 }
 
+interface PreparationEdge {
+  readonly written: WrittenCopies;
+  readonly pause: () => Promise<void>;
+  readonly logger: Logger;
+}
+
 async function preparationOf(
   flags: BundleServerFlags,
   workerUrl: URL,
-  written: WrittenCopies,
-  pause: () => Promise<void>,
+  { written, pause, logger }: PreparationEdge,
 ): Promise<PrepareBundle> {
-  const extraCaPem = await readAuthorities(flags.extraCaFile);
+  const authorities = await openAuthorities(flags.extraCaFile, (error) => {
+    logger.warn({ error }, 'trusting the authorities that were read before');
+  });
   const limits = {
     ...defaultLimits,
     maxArchiveBytes: flags.maxArchiveSize,
@@ -191,7 +198,7 @@ async function preparationOf(
     downloadTimeoutMs: flags.downloadTimeout,
     idleTimeoutMs: flags.idleTimeout,
   };
-  return (published, onProgress, signal) =>
+  return async (published, onProgress, signal) =>
     prepareInWorker(
       workerUrl,
       {
@@ -202,7 +209,7 @@ async function preparationOf(
         allowPrivateLinks: flags.allowPrivateLinks,
         // A link on the command line is its user's own; one in a document is somebody else's text.
         allowFileLinks: flags.allowFileLinks || flags.bundleUrl !== undefined,
-        extraCaPem,
+        extraCaPem: await authorities.current(),
         userAgent,
       },
       { signal, onProgress, handOver: { pause, take: (index) => written.note(flags.store, index) } },

@@ -102,7 +102,9 @@ export const bundleServerFlags = {
   header: addedHeaders,
   allowPrivateLinks: toggle('Let links lead to loopback, private and cluster addresses'),
   allowFileLinks: toggle('Let the link in --bundle-file lead to a file; that of --bundle-url always may'),
-  extraCaFile: path.optional('PEM file of authorities to trust beside the system’s'),
+  extraCaFile: path.optional(
+    'PEM file of authorities to trust beside the system’s; read again for every archive',
+  ),
   maxArchiveSize: positiveBytes.withDefault(
     sizeText(defaultLimits.maxArchiveBytes),
     'Largest archive, as sent; the chart sets server.maxBundleSize, 1GiB',

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { rootCertificates } from 'node:tls';
-import { readAuthorities } from '../../../src/runtime/authorities.ts';
+import { openAuthorities, readAuthorities } from '../../../src/runtime/authorities.ts';
+import { publishableCode } from '../../../src/wire/publishable-error.ts';
 
 let folder = '';
 before(async () => {
@@ -31,6 +32,7 @@ const refused: readonly (readonly [string, string, RegExp])[] = [
   ['an empty file', '', /holds no certificate in PEM/],
   ['another kind of file', 'build-7\n', /holds no certificate in PEM/],
   ['a certificate cut short', one.slice(0, 200), /holds no certificate in PEM/],
+  ['two files put together without a line break', `${one}${other}`, /begins in the middle of a line/],
   [
     'a damaged second certificate',
     `${one}\n${other.replace(/MII/, 'AAA')}`,
@@ -51,4 +53,31 @@ test('a file that is not there is refused by name of the flag and code', async (
     code: 'ExtraCaUnreadable',
     message: /--extra-ca-file cannot be read \(ENOENT\)/,
   });
+});
+
+test('a file that is replaced is read anew; one that cannot be used is told once, and what was read before stays', async () => {
+  const file = join(folder, 'renewed.pem');
+  await writeFile(file, one);
+  const told: string[] = [];
+  const authorities = await openAuthorities(file, (error) => told.push(publishableCode(error)));
+  assert.equal(await authorities.current(), one);
+  await writeFile(file, other);
+  assert.equal(await authorities.current(), other);
+  await writeFile(file, 'half of it');
+  for (let look = 0; look < 3; look += 1) assert.equal(await authorities.current(), other);
+  await rm(file);
+  assert.equal(await authorities.current(), other);
+  await writeFile(file, one);
+  assert.equal(await authorities.current(), one);
+  await writeFile(file, '');
+  assert.equal(await authorities.current(), one);
+  assert.deepEqual(told, ['ExtraCaInvalid', 'ExtraCaUnreadable', 'ExtraCaInvalid']);
+});
+
+test('at the start there is nothing to go by, and a file that cannot be used is an error', async () => {
+  const file = join(folder, 'none.pem');
+  await assert.rejects(
+    openAuthorities(file, () => assert.fail('told')),
+    { code: 'ExtraCaUnreadable' },
+  );
 });

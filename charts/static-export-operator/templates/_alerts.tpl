@@ -19,21 +19,25 @@
 {{- /* Each with what it means and what to do, for somebody woken at night; the README has the long form. Only the
      leader has metrics of resources: `namespace` and `name` are the StaticExport's (honorLabels), and `pod` is another
      one after each take-over, which would start every `for` anew. So they are aggregated to the resource; and where a
-     `for` is long, or a series comes and goes with a try, a window holds it over a restart. */ -}}
+     `for` is long, or a series comes and goes with a try, a window holds it over a restart.
+     A Prometheus that honours no labels calls the resource's namespace `exported_namespace`, and StaticExports of one
+     name in two namespaces would be one without it. Another release of this name in another namespace has the same job:
+     the ServiceMonitor says in `operator_namespace` whose a line is; scraped in another way, a line may lack it. */ -}}
 {{- define "static-export-operator.alerts" -}}
-{{- $job := printf "job=%q" (include "static-export-operator.adminName" .) -}}
+{{- $job := printf "job=%q,operator_namespace=~\"|%s\"" (include "static-export-operator.adminName" .) .Release.Namespace -}}
 {{- $own := printf "namespace=%q,%s" .Release.Namespace $job -}}
 {{- $options := .Values.monitoring.prometheusRule -}}
-{{- $which := "{{ $labels.namespace }}/{{ $labels.name }}" -}}
-{{- $look := "kubectl --namespace {{ $labels.namespace }} describe staticexport {{ $labels.name }}" -}}
+{{- $where := "{{ or $labels.exported_namespace $labels.namespace }}" -}}
+{{- $which := printf "%s/{{ $labels.name }}" $where -}}
+{{- $look := printf "kubectl --namespace %s describe staticexport {{ $labels.name }}" $where -}}
 {{- /* Of every replica: by the Deployment's name kubectl would print one of them. */ -}}
 {{- $pods := include "static-export-operator.selectorLabels" . | replace ": " "=" | replace "\n" "," -}}
 {{- $logs := printf "kubectl --namespace %s logs --selector %s --prefix --tail=200" .Release.Namespace $pods -}}
-{{- $of := "max by (namespace, name, job)" -}}
-{{- $on := "on (namespace, name, job)" -}}
+{{- $of := "max by (namespace, exported_namespace, name, job)" -}}
+{{- $on := "on (namespace, exported_namespace, name, job)" -}}
 {{- $expiry := printf "%s (staticexport_link_expiry_timestamp_seconds{%s})" $of $job -}}
 {{- $issued := printf "%s (staticexport_link_issued_timestamp_seconds{%s})" $of $job -}}
-{{- $again := "kubectl --namespace {{ $labels.namespace }} annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/requestedAt=now-$RANDOM" -}}
+{{- $again := printf "kubectl --namespace %s annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/requestedAt=now-$RANDOM" $where -}}
 - alert: StaticExportOperatorAbsent
   expr: absent(up{ {{- $own -}} } == 1)
   for: 5m
@@ -123,7 +127,7 @@
   annotations:
     summary: "A new export of {{ $which }} is held back for having too few pages."
     description: "{{ "{{ $labels.reason }}" }}: what was published before it, if anything, stays until somebody decides."
-    runbook: {{ printf "%s: status.candidate has the version and its pages. Meant: kubectl --namespace {{ $labels.namespace }} annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/promote=VERSION. Not meant: mend the docs project; the next export is measured anew." $look | quote }}
+    runbook: {{ printf "%s: status.candidate has the version and its pages. Meant: kubectl --namespace %s annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/promote=VERSION. Not meant: mend the docs project; the next export is measured anew." $look $where | quote }}
 - alert: StaticExportTargetsContested
   expr: {{ $of }} (staticexport_condition{ {{- $job -}} ,type="TargetsSynced",reason="Contested"}) == 1
   labels: { severity: warning }
@@ -140,7 +144,7 @@
   annotations:
     summary: "A target of {{ $which }} does not get the published version."
     description: "The object holds an old version, or none, and TargetsSynced says why."
-    runbook: {{ printf "%s: status.targets names the object. NotGranted: it is missing, or not annotated staticexport.dev/allow-from={{ $labels.namespace }}/{{ $labels.name }}. WriteFailed: rights outside the watched namespaces come from targets.values of this chart." $look | quote }}
+    runbook: {{ printf "%s: status.targets names the object. NotGranted: it is missing, or not annotated staticexport.dev/allow-from=%s/{{ $labels.name }}, or the operator may not read it: rights outside the watched namespaces come from targets.values of this chart. WriteFailed: the message of TargetsSynced says why." $look $where | quote }}
 - alert: StaticExportContested
   expr: count by (job, installation) ({{ $of | replace "job)" "job, installation)" }} (staticexport_contested{ {{- $job -}} })) > 0
   for: 1m
@@ -149,14 +153,22 @@
     summary: "Another operator, {{ "{{ $labels.installation }}" }}, looks after the same StaticExports."
     description: "{{ "{{ $value }}" }} of them: each of the two undoes what the other wrote, and jobs may be started twice."
     runbook: {{ printf "Its name is that of its lease, namespace/name; kubectl --namespace NAMESPACE get lease NAME -o yaml names the pod or the machine that holds it. End it, or part the scopes: watchNamespaces that have no namespace in common, or another instance. The log of this one has it once (%s)." $logs | quote }}
+{{- /* Where all are watched the metric names no namespace, and Prometheus puts the operator's own there. */}}
+{{- $crd := "the CRD is missing (kubectl get crd staticexports.staticexport.dev), and helm upgrade brings it back with crds.install." }}
 - alert: StaticExportNamespaceRefused
-  expr: max by (namespace, job) (staticexport_watch_refused{ {{- $job -}} }) == 1
+  expr: max by (namespace, exported_namespace, job) (staticexport_watch_refused{ {{- $job -}} }) == 1
   for: 10m
   labels: { severity: warning }
   annotations:
-    summary: "The operator may not watch StaticExports of namespace {{ "{{ $labels.namespace }}" }}."
+    {{- if .Values.watchNamespaces }}
+    summary: "The operator may not watch StaticExports of namespace {{ $where }}."
     description: New StaticExports and edits there are not seen; where its rights are gone altogether, links there die.
-    runbook: {{ printf "A namespace of watchNamespaces that was deleted: take it out of the list. Otherwise its Role or RoleBinding is gone (rbac.create): helm upgrade brings it back. The log names the verb (%s). The operator's own namespace here means that it may watch nothing at all." $logs | quote }}
+    runbook: {{ printf "The log says why (%s). Not allowed: the namespace was deleted, so take it out of watchNamespaces; or its Role or RoleBinding there is gone (rbac.create), and helm upgrade brings it back. Not known, in every namespace: %s" $logs $crd | quote }}
+    {{- else }}
+    summary: The operator of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} may not watch StaticExports, in any namespace.
+    description: New StaticExports and edits are not seen anywhere; where its rights are gone altogether, links die.
+    runbook: {{ printf "The log says why (%s). Not allowed: the ClusterRole or ClusterRoleBinding is gone (rbac.create), and helm upgrade brings it back. Not known: %s" $logs $crd | quote }}
+    {{- end }}
 - alert: StaticExportClockSkew
   expr: max by (namespace, job, host) (abs(staticexport_api_clock_skew_seconds{ {{- $own -}} })) > 60
   for: 5m

@@ -6,65 +6,22 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
-import { z } from 'zod';
 import { runCommand } from '../../support/command.ts';
 import { maySkip } from '../../support/may-skip.ts';
 import { findPromtool } from '../../support/promtool.ts';
-import { type AlertCases, type SeriesCase, scrapeSeconds } from './alert-series.ts';
+import type { AlertCases } from './alert-series.ts';
 import { operatorAlerts } from './operator-alert-series.ts';
-import { chartsFolder, renderChart } from './rendered-chart.ts';
+import { countTest, failuresOf, operatorChart, readGroups, siteChart } from './promtool-rules.ts';
 import { siteAlerts } from './site-alert-series.ts';
 
 const charts = [
-  {
-    chart: 'static-export-operator',
-    release: 'ops',
-    values: { apiBaseUrl: 'https://e.example' },
-    alerts: operatorAlerts,
-  },
-  {
-    chart: 'static-export-site',
-    release: 'docs',
-    values: { staticExport: { existingSecret: 'docs-bundle' } },
-    alerts: siteAlerts,
-  },
+  { ...operatorChart, alerts: operatorAlerts },
+  { ...siteChart, alerts: siteAlerts },
 ];
-const groupsShape = z.array(z.object({ rules: z.array(z.object({ alert: z.string() }).loose()) }).loose());
-
-async function readGroups({
-  chart,
-  release,
-  values,
-}: (typeof charts)[number]): Promise<z.infer<typeof groupsShape>> {
-  const apiVersions = ['monitoring.coreos.com/v1/PrometheusRule'];
-  const options = { release, namespace: release, values, apiVersions };
-  const objects = await renderChart(join(chartsFolder, chart), options);
-  return groupsShape.parse(objects.find((one) => one.at('kind') === 'PrometheusRule')?.at('spec.groups'));
-}
-
-/** No alert looks at another one, and all of them over hours take promtool half a minute. */
-const only = (name: string, groups: z.infer<typeof groupsShape>): object[] =>
-  groups.map((group) => ({ ...group, rules: group.rules.filter(({ alert }) => alert === name) }));
-
-/** One of promtool's tests: whether this alert is firing. */
-function testOf(alert: string, { series, atMinutes }: SeriesCase, isFiring: boolean): object {
-  const count = `count(ALERTS{alertname="${alert}",alertstate="firing"})`;
-  return {
-    interval: `${scrapeSeconds}s`,
-    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
-    promql_expr_test: [
-      {
-        expr: `${count} > 0 or vector(0)`,
-        eval_time: `${atMinutes * 60}s`,
-        exp_samples: [{ labels: '{}', value: isFiring ? 1 : 0 }],
-      },
-    ],
-  };
-}
 
 const testsOf = (alert: string, { fires, stays }: AlertCases): readonly object[] => [
-  ...fires.map((one) => testOf(alert, one, true)),
-  ...stays.map((one) => testOf(alert, one, false)),
+  ...fires.map((one) => countTest(alert, one, 1)),
+  ...stays.map((one) => countTest(alert, one, 0)),
 ];
 
 const found = await findPromtool();
@@ -88,15 +45,9 @@ suite('alerts, as Prometheus evaluates them', {
 
       const failed: string[] = [];
       for (const [alert, cases] of Object.entries(one.alerts)) {
-        const file = join(folder, `${alert}.json`);
-        const own = join(folder, `${alert}-rule.json`);
-        await writeFile(own, JSON.stringify({ groups: only(alert, groups) }));
-        const [evaluation_interval, tests] = [`${scrapeSeconds}s`, testsOf(alert, cases)];
-        await writeFile(file, JSON.stringify({ rule_files: [own], evaluation_interval, tests }));
-        const { code, stdout, stderr } = await runCommand([promtool, 'test', 'rules', file]);
-        if (code !== 0) failed.push(`${alert}: ${stdout}${stderr}`);
+        failed.push(await failuresOf(promtool, folder, alert, groups, testsOf(alert, cases)));
       }
-      assert.deepEqual(failed, []);
+      assert.deepEqual(failed.filter(Boolean), []);
     });
   }
 });

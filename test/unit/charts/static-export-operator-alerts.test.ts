@@ -120,7 +120,9 @@ test('every reason, condition and lane that an alert looks for exists', async ()
 test('every alert looks at this operator alone, and says what it means and what to do', async () => {
   for (const { alert, expr, labels, annotations } of await readAlerts()) {
     const selectors = [...expr.matchAll(/\{([^}]*)\}/g)].map(([, inner]) => inner ?? '');
-    for (const inner of selectors) assert.match(inner, /job="exporter-admin"/, alert);
+    for (const inner of selectors) {
+      assert.match(inner, /job="exporter-admin",operator_namespace=~"\|ops"/, alert);
+    }
     if (selectors.length === 0) assert.ok(expr.includes(ofServers), alert);
     assert.match(labels['severity'] ?? '', /^(critical|warning)$/, alert);
     assert.equal(labels['team'], 'docs', alert);
@@ -159,6 +161,47 @@ test('the log is asked of every replica, and a severity of the user’s own coun
   const command = `kubectl --namespace ops logs --selector ${selector} --prefix --tail=200`;
   const asking = alerts.filter(({ annotations }) => annotations['runbook']?.includes(command));
   assert.equal(asking.length, 5);
+});
+
+test('a refused watch is told as it is: of which namespace where some are watched, with every cause', async () => {
+  const told = async (watchNamespaces: readonly string[]) => {
+    const alerts = await readAlerts('vendor', { watchNamespaces });
+    const found = alerts.find(({ alert }) => alert === 'StaticExportNamespaceRefused');
+    assert.match(found?.annotations['runbook'] ?? '', /CRD is missing \(kubectl get crd staticexports\./);
+    return Object.values(found?.annotations ?? {}).join('\n');
+  };
+  const everywhere = await told([]);
+  assert.match(everywhere, /in any namespace\.$/);
+  assert.match(everywhere, /the ClusterRole or ClusterRoleBinding is gone/);
+  assert.doesNotMatch(everywhere, /labels|watchNamespaces|\bRole\b/, 'the label is the operator’s own there');
+  const some = await told(['docs', 'ops']);
+  assert.match(some, /of namespace [^.]*labels\.exported_namespace [^.]*labels\.namespace \}\}\.$/);
+  assert.match(some, /take it out of watchNamespaces; or its Role or RoleBinding there is gone/);
+  assert.doesNotMatch(some, /ClusterRole|own namespace/);
+});
+
+const runbookOf = async (alert: string): Promise<string> => {
+  const readme = await readFile(join(chart, 'README.md'), 'utf8');
+  const [, section = ''] = readme.split(`#### ${alert}\n`);
+  return (section.split('\n##')[0] ?? '').replaceAll(/\s+/g, ' ');
+};
+
+test('a target that is not granted may lack the operator’s right, by the alert and by the README', async () => {
+  const name = 'StaticExportTargetsNotSynced';
+  const alert = (await readAlerts('vendor')).find((one) => one.alert === name);
+  for (const words of [alert?.annotations['runbook'] ?? '', await runbookOf(name)]) {
+    const [, granted = ''] = words.split(/\bNotGranted`?: /);
+    const [causes = ''] = granted.split(/`?(?:Refused|WriteFailed)`?: /);
+    assert.match(causes, /missing.*annotat.*the operator may not read it: .*targets\.values/, words);
+  }
+});
+
+test('the README’s runbook of a refused watch has the causes of every mode', async () => {
+  const words = await runbookOf('StaticExportNamespaceRefused');
+  for (const cause of [/CRD is missing/, /ClusterRole or ClusterRoleBinding/, /its Role or RoleBinding/]) {
+    assert.match(words, cause);
+  }
+  assert.doesNotMatch(words, /operator's own namespace/);
 });
 
 test('alerts that are left out are, and thresholds follow the values', async () => {

@@ -202,6 +202,10 @@ test('monitors are rendered where their kind is, and the dashboard when asked fo
   const found = await render('vendor', { apiVersions: kinds });
   const monitor = pick(found, `ServiceMonitor/${full}`);
   assert.equal(monitor.at('spec.endpoints.0.honorLabels'), true);
+  const [source, targetLabel] = ['__meta_kubernetes_namespace', 'operator_namespace'];
+  assert.deepEqual(monitor.at('spec.endpoints.0.relabelings'), [
+    { action: 'replace', sourceLabels: [source], targetLabel },
+  ]);
   const admin = pick(found, `Service/${full}-admin`);
   const labels = new Map(Object.entries(Object(admin.at('metadata.labels'))));
   for (const [label, value] of Object.entries(Object(monitor.at('spec.selector.matchLabels')))) {

@@ -215,6 +215,9 @@ async function take(options: ElectionOptions, lease: StoredLease | undefined): P
   return store.replace(lease.resourceVersion, record(options, lease), limit);
 }
 
+/** So many would fit between two tries. */
+const shortestTry = 20;
+
 async function renew(
   contest: Contest,
   first: Held,
@@ -224,14 +227,18 @@ async function renew(
   const { store, clock, logger, times, elapsed } = contest;
   let held = first;
   let trouble: string | undefined;
+  let isRepeated = false;
   const remainingMs = (): number => held.renewedAt + times.renewDeadlineMs - elapsed();
   for (;;) {
-    await pause(contest, stopped, remainingMs());
+    if (!isRepeated) await pause(contest, stopped, remainingMs());
     if (stopped.aborted) return 'held';
-    if (remainingMs() <= 0) break;
+    // What nobody would hear the answer of may be stored all the same, and keeps the others waiting for a lease's time.
+    if (remainingMs() < times.retryMs / shortestTry) break;
     const renewedAt = elapsed();
     // A request that outlives the deadline is of no use to anybody.
     const deadline = clock.deadline(remainingMs());
+    const wasRepeated: boolean = isRepeated;
+    isRepeated = false;
     try {
       const lease = await store.replace(held.lease.resourceVersion, record(contest, held.lease), deadline);
       held = { lease, renewedAt };
@@ -242,8 +249,11 @@ async function renew(
       if (!(error instanceof ClusterError) || error.code !== 'Conflict') continue;
       const now = await store.read(deadline).catch(() => undefined);
       if (now !== undefined && now.holder !== contest.identity) break;
-      // Our own write whose answer was lost, or a stranger's touch: go on from what is there.
-      if (now !== undefined) held = { ...held, lease: now };
+      if (now === undefined) continue;
+      // Our own write whose answer was lost, or a stranger's touch: written over what is there at once, once. After a pause
+      // the time may be over, or the stranger back.
+      held = { ...held, lease: now };
+      isRepeated = !wasRepeated;
     }
   }
   logger.error({ identity: contest.identity }, 'leadership lost');

@@ -25,10 +25,19 @@ export class Server {
     };
     return this.lease;
   }
+
+  /** Somebody who is no contender writes something into it. */
+  touch(): void {
+    this.#version += 1;
+    if (this.lease !== undefined) this.lease = { ...this.lease, resourceVersion: String(this.#version) };
+  }
 }
 
-/** `slow`: done at once, answered after a second, unless the caller has given up by then. */
-export type Network = 'up' | 'down' | 'answers-lost' | 'hanging' | 'slow';
+/**
+ * `slow`: done at once, answered after a second, unless the caller has given up by then. `stalled`: done at once, and never
+ * answered, which a request waits for as long as the real store lets it.
+ */
+export type Network = 'up' | 'down' | 'answers-lost' | 'hanging' | 'slow' | 'stalled';
 
 export class Contender {
   network: Network = 'up';
@@ -39,6 +48,8 @@ export class Contender {
   frozenMs = 0;
   /** By how much its wall clock was set, or went on while the machine slept and the other clock stood still. */
   wallMs = 0;
+  /** By how much its timers fire before their time, as the system's do by a part of a millisecond. */
+  earlyMs = 0;
   /** Work that does not listen to the loss of its lease. */
   isDeaf = false;
   /** What its random numbers are. */
@@ -55,6 +66,7 @@ export class Contender {
       ...clock,
       now: () => clock.now() + skewMs + this.wallMs,
       monotonic: () => clock.monotonic() + this.frozenMs,
+      after: (ms: number, signal?: AbortSignal) => clock.after(Math.max(0, ms - this.earlyMs), signal),
     };
     this.ended = runElection(
       {
@@ -92,6 +104,10 @@ export class Contender {
       if (this.network === 'down') throw new ClusterError('Unavailable', 'no network');
       const result = work();
       if (this.network === 'slow') await clock.after(1_000, signal);
+      if (this.network === 'stalled') {
+        await clock.after(defaultTimes.renewDeadlineMs / 2, signal).catch(() => {});
+        throw new ClusterError('Unavailable', 'timeout');
+      }
       if (this.network === 'answers-lost') throw new ClusterError('Unavailable', 'no answer');
       return result;
     };

@@ -32,6 +32,14 @@ interface Series {
   writtenAt: number;
 }
 
+/** What happened, once more perhaps. */
+interface Occurrence {
+  /** The same for each time. */
+  readonly id: string;
+  readonly object: StaticExportObject;
+  readonly note: EventNote;
+}
+
 interface Bucket {
   tokens: number;
   filledAt: number;
@@ -67,38 +75,42 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
     return true;
   };
 
-  const create = (id: string, one: Series, object: StaticExportObject, note: EventNote): void => {
-    const isTaken = send(async () => {
-      const suffix = Buffer.from(random.bytes(8)).toString('hex');
-      const event = { ...note, regarding: object.metadata, at: clock.now(), suffix };
-      try {
-        one.name = await store.create(event, signal);
-      } catch (error) {
-        series.delete(id);
-        dropped('refused');
-        const { namespace, name } = object.metadata;
-        const about = { object: `${namespace}/${name}`, reason: note.reason };
-        logger.warn({ error, ...about }, 'an event could not be written');
-      }
-    });
-    if (isTaken) return;
+  const write = async (one: Series, { id, object, note }: Occurrence): Promise<void> => {
+    const suffix = Buffer.from(random.bytes(8)).toString('hex');
+    const event = { ...note, regarding: object.metadata, at: clock.now(), suffix };
+    try {
+      one.name = await store.create(event, signal);
+    } catch (error) {
+      series.delete(id);
+      dropped('refused');
+      const { namespace, name } = object.metadata;
+      const about = { object: `${namespace}/${name}`, reason: note.reason };
+      logger.warn({ error, ...about }, 'an event could not be written');
+    }
+  };
+
+  const create = (one: Series, occurrence: Occurrence): void => {
+    if (send(() => write(one, occurrence))) return;
     // Or its repeats would be counted into an event that does not exist.
-    series.delete(id);
+    series.delete(occurrence.id);
     dropped('crowd');
   };
 
-  const count = (id: string, one: Series): void => {
+  const count = (one: Series, occurrence: Occurrence): void => {
     send(async () => {
       const { namespace, name } = one;
       if (name === undefined) return;
       try {
         await store.count({ namespace, name, count: one.count, at: clock.now() }, signal);
       } catch (error) {
-        // The server forgets events after an hour; the next one starts afresh.
-        series.delete(id);
-        const isForgotten = error instanceof ClusterError && error.code === 'NotFound';
-        if (!isForgotten)
-          logger.warn({ error, event: `${namespace}/${name}` }, 'an event could not be counted up');
+        if (error instanceof ClusterError && error.code === 'NotFound') {
+          // The server forgets events after an hour, and what happens nightly is to be seen each morning.
+          one.count = 1;
+          await write(one, occurrence);
+          return;
+        }
+        series.delete(occurrence.id);
+        logger.warn({ error, event: `${namespace}/${name}` }, 'an event could not be counted up');
       }
     });
   };
@@ -128,14 +140,14 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
         }
         const first: Series = { namespace, name: undefined, count: 1, writtenAt: now };
         remember(series, id, first);
-        create(id, first, object, note);
+        create(first, { id, object, note });
         return;
       }
       known.count += 1;
       remember(series, id, known);
       if (now - known.writtenAt < repeatEveryMs) return;
       known.writtenAt = now;
-      count(id, known);
+      count(known, { id, object, note });
     },
     settled: () => sending,
   };

@@ -123,13 +123,37 @@ test('of many thousands the last 4,096 are remembered, those that came up again 
   assert.equal(created.length, 4_098, 'the one that was silent longest is forgotten');
 });
 
-test('an event that the server forgot is written anew', async () => {
-  const { clock, created, faults, recorder } = start();
-  recorder.record(object(), note());
-  await clock.pass(6 * 60_000);
-  faults.count = new ClusterError('NotFound', 'gone');
+test('what happens each night in the same words has an event of each, for the server forgets them', async () => {
+  const { clock, counted, created, faults, lost, recorder } = start();
+  for (let night = 1; night <= 5; night += 1) {
+    recorder.record(object(), note());
+    await recorder.settled();
+    assert.equal(created.length, night);
+    // Forgotten by the time of the next one.
+    faults.count = new ClusterError('NotFound', 'gone');
+    await clock.pass(24 * 3_600_000);
+  }
+  assert.equal(new Set(created.map(({ suffix }) => suffix)).size, 5);
+  delete faults.count;
   recorder.record(object(), note());
   await recorder.settled();
+  assert.deepEqual(
+    counted.map(({ count }) => count),
+    [2],
+  );
+  assert.deepEqual(lost, []);
+});
+
+test('an event that was forgotten and may not be written again is counted as lost, and tried when it happens again', async () => {
+  const { clock, created, faults, lost, recorder } = start();
+  recorder.record(object(), note());
+  await clock.pass(2 * 3_600_000);
+  faults.count = new ClusterError('NotFound', 'gone');
+  faults.create = new ClusterError('Forbidden', 'may not');
+  recorder.record(object(), note());
+  await recorder.settled();
+  assert.deepEqual(lost, ['refused']);
+  delete faults.create;
   recorder.record(object(), note());
   await recorder.settled();
   assert.equal(created.length, 2);

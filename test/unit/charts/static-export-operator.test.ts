@@ -154,6 +154,26 @@ test('targets outside the watched namespaces get rights on the named objects and
     { apiGroups: [''], resources: ['configmaps'], resourceNames: ['docs-values'], verbs: ['get', 'patch'] },
     { apiGroups: [''], resources: ['secrets'], resourceNames: ['docs-link'], verbs: ['get', 'patch'] },
   ]);
+  const values = [
+    { namespace: 'apps', configMaps: ['a', 'b'] },
+    { namespace: 'web', secrets: ['d'] },
+    { namespace: 'apps', configMaps: ['b'], secrets: ['c'] },
+  ];
+  const parted = await render('namespaces', { values: { targets: { values } } });
+  const found = (kind: string) => parted.filter(({ id }) => id === `${kind}/${full}-targets`);
+  const places = found('RoleBinding').map((one) => one.at('metadata.namespace'));
+  assert.deepEqual(places, ['apps', 'web'], 'a second one of the same name would be the only one');
+  assert.deepEqual(
+    found('Role').map((one) => [
+      one.at('metadata.namespace'),
+      one.at('rules.0.resourceNames'),
+      one.at('rules.1.resourceNames'),
+    ]),
+    [
+      ['apps', ['a', 'b'], ['c']],
+      ['web', ['d'], undefined],
+    ],
+  );
   const without = await render('namespaces', { values: { targets: { values: [] } } });
   assert.ok(without.every(({ id }) => !id.includes('targets')));
 });

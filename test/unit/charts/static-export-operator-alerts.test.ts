@@ -247,6 +247,19 @@ test('the dashboard shows metrics that exist, and no panel lies over another', a
   assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
 });
 
+test('the dashboard counts nothing of other operators: metrics that they have too are asked by our name', async () => {
+  const text = await readFile(join(chart, 'files/dashboard.json'), 'utf8');
+  const { panels } = dashboardShape.parse(JSON.parse(text));
+  const exprs = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  const shared = exprs.flatMap((expr) => [
+    ...expr.matchAll(/\b(?:leader_election|workqueue|controller_runtime)_\w+(\{[^}]*\})?/g),
+  ]);
+  assert.ok(shared.length >= 4);
+  for (const [series, selector = ''] of shared) {
+    assert.match(selector, /\b(?:name|controller)="staticexport"/, series);
+  }
+});
+
 test('the README’s table has every metric of the operator with its type, and no other', async () => {
   const readme = await readFile(join(chart, 'README.md'), 'utf8');
   const rows = [...readme.matchAll(/^\| `([a-z_]+)` \| (counter|gauge|histogram|summary) \| .{10,} \|$/gm)];

@@ -3,6 +3,7 @@
 // only limit of time. Refuses: judging an answer, retrying, and holding more of an answer than memory has room for.
 
 import type { Dispatcher } from 'undici';
+import { unlessAborted } from '../runtime/patience.ts';
 
 export interface Answer {
   readonly status: number;
@@ -109,7 +110,15 @@ export const exchange: Send<Answer> = (dispatcher, sending, signal, { permit, ma
 
 /** Resolves with the headers. @throws as `exchange`; what only reads needs no permit */
 export const openStream: Send<StreamedAnswer> = async (dispatcher, sending, signal) => {
-  const { statusCode, headers, body } = await dispatcher.request({ ...sending, signal }).catch((error) => {
+  signal.throwIfAborted();
+  const opening = dispatcher.request({ ...sending, signal });
+  // A connection that is being made heeds no signal; what comes of it later is for nobody.
+  const opened = unlessAborted(opening, signal, ({ reason }) => reason);
+  const { statusCode, headers, body } = await opened.catch((error: unknown) => {
+    opening.then(
+      (late) => late.body.on('error', () => {}).destroy(),
+      () => {},
+    );
     throw asUnanswered(error);
   });
   const [retryAfter = null] = [headers['retry-after']].flat();

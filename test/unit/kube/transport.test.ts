@@ -3,7 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
 import type { Credentials } from '../../../src/kube/connection.ts';
 import { UnfinishedError } from '../../../src/kube/exchange.ts';
@@ -164,6 +166,30 @@ test('a call that is stopped while it waits for a connection ends at once, and i
   for (const answer of held) answer();
   assert.equal((await Promise.all(busy)).length, 16);
   await transport.close();
+});
+
+test('a watch ends at its deadline, and when it is stopped, while its connection is being made', {
+  timeout: 5_000,
+}, async (t) => {
+  // Takes connections, and says nothing of TLS.
+  const dark = createServer((socket) => socket.on('error', () => {}).resume());
+  await new Promise<void>((resolve) => dark.listen(0, '127.0.0.1', resolve));
+  t.after(() => dark.close());
+  const address = dark.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const clock = steppedClock();
+  const connection = { ...server.connection(), server: `https://127.0.0.1:${address.port}` };
+  const transport = createTransport(connection, { clock, timeoutMs: 5_000 });
+  t.after(() => transport.close());
+  const caller = new AbortController();
+  const connected = once(dark, 'connection');
+  const stopped = assert.rejects(transport.stream(get, caller.signal), isRefusal('Aborted', /stopped/));
+  const late = assert.rejects(transport.stream(get, never), isRefusal('Unavailable', /timeout/));
+  await connected;
+  caller.abort();
+  await stopped;
+  await clock.pass(5_000);
+  await late;
 });
 
 test('credentials that do not come end at the deadline too', async () => {

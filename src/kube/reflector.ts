@@ -212,7 +212,10 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
         if (signal.aborted) return;
         failures = countFailures(failures, trouble, clock.monotonic() - startedAt);
         judge(trouble, failures);
-        const waitMs = backoffMs(failures) * (0.5 + random.fraction() / 2);
+        const backedOffMs = backoffMs(failures) * (0.5 + random.fraction() / 2);
+        // Spread above what the server asked for: every watch of every replica heard it in the same moment.
+        const askedMs = (trouble?.retryAfterMs ?? 0) * (1 + random.fraction() / 5);
+        const waitMs = Math.max(askedMs, backedOffMs);
         if (waitMs > 0) await clock.after(waitMs, signal).catch(() => {});
       }
     },

@@ -231,6 +231,18 @@ test('it is not synced before a list succeeded, and says once why', async () => 
   assert.deepEqual(troubles, ['Forbidden', undefined]);
 });
 
+test('a server that says when to come again is not asked before', async () => {
+  const { clock, server } = startReflector((one) => {
+    one.failWatch = new ClusterError('TooManyRequests', 'fewer', { retryAfterMs: 30_000 });
+  });
+  const startedAt = clock.monotonic();
+  await clock.pass(100_000);
+  assert.deepEqual(
+    server.watchedAt.map((at) => at - startedAt),
+    [0, 33_000, 66_000, 99_000],
+  );
+});
+
 test('it ends at once, wherever it is', async () => {
   for (const prepare of [
     () => {},

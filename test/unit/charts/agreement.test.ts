@@ -91,7 +91,7 @@ test('the values of the site’s chart know every field of a StaticExport, and n
   const values = z
     .object({ properties: z.object({ export: z.unknown() }) })
     .parse(JSON.parse(await readFile(join(chart, 'values.schema.json'), 'utf8')));
-  const own = ['create', 'name', 'annotations'];
+  const own = ['create', 'name', 'labels', 'annotations'];
   const spec = fieldsOf(z.toJSONSchema(specSchema, { unrepresentable: 'any', io: 'input' }));
   assert.ok(spec.includes('api.keySecretRef.name'));
   assert.deepEqual([...fieldsOf(values.properties.export)].sort(), [...own, ...spec].sort());

@@ -260,6 +260,19 @@ test('servers ask each other unless peers are switched off', async () => {
   );
 });
 
+test('the StaticExport of a release may bear labels of its own, such as that of an operator’s instance', async () => {
+  const label = 'staticexport.dev/instance';
+  const labels = { [label]: 'blue', team: 'writers' };
+  const objects = await render('export', { values: { export: { labels }, commonLabels: { team: 'docs' } } });
+  for (const object of objects) {
+    const isExport = object.at('kind') === 'StaticExport';
+    const path = 'metadata.labels';
+    assert.equal(object.at(`${path}.staticexport~dev/instance`), isExport ? 'blue' : undefined, object.id);
+    assert.equal(object.at(`${path}.team`), isExport ? 'writers' : 'docs', object.id);
+  }
+  assert.equal(one(objects, 'StaticExport').at('spec.labels'), undefined);
+});
+
 test('labels and annotations of the user’s count where the chart has the same, each once', async () => {
   const values = {
     commonLabels: { 'app.kubernetes.io/part-of': 'portal', team: 'docs' },

@@ -5,6 +5,8 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import { parseStaticExport } from '../../../src/staticexport/parse.ts';
 import { chart } from './operator-chart.ts';
 import { notesOf, refusalOf, renderChart } from './rendered-chart.ts';
 
@@ -148,6 +150,30 @@ for (const [words, values, expected] of [
 test('with an API, two replicas and a volume there is nothing to warn of', async () => {
   assert.doesNotMatch(await notesOf(chart, { values: api }), /WARNING|NOTE:/);
   assert.doesNotMatch(await notesOf(chart, { values: service }), /WARNING|NOTE:/);
+});
+
+test('the first StaticExport of the notes is one that this operator looks after', async () => {
+  for (const [values, metadata, flag] of [
+    [api, { name: 'docs' }, ''],
+    [
+      { ...api, watchNamespaces: ['team-a', 'team-b'] },
+      { name: 'docs', namespace: 'team-a' },
+      ' --namespace team-a',
+    ],
+    [
+      { ...api, instance: '7', watchNamespaces: ['12'] },
+      { name: 'docs', namespace: '12', labels: { 'staticexport.dev/instance': '7' } },
+      ' --namespace 12',
+    ],
+  ] as const) {
+    const notes = await notesOf(chart, { values });
+    const [, text = ''] = /<<END\n([\s\S]*?)\n {2}END\n/.exec(notes) ?? [];
+    const { metadata: own, spec } = parse(text);
+    assert.deepEqual(own, metadata);
+    assert.ok(parseStaticExport({ spec, status: undefined }).spec !== undefined);
+    assert.ok(notes.includes(`create secret generic export-api${flag} --from-literal`));
+    assert.ok(notes.includes(`kubectl get staticexports${flag} --watch`));
+  }
 });
 
 test('the shortest lease that can be renewed in time is taken, in any unit', async () => {

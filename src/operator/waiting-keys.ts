@@ -91,17 +91,19 @@ export class WaitingKeys {
   }
 
   /**
-   * Adds the key, or makes a waiting one more urgent (never less). True if it did not wait yet.
+   * Adds the key, or makes a waiting one more urgent (never less), in the lane that it is of by now. True if it did not
+   * wait yet.
    *
    * @param since given back by `take`; the first one counts
    */
   put(key: string, urgency: Urgency, since: number): boolean {
+    const name = this.#options.laneOf(key);
     const known = this.#laneOfWaiting.get(key);
     if (known !== undefined) {
-      this.#hasten(key, known, urgency);
+      if (known !== name) this.#move(key, known, name);
+      this.#hasten(key, name, urgency);
       return false;
     }
-    const name = this.#options.laneOf(key);
     this.#order += 1;
     const lane = this.#lane(name);
     lane.waiting[urgency].set(key, { urgency, since, order: this.#order });
@@ -130,8 +132,7 @@ export class WaitingKeys {
     const lane = this.#lane(name);
     count([lane.load, this.#load], isEdit, -1);
     this.#rank(name, lane);
-    const isIdle = urgencies.every((urgency) => lane.waiting[urgency].size === 0);
-    if (lane.load.underWay === 0 && isIdle) this.#lanes.delete(name);
+    this.#dropIfIdle(name, lane);
   }
 
   clear(): void {
@@ -142,6 +143,26 @@ export class WaitingKeys {
     for (const urgency of urgencies) this.#ranking[urgency].clear();
     this.#owed.clear();
     this.#laneOfWaiting.clear();
+  }
+
+  #dropIfIdle(name: string, { load, waiting }: Lane): void {
+    const isEmpty = urgencies.every((urgency) => waiting[urgency].size === 0);
+    if (load.underWay === 0 && isEmpty) this.#lanes.delete(name);
+  }
+
+  /** An edit that leads away from an API that hangs waits for nobody there. */
+  #move(key: string, fromName: string, toName: string): void {
+    const [from, to] = [this.#lane(fromName), this.#lane(toName)];
+    for (const urgency of urgencies) {
+      const entry = from.waiting[urgency].get(key);
+      if (entry === undefined) continue;
+      from.waiting[urgency].delete(key);
+      to.waiting[urgency].set(key, entry);
+    }
+    this.#laneOfWaiting.set(key, toName);
+    this.#rank(fromName, from);
+    this.#rank(toName, to);
+    this.#dropIfIdle(fromName, from);
   }
 
   #hasten(key: string, laneName: string, urgency: Urgency): void {

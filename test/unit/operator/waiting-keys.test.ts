@@ -78,6 +78,19 @@ test('an edit does not wait for the many that are under way, in its own lane or 
   }
 });
 
+test('an edit that leads away from a lane that is full goes where there is a place', () => {
+  const moved = new Set<string>();
+  const laneOf = (key: string): string => (moved.has(key) ? 'works' : 'hangs');
+  const keys = new WaitingKeys({ laneOf, width: 2, total: 100, editPlaces: 0 });
+  for (const key of ['a', 'b', 'c', 'd']) keys.put(key, 'due', 7);
+  assert.deepEqual([keys.take()?.key, keys.take()?.key, keys.take()], ['a', 'b', undefined]);
+  moved.add('d');
+  assert.equal(keys.put('d', 'edited', 8), false);
+  assert.deepEqual(keys.take(), { key: 'd', lane: 'works', since: 7, isEdit: true });
+  assert.equal(keys.take(), undefined);
+  assert.equal(keys.size, 1);
+});
+
 test('property: every key that was put is taken once, and neither a lane nor all are ever wider than allowed', () => {
   const key = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(20)).map(([lane, index]) => `${lane}/${index}`);
   const step = fc.oneof(
@@ -145,13 +158,24 @@ class Walk {
   }
 
   put(key: string, urgency: Urgency): void {
+    const lane = this.#options.laneOf(key);
+    this.#move(key, lane);
     const known = this.#waiting.find((one) => one.key === key);
     const queued = this.#count++;
     if (known === undefined) {
-      this.#waiting.push({ key, lane: this.#options.laneOf(key), urgency, order: queued, queued });
+      this.#waiting.push({ key, lane, urgency, order: queued, queued });
     } else if (urgencies.indexOf(urgency) < urgencies.indexOf(known.urgency)) {
       this.#waiting = this.#waiting.map((one) => (one === known ? { ...known, urgency, queued } : one));
     }
+  }
+
+  /** To the end of the line of its new lane. */
+  #move(key: string, lane: string): void {
+    const known = this.#waiting.find((one) => one.key === key);
+    if (known === undefined || known.lane === lane) return;
+    const queued = this.#count++;
+    this.#waiting = this.#waiting.map((one) => (one === known ? { ...known, lane, queued } : one));
+    this.#forgetIdle(known.lane);
   }
 
   take(): string | undefined {
@@ -194,8 +218,12 @@ class Walk {
       this.#underWay.findIndex((one) => one.key === key && one.isEdit === isEdit),
       1,
     );
-    const isIdle = [...this.#waiting, ...this.#underWay].every(({ lane }) => lane !== done?.lane);
-    if (isIdle && done !== undefined) this.#turnsOf.delete(done.lane);
+    if (done !== undefined) this.#forgetIdle(done.lane);
+  }
+
+  #forgetIdle(name: string): void {
+    const isIdle = [...this.#waiting, ...this.#underWay].every(({ lane }) => lane !== name);
+    if (isIdle) this.#turnsOf.delete(name);
   }
 
   #turnsIn(lane: string): Turns<Urgency> {
@@ -210,11 +238,11 @@ const isSame = (one: Waiter, other: Waiter): boolean =>
 
 test('property: who is next is who would be found by walking all lanes', () => {
   const key = fc.tuple(fc.nat(6), fc.nat(15)).map(([lane, index]) => `${lane}/${index}`);
+  const put = { do: fc.constant('put' as const), key, urgency: fc.constantFrom(...urgencies) };
+  /** Of one put in five: the edit led to another API. */
+  const movesTo = fc.option(fc.nat(6).map(String), { freq: 4, nil: undefined });
   const step = fc.oneof(
-    {
-      weight: 3,
-      arbitrary: fc.record({ do: fc.constant('put' as const), key, urgency: fc.constantFrom(...urgencies) }),
-    },
+    { weight: 3, arbitrary: fc.record({ ...put, movesTo }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('take' as const) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('finish' as const), which: fc.nat(20) }) },
   );
@@ -225,12 +253,14 @@ test('property: who is next is who would be found by walking all lanes', () => {
   });
   fc.assert(
     fc.property(fc.array(step, { minLength: 30, maxLength: 300 }), places, (steps, room) => {
-      const options = { laneOf: (name: string) => name.split('/')[0] ?? '', ...room };
+      const moved = new Map<string, string>();
+      const options = { laneOf: (name: string) => moved.get(name) ?? name.split('/')[0] ?? '', ...room };
       const keys = new WaitingKeys(options);
       const walk = new Walk(options);
       const underWay: Taken[] = [];
       for (const one of steps) {
         if (one.do === 'put') {
+          if (one.movesTo !== undefined) moved.set(one.key, one.movesTo);
           keys.put(one.key, one.urgency, 0);
           walk.put(one.key, one.urgency);
         } else if (one.do === 'take') {

@@ -19,6 +19,9 @@ import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
 /** Kubernetes label values (apimachinery, IsValidLabelValue). */
 const labelValue = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
+/** Kubernetes names of namespaces (RFC 1123 labels). */
+const namespaceName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
 /** Four times as many passes, and half a dozen calls of each, share the memory and the connections of one process. */
 const mostWorkers = 64;
 /** Each is a thread with some tens of megabytes. */
@@ -85,6 +88,10 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
   check: (values) => {
     if (values.instance !== undefined && !labelValue.test(values.instance)) {
       return '--instance must be usable as a label value: letters, digits, "-", "_", ".", 63 at most';
+    }
+    // An API server lists nothing in a namespace that cannot be, and the operator would be ready and look after nothing.
+    if (!values.watchNamespaces.every((name) => namespaceName.test(name))) {
+      return '--watch-namespaces must be names of namespaces: small letters, digits, "-", 63 at most; leave it out for all';
     }
     if (values.leaseDuration < 3_000) return '--lease-duration must be at least 3s, to be renewed in time';
     if (passTimeoutOf(values) <= callsPerPass * values.requestTimeout) {

@@ -38,6 +38,10 @@ const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] =
   [['--request-timeout=0s'], /--request-timeout must be more than 0/],
   [['--max-bundle-size=0'], /--max-bundle-size must be more than 0/],
   [['--lease-duration=1s'], /--lease-duration must be at least 3s/],
+  ...['*', '-A', 'Docs', 'docs,a b', `docs,${'x'.repeat(64)}`].map(
+    (names) =>
+      [[`--watch-namespaces=${names}`], /--watch-namespaces must be names .* leave it out for all/] as const,
+  ),
   [['--pass-timeout=30s'], /--pass-timeout must be longer than six of --request-timeout/],
   [
     ['--request-timeout=1m', '--pass-timeout=6m'],

@@ -14,14 +14,13 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- end -}}
 {{- end -}}
 
-{{- /* Comma-separated; empty: the operator takes the host of its base URL. With two APIs at hand both are named. */ -}}
+{{- /* Comma-separated, besides the host of the base URL. With two APIs at hand the service's is one of them. */ -}}
 {{- define "static-export-operator.allowedApiHosts" -}}
-{{- if .Values.allowedApiHosts -}}
-{{- join "," .Values.allowedApiHosts -}}
-{{- else if and .Values.apiBaseUrl .Values.exportService.enabled -}}
-{{- $host := get (urlParse .Values.apiBaseUrl) "hostname" -}}
-{{- uniq (list $host (include "static-export-operator.serviceHost" .)) | join "," -}}
+{{- $hosts := .Values.allowedApiHosts -}}
+{{- if and .Values.apiBaseUrl .Values.exportService.enabled -}}
+{{- $hosts = append $hosts (include "static-export-operator.serviceHost" .) -}}
 {{- end -}}
+{{- uniq $hosts | join "," -}}
 {{- end -}}
 
 {{- define "static-export-operator.allowPrivateLinks" -}}

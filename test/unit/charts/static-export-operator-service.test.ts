@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exportServiceProgram } from '../../../src/export-service/program.ts';
+import { allowedHosts } from '../../../src/loop/allowed-host.ts';
+import { operatorProgram } from '../../../src/operator/flags.ts';
 import { readInvocation } from '../../../src/runtime/flags.ts';
 import { version } from '../../../src/runtime/version.ts';
 import { argsOf, chart, full, pick, render } from './operator-chart.ts';
@@ -33,7 +35,7 @@ for (const [words, values, flags] of [
   ['nothing is said', {}, []],
   ['an API is named', { apiBaseUrl: 'https://a.example/x' }, ['--api-base-url=https://a.example/x']],
   [
-    'hosts are named, those alone',
+    'hosts are named, those as well',
     { apiBaseUrl: 'https://a.example', allowedApiHosts: ['a.example', 'b.example'] },
     ['--api-base-url=https://a.example', '--allowed-api-hosts=a.example,b.example'],
   ],
@@ -42,7 +44,16 @@ for (const [words, values, flags] of [
     { ...withService, apiBaseUrl: 'https://a.example:8443' },
     [
       '--api-base-url=https://a.example:8443',
-      `--allowed-api-hosts=a.example,${service}.ops.svc`,
+      `--allowed-api-hosts=${service}.ops.svc`,
+      '--allow-private-links',
+    ],
+  ],
+  [
+    'an API and a host are named beside the export service, all three',
+    { ...withService, apiBaseUrl: 'https://a.example', allowedApiHosts: ['b.example'] },
+    [
+      '--api-base-url=https://a.example',
+      `--allowed-api-hosts=b.example,${service}.ops.svc`,
       '--allow-private-links',
     ],
   ],
@@ -56,6 +67,25 @@ for (const [words, values, flags] of [
     assert.deepEqual(await apiFlags(values), flags);
   });
 }
+
+test('a host that is named takes away none: the API’s own and the export service’s stay', async () => {
+  const hostsOf = async (values: object): Promise<readonly string[]> => {
+    const invocation = readInvocation(operatorProgram, version, await apiFlags(values), {});
+    assert.ok(invocation.outcome === 'run');
+    return allowedHosts(invocation.values);
+  };
+  const base = { apiBaseUrl: 'https://a.example/x' };
+  const own = `${service}.ops.svc`;
+  for (const [values, hosts] of [
+    [base, ['a.example']],
+    [withService, [own]],
+    [{ ...base, ...withService }, ['a.example', own]],
+  ] as const) {
+    assert.deepEqual([...(await hostsOf(values))].sort(), hosts);
+    const more = await hostsOf({ ...values, allowedApiHosts: ['b.example'] });
+    assert.deepEqual([...more].sort(), [...hosts, 'b.example'].sort());
+  }
+});
 
 test('keys of the export service are a Secret of the user’s, or lines of the chart’s', async () => {
   const volume = (objects: readonly RenderedObject[], name: string): unknown =>

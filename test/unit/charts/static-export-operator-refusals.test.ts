@@ -1,7 +1,7 @@
 // What the operator's chart refuses at install time, in which words, and what it says afterwards. No key is in them.
 
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -171,6 +171,19 @@ test('the first StaticExport of the notes is one that this operator looks after'
     assert.ok(notes.includes(`create secret generic export-api${flag} --from-literal`));
     assert.ok(notes.includes(`kubectl get staticexports${flag} --watch`));
   }
+});
+
+test('the README asks whether it is up in a way that a NetworkPolicy lets through, too', async () => {
+  const readme = await readFile(join(chart, 'README.md'), 'utf8');
+  const [, section = ''] = readme.split('## Is it up?\n');
+  const [text = ''] = section.split('\n## ');
+  assert.match(
+    text,
+    /networkPolicy\.enabled` [^`]*`kubectl [^`]*port-forward deployment\/static-export-operator 8081`/,
+  );
+  const objects = await renderChart(chart, { release: 'static-export-operator', values: api });
+  const deployment = objects.find(({ id }) => id === 'Deployment/static-export-operator');
+  assert.equal(deployment?.at('spec.template.spec.containers.0.ports.0.containerPort'), 8081);
 });
 
 test('the shortest lease that can be renewed in time is taken, in any unit', async () => {

@@ -288,9 +288,10 @@ export function isIdle({ before, wasDirty }: Turn, now: number): boolean {
 
 /** Until when a resource has nothing to do as its status says, epoch ms; 0 when it does not say so. */
 export function quietTime(object: StaticExportObject | undefined): number {
-  const { active, job, start, nextRefreshTime, nextExportTime, failures, targets, refusedKey } = parseStatus(
-    object?.status,
-  );
+  const { active, job, start, nextRefreshTime, nextExportTime, failures, targets, refusedKey, conditions } =
+    parseStatus(object?.status);
+  // Of what is being read for a pin status names no time, and the reader may say something at any.
+  if (conditions?.some(({ type, status }) => type === 'Reconciling' && status === 'True')) return 0;
   if (start !== undefined || refusedKey !== undefined || nextRefreshTime === undefined) return 0;
   if (job?.verdict === undefined || job.verdict === 'TimedOut' || job.verdict === 'JobLost') return 0;
   const lanes = [failures?.export, failures?.poll, failures?.link];

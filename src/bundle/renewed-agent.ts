@@ -6,13 +6,19 @@ import type { Authorities } from '../runtime/authorities.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { createLinkAgent, type LinkAgentOptions } from './link-agent.ts';
 
+/** At one a minute, long enough for whatever an agent was at. */
+const mostReplaced = 5;
+
 type AgentOptions = Omit<LinkAgentOptions, 'extraCaPem'>;
 
 /** One agent of those that it was given, for as long as the authorities stay the same. */
 export class RenewedAgent extends Dispatcher {
   readonly #options: AgentOptions;
+  /** Each is at work on what it was given, and its connections end by being idle: an agent that closes makes none any more. */
+  readonly #replaced: Dispatcher[] = [];
   #pem: string | undefined;
   #current: Dispatcher;
+  #hasEnded = false;
 
   constructor(options: AgentOptions, extraCaPem: string | undefined) {
     super();
@@ -27,17 +33,21 @@ export class RenewedAgent extends Dispatcher {
 
   /** What is new is sent with these. */
   renew(extraCaPem: string | undefined): void {
-    if (extraCaPem === this.#pem) return;
-    const before = this.#current;
+    if (extraCaPem === this.#pem || this.#hasEnded) return;
+    this.#replaced.push(this.#current);
+    if (this.#replaced.length > mostReplaced)
+      void this.#replaced
+        .shift()
+        ?.close()
+        .catch(() => {});
     this.#pem = extraCaPem;
     this.#current = createLinkAgent({ ...this.#options, extraCaPem });
-    // Ends when its last request does; a failure to close idle sockets is nobody's concern.
-    void before.close().catch(() => {});
   }
 
   /** Ends what is under way too. */
   async end(): Promise<void> {
-    await this.#current.destroy();
+    this.#hasEnded = true;
+    await Promise.all([this.#current, ...this.#replaced].map((agent) => agent.destroy()));
   }
 }
 

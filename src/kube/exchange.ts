@@ -60,8 +60,8 @@ export const maxAnswerBytes = 64 * 1024 * 1024;
 const closedCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /**
- * @throws the signal's reason, {UnfinishedError} of it where a part of the answer is here, what the permit throws,
- * {UnansweredError}, {OversizeError}, or what undici says of the connection
+ * @throws the signal's reason, {UnfinishedError} where that is a deadline and a part of the answer is here, what the permit
+ * throws, {UnansweredError}, {OversizeError}, or what undici says of the connection
  */
 export const exchange: Send<Answer> = (dispatcher, sending, signal, { permit, maxBytes }) =>
   new Promise((resolve, reject) => {
@@ -75,9 +75,10 @@ export const exchange: Send<Answer> = (dispatcher, sending, signal, { permit, ma
     let retryAfter: string | null = null;
     let running: Dispatcher.DispatchController | undefined;
     const abort = (): void => {
-      const cause: unknown = signal.reason;
+      const cause = reasonOf(signal);
+      const isLate = sizeBytes > 0 && cause.name === 'TimeoutError';
       // Before undici hears of it, which says so at once in its own words.
-      reject(sizeBytes > 0 ? new UnfinishedError('part of an answer', { cause }) : cause);
+      reject(isLate ? new UnfinishedError('part of an answer', { cause }) : signal.reason);
       running?.abort(reasonOf(signal));
     };
     signal.addEventListener('abort', abort, { once: true });

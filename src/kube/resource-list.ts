@@ -35,6 +35,10 @@ interface Page<T> extends Listed<T> {
 export type List<T> = (heard: () => void, signal: AbortSignal) => Promise<Listed<T>>;
 
 const mostObjects = 500;
+/** What is slow may only have stopped for a moment: pages are not made so small by it that the next list takes for ever. */
+const fewestForTime = 32;
+/** Each costs a whole deadline, of which nobody is told until the list is given up. */
+const triesForTime = 2;
 /** Room for 33 KiB in each of 500. A page of 64 MiB, as text and parsed, would be more memory than the chart gives. */
 const maxPageBytes = 16 * 1024 * 1024;
 
@@ -47,7 +51,11 @@ export function createList<T>(source: ListSource<T>): List<T> {
   const size = new PageSize();
 
   /** From the place that `next` says, or from the start. */
-  const readFitting = async (next: string | undefined, signal: AbortSignal): Promise<Page<T>> => {
+  const readFitting = async (
+    next: string | undefined,
+    patience: Patience,
+    signal: AbortSignal,
+  ): Promise<Page<T>> => {
     const place = next === undefined ? {} : { continue: next };
     for (;;) {
       try {
@@ -56,16 +64,22 @@ export function createList<T>(source: ListSource<T>): List<T> {
         const query = { limit: String(size.objects), ...place };
         return await readPage(source, { query, maxBytes: maxPageBytes }, signal);
       } catch (error) {
-        if (!isTooLarge(error) && !isTooSlow(error)) throw error;
-        if (!size.shrink()) throw isTooLarge(error) ? impossible(source.resource, error) : error;
+        if (isTooLarge(error)) {
+          if (!size.shrink(1)) throw impossible(source.resource, error);
+        } else {
+          if (!isTooSlow(error)) throw error;
+          patience.tries -= 1;
+          if (!size.shrink(fewestForTime) || patience.tries < 0) throw error;
+        }
       }
     }
   };
 
   const readPages: List<T> = async (heard, signal) => {
     const objects: T[] = [];
+    const patience: Patience = { tries: triesForTime };
     for (let next: string | undefined; ; ) {
-      const page = await readFitting(next, signal);
+      const page = await readFitting(next, patience, signal);
       heard();
       objects.push(...page.objects);
       ({ next } = page);
@@ -95,6 +109,11 @@ export function createList<T>(source: ListSource<T>): List<T> {
   };
 }
 
+/** Of one list, with a way that is slow. */
+interface Patience {
+  tries: number;
+}
+
 /** How many objects are asked for at once. */
 class PageSize {
   #objects = mostObjects;
@@ -103,10 +122,10 @@ class PageSize {
     return this.#objects;
   }
 
-  /** False: it is one already. */
-  shrink(): boolean {
-    if (this.#objects === 1) return false;
-    this.#objects = Math.floor(this.#objects / 2);
+  /** False: it is as small as that already. */
+  shrink(fewest: number): boolean {
+    if (this.#objects <= fewest) return false;
+    this.#objects = Math.max(fewest, Math.floor(this.#objects / 2));
     return true;
   }
 

@@ -82,11 +82,17 @@ export function holdsCertificate(pem: string): boolean {
 
 /** Why this is no text of certificates in PEM, in words that go on after a colon; `undefined` where it is one. */
 export function findFault(pem: string): { readonly why: string; readonly cause?: unknown } | undefined {
-  const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
+  const text = pem.replace(/^\uFEFF/, '');
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
   if (certificates.length === 0) return { why: 'it holds no certificate in PEM' };
-  // OpenSSL reads by lines (RFC 7468 §3) and stops there without a word: files that were put together without a break.
-  if (/-----END CERTIFICATE-----[^\S\n]*-----BEGIN/.test(pem)) {
-    return { why: 'a certificate in it begins in the middle of a line' };
+  // OpenSSL reads by lines (RFC 7468 §3), and leaves out without a word what begins or ends in the middle of one.
+  if (/[^\n]-----BEGIN CERTIFICATE-----|-----END CERTIFICATE-----[^\S\n]*\S/.test(text)) {
+    return { why: 'a certificate in it begins or ends in the middle of a line' };
+  }
+  // A file that is being written, or a copy that broke off, in a certificate or in the line that begins or ends one.
+  const begun = text.match(/^-----BEGIN CERTIFICATE-----/gm) ?? [];
+  if (begun.length > certificates.length || /(^|\n)-(?![^\n]*-----\s*$)[^\n]*$/.test(text)) {
+    return { why: `certificate ${certificates.length + 1} in it is cut short` };
   }
   for (const [at, certificate] of certificates.entries()) {
     try {

@@ -16,7 +16,7 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 
 {{- /* Comma-separated, besides the host of the base URL. With two APIs at hand the service's is one of them. */ -}}
 {{- define "static-export-operator.allowedApiHosts" -}}
-{{- $hosts := .Values.allowedApiHosts -}}
+{{- $hosts := .Values.allowedApiHosts | default list -}}
 {{- if and .Values.apiBaseUrl .Values.exportService.enabled -}}
 {{- $hosts = append $hosts (include "static-export-operator.serviceHost" .) -}}
 {{- end -}}

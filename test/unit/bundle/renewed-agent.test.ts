@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import { createServer as createPlainServer, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { test } from 'node:test';
 import { keepRenewed, RenewedAgent } from '../../../src/bundle/renewed-agent.ts';
@@ -53,4 +53,23 @@ test('a renewed authority is trusted within a minute, what is under way ends in 
   await assert.rejects(ask('/'), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
   closing.abort();
   await Promise.all([renewing, agent.end()]);
+});
+
+test('its end ends what is under way, of those that were replaced too, and nothing is renewed after it', async (t) => {
+  const server = createPlainServer(() => {}).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const [before, after] = await Promise.all([createAuthority(), createAuthority()]);
+  const agent = new RenewedAgent({ allowPrivateLinks: true, idleTimeoutMs: 10_000 }, before.certificatePem);
+  const ask = () => agent.request({ origin: `http://127.0.0.1:${address.port}`, path: '/', method: 'GET' });
+  const asked = once(server, 'request');
+  const underWay = assert.rejects(ask(), { code: 'UND_ERR_DESTROYED' });
+  await asked;
+  agent.renew(after.certificatePem);
+  await agent.end();
+  await underWay;
+  agent.renew(before.certificatePem);
+  await assert.rejects(ask(), { code: 'UND_ERR_DESTROYED' });
 });

@@ -33,6 +33,7 @@ const withService = { exportService: { enabled: true, keys: { existingSecret: 'k
 
 for (const [words, values, flags] of [
   ['nothing is said', {}, []],
+  ['the hosts of an earlier file are taken back, with null', { allowedApiHosts: null }, []],
   ['an API is named', { apiBaseUrl: 'https://a.example/x' }, ['--api-base-url=https://a.example/x']],
   [
     'hosts are named, those as well',

@@ -92,15 +92,25 @@ test('one object that alone is too large is an error that names the way, asked f
   assert.equal(take(server.asked).filter((asked) => asked === '1 from 1').length, 1);
 });
 
-test('a page that does not come to its end in time is asked for with half as many objects', async () => {
+test('a page that does not come to its end in time is asked for with half as many objects, twice a list', async () => {
   const { server, read } = startList(Array<number>(200).fill(0.01));
   server.isQuick = (count) => count <= 70;
-  assert.deepEqual((await read()).objects, names(200));
-  const fitting = ['62 from 0', '62 from 62', '62 from 124', '62 from 186'];
-  assert.deepEqual(take(server.asked), ['500 from 0', '250 from 0', '125 from 0', ...fitting]);
-  server.isQuick = () => false;
   await assert.rejects(read(), isRefusal('Unavailable', /^too slow$/));
-  assert.equal(take(server.asked).at(-1), '1 from 0');
+  assert.deepEqual(take(server.asked), ['500 from 0', '250 from 0', '125 from 0']);
+  assert.deepEqual((await read()).objects, names(200));
+  assert.deepEqual(take(server.asked), ['62 from 0', '62 from 62', '62 from 124', '62 from 186']);
+});
+
+test('however long nothing comes to its end, pages do not get smaller than 32, and each list is given up soon', async () => {
+  const { server, read } = startList(Array<number>(100).fill(0.01));
+  server.isQuick = () => false;
+  for (const tries of [3, 2, 1, 1]) {
+    await assert.rejects(read(), isRefusal('Unavailable', /^too slow$/));
+    assert.equal(take(server.asked).length, tries);
+  }
+  server.isQuick = () => true;
+  await read();
+  assert.deepEqual(take(server.asked), ['32 from 0', '32 from 32', '32 from 64', '32 from 96']);
 });
 
 test('pages that the server forgot are read in one piece, and where that is too large in pages again', async () => {

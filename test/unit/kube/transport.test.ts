@@ -144,6 +144,24 @@ test('an answer that stops in its middle says so at the deadline: asked for less
   await transport.close();
 });
 
+test('a call that is stopped in the middle of its answer was not too slow', async () => {
+  server.handle = (_request, response) => void response.writeHead(200).write('{"items": [');
+  const begun = Promise.withResolvers<void>();
+  const come = (): void => begun.resolve();
+  subscribe('undici:request:bodyChunkReceived', come);
+  const transport = open();
+  const caller = new AbortController();
+  const outcome = assert.rejects(transport.call(get, caller.signal), (error) => {
+    isRefusal('Aborted', /stopped/)(error);
+    return error instanceof Error && !(error.cause instanceof UnfinishedError);
+  });
+  await begun.promise;
+  unsubscribe('undici:request:bodyChunkReceived', come);
+  caller.abort();
+  await outcome;
+  await transport.close();
+});
+
 test('a call that is stopped while it waits for a connection ends at once, and is never sent', async () => {
   let arrived = 0;
   const all = Promise.withResolvers<void>();

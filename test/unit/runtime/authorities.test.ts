@@ -32,7 +32,10 @@ const refused: readonly (readonly [string, string, RegExp])[] = [
   ['an empty file', '', /holds no certificate in PEM/],
   ['another kind of file', 'build-7\n', /holds no certificate in PEM/],
   ['a certificate cut short', one.slice(0, 200), /holds no certificate in PEM/],
-  ['two files put together without a line break', `${one}${other}`, /begins in the middle of a line/],
+  ...[`${one}${other}`, `${one} # ours\n${other}`, `${one}\n ${other}`, `${one}\nours: ${other}`].map(
+    (text) =>
+      ['a line that is not the marker alone', text, /begins or ends in the middle of a line/] as const,
+  ),
   [
     'a damaged second certificate',
     `${one}\n${other.replace(/MII/, 'AAA')}`,
@@ -47,6 +50,28 @@ for (const [what, text, words] of refused) {
     await assert.rejects(readAuthorities(file), { code: 'ExtraCaInvalid', message: words });
   });
 }
+
+test('wherever a file breaks off, it is refused or holds every certificate that was begun', async () => {
+  const file = join(folder, 'cut.pem');
+  const first = `${one}\n`;
+  const whole = `${first}# theirs\n${other}`;
+  for (let end = first.length + '# theirs\n'.length + 1; end < whole.length; end += 1) {
+    await writeFile(file, whole.slice(0, end));
+    await assert.rejects(readAuthorities(file), { code: 'ExtraCaInvalid' }, `${end} of ${whole.length}`);
+  }
+});
+
+test('what OpenSSL reads is taken: line ends of Windows, a mark of byte order, blanks after a marker, words between', async () => {
+  const file = join(folder, 'odd.pem');
+  for (const text of [
+    `${one}\n${other}`.replaceAll('\n', '\r\n'),
+    `\uFEFF${one}\n`,
+    `${one} \t\n\n- ours -----\n--\n# theirs\n${other}\n\nthe end`,
+  ]) {
+    await writeFile(file, text);
+    assert.equal(await readAuthorities(file), text);
+  }
+});
 
 test('a file that is not there is refused by name of the flag and code', async () => {
   await assert.rejects(readAuthorities(join(folder, 'absent')), {

@@ -212,10 +212,10 @@ class Walk {
     return key;
   }
 
-  /** Here a key may be under way twice, once as an edit and once not. */
-  finish({ key, isEdit }: Taken): void {
+  /** Here a key may be under way several times: as an edit and not, and in each lane that it was of. */
+  finish({ key, lane, isEdit }: Taken): void {
     const [done] = this.#underWay.splice(
-      this.#underWay.findIndex((one) => one.key === key && one.isEdit === isEdit),
+      this.#underWay.findIndex((one) => one.key === key && one.lane === lane && one.isEdit === isEdit),
       1,
     );
     if (done !== undefined) this.#forgetIdle(done.lane);

@@ -24,6 +24,16 @@ const open = (options: Partial<TransportOptions> = {}) =>
     ...options,
   });
 
+/** Resolves when undici has read a part of the next answer. */
+const firstPart = (): Promise<void> =>
+  new Promise((resolve) => {
+    const come = (): void => {
+      unsubscribe('undici:request:bodyChunkReceived', come);
+      resolve();
+    };
+    subscribe('undici:request:bodyChunkReceived', come);
+  });
+
 beforeEach(() => {
   server.connections = 0;
   seen.length = 0;
@@ -128,17 +138,14 @@ test('a call that is not answered ends at its deadline, and at its own shorter o
 
 test('an answer that stops in its middle says so at the deadline: asked for less, the server may get to its end', async () => {
   server.handle = (_request, response) => void response.writeHead(200).write('{"items": [');
-  const begun = Promise.withResolvers<void>();
-  const come = (): void => begun.resolve();
-  subscribe('undici:request:bodyChunkReceived', come);
+  const begun = firstPart();
   const clock = steppedClock();
   const transport = open({ clock });
   const outcome = assert.rejects(transport.call(get, never), (error) => {
     isRefusal('Unavailable', /\(timeout in the middle of the answer\)/)(error);
     return error instanceof Error && error.cause instanceof UnfinishedError;
   });
-  await begun.promise;
-  unsubscribe('undici:request:bodyChunkReceived', come);
+  await begun;
   await clock.pass(5_000);
   await outcome;
   await transport.close();
@@ -146,17 +153,14 @@ test('an answer that stops in its middle says so at the deadline: asked for less
 
 test('a call that is stopped in the middle of its answer was not too slow', async () => {
   server.handle = (_request, response) => void response.writeHead(200).write('{"items": [');
-  const begun = Promise.withResolvers<void>();
-  const come = (): void => begun.resolve();
-  subscribe('undici:request:bodyChunkReceived', come);
+  const begun = firstPart();
   const transport = open();
   const caller = new AbortController();
   const outcome = assert.rejects(transport.call(get, caller.signal), (error) => {
     isRefusal('Aborted', /stopped/)(error);
     return error instanceof Error && !(error.cause instanceof UnfinishedError);
   });
-  await begun.promise;
-  unsubscribe('undici:request:bodyChunkReceived', come);
+  await begun;
   caller.abort();
   await outcome;
   await transport.close();

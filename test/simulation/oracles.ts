@@ -291,7 +291,7 @@ export function quietTime(object: StaticExportObject | undefined): number {
   const { active, job, start, nextRefreshTime, nextExportTime, failures, targets, refusedKey, conditions } =
     parseStatus(object?.status);
   // Of what is being read for a pin status names no time, and the reader may say something at any.
-  if (conditions?.some(({ type, status }) => type === 'Reconciling' && status === 'True')) return 0;
+  if (conditions?.some(({ type, reason }) => type === 'Reconciling' && reason === 'PinPending')) return 0;
   if (start !== undefined || refusedKey !== undefined || nextRefreshTime === undefined) return 0;
   if (job?.verdict === undefined || job.verdict === 'TimedOut' || job.verdict === 'JobLost') return 0;
   const lanes = [failures?.export, failures?.poll, failures?.link];

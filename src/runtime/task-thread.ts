@@ -15,13 +15,21 @@ export interface TaskThreadOptions {
   readonly timeoutMs: number;
   /** Objects and strings of the thread. */
   readonly maxHeapMb: number;
+  /** Tasks of one owner that may wait; more are refused, because their inputs take memory. */
+  readonly maxWaitingPerOwner: number;
   /** A thread without a task for so long ends and gives its memory back. */
   readonly idleMs: number;
   readonly clock: Pick<Clock, 'after'>;
 }
 
-/** `TaskTimeout`, `TaskOutOfMemory`, `TaskFailed` (the program threw, or could not be started) or `TaskStopped`. */
+/**
+ * `TaskTimeout`, `TaskOutOfMemory`, `TaskFailed` (the program threw, or could not be started), `TaskQueueFull` or
+ * `TaskStopped`.
+ */
 export class TaskError extends PublishableError {}
+
+/** The runtime's own choice grows to 48 MB, which an idle thread keeps. */
+const maxYoungGenerationSizeMb = 12;
 
 interface Task {
   readonly input: unknown;
@@ -59,6 +67,9 @@ export class TaskThread {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       if (this.#isClosed) return reject(stopped());
+      const tasks = this.#waiting.get(owner) ?? new Set();
+      const { maxWaitingPerOwner } = this.#options;
+      if (tasks.size >= maxWaitingPerOwner) return reject(queueFull(maxWaitingPerOwner));
       const task: Task = {
         input,
         settle: (outcome) => {
@@ -72,7 +83,6 @@ export class TaskThread {
         reject(signal?.reason);
       };
       signal?.addEventListener('abort', leave, { once: true });
-      const tasks = this.#waiting.get(owner) ?? new Set();
       tasks.add(task);
       this.#waiting.set(owner, tasks);
       this.#runNext();
@@ -129,7 +139,9 @@ export class TaskThread {
 
   #start(): Worker {
     const { program, maxHeapMb } = this.#options;
-    const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } });
+    const worker = new Worker(program, {
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb },
+    });
     // An idle thread keeps no process alive.
     worker.unref();
     worker.on('message', (message: unknown) => {
@@ -197,6 +209,9 @@ const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 
 const stopped = (): TaskError => new TaskError('TaskStopped', 'the program is stopping');
+
+const queueFull = (maxWaiting: number): TaskError =>
+  new TaskError('TaskQueueFull', `${maxWaiting} tasks of the same owner wait already; try again later`);
 
 const failed = (cause: unknown): TaskError =>
   new TaskError('TaskFailed', 'the worker thread ended unexpectedly', { cause });

@@ -10,6 +10,7 @@ const usual: TaskThreadOptions = {
   program,
   timeoutMs: 60_000,
   maxHeapMb: 32,
+  maxWaitingPerOwner: 4,
   idleMs: 60_000,
   clock: systemClock,
 };
@@ -55,6 +56,18 @@ test('owners take turns, whatever one of them has waiting', async () => {
     run('b', 'b2'),
   ]);
   assert.deepEqual(done, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
+});
+
+test('an owner who has too many waiting is refused, and another is not', async () => {
+  const tasks = thread({ maxWaitingPerOwner: 2 });
+  const codes = ['a', 'a', 'a', 'a', 'b'].map((owner, at) => codeOf(tasks.run(at, owner)));
+  assert.deepEqual(await Promise.all(codes), [
+    'answered {"answered":0}',
+    'answered {"answered":1}',
+    'answered {"answered":2}',
+    'TaskQueueFull',
+    'answered {"answered":4}',
+  ]);
 });
 
 test('a task beyond its time ends with its thread, and the next one is answered by another', async () => {

@@ -9,6 +9,8 @@ import {
   isMap,
   isNode,
   isScalar,
+  Lexer,
+  LineCounter,
   type ParsedNode,
   parseAllDocuments,
   parseDocument,
@@ -40,16 +42,31 @@ export type ValuesPlan =
   | { readonly outcome: 'edit'; readonly text: string }
   | { readonly outcome: 'refused'; readonly code: ValuesRefusal; readonly message: string };
 
-export type ValuesRefusal =
-  | 'TooLarge' // reading it would hold up everything else
-  | 'InvalidYaml' // does not parse: tabs, duplicate keys, broken syntax
-  | 'MultipleDocuments'
-  | 'NotAMap' // the document, `staticExport`, or a leaf is of another kind
-  | 'SharedNode' // anchors, aliases, merge keys or tags in the group: an edit would reach further than its leaf
-  | 'Uneditable'; // parses, but no edit of the leaves alone gives the wanted document
+export const valuesRefusals = [
+  'TooLarge', // over a bound of length, tokens or aliases: reading it would take too long
+  'TooSlow', // reading it took too long, or too much memory, all the same
+  'InvalidYaml', // does not parse: tabs, duplicate keys, broken syntax
+  'MultipleDocuments',
+  'NotAMap', // the document, `staticExport`, or a leaf is of another kind
+  'SharedNode', // anchors, aliases, merge keys or tags in the group: an edit would reach further than its leaf
+  'Uneditable', // parses, but no edit of the leaves alone gives the wanted document
+] as const;
+export type ValuesRefusal = (typeof valuesRefusals)[number];
 
-/** Characters. Reading takes about a second for this much; values are rarely a tenth of it. */
+/** Characters. Values are rarely a tenth of it. */
 const maxLength = 256 * 1024;
+/** Lexical tokens: 256 KiB of ordinary values have about 120,000; the parser takes 1 KB of memory for each. */
+const maxTokens = 150_000;
+/** Markers of a document's start: more than one is refused anyway, and thousands take seconds to read. */
+const maxMarkers = 100;
+/** Anchors, aliases and tags: the parser's time grows with the square of their number. */
+const maxSharedNodes = 1000;
+
+/**
+ * The parser's own check of keys compares each with every other, and the source lines that it quotes in its errors
+ * take a walk through the text for each error: 128,000 errors in one line took 20 s.
+ */
+const parsing = { uniqueKeys: false, prettyErrors: false } as const;
 
 class Refusal extends Error {
   readonly code: ValuesRefusal;
@@ -76,12 +93,7 @@ export function planValuesEdit(text: string, wanted: WantedValues): ValuesPlan {
 }
 
 function plan(text: string, leaves: readonly Leaf[]): ValuesPlan {
-  if (text.length > maxLength) {
-    throw new Refusal(
-      'TooLarge',
-      'the document is over 256 KiB; keep the values of the site in one of their own',
-    );
-  }
+  refuseLargeText(text);
   const document = readDocument(text);
   refuseInheritedGroup(document);
   const group = readGroup(document);
@@ -103,6 +115,29 @@ function plan(text: string, leaves: readonly Leaf[]): ValuesPlan {
   );
 }
 
+/** Bounds of what the parser is given; the lexer itself is linear, and is left at the first one that is passed. */
+function refuseLargeText(text: string): void {
+  const refuse = (what: string): never => {
+    throw new Refusal('TooLarge', `the document ${what}; keep the site's values in a document of their own`);
+  };
+  if (text.length > maxLength) refuse('is over 256 KiB');
+  let tokens = 0;
+  let sharedNodes = 0;
+  let markers = 0;
+  for (const token of new Lexer().lex(text)) {
+    tokens += 1;
+    if (token === '---') markers += 1;
+    if (markers > maxMarkers) refuseDocuments();
+    if (token.startsWith('&') || token.startsWith('*') || token.startsWith('!')) sharedNodes += 1;
+    if (tokens > maxTokens) refuse(`has more than ${maxTokens} tokens`);
+    if (sharedNodes > maxSharedNodes) refuse(`has more than ${maxSharedNodes} anchors, aliases and tags`);
+  }
+}
+
+function refuseDocuments(): never {
+  throw new Refusal('MultipleDocuments', 'the text holds several YAML documents; keep values in one');
+}
+
 /** In the order in which they are written. */
 function wantedLeaves(wanted: WantedValues): readonly Leaf[] {
   const values = { enabled: wanted.enabled, bundleUrl: wanted.bundleUrl?.reveal(), version: wanted.version };
@@ -113,15 +148,13 @@ function wantedLeaves(wanted: WantedValues): readonly Leaf[] {
 }
 
 function readDocument(text: string): Document.Parsed {
-  // Unique keys are checked below: the parser's own check compares every key with every other.
-  const documents = parseAllDocuments(text, { keepSourceTokens: true, uniqueKeys: false });
+  const lineCounter = new LineCounter();
+  const documents = parseAllDocuments(text, { ...parsing, keepSourceTokens: true, lineCounter });
   const [document, ...more] = 'empty' in documents ? [parseDocument('')] : documents;
-  if (more.length > 0) {
-    throw new Refusal('MultipleDocuments', 'the text holds several YAML documents; keep values in one');
-  }
+  if (more.length > 0) refuseDocuments();
   const error = document?.errors[0];
   if (document === undefined || error !== undefined) {
-    const line = error?.linePos?.[0].line;
+    const line = error === undefined ? undefined : lineCounter.linePos(error.pos[0]).line;
     throw new Refusal(
       'InvalidYaml',
       `the document is not valid YAML (${error?.code ?? 'UNREADABLE'}${line === undefined ? '' : ` in line ${line}`}); correct it first`,
@@ -187,7 +220,7 @@ function refuseSharing(group: unknown): void {
 function refuseInheritedGroup(document: Document.Parsed): void {
   if (!isMap(document.contents) || document.contents.has('staticExport') || !document.contents.has('<<'))
     return;
-  const [merged] = parseAllDocuments(document.toString(), { merge: true, uniqueKeys: false });
+  const [merged] = parseAllDocuments(document.toString(), { ...parsing, merge: true });
   const value: unknown = merged?.toJS();
   if (typeof value === 'object' && value !== null && 'staticExport' in value) {
     throw new Refusal('SharedNode', 'staticExport is merged in by `<<`; write it out in the document itself');
@@ -219,14 +252,14 @@ function spliceStaleLeaf(group: ReturnType<typeof readGroup>, leaf: Leaf): reado
 function holds(node: Scalar, value: string | true): boolean {
   if (node.type !== Scalar.PLAIN) return node.value === value;
   return (['1.1', '1.2'] as const).every((version) => {
-    const [document] = parseAllDocuments(node.source ?? '', { version });
+    const [document] = parseAllDocuments(node.source ?? '', { ...parsing, version });
     return document !== undefined && isScalar(document.contents) && document.contents.value === value;
   });
 }
 
 /** The promise, checked on the result: one sound document, the leaves as wanted, all else of the same meaning. */
 function isFaithful(before: Document.Parsed, edited: string, leaves: readonly Leaf[]): boolean {
-  const documents = parseAllDocuments(edited, { uniqueKeys: false });
+  const documents = parseAllDocuments(edited, parsing);
   const [after] = documents;
   if (after === undefined || documents.length !== 1 || after.errors.length > 0) return false;
   const group = readGroup(after);

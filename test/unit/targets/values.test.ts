@@ -158,6 +158,12 @@ const refusals: readonly (readonly [name: string, text: string, code: string, me
   ['the group twice', 'staticExport: {}\nstaticExport: {}\n', 'InvalidYaml', /key twice \(DUPLICATE_KEY\)/],
   ['a key twice far from the group', 'a: {b: {c: 1, c: 2}}\n', 'InvalidYaml', /DUPLICATE_KEY/],
   ['more than anybody reads', `a: "${'x'.repeat(256 * 1024)}"\n`, 'TooLarge', /over 256 KiB/],
+  ['too many tokens', `a: [${'1,'.repeat(100_000)}]\n`, 'TooLarge', /more than 150000 tokens/],
+  ['too many anchors', `a: ${'&a '.repeat(1001)}x\n`, 'TooLarge', /more than 1000 anchors/],
+  ['too many aliases', `a: &a x\nb: [${'*a, '.repeat(1000)}]\n`, 'TooLarge', /more than 1000 anchors/],
+  ['too many tags', `a: [${'!!str x, '.repeat(1001)}]\n`, 'TooLarge', /more than 1000 anchors/],
+  ['very many documents', '---\n'.repeat(60_000), 'MultipleDocuments', /several YAML documents/],
+  ['errors in one line', `a: {${'? '.repeat(70_000)}}`, 'InvalidYaml', /in line 1/],
   ['a list', '- 1\n', 'NotAMap', /not a map of values/],
   ['a group that is text', 'staticExport: on\n', 'NotAMap', /staticExport is not a map/],
   ['a group that is a list', 'staticExport: [1]\n', 'NotAMap', /staticExport is not a map/],
@@ -178,6 +184,12 @@ for (const [name, text, code, message] of refusals) {
     assert.match(plan.message, message);
   });
 }
+
+test('a document at the bounds is edited', () => {
+  const sharing = `a: &a x\nb: [${'*a, '.repeat(99)}]\nc: [${'!!str x, '.repeat(800)}]\n`;
+  const tokens = Array.from({ length: 20_000 }, (_, at) => `k${at}: 1\n`).join('');
+  for (const text of [sharing, tokens]) assert.ok(edited(text).startsWith(text.slice(0, 1000)));
+});
 
 test('no refusal repeats what the document says', () => {
   fc.assert(

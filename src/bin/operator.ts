@@ -8,15 +8,17 @@ import { runOperator } from '../operator/operator.ts';
 import { keepWasmPlain } from '../runtime/plain-wasm.ts';
 import { runProgram } from '../runtime/program.ts';
 
-// The worker stands beside this file, in the sources and in what the build makes of them.
+// The workers stand beside this file, in the sources and in what the build makes of them.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const workerUrl = new URL(`./bundle-worker.${extension}`, import.meta.url);
+const valuesWorkerUrl = new URL(`./values-worker.${extension}`, import.meta.url);
 const { env } = process;
 keepWasmPlain();
 
 await runProgram(process, operatorProgram, (values, edge) =>
   runOperator(values, edge, {
     workerUrl,
+    valuesWorkerUrl,
     proxy: {
       httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
       httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],

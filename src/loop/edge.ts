@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ProcessMemory } from './memory.ts';
-import type { Bundles, Cluster, Events, ExportApiSource, ObjectKey } from './ports.ts';
+import type { Bundles, Cluster, Events, ExportApiSource, ObjectKey, TargetPlanner } from './ports.ts';
 
 export interface OperatorSettings {
   /** Who writes: the lease that is held, `<namespace>/<name>`. */
@@ -24,6 +24,7 @@ export interface PassEdge {
   readonly cluster: Cluster;
   readonly exportApi: ExportApiSource;
   readonly bundles: Bundles;
+  readonly planner: TargetPlanner;
   readonly events: Events;
   /** Asks for another pass: what the resource was waiting for in the background has ended. Never throws. */
   readonly wake: (key: ObjectKey) => void;

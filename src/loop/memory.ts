@@ -2,6 +2,7 @@
 // one key to wait for, and archives being read in the background. Losing it costs a poll, a mint or a download,
 // never a wrong decision: everything that must survive a restart is in status.
 
+import type { ValuesPlan, WantedValues } from '../targets/values.ts';
 import type { Link } from '../wire/link.ts';
 import { InspectionPlaces } from './inspection-places.ts';
 import type { Inspection, ObjectKey } from './ports.ts';
@@ -47,6 +48,23 @@ export interface CandidateWork {
   readonly maxBytes: number | undefined;
 }
 
+/** The plan of one target's edit, for one state of its document and one wish. */
+export interface PlannedTarget {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly wanted: WantedValues;
+  /** Ends the planning when nobody wants it any more. */
+  readonly stop: AbortController;
+  /** Resolves when `done` is set, or when there is no plan and another may be asked for. Never rejects. */
+  readonly ended: Promise<void>;
+  done: ValuesPlan | undefined;
+  /** A reconcile went on without it: its end asks for another. */
+  isAwaited: boolean;
+}
+
+/** By the target's id. */
+export type TargetPlans = Map<string, PlannedTarget>;
+
 /** When a job was started or asked about last, and how long its API asked to wait. */
 export interface LastPoll {
   readonly jobId: string;
@@ -91,6 +109,8 @@ export interface ProcessMemory {
   readonly userCounts: Map<string, number>;
   /** Where candidates' archives are read, by {@link resourceId}. */
   readonly places: InspectionPlaces;
+  /** By {@link resourceId}. */
+  readonly plans: Map<string, TargetPlans>;
   readonly rivals: Rivals;
   /** Ends background work: the process stops, or lost leadership. */
   readonly signal: AbortSignal;
@@ -109,6 +129,7 @@ export function createMemory(signal: AbortSignal, places = new InspectionPlaces(
     refusedReads: { key: new Map(), output: new Map(), confirmation: new Map() },
     warnedKeys: new Map(),
     users: new Map(),
+    plans: new Map(),
     rivals: { ours: new Set(), found: new Map(), named: new Set() },
     userCounts: new Map(),
     places,
@@ -139,6 +160,12 @@ export function dropCandidate({ candidates, places }: ProcessMemory, id: string)
   candidates.get(id)?.stop.abort();
   candidates.delete(id);
   places.giveUp(id);
+}
+
+/** Forgets the plans of a resource's targets; one under way ends without being heard. */
+export function dropPlans({ plans }: ProcessMemory, id: string): void {
+  for (const { stop } of plans.get(id)?.values() ?? []) stop.abort();
+  plans.delete(id);
 }
 
 /** Notes which gate a resource goes through, and forgets the one before if it was the last to use it. */
@@ -172,5 +199,6 @@ export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   memory.rivals.ours.delete(id);
   memory.rivals.found.delete(id);
   dropCandidate(memory, id);
+  dropPlans(memory, id);
   leaveGate(memory, id);
 }

@@ -3,6 +3,7 @@
 // Refuses: leaking implementation. What a port throws is ClusterError, ExportApiError or BundleError only.
 
 import type { ExportApi } from '../export-api/answers.ts';
+import type { ValuesPlan, WantedValues } from '../targets/values.ts';
 import type { Link } from '../wire/link.ts';
 
 export interface ObjectKey {
@@ -107,6 +108,23 @@ export interface Bundles {
   inspect(link: Link, signal: AbortSignal, maxBytes?: number): Promise<Inspection>;
   /** Asks for one byte. `dead`: 401, 403, 404, 410 or an expired-token answer. A network error decides nothing. */
   probe(link: Link, signal: AbortSignal): Promise<'alive' | 'dead' | 'unknown'>;
+}
+
+export interface TargetPlanner {
+  /**
+   * Plans the edit of a values document, off the main thread: a document that a tenant wrote may cost seconds.
+   *
+   * @param namespace of the resource: namespaces take turns, and each may have a few documents waiting
+   * @returns `undefined` where too many documents of the namespace wait already; a document beyond the planner's
+   *   time or memory is `refused`
+   * @throws the signal's reason
+   */
+  planValues(
+    namespace: string,
+    text: string,
+    wanted: WantedValues,
+    signal: AbortSignal,
+  ): Promise<ValuesPlan | undefined>;
 }
 
 /** An API key. Opaque for the same reason as Link: prints as `[redacted]`. */

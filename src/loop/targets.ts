@@ -9,11 +9,12 @@ import { annotations } from '../staticexport/names.ts';
 import type { TargetReason } from '../staticexport/reasons.ts';
 import type { TargetStatus } from '../staticexport/status-schema.ts';
 import type { WantedTarget } from '../staticexport/wanted.ts';
-import { planValuesEdit } from '../targets/values.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
 import { entryOf } from './gather.ts';
+import { dropPlans, resourceId } from './memory.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject } from './ports.ts';
+import { type PlanRequests, requestPlans } from './target-plans.ts';
 
 const contestedWindowMs = 10 * 60_000;
 const contestedReverts = 3;
@@ -41,11 +42,15 @@ export async function writeTargets(
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<readonly TargetStatus[]> {
+  // What is planned and cannot be written now may be large, and is made again.
+  if (input.isUnknown || input.isSuspended) dropPlans(edge.memory, resourceId(input.owner));
   if (input.isUnknown) return input.before;
   const results: TargetStatus[] = [];
+  const ids = targets.map(({ id }) => id);
+  const requests = requestPlans(input.owner, ids, edge, signal);
   for (const target of targets) {
     const before = input.before.find((one) => one.target === target.id);
-    results.push(await writeTarget(target, before, input, edge, signal));
+    results.push(await writeTarget(target, before, input, { ...edge, requests }, signal));
   }
   return results;
 }
@@ -54,7 +59,7 @@ async function writeTarget(
   target: WantedTarget,
   before: TargetStatus | undefined,
   input: TargetsInput,
-  edge: PassEdge,
+  edge: TargetEdge,
   signal: AbortSignal,
 ): Promise<TargetStatus> {
   const { published, now } = input;
@@ -123,6 +128,10 @@ function failed(
   };
 }
 
+interface TargetEdge extends Pick<PassEdge, 'cluster'> {
+  readonly requests: PlanRequests;
+}
+
 interface Document {
   readonly metadata: ObjectMeta;
   readonly content: { readonly text: string } | { readonly problem: string };
@@ -131,7 +140,7 @@ interface Document {
 /** @returns `undefined` for what does not exist or may not be read */
 async function readDocument(
   { namespace, name, objectKind, dataKey }: WantedTarget,
-  { cluster }: PassEdge,
+  { cluster }: Pick<PassEdge, 'cluster'>,
   signal: AbortSignal,
 ): Promise<Document | undefined> {
   const key = { namespace, name };
@@ -166,7 +175,7 @@ async function editTarget(
   target: WantedTarget,
   before: TargetStatus | undefined,
   input: TargetsInput & { readonly published: PublishedBundle },
-  edge: PassEdge,
+  edge: TargetEdge,
   signal: AbortSignal,
 ): Promise<TargetStatus> {
   const { owner, now, published } = input;
@@ -177,10 +186,14 @@ async function editTarget(
   }
   const { content } = document;
   if ('problem' in content) return refused(target, before, 'Refused', content.problem);
-  const plan = planValuesEdit(content.text, {
-    enabled: true,
-    ...(target.writesVersion && { version: published.version }),
-    ...(target.writesLink && { bundleUrl: published.bundleUrl }),
+  const { uid, resourceVersion } = document.metadata;
+  const plan = await edge.requests.plan(target.id, {
+    ...{ uid, resourceVersion, text: content.text },
+    wanted: {
+      enabled: true,
+      ...(target.writesVersion && { version: published.version }),
+      ...(target.writesLink && { bundleUrl: published.bundleUrl }),
+    },
   });
   const issuedAt = target.writesLink ? formatInstant(published.issuedAt) : undefined;
   const isSameWish = before?.version === published.version && before.linkIssuedAt === issuedAt;
@@ -192,6 +205,12 @@ async function editTarget(
     linkIssuedAt: issuedAt,
     reverts: before?.version === published.version ? before.reverts : undefined,
   };
+  // What is true of this wish so far stays true until the plan says otherwise.
+  if (plan === undefined) {
+    return before?.synced === true && isSameWish
+      ? before
+      : { ...pick(before), target: target.id, synced: false, reason: 'Pending' };
+  }
   switch (plan.outcome) {
     case 'in-sync':
       return synced;

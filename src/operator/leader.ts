@@ -84,6 +84,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     cluster: selectInstance(believeWatches(cluster, parts.isKnown), values.instance),
     exportApi: fenceCalls(outside.exportApi, isHeld),
     bundles: outside.bundles,
+    planner: outside.planner,
     events,
     wake: ({ namespace, name }) => queue.add(`${namespace}/${name}`, 'due'),
     isKnown: ({ namespace, name }) => parts.isKnown(`${namespace}/${name}`),

@@ -10,16 +10,19 @@ import { probeLink } from '../bundle/probe.ts';
 import { keepRenewed, RenewedAgent } from '../bundle/renewed-agent.ts';
 import { createExportApiClient } from '../export-api/client.ts';
 import { InspectionPlaces } from '../loop/inspection-places.ts';
-import type { Bundles, ExportApiSource } from '../loop/ports.ts';
+import type { Bundles, ExportApiSource, TargetPlanner } from '../loop/ports.ts';
 import { openAuthorities } from '../runtime/authorities.ts';
 import { sizeText } from '../runtime/flag-kinds.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent } from '../runtime/version.ts';
 import type { OperatorValues } from './flags.ts';
+import { createValuesPlanner } from './values-planner.ts';
 
 export interface OutsideFacts {
   /** Program of the worker thread that reads archives. */
   readonly workerUrl: URL;
+  /** Program of the worker thread that reads targets' documents. */
+  readonly valuesWorkerUrl: URL;
   readonly proxy: ProxySettings;
 }
 
@@ -32,6 +35,7 @@ export interface OutsideBounds {
 export interface Outside {
   readonly exportApi: ExportApiSource;
   readonly bundles: Bundles;
+  readonly planner: TargetPlanner;
   /** Where archives may be read. */
   readonly inspections: InspectionPlaces;
   close(): Promise<void>;
@@ -41,7 +45,7 @@ export interface Outside {
 export async function openOutside(
   values: OperatorValues,
   { clock, random, logger }: ProgramEdge,
-  { workerUrl, proxy, callsAtOnce }: OutsideFacts & OutsideBounds,
+  { workerUrl, valuesWorkerUrl, proxy, callsAtOnce }: OutsideFacts & OutsideBounds,
 ): Promise<Outside> {
   const authorities = await openAuthorities(values.extraCaFile, (error) => {
     logger.warn({ error }, 'trusting the authorities that were read before');
@@ -55,6 +59,7 @@ export async function openOutside(
   const linkAgent = new RenewedAgent({ ...agent, allowPrivateLinks }, extraCaPem);
   const closing = new AbortController();
   const renewing = keepRenewed([apiAgent, linkAgent], authorities, clock, closing.signal);
+  const planner = createValuesPlanner(valuesWorkerUrl, clock);
   const limits = {
     ...defaultLimits,
     maxArchiveBytes: values.maxArchiveSize,
@@ -101,10 +106,11 @@ export async function openOutside(
         return probeLink(link, options, signal);
       },
     },
+    planner,
     inspections: new InspectionPlaces(values.inspectConcurrency),
     close: async () => {
       closing.abort();
-      await Promise.all([renewing, apiAgent.end(), linkAgent.end()]);
+      await Promise.all([renewing, apiAgent.end(), linkAgent.end(), planner.close()]);
     },
   };
 }

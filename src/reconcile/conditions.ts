@@ -265,8 +265,12 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
   return fresh('True', 'Fresh', failure);
 }
 
-/** Waiting for a first version, or suspended by whoever wished it: nothing is wrong with these. */
-const restingReasons: readonly string[] = ['NotPublished', 'Suspended'] satisfies readonly TargetReason[];
+/** Waiting for a first version or for a document to be read, or suspended: nothing is wrong with these. */
+const restingReasons: readonly string[] = [
+  'NotPublished',
+  'Suspended',
+  'Pending',
+] satisfies readonly TargetReason[];
 
 function claimTargets(targets: readonly TargetStatus[]): Claim {
   const unsynced = targets.filter(({ synced }) => !synced);

@@ -3,6 +3,7 @@
 // lost its memory wakes no later; never more than about an hour ahead.
 
 import { readInstant } from '../staticexport/instant.ts';
+import type { TargetReason } from '../staticexport/reasons.ts';
 import { lookAgainMs } from './access.ts';
 import { maxSends, resendTime } from './adopt.ts';
 import { isHeldAgainstKey } from './forbidden-call.ts';
@@ -14,6 +15,11 @@ import type { Plan, State } from './state.ts';
 const hourMs = 3_600_000;
 const outputLookMs = 60_000;
 const targetLookMs = 60_000;
+const waitingReasons: readonly string[] = [
+  'NotGranted',
+  'Refused',
+  'Pending',
+] satisfies readonly TargetReason[];
 /** Whoever reads an archive wakes the resource when it ends; this is for a wake-up that got lost. */
 export const inspectingLookMs = 60_000;
 
@@ -65,8 +71,8 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
   yield readInstant(status.nextExportTime) ?? 0;
   for (const { synced, reason, retryAt } of status.targets ?? []) {
     yield readInstant(retryAt) ?? 0;
-    // Nothing tells when somebody consents, or mends a document.
-    const isWaiting = !synced && retryAt === undefined && (reason === 'NotGranted' || reason === 'Refused');
+    // No event says that an object consents or that a document was corrected, and a plan's end may be lost.
+    const isWaiting = !synced && retryAt === undefined && waitingReasons.includes(reason);
     if (isWaiting && !wanted.isSuspended) yield observation.now + targetLookMs;
   }
   for (const failure of [status.failures?.export, status.failures?.poll, status.failures?.link]) {

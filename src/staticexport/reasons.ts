@@ -102,6 +102,7 @@ export const targetReasons = {
   Synced: 'The target holds what it should.',
   NotPublished: 'Nothing is published yet that could be written.',
   Suspended: 'The resource is suspended; targets are left alone.',
+  Pending: 'The document is being read; the target is written next.',
   NotGranted:
     'The object does not exist, does not consent by annotation, or may not be read by the operator.',
   Refused: 'The document cannot be edited safely, and is left as it is; correct it.',

@@ -76,7 +76,12 @@ function open(shutdown: AbortSignal): Promise<Outside> {
   assert.ok(invocation.outcome === 'run');
   const edge = { clock: systemClock, random: systemRandom, logger: silentLogger, shutdown };
   const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
-  return openOutside(invocation.values, edge, { workerUrl, proxy, callsAtOnce: 1 });
+  return openOutside(invocation.values, edge, {
+    workerUrl,
+    valuesWorkerUrl: workerUrl,
+    proxy,
+    callsAtOnce: 1,
+  });
 }
 
 function linkOf(text: string): Link {

@@ -4,10 +4,11 @@
 import type { OperatorSettings, PassEdge, PassOutcome } from '../../src/loop/edge.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
 import { runPass } from '../../src/loop/pass.ts';
-import type { EventNote, ObjectKey, StaticExportObject } from '../../src/loop/ports.ts';
+import type { EventNote, ObjectKey, StaticExportObject, TargetPlanner } from '../../src/loop/ports.ts';
 import { nextLookMs } from '../../src/operator/absence.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
 import type { Status } from '../../src/staticexport/status-schema.ts';
+import { planValuesEdit } from '../../src/targets/values.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { ClockJumps } from './clock-jumps.ts';
@@ -83,7 +84,7 @@ export class World {
     requestTimeoutMs,
     inspectTimeoutMs: 10 * 60_000,
   };
-  readonly #own: Pick<PassEdge, 'events' | 'wake' | 'isKnown' | 'random' | 'logger'>;
+  readonly #own: Pick<PassEdge, 'planner' | 'events' | 'wake' | 'isKnown' | 'random' | 'logger'>;
   readonly #ports: FaultyPorts;
   #process = new AbortController();
   #memory: ProcessMemory = createMemory(this.#process.signal);
@@ -103,7 +104,10 @@ export class World {
     const events = { record: (_object: object, note: EventNote) => this.events.push(note) };
     const [random, logger] = [this.dice.random(), loggerInto(this.logs)];
     const isKnown = (key: ObjectKey): boolean => this.cluster.isWatched(key);
-    this.#own = { events, wake: () => this.#wake(), isKnown, random, logger };
+    const planner: TargetPlanner = {
+      planValues: async (_namespace, text, wanted) => planValuesEdit(text, wanted),
+    };
+    this.#own = { planner, events, wake: () => this.#wake(), isKnown, random, logger };
     this.vendor.readMark = () => this.status().start?.key;
     if (this.target !== undefined) ownDocument(this, this.target);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });

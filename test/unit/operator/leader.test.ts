@@ -83,6 +83,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
       outside: {
         exportApi: { connect: () => exportApi ?? assert.fail('no key, no call') },
         bundles: { inspect: nothing, probe: nothing },
+        planner: { planValues: nothing },
         inspections: new InspectionPlaces(2),
         close: async () => {},
       },

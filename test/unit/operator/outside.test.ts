@@ -39,6 +39,8 @@ async function startPatientServer() {
   return server;
 }
 
+const none = new URL('file:///');
+
 function open(
   proxy: ProxySettings,
   more: readonly string[] = [],
@@ -48,7 +50,7 @@ function open(
   const invocation = readInvocation(operatorProgram, '0', flags, {});
   assert.ok(invocation.outcome === 'run');
   const edge = { clock, random: systemRandom, logger: silentLogger, shutdown: never };
-  return openOutside(invocation.values, edge, { workerUrl: new URL('file:///'), proxy, callsAtOnce });
+  return openOutside(invocation.values, edge, { workerUrl: none, valuesWorkerUrl: none, proxy, callsAtOnce });
 }
 
 type Ask = (outside: Outside, origin: string) => Promise<string>;

@@ -155,7 +155,7 @@ for (const reason of Object.keys(reasons.targetReasons)) {
   test(`TargetsSynced names ${reason} of the first target that is not in step`, () => {
     const good: TargetStatus = { target: 'values/ConfigMap/a/b/c', synced: true, reason: 'Synced' };
     const other: TargetStatus = { target: 'values/ConfigMap/a/d/c', synced: reason === 'Synced', reason };
-    const resting = ['NotPublished', 'Suspended'].includes(reason) ? 'Unknown' : 'False';
+    const resting = ['NotPublished', 'Suspended', 'Pending'].includes(reason) ? 'Unknown' : 'False';
     const expected = reason === 'Synced' ? 'True/Synced' : `${resting}/${reason}`;
     assert.equal(conditionsOf(calm, [good, other]).get('TargetsSynced'), expected);
   });

@@ -1,0 +1,141 @@
+// Planning the edit of a target's document goes on between reconciles: a document that a tenant wrote may take
+// seconds, and a published link must be refreshed meanwhile. One reconcile asks for the plan and waits a little; the
+// plan's end asks for another reconcile, which finds it.
+// Invariants: at most one plan per resource is under way, made of the document and the wish that the reconcile sees
+// now; an answer that costs no text is kept, so that an unchanged document is read once.
+
+import type { ValuesPlan, WantedValues } from '../targets/values.ts';
+import type { PassEdge } from './edge.ts';
+import type { PlannedTarget, TargetPlans } from './memory.ts';
+import { resourceId } from './memory.ts';
+import type { ObjectKey } from './ports.ts';
+
+/** All targets of one reconcile together wait this long for their plans; ordinary documents take a tenth of it. */
+const patienceMs = 1000;
+/** Where a namespace has too many documents waiting, it asks again after this time. */
+const crowdedMs = 5000;
+
+/** What a plan is made of; the same basis gives the same plan. */
+export interface PlanBasis {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly text: string;
+  readonly wanted: WantedValues;
+}
+
+/** Plans of one reconcile's targets, which share its patience. */
+export interface PlanRequests {
+  /** @returns `undefined` while the plan is being made; its end wakes the resource */
+  plan(targetId: string, basis: PlanBasis): Promise<ValuesPlan | undefined>;
+}
+
+/**
+ * @param targetIds all of the resource: what is known of others is forgotten
+ * @param signal ends the waiting, never the planning
+ */
+export function requestPlans(
+  owner: ObjectKey,
+  targetIds: readonly string[],
+  edge: PassEdge,
+  signal: AbortSignal,
+): PlanRequests {
+  const plans = keepPlansOf(owner, targetIds, edge);
+  const patienceEndsAt = edge.clock.monotonic() + patienceMs;
+  return {
+    plan: async (targetId, basis) => {
+      const leftMs = patienceEndsAt - edge.clock.monotonic();
+      const known = plans.get(targetId);
+      // The plan that used up the patience wakes the resource, and this one is begun then.
+      if (!isOf(known, basis) && leftMs <= 0) return undefined;
+      const planned = isOf(known, basis) ? known : begin(owner, targetId, basis, plans, edge);
+      const done = planned.done ?? (await waitFor(planned, leftMs, edge, signal));
+      if (done === undefined) planned.isAwaited = true;
+      // The text of an edit may hold the link, and is large: it is handed out once.
+      if (done?.outcome === 'edit') plans.delete(targetId);
+      return done;
+    },
+  };
+}
+
+function keepPlansOf(owner: ObjectKey, targetIds: readonly string[], { memory }: PassEdge): TargetPlans {
+  const id = resourceId(owner);
+  const plans: TargetPlans = memory.plans.get(id) ?? new Map();
+  for (const [targetId, { stop }] of plans) {
+    if (targetIds.includes(targetId)) continue;
+    stop.abort();
+    plans.delete(targetId);
+  }
+  memory.plans.set(id, plans);
+  return plans;
+}
+
+function isOf(
+  planned: PlannedTarget | undefined,
+  { uid, resourceVersion, wanted }: PlanBasis,
+): planned is PlannedTarget {
+  return (
+    planned !== undefined &&
+    planned.uid === uid &&
+    planned.resourceVersion === resourceVersion &&
+    planned.wanted.version === wanted.version &&
+    planned.wanted.bundleUrl?.reveal() === wanted.bundleUrl?.reveal()
+  );
+}
+
+function begin(
+  owner: ObjectKey,
+  targetId: string,
+  { uid, resourceVersion, text, wanted }: PlanBasis,
+  plans: TargetPlans,
+  edge: PassEdge,
+): PlannedTarget {
+  plans.get(targetId)?.stop.abort();
+  const stop = new AbortController();
+  const stopped = AbortSignal.any([edge.memory.signal, stop.signal]);
+  const planned: PlannedTarget = {
+    ...{ uid, resourceVersion, wanted, stop },
+    done: undefined,
+    isAwaited: false,
+    ended: planOrPause(owner, text, wanted, edge, stopped).then(
+      (plan) => end(plan),
+      () => end(undefined),
+    ),
+  };
+  const end = (plan: ValuesPlan | undefined): void => {
+    planned.done = plan;
+    if (plan === undefined && plans.get(targetId) === planned) plans.delete(targetId);
+    if (planned.isAwaited && !stopped.aborted) edge.wake(owner);
+  };
+  plans.set(targetId, planned);
+  return planned;
+}
+
+/** @returns `undefined`, after a pause, where the namespace had too many documents waiting */
+async function planOrPause(
+  { namespace }: ObjectKey,
+  text: string,
+  wanted: WantedValues,
+  { planner, clock }: PassEdge,
+  stopped: AbortSignal,
+): Promise<ValuesPlan | undefined> {
+  const plan = await planner.planValues(namespace, text, wanted, stopped);
+  if (plan === undefined) await clock.after(crowdedMs, stopped);
+  return plan;
+}
+
+async function waitFor(
+  planned: PlannedTarget,
+  leftMs: number,
+  { clock }: PassEdge,
+  signal: AbortSignal,
+): Promise<ValuesPlan | undefined> {
+  if (leftMs <= 0) return planned.done;
+  const enough = new AbortController();
+  const patience = clock.after(leftMs, AbortSignal.any([signal, enough.signal]));
+  try {
+    await Promise.race([planned.ended, patience]);
+    return planned.done;
+  } finally {
+    enough.abort();
+  }
+}

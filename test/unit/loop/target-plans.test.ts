@@ -1,0 +1,156 @@
+// Plans of targets' edits that take longer than a reconcile waits: the status says so, nothing else waits for them,
+// their end brings the reconcile that writes, and an unchanged document is read once.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TargetPlanner } from '../../../src/loop/ports.ts';
+import { planValuesEdit, type ValuesPlan } from '../../../src/targets/values.ts';
+import { World } from '../../simulation/world.ts';
+
+const consent = { 'staticexport.dev/allow-from': 'docs/site' };
+const document = (name: string) => ({ namespace: 'apps', name });
+const target = (name: string) => ({
+  kind: 'values',
+  values: { kind: 'ConfigMap', namespace: 'apps', name },
+});
+const text = '# ours\nreplicas: 2\n';
+
+/** A planner in the test's hand: each plan waits until it is let go. */
+class HeldPlanner implements TargetPlanner {
+  readonly asked: {
+    readonly text: string;
+    readonly release: (plan?: ValuesPlan) => void;
+    isStopped: boolean;
+  }[] = [];
+
+  planValues(
+    _namespace: string,
+    asked: string,
+    wanted: Parameters<typeof planValuesEdit>[1],
+    signal: AbortSignal,
+  ) {
+    return new Promise<ValuesPlan | undefined>((resolve, reject) => {
+      const entry = {
+        text: asked,
+        release: (plan: ValuesPlan | undefined = planValuesEdit(asked, wanted)) => resolve(plan),
+        isStopped: false,
+      };
+      this.asked.push(entry);
+      signal.addEventListener('abort', () => {
+        entry.isStopped = true;
+        reject(signal.reason);
+      });
+    });
+  }
+}
+
+async function publishedWorld(names: readonly string[]): Promise<{ world: World; planner: HeldPlanner }> {
+  const planner = new HeldPlanner();
+  const world = new World({
+    spec: { targets: names.map(target) },
+    bend: (edge) => ({ ...edge, planner }),
+  });
+  for (const name of names) world.cluster.putConfigMap(document(name), { 'values.yaml': text }, consent);
+  await world.until(() => world.condition('Exported') === 'True/Promoted');
+  return { world, planner };
+}
+
+const textIn = (world: World, name: string): string | undefined =>
+  world.cluster.configMaps.get(`apps/${name}`)?.data['values.yaml'];
+const stateOf = (world: World): string | undefined => world.condition('TargetsSynced');
+
+test('a plan that takes long leaves the resource Ready, and its end brings the write', async () => {
+  const { world, planner } = await publishedWorld(['slow']);
+  assert.equal(stateOf(world), 'Unknown/Pending');
+  assert.equal(world.condition('Ready'), 'True/Published');
+  await world.run(5 * 60_000);
+  assert.equal(stateOf(world), 'Unknown/Pending');
+  assert.equal(planner.asked.length, 1, 'the same document is asked about once');
+  planner.asked[0]?.release();
+  await world.until(() => stateOf(world) !== 'Unknown/Pending');
+  assert.match(textIn(world, 'slow') ?? '', /^# ours\nreplicas: 2\nstaticExport:\n {2}enabled: true\n/);
+});
+
+test('a link is refreshed while a plan takes long', async () => {
+  const { world } = await publishedWorld(['slow']);
+  const link = world.output()?.['bundleUrl'];
+  await world.run(3 * 60 * 60_000);
+  assert.notEqual(world.output()?.['bundleUrl'], link);
+  assert.equal(world.condition('LinkFresh'), 'True/Fresh');
+  assert.equal(stateOf(world), 'Unknown/Pending');
+});
+
+test('one plan of a resource is under way at a time, and each target is written in its turn', async () => {
+  const names = ['one', 'two', 'three'];
+  const { world, planner } = await publishedWorld(names);
+  for (let at = 0; stateOf(world) !== 'True/Synced'; at += 1) {
+    await world.until(() => stateOf(world) === 'True/Synced' || planner.asked.length > at);
+    assert.ok(planner.asked.length <= at + 1, 'a second plan was asked for before the first one ended');
+    planner.asked[at]?.release();
+  }
+  for (const name of names) assert.match(textIn(world, name) ?? '', /staticExport:/);
+});
+
+test('a document that changes while it is read is read again, and the first plan is stopped', async () => {
+  const { world, planner } = await publishedWorld(['slow']);
+  world.cluster.putConfigMap(document('slow'), { 'values.yaml': 'other: 1\n' }, consent);
+  await world.until(() => planner.asked.length === 2);
+  assert.equal(planner.asked[0]?.isStopped, true);
+  planner.asked[1]?.release();
+  await world.until(() => stateOf(world) !== 'Unknown/Pending');
+  assert.match(textIn(world, 'slow') ?? '', /^other: 1\nstaticExport:/);
+});
+
+test('a refused document is read once until it changes', async () => {
+  const { world, planner } = await publishedWorld(['slow']);
+  const refusal = { outcome: 'refused', code: 'TooSlow', message: 'reading it took too long' } as const;
+  planner.asked[0]?.release(refusal);
+  await world.until(() => stateOf(world) === 'False/Refused');
+  await world.run(30 * 60_000);
+  assert.equal(planner.asked.length, 1);
+  world.cluster.putConfigMap(document('slow'), { 'values.yaml': 'a: 1\n' }, consent);
+  await world.until(() => planner.asked.length === 2);
+});
+
+test('where too many documents of the namespace wait, the plan is asked for again', async () => {
+  const { world, planner } = await publishedWorld(['slow']);
+  const release = planner.asked[0]?.release;
+  assert.ok(release);
+  // As the planner says it: no plan, and no word against the document.
+  planner.planValues = async () => undefined;
+  let asked = 0;
+  release({ outcome: 'in-sync' });
+  await world.until(() => stateOf(world) === 'True/Synced');
+  world.cluster.putConfigMap(document('slow'), { 'values.yaml': 'a: 1\n' }, consent);
+  planner.planValues = async (_namespace, given, wanted) => {
+    asked += 1;
+    return asked < 3 ? undefined : planValuesEdit(given, wanted);
+  };
+  await world.until(() => textIn(world, 'slow')?.includes('staticExport:') === true, 70 * 60_000);
+  assert.equal(asked >= 3, true);
+});
+
+test('a target that is no longer named, a suspended resource and a deleted one stop their plans', async () => {
+  const gone = await publishedWorld(['slow']);
+  gone.world.editSpec({ targets: [] });
+  await gone.world.turn();
+  assert.equal(gone.planner.asked[0]?.isStopped, true);
+  const suspended = await publishedWorld(['slow']);
+  suspended.world.editSpec({ suspend: true });
+  await suspended.world.turn();
+  assert.equal(suspended.planner.asked[0]?.isStopped, true);
+  const deleted = await publishedWorld(['slow']);
+  deleted.world.cluster.remove({ namespace: 'docs', name: 'site' });
+  await deleted.world.turn();
+  assert.equal(deleted.planner.asked[0]?.isStopped, true);
+  assert.equal(deleted.world.memory().plans.size, 0);
+});
+
+test('a synced target stays synced while its document is read again', async () => {
+  const { world, planner } = await publishedWorld(['slow']);
+  planner.asked[0]?.release({ outcome: 'in-sync' });
+  await world.until(() => stateOf(world) === 'True/Synced');
+  world.cluster.putConfigMap(document('slow'), { 'values.yaml': 'a: 1\n' }, consent);
+  await world.until(() => planner.asked.length === 2, 70 * 60_000);
+  assert.equal(stateOf(world), 'True/Synced');
+});

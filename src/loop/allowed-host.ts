@@ -1,33 +1,25 @@
-// Where a key may be sent: to the host of the operator's own base URL and to hosts on its list, and nowhere else. A list
-// that were to leave out its own would close every resource that names none, by the very edit that lets one more in.
-// Pure. A host is compared whole and case-insensitively; there are no wildcards.
+// Where a key may be sent: to the operator's own base URL and to the entries of its list, and nowhere else. Scheme, host
+// and port must all agree, so that no tenant has a key sent in clear text or to another program of an allowed host.
+// Invariant: the list only adds to the operator's own base URL. Pure; there are no wildcards.
 
+import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '../wire/http-origin.ts';
 import type { OperatorSettings } from './edge.ts';
 
-/** @param baseUrl as resolved; text that is no http(s) URL, or carries credentials, is never allowed */
-export function isAllowedHost(
-  baseUrl: string,
-  { allowedApiHosts, apiBaseUrl }: Pick<OperatorSettings, 'allowedApiHosts' | 'apiBaseUrl'>,
-): boolean {
-  if (!URL.canParse(baseUrl)) return false;
-  const { protocol, hostname, username, password } = new URL(baseUrl);
-  if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return false;
-  const allowed = allowedHosts({ allowedApiHosts, apiBaseUrl });
-  return allowed.some((host) => bareHost(host) === bareHost(hostname));
+type AllowedHosts = Pick<OperatorSettings, 'allowedApiHosts' | 'apiBaseUrl'>;
+
+/** @param baseUrl as resolved; text that is not an http(s) URL, or carries credentials, is never allowed */
+export function isAllowedHost(baseUrl: string, settings: AllowedHosts): boolean {
+  const origin = readHttpOrigin(baseUrl);
+  return origin !== undefined && allowedOrigins(settings).includes(origin);
 }
 
-/** All hosts that a key may be sent to. */
-export function allowedHosts({
-  allowedApiHosts,
-  apiBaseUrl,
-}: Pick<OperatorSettings, 'allowedApiHosts' | 'apiBaseUrl'>): readonly string[] {
-  const own = apiBaseUrl !== undefined && URL.canParse(apiBaseUrl) ? [new URL(apiBaseUrl).hostname] : [];
-  return [...new Set([...own, ...allowedApiHosts])];
+/** Everything that a key may be sent to, as entries of the list. */
+export function allowedHosts(settings: AllowedHosts): readonly string[] {
+  return allowedOrigins(settings).map(shortOriginEntry);
 }
 
-function bareHost(host: string): string {
-  return host
-    .toLowerCase()
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '');
+function allowedOrigins({ allowedApiHosts, apiBaseUrl }: AllowedHosts): readonly string[] {
+  const own = apiBaseUrl === undefined ? undefined : readHttpOrigin(apiBaseUrl);
+  const origins = [own, ...allowedApiHosts.map(readOriginEntry)];
+  return [...new Set(origins.filter((origin) => origin !== undefined))];
 }

@@ -12,7 +12,7 @@ export interface OperatorSettings {
   readonly installation: string;
   /** The export API where a resource names none. No trailing slash. */
   readonly apiBaseUrl: string | undefined;
-  /** Host names (without port) that a key may be sent to. Empty: the host of `apiBaseUrl`. */
+  /** What a key may be sent to in addition to `apiBaseUrl`: `host` or `host:port` for https, `http://host:port`. */
   readonly allowedApiHosts: readonly string[];
   /** The deadline of one export-API request, as the client keeps it; an unconfirmed start is sent again after it + 30 s. */
   readonly requestTimeoutMs: number;

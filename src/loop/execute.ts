@@ -10,6 +10,7 @@ import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action, Plan } from '../reconcile/state.ts';
 import { formatInstant, wholeSecond } from '../staticexport/instant.ts';
 import type { StartMark } from '../staticexport/status-schema.ts';
+import { readHttpOrigin, shortOriginEntry } from '../wire/http-origin.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
@@ -155,7 +156,9 @@ async function mintLink(
 ): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
   // The spec may have moved to another API since; the job did not.
   if (action.baseUrl !== undefined && !isAllowedHost(action.baseUrl, edge.settings)) {
-    const failure: CallFailure = { code: 'HostNotAllowed', retryAfterMs: undefined };
+    const origin = readHttpOrigin(action.baseUrl);
+    const why = origin && shortOriginEntry(origin);
+    const failure: CallFailure = { code: 'HostNotAllowed', retryAfterMs: undefined, why };
     return { result: { kind: 'mint-failed', failure }, link: undefined };
   }
   const api = connect(input, edge, action.baseUrl);

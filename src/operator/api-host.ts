@@ -1,15 +1,16 @@
 // Which export API a resource speaks to, for sharing workers fairly. Pure; reads a spec that nobody has checked.
-// Invariant: whatever tenants write, there are no more lanes than hosts that may be spoken to, and two. A list of hosts
-// names no ports: all of a host share one lane, but that of the operator's own API, which no dead port may hold up.
+// Invariant: whatever tenants write, there are no more lanes than entries on the list of allowed hosts, and two: that of
+// the operator's own API, which no other port of its host may hold up, and one for everything that may not be called.
 
 import { isRecord, recordAt, textAt } from '../kube/json.ts';
 import { isAllowedHost } from '../loop/allowed-host.ts';
 import type { OperatorSettings } from '../loop/edge.ts';
+import { readHttpOrigin } from '../wire/http-origin.ts';
 
-/** Host and port, or a name for the operator's own API; what cannot be read counts as that. */
+/** Scheme, host and port, or the empty text for the operator's own API; what cannot be read counts as that. */
 export function apiHostOf(spec: unknown): string {
   const baseUrl = isRecord(spec) ? textAt(recordAt(spec, 'api'), 'baseUrl') : undefined;
-  return baseUrl === undefined ? '' : hostAndPortOf(baseUrl);
+  return (baseUrl === undefined ? undefined : readHttpOrigin(baseUrl)) ?? '';
 }
 
 /** No host is called so. */
@@ -24,13 +25,6 @@ export function laneOfHost(
   apiHost: string,
   settings: Pick<OperatorSettings, 'allowedApiHosts' | 'apiBaseUrl'>,
 ): string {
-  if (apiHost === '' || apiHost === hostAndPortOf(settings.apiBaseUrl ?? '')) return '';
-  const url = `https://${apiHost}`;
-  return isAllowedHost(url, settings) ? new URL(url).hostname.replace(/\.$/, '') : anyOther;
-}
-
-function hostAndPortOf(text: string): string {
-  if (!URL.canParse(text)) return '';
-  const { protocol, hostname, port } = new URL(text);
-  return hostname === '' ? '' : `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`;
+  if (apiHost === '' || apiHost === readHttpOrigin(settings.apiBaseUrl ?? '')) return '';
+  return isAllowedHost(apiHost, settings) ? apiHost : anyOther;
 }

@@ -15,6 +15,7 @@ import {
   toggle,
 } from '../runtime/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
+import { readOriginEntry } from '../wire/http-origin.ts';
 
 /** Kubernetes label values (apimachinery, IsValidLabelValue). */
 const labelValue = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
@@ -31,7 +32,7 @@ const flags = {
   apiBaseUrl: httpUrl.optional('Export API for resources that name none; may carry a path prefix'),
   allowedApiHosts: list(
     'HOST,...',
-    'Hosts that an API key may be sent to, besides the host of --api-base-url',
+    'What an API key may be sent to in addition to --api-base-url: HOST or HOST:PORT for https, http://HOST:PORT for clear text',
   ),
   watchNamespaces: list(
     'NAMESPACE,...',
@@ -92,6 +93,10 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
     // An API server lists nothing in a namespace that cannot be, and the operator would be ready and look after nothing.
     if (!values.watchNamespaces.every((name) => namespaceName.test(name))) {
       return '--watch-namespaces must be names of namespaces: small letters, digits, "-", 63 at most; leave it out for all';
+    }
+    const wrongHost = values.allowedApiHosts.findIndex((entry) => readOriginEntry(entry) === undefined);
+    if (wrongHost >= 0) {
+      return `--allowed-api-hosts: entry ${wrongHost + 1} must be HOST, HOST:PORT or http://HOST:PORT, without path and wildcard; put an IPv6 address in brackets`;
     }
     if (values.leaseDuration < 3_000) return '--lease-duration must be at least 3s, to be renewed in time';
     if (passTimeoutOf(values) <= callsPerPass * values.requestTimeout) {

@@ -1,8 +1,9 @@
 // The names and numbers that belong to a reason: which Secret, which host, which page counts, and what to type.
-// Facts that do not tick, and nothing secret: a host, a name, a code, never a key, a link or an answer's body.
+// Facts that do not tick, and nothing secret: an origin, a name, a code, never a key, a link or an answer's body.
 
 import { formatInstant } from '../staticexport/instant.ts';
 import { annotations, outputKeys } from '../staticexport/names.ts';
+import { readHttpOrigin, shortOriginEntry } from '../wire/http-origin.ts';
 import { describeJob, describeRequest, hostOf, sentence } from './failure-words.ts';
 import { refreshTime } from './link-timing.ts';
 import { knownClock, type Observation, unreadOutput } from './observation.ts';
@@ -89,11 +90,20 @@ function refusedKeyFacts({ wanted, status }: Observation, secret: string): strin
 }
 
 function hostFacts({ wanted, allowedHosts = [] }: Observation): string | undefined {
-  if (wanted.baseUrl === undefined || !URL.canParse(wanted.baseUrl)) return undefined;
+  if (wanted.baseUrl === undefined) return undefined;
+  const origin = readHttpOrigin(wanted.baseUrl);
+  if (origin === undefined) return undefined;
   const shown = allowedHosts.slice(0, 10).join(', ');
   const more = allowedHosts.length > 10 ? `, and ${allowedHosts.length - 10} more` : '';
   const allowed = shown === '' ? 'none' : `${shown}${more}`;
-  return `Host ${new URL(wanted.baseUrl).hostname}. Allowed: ${allowed} (allowedApiHosts of the chart).`;
+  return `${allowance(origin)} Allowed: ${allowed}.`;
+}
+
+/** What to add, and what that would mean. */
+function allowance(origin: string): string {
+  const isClearText = origin.startsWith('http:');
+  const otherwise = isClearText ? ', which sends the key in clear text, or use https' : '';
+  return `Add ${shortOriginEntry(origin)} to --allowed-api-hosts (allowedApiHosts of the chart)${otherwise}.`;
 }
 
 /** Which of the two, and what of it. */

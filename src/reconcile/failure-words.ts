@@ -26,8 +26,8 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
   DeadOnArrival: (api) => `Every link that ${api} gave was dead when it was tried.`,
   LifetimeTooShort: (api) => `Links of ${api} die before an archive can be read; have it make longer ones.`,
   NotFresher: (api) => `${api} gave a link that lives no longer than the published one.`,
-  HostNotAllowed: () =>
-    "The API that made the job is not on the operator's --allowed-api-hosts any more; add it, or request a new export.",
+  HostNotAllowed: (_api, _domain, entry) =>
+    `The operator no longer allows the export API that made the job. Add ${entry ?? 'it'} to --allowed-api-hosts, or request a new export.`,
   JobFailed: () => 'The last job failed.',
   TimedOut: () => 'The last job did not finish within jobTimeout.',
   JobLost: () => 'The API lost the last job, and the one in its place.',

@@ -31,7 +31,7 @@ export const stalledReasons = {
   BaseUrlMissing:
     'Neither api.baseUrl nor the operator names an export API; set the one, or --api-base-url of the other.',
   HostNotAllowed:
-    "The host of api.baseUrl is not on the operator's --allowed-api-hosts, and the key was not sent; add it there, or correct the URL.",
+    "The operator's --allowed-api-hosts does not allow the scheme, host and port of api.baseUrl, and the key was not sent; allow them, or correct the URL.",
   KeyUnreadable:
     'The operator cannot read the Secret named in api.keySecretRef; give it the right, or mend what keeps the Secret from it.',
   KeyEmpty: 'The API key is empty; put it into its Secret.',

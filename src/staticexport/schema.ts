@@ -71,7 +71,7 @@ const api = z
         }),
       )
       .describe(
-        "Base URL of the export API; may carry a path prefix. Default: the operator's. Its host must be on the operator's allow-list.",
+        "Base URL of the export API; may carry a path prefix. Default: the operator's. The operator must allow its scheme, host and port.",
       )
       .optional(),
     keySecretRef: z

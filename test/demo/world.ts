@@ -174,7 +174,6 @@ async function start(
       ]);
       const operator = run('operator', [
         `--api-base-url=${apiUrl}`,
-        '--allowed-api-hosts=127.0.0.1',
         `--watch-namespaces=${namespace}`,
         `--admin-listen=127.0.0.1:${ports.admin}`,
         '--allow-private-links',

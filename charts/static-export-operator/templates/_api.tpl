@@ -14,11 +14,11 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- end -}}
 {{- end -}}
 
-{{- /* Comma-separated, besides the host of the base URL. With two APIs at hand the service's is one of them. */ -}}
+{{- /* Comma-separated, in addition to the base URL. With two APIs at hand the service's is one of them. */ -}}
 {{- define "static-export-operator.allowedApiHosts" -}}
 {{- $hosts := .Values.allowedApiHosts | default list -}}
 {{- if and .Values.apiBaseUrl .Values.exportService.enabled -}}
-{{- $hosts = append $hosts (include "static-export-operator.serviceHost" .) -}}
+{{- $hosts = append $hosts (include "static-export-operator.serviceUrl" .) -}}
 {{- end -}}
 {{- uniq $hosts | join "," -}}
 {{- end -}}

@@ -53,7 +53,7 @@ before(async () => {
       `--workers=${workers}`,
       '--lease-duration=3s',
       '--cluster-timeout=10m',
-      `--allowed-api-hosts=${hosts.join(',')}`,
+      `--allowed-api-hosts=${hosts.map((host) => `http://${host}`).join(',')}`,
     ],
   );
 });

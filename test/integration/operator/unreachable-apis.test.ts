@@ -127,7 +127,8 @@ before(async () => {
   operator = await startOperator(world, [
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
-    `--allowed-api-hosts=127.0.0.1,${silentHost}`,
+    `--allowed-api-hosts=${[...relays.values()].map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    `--allowed-api-hosts=http://${silentHost}:${portOf(silent)}`,
     `--watch-namespaces=${namespace}`,
     `--extra-ca-file=${caFile}`,
     '--request-timeout=60s',

@@ -45,7 +45,7 @@ for (const [words, values, flags] of [
     { ...withService, apiBaseUrl: 'https://a.example:8443' },
     [
       '--api-base-url=https://a.example:8443',
-      `--allowed-api-hosts=${service}.ops.svc`,
+      `--allowed-api-hosts=http://${service}.ops.svc`,
       '--allow-private-links',
     ],
   ],
@@ -54,7 +54,7 @@ for (const [words, values, flags] of [
     { ...withService, apiBaseUrl: 'https://a.example', allowedApiHosts: ['b.example'] },
     [
       '--api-base-url=https://a.example',
-      `--allowed-api-hosts=b.example,${service}.ops.svc`,
+      `--allowed-api-hosts=b.example,http://${service}.ops.svc`,
       '--allow-private-links',
     ],
   ],
@@ -76,7 +76,7 @@ test('a host that is named takes away none: the API’s own and the export servi
     return allowedHosts(invocation.values);
   };
   const base = { apiBaseUrl: 'https://a.example/x' };
-  const own = `${service}.ops.svc`;
+  const own = `http://${service}.ops.svc`;
   for (const [values, hosts] of [
     [base, ['a.example']],
     [withService, [own]],

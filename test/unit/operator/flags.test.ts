@@ -42,6 +42,13 @@ const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] =
     (names) =>
       [[`--watch-namespaces=${names}`], /--watch-namespaces must be names .* leave it out for all/] as const,
   ),
+  ...['*.example.com', '2001:db8::1', 'api.example.com/prefix', 'ftp://api.example.com'].map(
+    (entry) =>
+      [
+        [`--allowed-api-hosts=ok.example.com,${entry}`],
+        /--allowed-api-hosts: entry 2 must be HOST, HOST:PORT or http:\/\/HOST:PORT/,
+      ] as const,
+  ),
   [['--pass-timeout=30s'], /--pass-timeout must be longer than six of --request-timeout/],
   [
     ['--request-timeout=1m', '--pass-timeout=6m'],

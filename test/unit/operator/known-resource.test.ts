@@ -39,7 +39,7 @@ for (const [what, before, after, wakes] of [
 test('an annotation of 256 KiB, words for people and a spec are let go; its API and its facts stay', () => {
   const known = knownOf(stored({ large: 'x'.repeat(256 * 1024) }));
   assert.ok(JSON.stringify(known).length < 600, JSON.stringify(known));
-  assert.equal(known.apiHost, 'api.example.com:443');
+  assert.equal(known.apiHost, 'https://api.example.com');
   assert.deepEqual(known.facts.conditions, [{ type: 'Ready', status: 'True', reason: 'Published' }]);
 });
 

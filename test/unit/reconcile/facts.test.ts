@@ -42,10 +42,16 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
   ],
   ['a refused key names its Secret', 'KeyRefused', held, /Secret export-api, key apiKey/],
   [
-    'a host that is not allowed is named, and nothing else of the URL',
+    'a host that is not allowed is named as the entry to add, and nothing else of the URL',
     'HostNotAllowed',
-    held,
-    /^Host api\.example\.com\. Allowed: docs-api\.example\.com, other\.example\.com \(allowedApiHosts of the chart\)\.$/,
+    { ...held, wanted: { ...wanted, baseUrl: 'https://api.example.com:8443/prefix?sig=s3cret' } },
+    /^Add api\.example\.com:8443 to --allowed-api-hosts \(allowedApiHosts of the chart\)\. Allowed: docs-api\.example\.com, other\.example\.com\.$/,
+  ],
+  [
+    'a host in clear text is named with what that means, and with the other way',
+    'HostNotAllowed',
+    { ...held, wanted: { ...wanted, baseUrl: 'http://API.example.com' } },
+    /^Add http:\/\/api\.example\.com to --allowed-api-hosts \(allowedApiHosts of the chart\), which sends the key in clear text, or use https\. Allowed: /,
   ],
   [
     'a bad schedule is quoted with its time zone',

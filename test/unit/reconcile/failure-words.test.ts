@@ -30,6 +30,17 @@ for (const [reason, words] of failures) {
   });
 }
 
+test('a job at an API that is no longer allowed names the entry to add', () => {
+  const text = describeFailure(
+    { ...failure, reason: 'HostNotAllowed', why: 'http://a.example:8080' },
+    { wanted },
+  );
+  assert.match(
+    text,
+    /^The operator no longer allows .* Add http:\/\/a\.example:8080 to --allowed-api-hosts, or /,
+  );
+});
+
 test('where the code alone does not say, what was said of it does, as a sentence', () => {
   const why = 'the operator\'s role does not allow "patch" on secrets "x"; add the verb';
   assert.equal(

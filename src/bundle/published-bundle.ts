@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { Link } from '../wire/link.ts';
+import { printable } from '../wire/printable-text.ts';
 import { PublishableError } from '../wire/publishable-error.ts';
 
 export interface PublishedBundle {
@@ -37,12 +38,19 @@ export class PublishedBundleError extends PublishableError {}
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 const document = z.object({
-  version: z.string().min(1).max(63),
+  version: z
+    .string()
+    .min(1)
+    .max(63)
+    .transform((text) => printable(text, 63)),
   digest: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
-  jobId: z.string().min(1),
+  jobId: z
+    .string()
+    .min(1)
+    .transform((text) => printable(text, 512)),
   bundleUrl: z.string().transform((text, context) => {
     const link = Link.parse(text);
     if (link === undefined) context.addIssue('not a URL');

@@ -2,6 +2,7 @@
 // Owns: the closed list of them (what a link answered instead of an archive is in odd-answer.ts); README.md of this folder explains each, and a test holds the two together.
 // Invariant: no sentence quotes the archive. Where a name helps, a printable, bounded form of it is appended.
 
+import { printable } from '../wire/printable-text.ts';
 import { BundleError } from './bundle-error.ts';
 
 const sentences = {
@@ -69,11 +70,12 @@ export function refusal(
   return new BundleError('refused', code, `${sentences[code]}${example}`, { cause: options.cause });
 }
 
+const longestName = 96;
+
 /** A path from an archive as text that is safe in a log line or a status: quoted, escaped, at most 96 characters. */
 export function printableName(name: string): string {
-  const escaped = name.replace(
-    /[^\x20-\x7e\p{L}\p{N}]|["\\]/gu,
-    (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`,
-  );
-  return `"${escaped.length > 96 ? `${escaped.slice(0, 95)}…` : escaped}"`;
+  const quoted = name
+    .slice(0, longestName + 1)
+    .replace(/["\\]/g, (one) => (one === '"' ? '\\u{22}' : '\\u{5c}'));
+  return `"${printable(quoted, longestName)}"`;
 }

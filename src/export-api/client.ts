@@ -66,7 +66,7 @@ export function createExportApiClient(options: ExportApiClientOptions): ExportAp
     startJob: ({ domain, idempotencyKey }, signal) =>
       call<StartedJob>(
         { method: 'POST', path: jobsPath, body: { domain }, idempotencyKey, maxBytes: maxAnswerBytes },
-        'a jobId',
+        'a usable jobId',
         (raw, answer) => {
           const jobId = readJobId(raw, answer.headers.get('location'));
           return jobId === undefined

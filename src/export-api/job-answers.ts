@@ -4,10 +4,14 @@
 
 import { z } from 'zod';
 import { Link } from '../wire/link.ts';
+import { isPrintable, printable } from '../wire/printable-text.ts';
 import type { JobOutcome, JobReport, MintedLink } from './answers.ts';
 import { readInstant } from './instants.ts';
 
 const answerObject = z.record(z.string(), z.unknown());
+/** What the status of the resource has room for. */
+const longestState = 64;
+
 const statusObject = z.object({ code: z.string() });
 
 /** The members of a JSON object; `undefined` for anything else. */
@@ -17,17 +21,11 @@ export function membersOf(body: unknown): Readonly<Record<string, unknown>> | un
 }
 
 /**
- * True for text that can be one segment of a path: well-formed, printable, at most 512 characters, and not a
+ * True for text that can be one segment of a path and be shown as it is: printable, at most 512 characters, and not a
  * dot segment (which every URL parser on the way would resolve, encoded or not).
  */
 export function isIdentifier(text: string): boolean {
-  return (
-    text.trim() !== '' &&
-    text.length <= 512 &&
-    text.isWellFormed() &&
-    !/\p{Cc}/u.test(text) &&
-    !/^\.{1,2}$/.test(text)
-  );
+  return text.trim() !== '' && text.length <= 512 && isPrintable(text) && !/^\.{1,2}$/.test(text);
 }
 
 /**
@@ -58,7 +56,7 @@ export function readJobReport(body: unknown, failureStates: ReadonlySet<string>)
   const status = readStatus(members['status']);
   return {
     outcome: outcomeOf(status.toLowerCase(), failureStates),
-    state: printable(status) || 'unknown',
+    state: printable(status, longestState).trim() || 'unknown',
     progress: readPercent(members['progress']),
     pageCount: readCount(members['pageCount']),
     raw: body,
@@ -74,15 +72,6 @@ function readStatus(value: unknown): string {
 function outcomeOf(status: string, failureStates: ReadonlySet<string>): JobOutcome {
   if (status === 'completed') return 'completed';
   return failureStates.has(status) ? 'failed' : 'unfinished';
-}
-
-function printable(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
-    .slice(0, 64)
-    .toWellFormed()
-    .trim();
 }
 
 /**

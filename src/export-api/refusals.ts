@@ -2,6 +2,7 @@
 // excerpt: what the service said, in whichever of the known error bodies it said it.
 // Refuses: foreign words in a message. Messages are code, status and our own advice.
 
+import { printable } from '../wire/printable-text.ts';
 import { parseRetryAfter } from '../wire/retry-after.ts';
 import { ExportApiError, type ExportApiErrorCode } from './answers.ts';
 import { readWordedDate } from './instants.ts';
@@ -122,7 +123,7 @@ export function excerptOf(text: string, key: string): string | undefined {
   const body = text.slice(0, 64 * 1024);
   const json = membersOf(parseJson(body));
   const said = json === undefined ? markupText(body) : [...jsonTexts(json)].join(': ');
-  const line = redact(said, key).slice(0, longestExcerpt).toWellFormed().trim();
+  const line = printable(redact(said, key).trim(), longestExcerpt);
   return line === '' ? undefined : line;
 }
 

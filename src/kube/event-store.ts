@@ -1,6 +1,7 @@
 // Events (events.k8s.io/v1) as written to the API server: created once, then counted up as a series.
 // Refuses: deciding what is worth an event, or how often; that is its caller's.
 
+import { printable } from '../wire/printable-text.ts';
 import { isRecord, recordAt, textAt } from './json.ts';
 import { formatMicroTime } from './lease-store.ts';
 import { apiVersionOf, events, staticExports } from './resource-path.ts';
@@ -53,7 +54,7 @@ export function createEventStore(transport: Transport, instance: string): EventS
             action: 'Reconcile',
             reason: event.reason.slice(0, maxReasonChars),
             type: event.type,
-            note: cutToBytes(event.message, maxNoteBytes),
+            note: cutToBytes(printable(event.message), maxNoteBytes),
             regarding: {
               apiVersion: apiVersionOf(staticExports),
               kind: staticExports.kind,

@@ -12,6 +12,7 @@ import type { Spec } from '../staticexport/schema.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import { applyDefaults, type Wanted } from '../staticexport/wanted.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
+import { printable } from '../wire/printable-text.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
 import { readOutputs } from './found-outputs.ts';
@@ -102,7 +103,8 @@ const openGate: GateState = { closedUntil: undefined, closedAt: undefined, refus
 
 function readToken({ annotations: found }: ObjectMeta, name: string): string | undefined {
   const text = found[name]?.slice(0, maxTokenLength);
-  return text === '' ? undefined : text;
+  // Echoed in status.
+  return text === undefined || text === '' ? undefined : printable(text, maxTokenLength);
 }
 
 /** What this process knows of the resource, for the job that is followed. */

@@ -15,6 +15,7 @@ import {
   targetReasons,
 } from '../staticexport/reasons.ts';
 import type { Condition, Failure, TargetStatus } from '../staticexport/status-schema.ts';
+import { printable } from '../wire/printable-text.ts';
 import { factsOf } from './facts.ts';
 import {
   describeFailure,
@@ -76,13 +77,16 @@ export function claimConditions(
   ];
 }
 
+/** Of every condition. */
+export const longestMessage = 1024;
+
 function claim(
   type: ConditionType,
   status: Condition['status'],
   reason: Claim['reason'],
   message: string,
 ): Claim {
-  return { type, status, reason, message: message.slice(0, 1024) };
+  return { type, status, reason, message: printable(message, longestMessage) };
 }
 
 function stalledReason(observation: Observation, state: State): StalledReason | undefined {

@@ -5,8 +5,9 @@
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import { exportedReasons, linkReasons, stalledReasons } from '../staticexport/reasons.ts';
 import type { Status, TargetStatus } from '../staticexport/status-schema.ts';
+import { printable } from '../wire/printable-text.ts';
 import { dateConditions } from './condition-dates.ts';
-import { type Claim, claimConditions } from './conditions.ts';
+import { type Claim, claimConditions, longestMessage } from './conditions.ts';
 import { keepForeign } from './foreign-fields.ts';
 import type { Observation } from './observation.ts';
 import { shownPages } from './shown-pages.ts';
@@ -27,8 +28,14 @@ export function statusOf(observation: Observation, state: State, targets: readon
     lastCompletedRequest: completedRequest(status),
     nextRefreshTime: nextRefresh === undefined ? undefined : formatInstant(nextRefresh),
     failures: hasFailures ? failures : undefined,
-    targets: targets.length === 0 ? undefined : [...targets],
+    targets: targets.length === 0 ? undefined : targets.map(shownTarget),
   };
+}
+
+/** A refusal may name what it found in somebody else's document. */
+function shownTarget(target: TargetStatus): TargetStatus {
+  const { message } = target;
+  return message === undefined ? target : { ...target, message: printable(message, 512) };
 }
 
 /** A request is handled with the start of its job: once the job that is followed is judged, it is answered. */
@@ -68,7 +75,7 @@ export function statusOfUnreadable(
   now: number,
 ): Status {
   const { active, conditions = [] } = status;
-  const message = `${stalledReasons.InvalidSpec} ${problems.join(', ')}`.slice(0, 1024);
+  const message = printable(`${stalledReasons.InvalidSpec} ${problems.join(', ')}`, longestMessage);
   const isDead = (readInstant(active?.linkExpiresAt) ?? Number.POSITIVE_INFINITY) <= now;
   const isExportKnown = conditions.some(({ type }) => type === 'Exported');
   const claims: readonly Claim[] = [

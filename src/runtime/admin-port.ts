@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Registry } from 'prom-client';
+import { printable, printableValue } from '../wire/printable-text.ts';
 import type { Logger } from './logger.ts';
 import { textsOf } from './metric-text.ts';
 
@@ -17,7 +18,7 @@ export interface AdminFacts {
   readonly liveness?: Readiness;
   readonly registry: Registry;
   readonly logger?: Logger;
-  /** JSON documents by path, computed per request. */
+  /** JSON documents by path, computed per request; every text in them comes out printable. */
   readonly documents?: Readonly<Record<string, () => unknown>>;
 }
 
@@ -32,7 +33,7 @@ export function adminApp(facts: AdminFacts): Express {
   });
   for (const [path, document] of Object.entries(facts.documents ?? {})) {
     app.get(path, (_request, response) => {
-      response.json(document());
+      response.json(printableValue(document()));
     });
   }
   const contents = listPages(Object.keys(facts.documents ?? {}));
@@ -109,5 +110,7 @@ async function roomOrEnd(response: Response): Promise<void> {
 
 function answerProbe(response: Response, missing: string | undefined): void {
   response.set('Cache-Control', 'no-store').type('text/plain');
-  response.status(missing === undefined ? 200 : 503).send(`${missing ?? 'ok'}\n`);
+  response
+    .status(missing === undefined ? 200 : 503)
+    .send(`${missing === undefined ? 'ok' : printable(missing)}\n`);
 }

@@ -1,7 +1,9 @@
 // JSON lines on standard output. Owns the two rules that keep secrets out of them: errors are written as
 // code + publishable message + stack frames (never a foreign message), and known secret fields are censored.
+// Invariant: no line holds a hidden character, escaped or not, or a text without bound, whoever wrote what is logged.
 
 import { pino, stdTimeFunctions } from 'pino';
+import { isPrintable, longestShown, printableValue } from '../wire/printable-text.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 
 export interface Logger {
@@ -29,8 +31,17 @@ export function createLogger(level: LogLevel, write: (line: string) => void): Lo
       redact: { paths: censored.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
       serializers: { error: serializeError, err: serializeError },
     },
-    { write },
+    { write: (line: string) => write(printableLine(line)) },
   );
+}
+
+/** Whatever is longer holds something that is; lines of ours are not. */
+const longestLine = 4 * longestShown;
+
+/** Nearly every line is fine as it is. What JSON escapes, a viewer of logs shows as what it stands for. */
+function printableLine(line: string): string {
+  const isFine = line.length <= longestLine && !/\\[bfnrtu]/.test(line) && isPrintable(line.slice(0, -1));
+  return isFine ? line : `${JSON.stringify(printableValue(JSON.parse(line)))}\n`;
 }
 
 /**

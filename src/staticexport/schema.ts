@@ -3,6 +3,7 @@
 // Refuses: defaults. They are applied in code (`wanted.ts`): nested CRD defaults keep Argo CD out of sync.
 
 import { z } from 'zod';
+import { isPrintable } from '../wire/printable-text.ts';
 import { durationPattern } from './duration.ts';
 import { sizePattern } from './size.ts';
 
@@ -34,6 +35,23 @@ function formed(maxLength: number, pattern: string, message: string) {
     .meta(cel({ rule: `self.matches('${pattern}')`, message }));
 }
 
+/** As the API server can say it; what it lets through is refused here. */
+const hiddenRule: CelRule = {
+  rule: "!self.matches(r'[\\p{C}\\p{Zl}\\p{Zp}]')",
+  message:
+    'must not hold control characters, or characters that are not seen or change the direction of text',
+};
+
+/** Text without a form of its own. It is shown in status, events and logs. */
+function shownText(maxLength: number, ...rules: readonly CelRule[]) {
+  return z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .refine(isPrintable, { error: hiddenRule.message })
+    .meta(cel(hiddenRule, ...rules));
+}
+
 const objectName = formed(
   253,
   '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
@@ -58,18 +76,12 @@ const size = formed(8, sizePattern, 'must be a size such as 512Mi or 2Gi: a whol
 
 const api = z
   .object({
-    baseUrl: z
-      .string()
-      .min(1)
-      .max(2048)
-      .meta(
-        cel({
-          // What is signed or named into a URL is a secret, and this one is shown in status.
-          rule: "isURL(self) && (url(self).getScheme() == 'https' || url(self).getScheme() == 'http') && !self.matches('[?#]|^[A-Za-z]+://[^/]*@')",
-          message:
-            'baseUrl must be an absolute http:// or https:// URL, without user, password, query and fragment',
-        }),
-      )
+    baseUrl: shownText(2048, {
+      // What is signed or named into a URL is a secret, and this one is shown in status.
+      rule: "isURL(self) && (url(self).getScheme() == 'https' || url(self).getScheme() == 'http') && !self.matches('[?#]|^[A-Za-z]+://[^/]*@')",
+      message:
+        'baseUrl must be an absolute http:// or https:// URL, without user, password, query and fragment',
+    })
       .describe(
         "Base URL of the export API; may carry a path prefix. Default: the operator's. The operator must allow its scheme, host and port.",
       )
@@ -135,8 +147,8 @@ const promotion = z
 const pinRule = 'pin needs exactly one of version and jobId; to end a pin, remove spec.pin';
 const pin = z
   .object({
-    version: z.string().min(1).max(63).describe('A version of status.history.').optional(),
-    jobId: z.string().min(1).max(512).describe('A completed job of the export API.').optional(),
+    version: shownText(63).describe('A version of status.history.').optional(),
+    jobId: shownText(512).describe('A completed job of the export API.').optional(),
   })
   .refine((value) => (value.version === undefined) !== (value.jobId === undefined), { error: pinRule })
   .describe('Publish exactly this; keep its link alive; start no exports.')
@@ -202,6 +214,7 @@ export const specSchema = z
       'must be a bare host name such as docs.example.com: no scheme, no port, no path, no dot at the end',
     ).describe('The domain to export: a bare host name, without scheme, port or path.'),
     api,
+    // Not of printable text alone: tabs and line ends around its fields were always taken.
     schedule: z
       .string()
       .min(1)

@@ -1,6 +1,9 @@
 // The one base class of every error that may leave the process: in status, events, logs, metrics, pages.
 // Owns: a stable code, a message that is safe to publish, the cause for debuggers only.
-// Refuses: building a message from a body, a header or a URL. Whoever throws writes words of their own.
+// Refuses: building a message from a body, a header or a URL. Whoever throws writes words of their own; names in them
+// that somebody else chose come out printable.
+
+import { printable } from './printable-text.ts';
 
 /** An error whose `message` and `code` hold no key, no link and no body, and may be shown to anybody. */
 export class PublishableError extends Error {
@@ -8,7 +11,7 @@ export class PublishableError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
+    super(printable(message), options);
     this.name = new.target.name;
     this.code = code;
   }

@@ -136,6 +136,18 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
     { ...smallest, api: { ...api, baseUrl: 'https://api.example.com/prefix?key=secret' } },
     /without user, password, query and fragment/,
   ],
+  'a base URL with a character that turns the text around it': [
+    { ...smallest, api: { ...api, baseUrl: 'https://api.example.com/\u202e' } },
+    /must not hold control characters, or characters that are not seen/,
+  ],
+  'a pinned job with a zero-width character': [
+    { ...smallest, pin: { jobId: 'se_\u200b1' } },
+    /must not hold control characters, or characters that are not seen/,
+  ],
+  'a pinned version with a line separator': [
+    { ...smallest, pin: { version: 'v1\u2028' } },
+    /must not hold control characters, or characters that are not seen/,
+  ],
   'a schedule of four fields': [
     { ...smallest, schedule: '0 3 * *' },
     /schedule must be a cron expression of five fields/,

@@ -65,7 +65,7 @@ test('a page count is a whole number of at least zero, as number or text', () =>
   for (const [value, count] of rows) assert.equal(readCount(value), count, inspect(value));
 });
 
-test('only completed completes, only failed fails, in any case; all else is unfinished and kept verbatim', () => {
+test('only completed completes, only failed fails, in any case; all else is unfinished and kept, escaped where it would not be seen', () => {
   const rows = [
     [{ status: 'completed' }, 'completed', 'completed'],
     [{ status: 'Completed ' }, 'completed', 'Completed'],
@@ -74,8 +74,9 @@ test('only completed completes, only failed fails, in any case; all else is unfi
     [{ status: 'complete' }, 'unfinished', 'complete'],
     [{ status: 'succeeded' }, 'unfinished', 'succeeded'],
     [{ status: 'cancelled' }, 'unfinished', 'cancelled'],
-    [{ status: 'packing\u0000 \u001b[31mup' }, 'unfinished', 'packing [31mup'],
-    [{ status: 'x'.repeat(200) }, 'unfinished', 'x'.repeat(64)],
+    [{ status: 'packing\u0000 \u001b[31mup' }, 'unfinished', 'packing\\u{0} \\u{1b}[31mup'],
+    [{ status: 'completed\u200b' }, 'unfinished', 'completed\\u{200b}'],
+    [{ status: 'x'.repeat(200) }, 'unfinished', `${'x'.repeat(63)}…`],
     [{ status: 7 }, 'unfinished', 'unknown'],
     [{ status: null }, 'unfinished', 'unknown'],
     [{}, 'unfinished', 'unknown'],
@@ -104,6 +105,9 @@ test('a job id is opaque text that fits one path segment, else the last segment 
     [{ jobId: 'se_0123' }, undefined, 'se_0123'],
     [{ jobId: 'a/b?c#d ü' }, undefined, 'a/b?c#d ü'],
     [{ jobId: 12 }, undefined, '12'],
+    [{ jobId: 'se_\u202e0123' }, undefined, undefined],
+    [{ jobId: 'se_\u20280123' }, '/v1/static-export/jobs/header', undefined],
+    [undefined, '/v1/static-export/jobs/se_%E2%80%AE', undefined],
     [{ jobId: 'body' }, '/v1/static-export/jobs/header', 'body'],
     [undefined, 'https://api.example.com/x/v1/static-export/jobs/a%2Fb', 'a/b'],
     [{}, '/v1/static-export/jobs/%', undefined],

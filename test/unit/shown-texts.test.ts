@@ -1,0 +1,183 @@
+// Whatever a tenant, an export API, a site or a reader sends: nothing that people are shown holds a character that they
+// would not see, that moves the text around it, or that starts a line. One property for each place where text is shown.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Registry } from 'prom-client';
+import { formatPublishedBundle, parseServedBundle } from '../../src/bundle/published-bundle.ts';
+import { refusal } from '../../src/bundle/refusal.ts';
+import { readJobId, readJobReport } from '../../src/export-api/job-answers.ts';
+import { excerptOf } from '../../src/export-api/refusals.ts';
+import { classify } from '../../src/reconcile/classify.ts';
+import { claimConditions } from '../../src/reconcile/conditions.ts';
+import { statusOfUnreadable } from '../../src/reconcile/status.ts';
+import { adminApp } from '../../src/runtime/admin-port.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { parseStaticExport } from '../../src/staticexport/parse.ts';
+import { Link } from '../../src/wire/link.ts';
+import { PublishableError } from '../../src/wire/publishable-error.ts';
+import { calm } from './reconcile/cases/observations.ts';
+
+/** Written out here, so that a class that the code forgets is found. */
+const unseen: readonly (readonly [number, number])[] = [
+  [0x00, 0x1f],
+  [0x7f, 0x9f],
+  [0xad, 0xad],
+  [0x61c, 0x61c],
+  [0x200b, 0x200f],
+  [0x2028, 0x202e],
+  [0x2060, 0x2069],
+  [0xd800, 0xdfff],
+  [0xfe00, 0xfe0f],
+  [0xfeff, 0xfeff],
+  [0xfff9, 0xfffb],
+];
+
+function assertShown(text: string): void {
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    const isUnseen = unseen.some(([first, last]) => code >= first && code <= last);
+    assert.ok(!isUnseen, `U+${code.toString(16)} in ${JSON.stringify(text)}`);
+  }
+}
+
+const hostile = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom(
+      'a',
+      '"',
+      '\\',
+      '<',
+      ' ',
+      '\u202e',
+      '\u2066',
+      '\u2028',
+      '\u2029',
+      '\u200b',
+      '\ufeff',
+      '\u061c',
+    ),
+    fc.constantFrom('\n', '\r', '\u001b', '\u0000', '\u007f', '\u0085', '\u009b', '\ud83d', '\ude00'),
+    fc.nat(0xffff).map((unit) => String.fromCharCode(unit)),
+  ),
+  minLength: 1,
+  maxLength: 60,
+});
+const check = (place: (text: string) => void): void => fc.assert(fc.property(hostile, place));
+
+test('a line of the log, as it stands and as a viewer shows it', () => {
+  check((text) => {
+    const lines: string[] = [];
+    const logger = createLogger('debug', (line) => lines.push(line));
+    logger
+      .child({ about: text })
+      .warn({ text, deep: { list: [text] }, error: new PublishableError('X', text) }, text);
+    assert.equal(lines.length, 1);
+    const [line = ''] = lines;
+    assert.ok(line.endsWith('}\n'));
+    assertShown(line.slice(0, -1));
+    const { time, level, ...shown } = JSON.parse(line);
+    for (const one of [shown.msg, shown.about, shown.text, shown.deep.list[0], shown.error.message])
+      assertShown(one);
+  });
+});
+
+test('a log line has room for a condition, and for no text without bound', () => {
+  const lines: string[] = [];
+  createLogger('info', (line) => lines.push(line)).info(
+    { why: 'w'.repeat(1024), text: 'x'.repeat(1e6) },
+    'words',
+  );
+  assert.ok((lines[0] ?? '').length < 4096);
+  assert.equal(JSON.parse(lines[0] ?? '').why, 'w'.repeat(1024));
+});
+
+test('the message of an error, and a path of an archive in it', () => {
+  check((text) => {
+    assertShown(new PublishableError('X', text).message);
+    assertShown(refusal('AbsolutePath', { name: text }).message);
+  });
+});
+
+test('the status of a job, its id, and what a refusal says', () => {
+  check((text) => {
+    assertShown(readJobReport({ status: text }, new Set())?.state ?? '');
+    assertShown(readJobReport({ status: { code: text } }, new Set())?.state ?? '');
+    assertShown(readJobId({ jobId: text }, undefined) ?? '');
+    assertShown(readJobId({}, `/static-export/jobs/${encodeURIComponent(text.toWellFormed())}`) ?? '');
+    assertShown(excerptOf(JSON.stringify({ error: text }), 'svc_key') ?? '');
+    assertShown(excerptOf(text, 'svc_key') ?? '');
+  });
+});
+
+test('conditions, whatever the spec and the stored status hold', () => {
+  check((text) => {
+    const observation = {
+      ...calm,
+      wanted: { ...calm.wanted, schedule: text, timeZone: text, pin: { version: text, jobId: undefined } },
+      promote: text,
+      specProblems: [text],
+      status: { ...calm.status, job: { id: text, state: text, verdict: 'TimedOut' as const } },
+    };
+    const targets = [{ target: 'values/x', synced: false, reason: 'Refused', message: text }];
+    for (const specProblems of [[], [text]]) {
+      const seen = { ...observation, specProblems };
+      for (const { message } of claimConditions(seen, classify(seen), targets)) assertShown(message);
+    }
+    for (const { message } of statusOfUnreadable({}, [text], 1, 0).conditions ?? []) assertShown(message);
+  });
+});
+
+test('a spec: text that goes into status, events and logs is refused by name', () => {
+  const spec = { domain: 'docs.example.com', api: { keySecretRef: { name: 'key' } } };
+  for (const [odd, problem] of [
+    [
+      { ...spec, api: { ...spec.api, baseUrl: 'https://api.example.com/\u202e' } },
+      /^spec\.api\.baseUrl \(must not/,
+    ],
+    [{ ...spec, pin: { version: 'v\u2028' } }, /^spec\.pin\.version \(must not hold control/],
+    [{ ...spec, pin: { jobId: 'se_\u200b1' } }, /^spec\.pin\.jobId \(must not hold control/],
+  ] as const) {
+    const { problems } = parseStaticExport({ spec: odd, status: {} });
+    assert.equal(problems.length, 1);
+    assert.match(problems[0] ?? '', problem);
+    assertShown(problems[0] ?? '');
+  }
+});
+
+test('bundle.json: version and job id, which /status, logs and a metric show', () => {
+  const bundleUrl = Link.parse('https://cdn.example.com/a.tgz') ?? assert.fail();
+  const rest = { digest: undefined, pages: undefined, sizeBytes: undefined, issuedAt: 0, expiresAt: 0 };
+  check((text) => {
+    const served = parseServedBundle(
+      formatPublishedBundle({ ...rest, bundleUrl, version: text, jobId: text }),
+    );
+    assertShown(served.version ?? '');
+    assertShown(served.jobId ?? '');
+  });
+});
+
+test('a document of the admin port, and what keeps a program from being ready', async () => {
+  const text = 'a\u202eb\u2028c\u001bd\ud800';
+  const app = adminApp({
+    readiness: () => text,
+    registry: new Registry(),
+    documents: { '/status': () => ({ published: { version: text }, notes: [{ example: text }] }) },
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  try {
+    for (const path of ['/status', '/readyz']) {
+      const body = await (await fetch(`http://127.0.0.1:${address.port}${path}`)).text();
+      assertShown(body.trimEnd());
+      assert.match(body, /a\\+u\{202e\}b\\+u\{2028\}c\\+u\{1b\}d\\+u\{d800\}/);
+    }
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+});

@@ -1,6 +1,7 @@
 // Which addresses a link may lead to. A link is somebody else's text, so a request made for it must not
-// reach what only this machine or this cluster can see (SSRF): loopback, link-local and metadata,
-// private and cluster ranges, multicast, unspecified. Pure: names are resolved elsewhere (runtime/guarded-lookup).
+// reach what only this machine or this cluster can see (SSRF). Refuses every range of IANA's special-purpose registries
+// (RFC 6890) but those of the public internet, and of IPv6 everything that was never given out.
+// Pure: names are resolved elsewhere (runtime/guarded-lookup).
 
 import { BlockList, isIP } from 'node:net';
 
@@ -14,38 +15,50 @@ const v4: readonly (readonly [string, number])[] = [
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
+  // Documentation (RFC 5737): public nowhere, so whatever answers there is internal.
+  ['192.0.2.0', 24],
+  // Relays of 6to4 (RFC 7526), which lead to the IPv4 address inside it.
+  ['192.88.99.0', 24],
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ];
 const v6: readonly (readonly [string, number])[] = [
-  // Unspecified, loopback, and IPv4-compatible addresses (RFC 4291 §2.5.5.1).
-  ['::', 96],
-  ['64:ff9b:1::', 48],
+  // Everything outside of 2000::/3, the only range that was ever given out: loopback, IPv4-compatible, SIIT, local NAT64,
+  // discard-only, segment routing, unique local, link-local, site-local, multicast.
+  ['::', 3],
+  ['4000::', 2],
+  ['8000::', 1],
+  // Protocol assignments (RFC 2928): Teredo, which leads to the IPv4 address inside it, benchmarking, ORCHID.
+  ['2001::', 23],
+  ['2001:db8::', 32],
   // 6to4 leads to the IPv4 address inside it (RFC 3056).
   ['2002::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  // Site-local, deprecated and still routed in places (RFC 3879).
-  ['fec0::', 10],
-  ['ff00::', 8],
+  ['3fff::', 20],
 ];
 
-const internal = new BlockList();
-for (const [net, bits] of v4) internal.addSubnet(net, bits, 'ipv4');
-for (const [net, bits] of v6) internal.addSubnet(net, bits, 'ipv6');
+// Two lists: one holds an IPv4 address against subnets of IPv6 as well, in its mapped form.
+const internalV4 = new BlockList();
+for (const [net, bits] of v4) internalV4.addSubnet(net, bits, 'ipv4');
+const internalV6 = new BlockList();
+for (const [net, bits] of v6) internalV6.addSubnet(net, bits, 'ipv6');
 
 /** True for an address that a link must not lead to unless a flag allows it. Text that is no address counts too. */
 export function isInternalAddress(address: string): boolean {
   const family = isIP(address);
-  if (family === 4) return internal.check(address, 'ipv4');
+  if (family === 4) return internalV4.check(address, 'ipv4');
   if (family !== 6) return true;
   const embedded = embeddedV4(address);
-  return embedded === undefined ? internal.check(address, 'ipv6') : internal.check(embedded, 'ipv4');
+  return embedded === undefined ? internalV6.check(address, 'ipv6') : internalV4.check(embedded, 'ipv4');
 }
 
-/** An IPv4 address carried in IPv6 (mapped, NAT64) is judged as what it reaches. */
+/**
+ * An IPv4 address carried in IPv6 (mapped, NAT64) is judged as what it reaches. In any other form that carries one
+ * it is not looked at: those ranges are refused whole.
+ */
 function embeddedV4(address: string): string | undefined {
   const canonical = new URL(`http://[${address.split('%')[0] ?? ''}]/`).hostname.slice(1, -1);
   const match = /^(?:::ffff:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);

@@ -11,7 +11,15 @@ test('a name that resolves to this machine is refused when connecting', async ()
 });
 
 test('a literal internal host is known without a lookup', () => {
-  for (const host of ['127.0.0.1', '[::1]', 'localhost', 'a.localhost', '169.254.169.254'])
+  for (const host of [
+    '127.0.0.1',
+    '[::1]',
+    'localhost',
+    'localhost.',
+    'a.localhost',
+    'A.LOCALHOST.',
+    '169.254.169.254',
+  ])
     assert.equal(isInternalHost(host), true, host);
   for (const host of ['example.com', '8.8.8.8', '[2606:2800:220:1::1]'])
     assert.equal(isInternalHost(host), false, host);

@@ -49,8 +49,15 @@ export interface Manners {
 }
 
 /**
+ * How long a client may take for one whole request, and how often that is looked at: it is gone within their sum. For
+ * small requests of programs. Node's own are a minute, five minutes and half a minute.
+ */
+const requestTimes = { headersTimeout: 10_000, requestTimeout: 10_000, connectionsCheckingInterval: 2_500 };
+
+/**
  * Binds, and resolves once connections are accepted. The requests of one connection come to `handler` one after another.
  *
+ * @param options over {@link requestTimes}
  * @param plain answers what it can before `handler` is asked; everything goes to `handler` without it
  * @throws {ListenError}
  */
@@ -68,7 +75,7 @@ export async function listenHttp(
   const take: RequestListener = (request, response) => {
     connections.get(request.socket)?.turns.take(request, response);
   };
-  const server = createServer(options, take);
+  const server = createServer({ ...requestTimes, ...options }, take);
   const sendRefusal = (socket: Duplex, refusal: Refusal): void => {
     countRefusal(refusal.status);
     writeRefusal(socket, refusal, clock.now());

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
+import { z } from 'zod';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { cutStalledReader, ListenError, listenHttp } from '../../../src/runtime/http-listener.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -47,6 +49,73 @@ test('without a host it answers at every address, of both families where the mac
     }
     assert.equal(listener.url, `http://${loopbacks.includes('::1') ? '[::]' : '0.0.0.0'}:${listener.port}`);
   } finally {
+    await listener.close(now);
+  }
+});
+
+/** What a client is told that sends this and never goes on. Resolves when its connection is over. */
+async function sendPart(port: number, part: string): Promise<string> {
+  const socket = connect(port, local.host);
+  let told = '';
+  socket.on('data', (bytes: Buffer) => {
+    told += bytes;
+  });
+  socket.on('error', () => {});
+  socket.write(part);
+  await once(socket, 'close');
+  return told;
+}
+
+const unfinished: readonly (readonly [string, string, RegExp])[] = [
+  ['that sends nothing', '', /^HTTP\/1\.1 408 /],
+  ['that never ends its headers', 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ', /^HTTP\/1\.1 408 /],
+  ['whose body is waited for', 'POST /wait HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab', /^$/],
+  [
+    'whose body nobody reads',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab',
+    /^HTTP\/1\.1 200 /,
+  ],
+];
+for (const [what, part, told] of unfinished) {
+  test(`a client ${what} is let go`, async () => {
+    const soon = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 10 };
+    const listener = await listenHttp(
+      local,
+      (request, response) => {
+        if (request.url === '/wait') request.resume().on('end', () => response.end());
+        else response.end('ok');
+      },
+      systemClock,
+      soon,
+    );
+    try {
+      assert.match(await sendPart(listener.port, part), told);
+    } finally {
+      await listener.close(now);
+    }
+  });
+}
+
+const startOfRequest = z.object({
+  server: z.object({
+    headersTimeout: z.number(),
+    requestTimeout: z.number(),
+    connectionsCheckingInterval: z.number(),
+  }),
+});
+
+test('where nothing else is said, no request may be unfinished for longer than 15 s', async () => {
+  const started: unknown[] = [];
+  const note = (message: unknown): void => void started.push(message);
+  const listener = await listenHttp(local, (_request, response) => response.end('ok'), systemClock);
+  subscribe('http.server.request.start', note);
+  try {
+    await (await fetch(listener.url)).text();
+    const { server } = startOfRequest.parse(started[0]);
+    assert.ok(server.headersTimeout + server.connectionsCheckingInterval <= 15_000);
+    assert.ok(server.requestTimeout + server.connectionsCheckingInterval <= 15_000);
+  } finally {
+    unsubscribe('http.server.request.start', note);
     await listener.close(now);
   }
 });

@@ -1,13 +1,17 @@
 // The port for whoever runs the program, never for its users: liveness, readiness, metrics and, where a
 // program has one, its status. Nothing secret is ever answered here. One implementation for all programs.
 
-import { once } from 'node:events';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Registry } from 'prom-client';
 import { printable, printableValue } from '../wire/printable-text.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { cutStalledReader, waitForReader } from './http-listener.ts';
 import type { Logger } from './logger.ts';
 import { textsOf } from './metric-text.ts';
+
+/** A reader of metrics that takes nothing for so long is cut. */
+const stalledMs = 30_000;
 
 /** `undefined` means ready; a text says what is missing, in words for the person on call. */
 export type Readiness = () => string | undefined;
@@ -18,6 +22,8 @@ export interface AdminFacts {
   readonly liveness?: Readiness;
   readonly registry: Registry;
   readonly logger?: Logger;
+  /** Of the waits for readers. The system's by default. */
+  readonly clock?: Clock;
   /** JSON documents by path, computed per request; every text in them comes out printable. */
   readonly documents?: Readonly<Record<string, () => unknown>>;
 }
@@ -29,7 +35,7 @@ export function adminApp(facts: AdminFacts): Express {
   app.get('/livez', (_request, response) => answerProbe(response, facts.liveness?.()));
   app.get('/readyz', (_request, response) => answerProbe(response, facts.readiness()));
   app.get('/metrics', async (request, response) => {
-    await sendMetrics(facts.registry, namesAsked(request.originalUrl), response);
+    await sendMetrics(facts.registry, namesAsked(request.originalUrl), response, facts.clock ?? systemClock);
   });
   for (const [path, document] of Object.entries(facts.documents ?? {})) {
     app.get(path, (_request, response) => {
@@ -65,7 +71,8 @@ function listPages(documents: readonly string[]): string {
 
 /**
  * One metric after the other, each when the one before is on its way: the gauges of thousands of resources make
- * megabytes of text, which must neither be in memory at once nor hold up everything else while they are made.
+ * megabytes of text, which must neither be in memory at once nor hold up everything else while they are made. A reader
+ * that stops reading is cut.
  *
  * @param names none: all of them
  */
@@ -73,6 +80,7 @@ async function sendMetrics(
   registry: Registry,
   names: ReadonlySet<string>,
   response: Response,
+  clock: Clock,
 ): Promise<void> {
   response.type(registry.contentType);
   // One may be filled while another of its family is collected, as prom-client does with the heap's sizes.
@@ -83,12 +91,13 @@ async function sendMetrics(
     for await (const text of textsOf(registry, metric)) {
       if (response.destroyed) return;
       if (names.size > 0 && !names.has(name)) continue;
-      if (!response.write(text)) await roomOrEnd(response);
+      if (!response.write(text)) await waitForReader(response, stalledMs, clock);
       await othersTurn();
     }
     if (names.size === 0 || names.has(name)) response.write('\n');
   }
   response.end();
+  cutStalledReader(response, stalledMs, clock);
 }
 
 const familyOf = (name: string): string => name.slice(0, name.indexOf('_'));
@@ -96,16 +105,6 @@ const familyOf = (name: string): string => name.slice(0, name.indexOf('_'));
 /** `?name[]=…`, as exporters of other languages have it: for a look at one metric among thousands of lines. */
 function namesAsked(url: string): ReadonlySet<string> {
   return new Set(new URL(url, 'http://admin.invalid').searchParams.getAll('name[]'));
-}
-
-async function roomOrEnd(response: Response): Promise<void> {
-  const over = new AbortController();
-  const { signal } = over;
-  try {
-    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
-  } finally {
-    over.abort();
-  }
 }
 
 function answerProbe(response: Response, missing: string | undefined): void {

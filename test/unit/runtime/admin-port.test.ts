@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { adminApp } from '../../../src/runtime/admin-port.ts';
-import { systemClock } from '../../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { listenHttp } from '../../../src/runtime/http-listener.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 
@@ -69,6 +71,31 @@ test('who leaves in the middle of many metrics holds nothing up', async () => {
   left.abort();
   await assert.rejects(response.text(), { name: 'AbortError' });
   assert.equal((await fetch(`${listener.url}/livez`)).status, 200);
+  await listener.close({ lingerMs: 0, graceMs: 1_000 });
+});
+
+test('who asks for many metrics and reads none of them is cut', async () => {
+  const registry = new Registry();
+  for (let index = 0; index < 40; index += 1) {
+    new Counter({ name: `c${index}_total`, help: 'x'.repeat(500_000), registers: [registry] }).inc(1);
+  }
+  const hurried: Clock = { ...systemClock, after: (_ms, signal) => systemClock.after(10, signal) };
+  const app = adminApp({ readiness: () => undefined, registry, clock: hurried });
+  const arrived = Promise.withResolvers<Socket>();
+  const listener = await listenHttp(
+    { host: '127.0.0.1', port: 0 },
+    (request, response) => {
+      arrived.resolve(request.socket);
+      app(request, response);
+    },
+    systemClock,
+  );
+  const socket = connect(listener.port, '127.0.0.1').on('error', () => {});
+  socket.pause();
+  socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n');
+  const served = await arrived.promise;
+  await once(served, 'close');
+  socket.destroy();
   await listener.close({ lingerMs: 0, graceMs: 1_000 });
 });
 

@@ -3,11 +3,11 @@
 // Invariant: a redirect leads to a path of this table that is a file, so that no redirect is ever chained.
 
 import type { BundleFile, BundleIndex } from '../bundle/bundle-index.ts';
+import { isHiddenFile } from '../bundle/hidden-files.ts';
 import { type AssetNaming, nameAssets } from './asset-name.ts';
 import { isWorthCoding } from './content-coding.ts';
 import { contentTypeOf } from './content-type.ts';
 import { entityTagOf } from './entity-tag.ts';
-import { isHiddenFile } from './hidden-files.ts';
 import { createNotFoundPages } from './not-found-pages.ts';
 import { folderLocation } from './request-path.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isHiddenFile } from '../../../src/site/hidden-files.ts';
+import { isHiddenFile } from '../../../src/bundle/hidden-files.ts';
 
 const hidden = [
   '.env',

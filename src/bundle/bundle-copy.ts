@@ -1,7 +1,7 @@
 // A stored bundle on its way from one server's store to another's: index first, then the pack as it lies there.
 // The receiver believes nothing: the index must be true of itself and of the digest asked for (copy-index.ts), the pack
-// must have the size it says, and every file is hashed before the copy is committed.
-// Invariant: a copy that fails leaves nothing.
+// must have the size it says, and every file that is shown is hashed before the copy is committed.
+// Invariant: a copy that fails leaves nothing. A copy that holds hidden bytes is not offered.
 
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import type { IndexDocument } from './index-document.ts';
 import { holdsPack } from './store-check.ts';
 import { removeQuietly, type StoreDisk, systemDisk } from './store-disk.ts';
 import { storeFault } from './store-fault.ts';
-import { bundleFolder, digestPattern, indexName, packName } from './store-layout.ts';
+import { blankMarkName, bundleFolder, digestPattern, indexName, packName } from './store-layout.ts';
 
 /** One file of a stored bundle, opened for sending: it stays whole even if the bundle is removed meanwhile. */
 export interface OfferedFile {
@@ -28,22 +28,22 @@ export interface OfferedFile {
   close(): Promise<void>;
 }
 
-/** Whether a committed bundle of this digest lies in the store; it is not read. Never rejects. */
-export async function isStored(storeDir: string, digest: string): Promise<boolean> {
+/** Whether other servers may copy a bundle of this digest from the store; it is not read. Never rejects. */
+export async function isOffered(storeDir: string, digest: string): Promise<boolean> {
   if (!digestPattern.test(digest)) return false;
-  return stat(join(bundleFolder(storeDir, digest), indexName)).then(
+  return stat(join(bundleFolder(storeDir, digest), blankMarkName)).then(
     (found) => found.isFile(),
     () => false,
   );
 }
 
-/** @returns `undefined` where there is none, or it cannot be read */
+/** @returns `undefined` where there is none to offer, or it cannot be read */
 export async function openOffered(
   storeDir: string,
   digest: string,
   part: 'index' | 'pack',
 ): Promise<OfferedFile | undefined> {
-  if (!digestPattern.test(digest)) return undefined;
+  if (!(await isOffered(storeDir, digest))) return undefined;
   const name = part === 'index' ? indexName : packName;
   try {
     const file = await open(join(bundleFolder(storeDir, digest), name), 'r');

@@ -1,8 +1,10 @@
-// Turns a written pack and its index into a bundle of the store, by one rename of a synced folder.
+// Turns a written pack and its index into a bundle of the store, by one rename of a synced folder. Hidden bytes are
+// blanked before that rename.
 // Invariant: `bundles/<digest>` is absent or whole. A whole copy that is already there stays; a bad one goes first.
 
 import { dirname, join } from 'node:path';
 import type { BundleIndex } from './bundle-index.ts';
+import { blankHiddenBytes } from './hidden-bytes.ts';
 import { formatIndex } from './index-document.ts';
 import { checkBundle } from './store-check.ts';
 import type { StoreDisk } from './store-disk.ts';
@@ -20,6 +22,7 @@ export async function commitBundle(
   packBytes: number,
   disk: StoreDisk,
 ): Promise<BundleIndex> {
+  await blankHiddenBytes(staged, index.files, disk);
   await disk.writeText(join(staged, indexName), formatIndex({ index, packBytes }));
   await disk.syncFolder(staged);
   const target = bundleFolder(storeDir, index.digest);

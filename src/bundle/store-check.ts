@@ -1,4 +1,5 @@
-// Proof that a stored bundle still is what its digest says: index, then every file's bytes in the pack.
+// Proof that a stored bundle still is what its digest says: index, then the bytes of every file that is shown. Of a
+// hidden file there are no bytes; a copy that still has them, from an earlier program, loses them here.
 // Runs on every load. Refuses: believing a size, a time or a name where the bytes can be asked; and calling a copy bad
 // because this machine could not look at it just now: what is bad is removed, and it may be the last one there is.
 
@@ -6,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { publishableCode } from '../wire/publishable-error.ts';
 import type { BundleFile } from './bundle-index.ts';
+import { blankHiddenBytes, hasBlankMark, shownFiles } from './hidden-bytes.ts';
 import { type IndexDocument, parseIndex } from './index-document.ts';
 import type { ReadableFile, StoreDisk } from './store-disk.ts';
 import { indexName, packName } from './store-layout.ts';
@@ -33,15 +35,26 @@ export async function checkBundle(
     const text = await disk.readText(join(folder, indexName));
     const document = text === undefined ? undefined : parseIndex(text);
     if (document === undefined || document.index.digest !== digest) return undefined;
-    return (await holdsPack(folder, document, disk)) ? document : undefined;
+    if (!(await holdsPack(folder, document, disk))) return undefined;
+    await blankEarlierCopy(folder, document, disk);
+    return document;
   } catch (error) {
     if (isOfCopy(error)) return undefined;
     throw error;
   }
 }
 
+/** A copy that cannot be blanked just now is served all the same: without the mark, no other server gets it. */
+async function blankEarlierCopy(folder: string, { index }: IndexDocument, disk: StoreDisk): Promise<void> {
+  try {
+    if (!(await hasBlankMark(folder, disk))) await blankHiddenBytes(folder, index.files, disk);
+  } catch {
+    // The next start tries again.
+  }
+}
+
 /**
- * Whether the pack in a folder is what the index says, every file of it.
+ * Whether the pack in a folder is what the index says, every file of it that is shown.
  *
  * @throws what the disk throws, also where there is no pack
  */
@@ -49,7 +62,7 @@ export async function holdsPack(folder: string, document: IndexDocument, disk: S
   const pack = await disk.openFile(join(folder, packName));
   try {
     const { size } = await pack.stat();
-    return size === document.packBytes && (await holdsAll(pack, document.index.files));
+    return size === document.packBytes && (await holdsAll(pack, shownFiles(document.index.files)));
   } finally {
     await pack.close();
   }

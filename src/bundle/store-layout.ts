@@ -1,4 +1,4 @@
-// Names in a store folder. `bundles/<digest>/{pack,index,facts}` is committed, `current` names the one in use;
+// Names in a store folder. `bundles/<digest>/{pack,index,facts,hidden-blank}` is committed, `current` names the one in use;
 // every name that starts with a dot is on its way in or out and may be removed when nobody works on it.
 
 import { join } from 'node:path';
@@ -19,3 +19,8 @@ export const currentFile = (storeDir: string): string => join(storeDir, 'current
 export const packName = 'pack';
 export const indexName = 'index';
 export const factsName = 'facts';
+/**
+ * An empty file: the pack beside it holds zeros where hidden files were. A rule that hides more files needs another
+ * name here, so that copies of before are blanked once more.
+ */
+export const blankMarkName = 'hidden-blank';

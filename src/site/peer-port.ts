@@ -5,7 +5,7 @@
 
 import type { RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { isStored, openOffered } from '../bundle/bundle-copy.ts';
+import { isOffered, openOffered } from '../bundle/bundle-copy.ts';
 import { longestCopyMs } from '../bundle/copy-pace.ts';
 import type { PeerState, PeerWord } from '../bundle/peer-request.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -84,7 +84,7 @@ export function peerPort(facts: PeerPortFacts, others: RequestListener): Request
 }
 
 async function wordOn(digest: string, { id, storeDir, intent }: PeerPortFacts): Promise<PeerWord> {
-  if (await isStored(storeDir, digest)) return { id, state: 'have', receivedBytes: 0 };
+  if (await isOffered(storeDir, digest)) return { id, state: 'have', receivedBytes: 0 };
   const own = intent();
   if (own?.digest !== digest) return { id, state: 'none', receivedBytes: 0 };
   return { id, state: own.state, receivedBytes: own.receivedBytes };

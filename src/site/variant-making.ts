@@ -8,6 +8,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { BundleFile, BundleIndex } from '../bundle/bundle-index.ts';
+import { isHiddenFile } from '../bundle/hidden-files.ts';
 import { parseIndex } from '../bundle/index-document.ts';
 import { createPackWriter } from '../bundle/pack.ts';
 import { type StoreDisk, systemDisk } from '../bundle/store-disk.ts';
@@ -93,6 +94,8 @@ async function findVariants(
   const document = text === undefined ? undefined : parseVariants(text, order.digest, index.files.length);
   const isWanted = document?.codings.join() === order.codings.join() && document.compressors === compressors;
   if (document === undefined || !isWanted || document.packBytes > order.maxBytes) return undefined;
+  // An earlier program made forms of hidden files too.
+  if (document.forms.some(([ordinal]) => isHiddenFile(index.files[ordinal]?.path ?? ''))) return undefined;
   const path = join(order.folder, variantPackName);
   const sha256 = await hashFile(path).catch(() => undefined);
   if (sha256 !== document.packSha256) return undefined;
@@ -171,7 +174,7 @@ async function removeAll(folder: string, disk: StoreDisk): Promise<void> {
 async function codeAll(index: BundleIndex, coder: Coder, cpuPercent: number, clock: Clock): Promise<void> {
   const rest = shareOfCore(cpuPercent, clock);
   for (const [ordinal, file] of index.files.entries()) {
-    if (!isWorthCoding(contentTypeOf(file.path), file.size)) continue;
+    if (isHiddenFile(file.path) || !isWorthCoding(contentTypeOf(file.path), file.size)) continue;
     coder.code(ordinal, file);
     await rest();
   }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { openBundleStore } from '../../../src/bundle/store.ts';
+import { bundleFolder } from '../../../src/bundle/store-layout.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { runVariantMaking } from '../../../src/site/variant-making.ts';
 import type { VariantReport } from '../../../src/site/variant-message.ts';
@@ -84,6 +85,8 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
     const large = randomBytes(1_200_000);
     const entries = [
       ['replaced.js', 'old'],
+      ['.env', 'KEY=5ecret'],
+      ['.git/config', 'token=5ecret'],
       ['large.js', large],
       ['index.html', 'home new'],
       ['replaced.js', 'b'],
@@ -104,6 +107,8 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
       assert.ok(current !== undefined, `no bundle at all ${where}`);
       const home = current.index.files.find(({ path }) => path === 'index.html');
       assert.equal(home && current.readSync(home).toString(), `home ${current.facts?.version}`, where);
+      const pack = await readFile(join(bundleFolder(store, current.index.digest), 'pack'));
+      assert.ok(!pack.includes('5ecret'), `hidden bytes ${where}`);
       const facts = current.facts?.version ?? 'none';
       await current.close();
       assert.deepEqual((await readdir(store)).sort(), ['bundles', 'current'], where);
@@ -160,7 +165,7 @@ test('killed at any step of making coded forms: the bundle is whole, and the nex
       assert.ok(report?.type === 'done', where);
       assert.deepEqual(
         (await readdir(own)).sort(),
-        ['facts', 'index', 'pack', 'variants', 'variants-index'],
+        ['facts', 'hidden-blank', 'index', 'pack', 'variants', 'variants-index'],
         where,
       );
       await rm(dir, { recursive: true });

@@ -2,13 +2,15 @@
 // Whatever the step: the next process finds the old bundle or the new one as current, whole, and no leftovers.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isOffered } from '../../../src/bundle/bundle-copy.ts';
 import { openBundleStore } from '../../../src/bundle/store.ts';
 import { type StoreDisk, systemDisk } from '../../../src/bundle/store-disk.ts';
-import { putBundle } from '../../support/store-builder.ts';
+import { bundleFolder } from '../../../src/bundle/store-layout.ts';
+import { putBundle, putEarlierBundle } from '../../support/store-builder.ts';
 
 class Stopped extends Error {}
 
@@ -34,6 +36,11 @@ function stoppingDisk(steps: number, moment: 'before' | 'amid' | 'after'): Store
         () => systemDisk.writeText(path, text),
         () => systemDisk.writeText(path, text.slice(0, text.length / 2)),
       ),
+    writeZeros: (path, ranges) =>
+      step(
+        () => systemDisk.writeZeros(path, ranges),
+        () => systemDisk.writeZeros(path, ranges.slice(1)),
+      ),
     rename: (from, to) => step(() => systemDisk.rename(from, to), nothing),
     syncFolder: (path) => step(() => systemDisk.syncFolder(path), nothing),
     remove: (path) =>
@@ -44,7 +51,13 @@ function stoppingDisk(steps: number, moment: 'before' | 'amid' | 'after'): Store
   };
 }
 
-const site = (word: string) => ({ 'index.html': `home ${word}`, 'a/b.css': 'b' });
+const secret = 'hidden secret';
+const site = (word: string) => ({
+  '.env': secret,
+  'a/.draft': secret,
+  'a/b.css': 'b',
+  'index.html': `home ${word}`,
+});
 
 /** Everything that a server does to its store when a new version comes. */
 async function changeVersion(dir: string, disk: StoreDisk): Promise<void> {
@@ -83,7 +96,7 @@ test('a stop at any step leaves the old or the new bundle, whole, and the next s
       assert.ok(current !== undefined, `no bundle at all ${where}`);
       outcomes.add(current.facts?.version);
       assert.match(current.facts?.version ?? '', /^(old|new)$/, where);
-      const [, home] = current.index.files;
+      const home = current.index.files.at(-1);
       assert.equal(home && current.readSync(home).toString(), `home ${current.facts?.version}`, where);
       await current.close();
       assert.deepEqual((await readdir(dir)).sort(), ['bundles', 'current'], where);
@@ -98,4 +111,34 @@ test('a stop at any step leaves the old or the new bundle, whole, and the next s
     }
   }
   assert.deepEqual([...outcomes].sort(), ['new', 'old']);
+});
+
+test('a stop at any step of blanking an earlier copy leaves it whole; the next start finishes the work', async () => {
+  let blanked = 0;
+  for (const moment of ['before', 'amid', 'after'] as const) {
+    for (let steps = 0, isDone = false; !isDone; steps += 1) {
+      const dir = await mkdtemp(join(tmpdir(), 'store-crash-'));
+      const { digest } = await putEarlierBundle(dir, site('old'));
+      const pack = join(bundleFolder(dir, digest), 'pack');
+      const disk = stoppingDisk(steps, moment);
+      const stopped = await openBundleStore(dir, { keep: 1, disk })
+        .then((store) => store.open(digest))
+        .catch(() => undefined);
+      await stopped?.close();
+      isDone = disk.taken() <= steps;
+      const where = `${moment} step ${steps + 1}`;
+      const isHeld = (await readFile(pack)).includes(secret);
+      assert.ok(!(isHeld && (await isOffered(dir, digest))), `hidden bytes are offered ${where}`);
+      if (!isHeld) blanked += 1;
+
+      const bundle = await (await openBundleStore(dir, { keep: 1 })).open(digest);
+      assert.equal(bundle?.index.digest, digest, where);
+      await bundle?.close();
+      assert.ok(!(await readFile(pack)).includes(secret), where);
+      assert.ok(await isOffered(dir, digest), where);
+      await rm(dir, { recursive: true });
+      assert.ok(steps < 100, 'the check never ends');
+    }
+  }
+  assert.ok(blanked > 1);
 });

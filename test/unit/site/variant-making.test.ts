@@ -11,12 +11,14 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { BundleIndex } from '../../../src/bundle/bundle-index.ts';
 import { digestOf } from '../../../src/bundle/digest.ts';
 import { formatIndex } from '../../../src/bundle/index-document.ts';
+import { bundleFolder } from '../../../src/bundle/store-layout.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { fingerprintOf } from '../../../src/site/entity-tag.ts';
-import { formatVariants, parseVariants } from '../../../src/site/variant-document.ts';
+import { formatVariants, parseVariants, type VariantDocument } from '../../../src/site/variant-document.ts';
 import { runVariantMaking, variantPackName } from '../../../src/site/variant-making.ts';
 import type { VariantOrder, VariantReport } from '../../../src/site/variant-message.ts';
 import { readVariantTable, type VariantTable } from '../../../src/site/variant-table.ts';
+import { putBundle } from '../../support/store-builder.ts';
 import { bundleOf } from './fixtures.ts';
 
 let folder: string;
@@ -104,6 +106,39 @@ async function decoded(table: VariantTable, index: BundleIndex, path: string): P
     ...(gzip === undefined ? [] : [gunzipSync(gzip).toString()]),
   ];
 }
+
+test('hidden files have no forms, and forms of them that an earlier program left are made anew without them', async (t) => {
+  const store = folder;
+  t.after(() => rm(store, { recursive: true, force: true }));
+  const files = { '.draft.html': page('5ecret'), 'index.html': page('home'), 'serve.js': page('5ecret') };
+  const index = await putBundle(store, files);
+  folder = bundleFolder(store, index.digest);
+  const listOf = async (): Promise<string> => readFile(join(folder, 'variants-index'), 'utf8');
+  const isRight = (table: VariantTable): void => assert.deepEqual(table.counts, { br: 1, gzip: 1 });
+  isRight(tableOf(await run(index.digest), index));
+  isRight(tableOf(await run(index.digest), index));
+
+  // As an earlier program would have left it: a form of the hidden page, true of it, in the list and in its pack.
+  const made = parseVariants(await listOf(), index.digest, index.files.length) ?? assert.fail();
+  const hiddenForm = brotliCompressSync(page('5ecret'));
+  await appendFile(join(folder, variantPackName), hiddenForm);
+  const pack = await readFile(join(folder, variantPackName));
+  const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+  const ordinal = index.files.findIndex(({ path }) => path === '.draft.html');
+  const name = fingerprintOf(sha256(hiddenForm));
+  const form: VariantDocument['forms'][number] = [ordinal, 'br', made.packBytes, hiddenForm.length, name];
+  await writeFile(
+    join(folder, 'variants-index'),
+    formatVariants({
+      ...made,
+      packBytes: pack.length,
+      packSha256: sha256(pack),
+      forms: [form, ...made.forms],
+    }),
+  );
+  isRight(tableOf(await run(index.digest), index));
+  assert.ok(!(await readFile(join(folder, variantPackName))).includes(hiddenForm), 'the form is on the disk');
+});
 
 test('forms decode to the very bytes of their files; what gains nothing has none', async () => {
   const index = await storeBundle();

@@ -1,0 +1,190 @@
+// What a bundle holds and the site hides is on neither port and on no disk: not in the copy that other servers get,
+// not in the store, not in /status. Its name and its hash are in the index, so that the digest proves the whole.
+
+import assert from 'node:assert/strict';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { type IndexDocument, parseIndex } from '../../../src/bundle/index-document.ts';
+import { blankMarkName, bundleFolder } from '../../../src/bundle/store-layout.ts';
+import { portOf } from '../../support/storage-server.ts';
+import { zip } from '../../support/zip-builder.ts';
+import { bundleDocument, makeArchive, makeSite, type SiteContent, sha256 } from './archive.ts';
+import { type LinkServer, startLinkServer } from './link-server.ts';
+import { prepareSite, type ServedSite } from './served-site.ts';
+
+const secret = 'AKIA5ecretOfTheBuild';
+const hidden: SiteContent = {
+  '.env': `KEY=${secret}\n`,
+  '.git/config': `[remote]\n  url = https://token:${secret}@git.example.com/docs\n`,
+  '.git/index.html': `<p>${secret}</p>`.repeat(100),
+  _headers: `/*\n  X-Token: ${secret}\n`,
+  'serve.js': `const token = '${secret}';\n`.repeat(100),
+  'guides/.draft.html': `<p>${secret}</p>\n`.repeat(100),
+  '.well-known/.token': secret,
+};
+// Among the others, so that something lies before and behind each.
+const site: SiteContent = {
+  ...hidden,
+  '.well-known/security.txt': 'Contact: mailto:docs@example.com\n',
+  ...makeSite('v1', 5),
+};
+/** Every way to ask the site for them that a reader of URLs might take for the name. */
+const requests = [
+  ...Object.keys(hidden).map((path) => `/${path}`),
+  ...[
+    '/%2eenv',
+    '/%2Eenv',
+    '//.env',
+    '/./.env',
+    '/.ENV',
+    '/.env/',
+    '/.env%00',
+    '/.env?x',
+    '/guides/..%2f.env',
+  ],
+  ...[
+    '/.git',
+    '/.git/',
+    '/.git/index',
+    '/.git/config/',
+    '/guides/.draft',
+    '/serve',
+    '/%5fheaders',
+    '/.well-known/',
+  ],
+];
+
+let links: LinkServer;
+let servers: ServedSite[];
+let closing: (() => void)[];
+
+beforeEach(async () => {
+  links = await startLinkServer();
+  links.put('tar', await makeArchive(site));
+  links.put('zip', zip(Object.entries(site).map(([name, content]) => ({ name, content }))));
+  servers = [];
+  closing = [];
+});
+afterEach(async () => {
+  await Promise.all(servers.map((one) => one.remove()));
+  for (const close of closing) close();
+  await links.close();
+});
+
+async function serve(archive: string, digest?: string, peers = '127.0.0.1:1'): Promise<ServedSite> {
+  const server = await prepareSite();
+  servers.push(server);
+  await server.mount(bundleDocument({ version: 'v1', link: links.link(archive), digest }));
+  await server.start('--peers', peers);
+  return server;
+}
+
+/** @returns its digest, once it is served and written down */
+async function servedDigest(server: ServedSite): Promise<string> {
+  const { active } = await server.until('v1 is served', (status) => status.active !== null);
+  await server.settle();
+  return active?.digest ?? assert.fail();
+}
+
+async function bytesOf(url: string): Promise<Buffer> {
+  const answer = await fetch(url);
+  assert.equal(answer.status, 200, url);
+  return Buffer.from(await answer.arrayBuffer());
+}
+
+async function filesWithSecret(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((one) => one.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const found = await Promise.all(
+    files.map(async (path) => ((await readFile(path)).includes(secret) ? [path] : [])),
+  );
+  return found.flat();
+}
+
+/** The pack as a program wrote it that kept hidden bytes too. */
+function earlierPack({ index, packBytes }: IndexDocument): Buffer {
+  const pack = Buffer.alloc(packBytes);
+  for (const { path, offset } of index.files) pack.set(Buffer.from(site[path] ?? ''), offset);
+  assert.ok(pack.includes(secret));
+  return pack;
+}
+
+/** Another server of the site, of an earlier version. */
+async function earlierPeer(text: string): Promise<string> {
+  const pack = earlierPack(parseIndex(text) ?? assert.fail());
+  const server = createServer((request, response) => {
+    if (request.url?.endsWith('/index')) response.end(text);
+    else if (request.url?.endsWith('/pack')) response.end(pack);
+    else response.end(JSON.stringify({ id: 'an earlier version', state: 'have', receivedBytes: 0 }));
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `127.0.0.1:${portOf(server)}`;
+}
+
+async function assertHandsOutNothing(server: ServedSite, digest: string): Promise<void> {
+  for (const path of requests) {
+    const answer = await fetch(`${server.site}${path}`, { headers: { 'accept-encoding': 'identity' } });
+    assert.ok([400, 404].includes(answer.status), `${path}: ${answer.status}`);
+    assert.ok(!(await answer.text()).includes(secret), path);
+  }
+  const pack = await bytesOf(`${server.admin}/peers/${digest}/pack`);
+  assert.ok(!pack.includes(secret), 'the pack for peers holds hidden bytes');
+  assert.ok(pack.includes('Contact: mailto'), 'the pack for peers holds what is shown');
+  const index = parseIndex((await bytesOf(`${server.admin}/peers/${digest}/index`)).toString());
+  const named = Object.fromEntries(index?.index.files.map((file) => [file.path, file.sha256]) ?? []);
+  for (const [path, content] of Object.entries(hidden)) assert.equal(named[path], sha256(content), path);
+  for (const page of ['/status', '/metrics', '/readyz', '/']) {
+    const text = (await bytesOf(`${server.admin}${page}`)).toString();
+    for (const words of [secret, ...Object.keys(hidden)])
+      assert.ok(!text.includes(words), `${words} in ${page}`);
+  }
+  assert.deepEqual(await filesWithSecret(server.store), [], 'hidden bytes are on the disk');
+}
+
+for (const archive of ['tar', 'zip']) {
+  test(`hidden files of a ${archive} are on neither port, on no disk, and a peer's copy has the same digest`, async () => {
+    const first = await serve(archive);
+    const digest = await servedDigest(first);
+    await assertHandsOutNothing(first, digest);
+
+    links.misbehave((response) => response.writeHead(403).end());
+    const second = await serve(archive, digest, new URL(first.admin).host);
+    assert.equal(await servedDigest(second), digest);
+    assert.equal((await second.status()).source.kind, 'peer');
+    await assertHandsOutNothing(second, digest);
+
+    await second.kill();
+    await second.start('--peers', '127.0.0.1:1');
+    assert.equal(await servedDigest(second), digest);
+    assert.equal((await second.status()).source.kind, 'disk');
+    await assertHandsOutNothing(second, digest);
+  });
+}
+
+test('an upgrade while the vendor is down: the copies of the earlier version are served, and lose hidden bytes', async () => {
+  const upgraded = await serve('tar');
+  const digest = await servedDigest(upgraded);
+  const folder = bundleFolder(upgraded.store, digest);
+  const text = (await bytesOf(`${upgraded.admin}/peers/${digest}/index`)).toString();
+  await upgraded.kill();
+  links.misbehave((response) => response.writeHead(403).end());
+
+  await writeFile(join(folder, 'pack'), earlierPack(parseIndex(text) ?? assert.fail()));
+  await rm(join(folder, blankMarkName));
+  await upgraded.start('--peers', '127.0.0.1:1');
+  assert.equal(await servedDigest(upgraded), digest);
+  assert.equal((await upgraded.status()).source.kind, 'disk');
+  await assertHandsOutNothing(upgraded, digest);
+
+  const fresh = await serve('tar', digest, await earlierPeer(text));
+  assert.equal(await servedDigest(fresh), digest);
+  assert.equal((await fresh.status()).source.kind, 'peer');
+  await assertHandsOutNothing(fresh, digest);
+});

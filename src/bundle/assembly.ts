@@ -6,6 +6,7 @@ import { createHash, type Hash, hash } from 'node:crypto';
 import type { BundleFile, BundleIndex, BundleNote } from './bundle-index.ts';
 import { countPages, digestOf, sizeOf, sortFiles } from './digest.ts';
 import { checkFolderPath, readFilePath } from './entry-path.ts';
+import { isHiddenFile } from './hidden-files.ts';
 import type { BundleLimits } from './limits.ts';
 import type { PackSink } from './pack.ts';
 import { printableName, refusal } from './refusal.ts';
@@ -50,11 +51,11 @@ export function createAssembly(limits: BundleLimits, pack: PackSink): Assembly {
     const { path, isNormalised } = readFilePath(name, limits);
     nameBytes += Buffer.byteLength(path);
     if (nameBytes > limits.maxMetadataBytes) throw refusal('MetadataTooLarge');
-    if (isNormalised) notes.add('PathNormalised', name);
+    if (isNormalised) notes.add('PathNormalised', exampleOf(name, path));
     return path;
   };
   const put = (path: string, body: FileBody): void => {
-    if (files.has(path)) notes.add('DuplicateReplaced', path);
+    if (files.has(path)) notes.add('DuplicateReplaced', exampleOf(path, path));
     files.set(path, body);
   };
 
@@ -94,13 +95,13 @@ export function createAssembly(limits: BundleLimits, pack: PackSink): Assembly {
       if (body === undefined) throw refusal('LinkTargetMissing', { name });
       contentBytes += body.size;
       if (contentBytes > limits.maxTotalBytes) throw refusal('ContentTooLarge');
-      notes.add('HardLinkFollowed', name);
+      notes.add('HardLinkFollowed', exampleOf(name, path));
       put(path, body);
     },
     finish: () => {
       if (files.size === 0) throw refusal('EmptyBundle');
       const folder = wrappingFolder([...files.keys()]);
-      if (folder !== undefined) notes.add('WrappingFolderRemoved', folder);
+      if (folder !== undefined) notes.add('WrappingFolderRemoved', printableName(folder));
       const cut = folder === undefined ? 0 : folder.length + 1;
       const sorted = sortFiles([...files].map(([path, body]) => ({ path: path.slice(cut), ...body })));
       return {
@@ -144,6 +145,12 @@ export function wrappingFolder(paths: readonly string[]): string | undefined {
   return isAround && paths.includes(`${folder}/index.html`) ? folder : undefined;
 }
 
+/** Status shows examples: a hidden file is none, nor is what a wrapping folder may turn out to hide. */
+function exampleOf(name: string, path: string): string {
+  const inFolder = path.slice(path.indexOf('/') + 1);
+  return isHiddenFile(path) || isHiddenFile(inFolder) ? '' : printableName(name);
+}
+
 function createNotes(): { add(code: string, example: string): void; list(): readonly BundleNote[] } {
   const notes = new Map<string, BundleNote>();
   return {
@@ -152,7 +159,7 @@ function createNotes(): { add(code: string, example: string): void; list(): read
       notes.set(code, {
         code,
         count: (known?.count ?? 0) + 1,
-        example: known?.example ?? printableName(example),
+        example: known?.example || example,
       });
     },
     list: () => [...notes.values()].sort((a, b) => (a.code < b.code ? -1 : 1)),

@@ -17,7 +17,7 @@ export interface BundleNote {
   /** Stable, PascalCase: `WrappingFolderRemoved`, `DuplicateReplaced`, … */
   readonly code: string;
   readonly count: number;
-  /** One example path, printable and bounded. */
+  /** One example path, printable and bounded; empty where only hidden files were normalised. */
   readonly example: string;
 }
 

@@ -152,3 +152,23 @@ test('a changed byte of a file that is shown is a bad copy as before, one in pla
   await writeFile(join(bundleFolder(storeDir, digest), 'pack'), pack);
   assert.equal(await (await openBundleStore(storeDir, { keep: 1 })).open(digest), undefined);
 });
+
+test('notes name no hidden file as their example, at the root or in a wrapping folder', async () => {
+  const twice = (name: string): Buffer => Buffer.concat([entry(name, 'a'), entry(name, 'b')]);
+  const notesOf = async (...parts: readonly Buffer[]): Promise<readonly string[]> =>
+    (await read(tar(...parts), undefined)).notes.map(
+      ({ code, count, example }) => `${code} ${count} ${example}`,
+    );
+  const home = entry('index.html', 'home');
+  assert.deepEqual(await notesOf(twice('.env'), entry('a//.draft', ''), home), [
+    'DuplicateReplaced 1 ',
+    'PathNormalised 1 ',
+  ]);
+  assert.deepEqual(await notesOf(twice('.env'), twice('a.js'), twice('b.js'), home), [
+    'DuplicateReplaced 3 "a.js"',
+  ]);
+  assert.deepEqual(await notesOf(twice('out/_headers'), entry('out/index.html', 'home')), [
+    'DuplicateReplaced 1 ',
+    'WrappingFolderRemoved 1 "out"',
+  ]);
+});

@@ -3,7 +3,7 @@
 // must have the size it says, and every file that is shown is hashed before the copy is committed.
 // Invariant: a copy that fails leaves nothing. A copy that holds hidden bytes is not offered.
 
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -23,7 +23,7 @@ import { blankMarkName, bundleFolder, digestPattern, indexName, packName } from 
 export interface OfferedFile {
   readonly sizeBytes: number;
   /** From its first byte to its last; closes the file at the end, or when destroyed. */
-  stream(): Readable;
+  stream(): ReadStream;
   /** For a file that is not streamed. */
   close(): Promise<void>;
 }

@@ -1,9 +1,12 @@
-// How fast a copy must come to be of help: one that is slower is given up by whoever takes it, and cut by whoever
-// gives it, so both go by the same measure. Pure.
+// How fast a copy must come to be of help. The server that takes a slower copy gives it up, and the server that sends it
+// cuts it: both use the same measure, all the way through the copy. Pure.
 
-/** A copy slower than this is no help: the link is as good. */
-const leastBytesPerSecond = 1024 * 1024;
-const graceMs = 10_000;
+/**
+ * Far below what a cluster's network gives to each of the copies that one server sends at once. A slower client holds a
+ * slot that the other servers need.
+ */
+const leastBytesPerSecond = 4 * 1024 * 1024;
+const graceMs = 5_000;
 
 /** For all of it, whatever it is. */
 export function longestCopyMs(bytes: number): number {

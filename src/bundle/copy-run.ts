@@ -50,10 +50,11 @@ export async function runCopy(order: CopyOrder, edge: CopyEdge): Promise<BundleI
 async function copy(order: CopyOrder, connection: PeerConnection, edge: CopyEdge): Promise<BundleIndex> {
   const { origin, digest, storeDir, workDir, limits } = order;
   const { clock } = edge;
-  const asking = clock.deadline(longestCopyMs(0));
+  const longestIndexBytes = maxIndexBytes(limits);
+  const asking = clock.deadline(longestCopyMs(longestIndexBytes));
   const answer = await connection.get(origin, `/peers/${digest}/index`, asking);
   requireOk(answer);
-  const text = await readText(inTime(answer, clock), maxIndexBytes(limits));
+  const text = await readText(inTime(answer, clock), longestIndexBytes);
   const document = readCopyIndex(text, digest, limits);
   if (document === undefined) throw copyRefused();
   const deadline = clock.deadline(longestCopyMs(document.packBytes));

@@ -39,6 +39,41 @@ export async function resolvePeers(
   return [...new Set(found.flat())].slice(0, maxPeers);
 }
 
+/** The addresses of the last look, for who asks this server. */
+export interface KnownPeers {
+  /** Looks now. */
+  resolve(): Promise<readonly string[]>;
+  /** Never waits: an address that is new is known by the next request, once the look that this one starts is done. */
+  isPeer(address: string): boolean;
+}
+
+const lookEveryMs = 5_000;
+
+/**
+ * @param resolve gives origins and never rejects
+ * @param nowMs on the monotonic clock
+ */
+export function rememberPeers(resolve: () => Promise<readonly string[]>, nowMs: () => number): KnownPeers {
+  let addresses: ReadonlySet<string> = new Set();
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let isLooking = false;
+  const look = async (): Promise<readonly string[]> => {
+    isLooking = true;
+    const origins = await resolve();
+    addresses = new Set(origins.map((origin) => new URL(origin).hostname.replace(/^\[|\]$/g, '')));
+    lookedAt = nowMs();
+    isLooking = false;
+    return origins;
+  };
+  return {
+    resolve: look,
+    isPeer: (address) => {
+      if (!isLooking && nowMs() - lookedAt >= lookEveryMs) void look();
+      return addresses.has(address);
+    },
+  };
+}
+
 function originOf(address: string, port: number): string {
   return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }

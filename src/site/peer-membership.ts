@@ -10,7 +10,7 @@ import { createPeerClient } from '../bundle/peer-request.ts';
 import type { HostPort } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent } from '../runtime/version.ts';
-import { type PeerName, resolvePeers } from './peer-addresses.ts';
+import { type PeerName, rememberPeers, resolvePeers } from './peer-addresses.ts';
 import { type PeerIntent, peerPort } from './peer-port.ts';
 import { createPeers, type Peers } from './peers.ts';
 
@@ -67,10 +67,11 @@ export function joinPeers(
   const pause = (): Promise<void> => clock.after(0);
   const take = copyInWorker(worker, { storeDir: flags.store, limits, userAgent, pause, note });
   const client = createPeerClient({ clock, userAgent, take });
+  const known = rememberPeers(() => resolvePeers(flags.peers, flags.adminListen.port), clock.monotonic);
   const peers = createPeers({
     id,
     client,
-    resolve: () => resolvePeers(flags.peers, flags.adminListen.port),
+    resolve: known.resolve,
     setIntent: (next) => {
       intent = next;
     },
@@ -79,6 +80,6 @@ export function joinPeers(
     random,
     logger,
   });
-  const facts = { id, storeDir: flags.store, intent: () => intent, clock };
+  const facts = { id, storeDir: flags.store, intent: () => intent, isPeer: known.isPeer, clock };
   return { peers, answer: (others) => peerPort(facts, others), close: () => client.close() };
 }

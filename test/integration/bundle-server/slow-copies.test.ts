@@ -1,0 +1,91 @@
+// Clients of the admin port that take a copy slowly, many of them, from one address and from several: a new server
+// whose link is dead gets its copy meanwhile. Real programs; each slow client asks again as soon as it is cut.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tarOf } from '../../support/tar-builder.ts';
+import { bundleDocument, makeSite } from './archive.ts';
+import { type LinkServer, startLinkServer } from './link-server.ts';
+import { prepareSite, type ServedSite } from './served-site.ts';
+
+let links: LinkServer;
+let servers: ServedSite[];
+let attack: AbortController;
+
+beforeEach(async () => {
+  links = await startLinkServer();
+  // More than the system's buffers take of a connection whose reader does nothing.
+  links.put('v1', tarOf({ ...makeSite('v1', 3), 'large.bin': randomBytes(32 * 2 ** 20) }));
+  servers = [];
+  attack = new AbortController();
+});
+afterEach(async () => {
+  attack.abort();
+  await Promise.all(servers.map((one) => one.remove()));
+  await links.close();
+});
+
+async function serve(digest?: string, peers = ''): Promise<ServedSite> {
+  const server = await prepareSite();
+  servers.push(server);
+  await server.mount(bundleDocument({ version: 'v1', link: links.link('v1'), digest }));
+  const own = new URL(server.admin).host;
+  await server.start('--peers', peers === '' ? own : `${own},${peers}`);
+  return server;
+}
+
+async function servedDigest(server: ServedSite): Promise<string> {
+  const { active } = await server.until('v1 is served', (status) => status.active !== null);
+  return active?.digest ?? assert.fail();
+}
+
+interface SlowClient {
+  readonly path: string;
+  readonly localAddress: string;
+}
+
+/** Takes some kilobytes a second of every copy that it gets, and asks again as soon as it is refused or cut. */
+async function takeSlowly(admin: string, { path, localAddress }: SlowClient): Promise<void> {
+  const { hostname, port } = new URL(admin);
+  while (!attack.signal.aborted) {
+    const socket = connect({ host: hostname, port: Number(port), localAddress });
+    const end = (): Socket => socket.destroy();
+    attack.signal.addEventListener('abort', end, { once: true });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => {});
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    const drip = setInterval(() => socket.resume(), 500);
+    socket.on('data', () => socket.pause());
+    await closed;
+    clearInterval(drip);
+    attack.signal.removeEventListener('abort', end);
+    await sleep(20);
+  }
+}
+
+const addresses = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => `127.0.1.${at + 1}`);
+
+for (const [clients, from] of [
+  [12, addresses(1)],
+  [100, addresses(1)],
+  [100, addresses(20)],
+  [100, addresses(100)],
+] as const) {
+  test(`a new server gets its copy while ${clients} clients from ${from.length} addresses take theirs slowly`, async () => {
+    const owner = await serve();
+    const digest = await servedDigest(owner);
+    links.misbehave((response) => response.writeHead(403).end());
+    const path = `/peers/${digest}/pack`;
+    for (let at = 0; at < clients; at += 1) {
+      void takeSlowly(owner.admin, { path, localAddress: from[at % from.length] ?? assert.fail() });
+    }
+    await sleep(1000);
+    const fresh = await serve(digest, new URL(owner.admin).host);
+    assert.equal(await servedDigest(fresh), digest);
+    assert.equal((await fresh.status()).source.kind, 'peer');
+  });
+}

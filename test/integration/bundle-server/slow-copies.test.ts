@@ -4,8 +4,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../support/eventually.ts';
 import { tarOf } from '../../support/tar-builder.ts';
 import { bundleDocument, makeSite } from './archive.ts';
 import { type LinkServer, startLinkServer } from './link-server.ts';
@@ -89,3 +91,20 @@ for (const [clients, from] of [
     assert.equal((await fresh.status()).source.kind, 'peer');
   });
 }
+
+test('a client that never ends its request to the admin port keeps no connection, and neither does a silent one', async () => {
+  const server = await serve();
+  const { hostname, port } = new URL(server.admin);
+  const answers = ['GET /peers/', ''].map(async (head) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on('error', () => {}).write(head);
+    return text(socket);
+  });
+  let ended: readonly string[] = [];
+  void Promise.all(answers).then((all) => {
+    ended = all;
+  });
+  await eventually('both are closed', () => (ended.length === 2 ? true : undefined));
+  for (const answer of ended) assert.match(answer, /^HTTP\/1\.1 408 /);
+  assert.ok((await fetch(`${server.admin}/livez`)).ok);
+});

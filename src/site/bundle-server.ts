@@ -47,13 +47,6 @@ const siteServerOptions = {
   requestTimeout: 60_000,
 };
 
-/** Requests to this port are short and have no body: a client that sends one slowly keeps no connection. */
-const adminServerOptions = {
-  headersTimeout: 5_000,
-  requestTimeout: 10_000,
-  connectionsCheckingInterval: 2_000,
-};
-
 /** The programs of the threads: one prepares bundles, one codes their files. */
 export interface WorkerPrograms {
   readonly bundle: URL;
@@ -116,7 +109,7 @@ export async function runBundleServer(
     worker: workers.bundle,
     note: written.note,
   });
-  const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock, adminServerOptions);
+  const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
   const ports = { site: sitePort.url, admin: adminPort.url };
   logger.info({ ...ports, store: flags.store, source: source.kind, programVersion: version }, 'listening');
 

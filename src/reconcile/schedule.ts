@@ -74,10 +74,24 @@ function parseCron(pattern: string, timezone: string): Cron | undefined {
   try {
     const cron = new Cron(pattern, { timezone, paused: true, mode: '5-part' });
     // A zone is looked up only when a time is asked for, and 30 February never comes.
-    return cron.nextRun(new Date(0)) === null ? undefined : cron;
+    return inEveryKindOfYear(pattern, timezone).nextRun(new Date(0)) === null ? undefined : cron;
   } catch {
     return undefined;
   }
+}
+
+/** One of each kind: with and without 29 February, beginning on each of the seven weekdays. */
+const everyKindOfYear = '1970-1978,1980,1984,1988,1992,1996';
+
+/**
+ * The same in these years alone: a tick that comes in none of them never comes. The search for one would otherwise go
+ * on for four hundred years, which a pattern can make last a third of a second.
+ */
+function inEveryKindOfYear(pattern: string, timezone: string): Cron {
+  const text = pattern.trim();
+  return text.startsWith('@')
+    ? new Cron(text, { timezone, paused: true })
+    : new Cron(`0 ${text} ${everyKindOfYear}`, { timezone, paused: true, mode: '7-part' });
 }
 
 /**

@@ -36,7 +36,8 @@ export interface ExportApiClient extends ExportApi {
   listConversations(query: ConversationQuery, signal: AbortSignal): Promise<ConversationPage>;
 }
 
-const maxAnswerBytes = 1024 * 1024;
+/** An answer about one job. A mebibyte of members or brackets would take the caller's thread for a fifth of a second. */
+export const longestAnswerBytes = 128 * 1024;
 const maxListingBytes = 64 * 1024 * 1024;
 
 /**
@@ -65,7 +66,7 @@ export function createExportApiClient(options: ExportApiClientOptions): ExportAp
   return {
     startJob: ({ domain, idempotencyKey }, signal) =>
       call<StartedJob>(
-        { method: 'POST', path: jobsPath, body: { domain }, idempotencyKey, maxBytes: maxAnswerBytes },
+        { method: 'POST', path: jobsPath, body: { domain }, idempotencyKey, maxBytes: longestAnswerBytes },
         'a usable jobId',
         (raw, answer) => {
           const jobId = readJobId(raw, answer.headers.get('location'));
@@ -77,7 +78,7 @@ export function createExportApiClient(options: ExportApiClientOptions): ExportAp
       ),
     readJob: async (jobId, signal) =>
       call<JobReport>(
-        { method: 'GET', path: jobPath(checkedId(jobId, 'job id')), maxBytes: maxAnswerBytes },
+        { method: 'GET', path: jobPath(checkedId(jobId, 'job id')), maxBytes: longestAnswerBytes },
         'a job',
         (raw, answer) => {
           const report = readJobReport(raw, failureStates);
@@ -93,7 +94,7 @@ export function createExportApiClient(options: ExportApiClientOptions): ExportAp
           method: 'POST',
           path: bundlePath(checkedId(jobId, 'job id')),
           idempotencyKey,
-          maxBytes: maxAnswerBytes,
+          maxBytes: longestAnswerBytes,
         },
         'an http(s) bundleUrl',
         (raw, answer) => readMintedLink(raw, serverDateOf(answer.headers)),

@@ -233,7 +233,7 @@ test('an answer larger than the bound is given up', async () => {
   };
   const error = await failure(client().readJob('se_1', never));
   assert.equal(error.code, 'UnexpectedAnswer');
-  assert.match(error.message, /more than 1048576 bytes/);
+  assert.match(error.message, /more than 131072 bytes/);
 });
 
 test('a refusal larger than the bound is cut: its status, its Retry-After and its first words count', async () => {

@@ -81,7 +81,16 @@ export function parseServedBundle(text: string): ServedBundle {
   return { bundleUrl, version, digest, jobId, issuedAt, expiresAt };
 }
 
+/** Twice the longest answer that a link comes in; a mebibyte of brackets would hold up every request of a server. */
+export const longestDocument = 256 * 1024;
+
 function parseDocument<T>(text: string, schema: z.ZodType<T>): T {
+  if (text.length > longestDocument) {
+    throw new PublishedBundleError(
+      'InvalidBundleDocument',
+      `bundle.json is longer than ${longestDocument} characters; write nothing into it but its own fields`,
+    );
+  }
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -9,6 +9,8 @@ import type { ChartedCluster } from './charted-cluster.ts';
 
 export interface OperatorProcess {
   readonly child: ChildProgram;
+  /** Of its admin port. */
+  readonly port: number;
   /** All lines it wrote so far. */
   readonly log: readonly string[];
   get(path: string): Promise<{ readonly status: number; readonly text: string }>;
@@ -18,9 +20,22 @@ const program = join(import.meta.dirname, '../../../src/bin/operator.ts');
 
 type World = Pick<ChartedCluster, 'kubeconfig' | 'operatorNamespace' | 'leaseName' | 'judgeStatuses'>;
 
+export interface LaunchOptions {
+  /** Path of the program; by default the sources'. */
+  readonly program?: string;
+  /** Of Node itself. */
+  readonly nodeFlags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly logLevel?: string;
+}
+
 /** Resolves once it is ready. */
-export async function startOperator(world: World, flags: readonly string[]): Promise<OperatorProcess> {
-  const operator = await launchOperator(world, flags);
+export async function startOperator(
+  world: World,
+  flags: readonly string[],
+  options: LaunchOptions = {},
+): Promise<OperatorProcess> {
+  const operator = await launchOperator(world, flags, options);
   await eventually('a ready operator', async () => {
     assert.equal(operator.child.hasExited(), false, operator.child.tail());
     return (await operator.get('/readyz')).status === 200 ? true : undefined;
@@ -29,27 +44,33 @@ export async function startOperator(world: World, flags: readonly string[]): Pro
 }
 
 /** Resolves at once, whatever becomes of it. */
-export async function launchOperator(world: World, flags: readonly string[]): Promise<OperatorProcess> {
+export async function launchOperator(
+  world: World,
+  flags: readonly string[],
+  options: LaunchOptions = {},
+): Promise<OperatorProcess> {
   world.judgeStatuses();
   const port = await findFreePort();
   const log: string[] = [];
   const child = startProgram(process.execPath, {
     args: [
-      program,
+      ...(options.nodeFlags ?? []),
+      options.program ?? program,
       `--kubeconfig=${world.kubeconfig}`,
       `--lease-namespace=${world.operatorNamespace}`,
       `--lease-name=${world.leaseName}`,
       `--admin-listen=127.0.0.1:${port}`,
-      '--log-level=debug',
+      `--log-level=${options.logLevel ?? 'debug'}`,
       ...flags,
     ],
+    ...(options.env !== undefined && { env: options.env }),
     onLine: (line) => log.push(line),
   });
   const get = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
     return { status: response.status, text: await response.text() };
   };
-  return { child, log, get };
+  return { child, port, log, get };
 }
 
 /** Whether it holds the lease, as its own metrics say. */

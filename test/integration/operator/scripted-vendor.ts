@@ -64,8 +64,11 @@ interface StoredArchive {
   readonly beforeArchive: Script['beforeArchive'];
 }
 
-/** @param port a free one by default */
-export async function startVendor(port = 0): Promise<ScriptedVendor> {
+/**
+ * @param port a free one by default
+ * @param host an address of the loopback network
+ */
+export async function startVendor(port = 0, host = '127.0.0.1'): Promise<ScriptedVendor> {
   const scripts = new Map<string, Script>();
   const jobs: Job[] = [];
   const starts: { readonly domain: string; readonly idempotencyKey: string }[] = [];
@@ -139,10 +142,10 @@ export async function startVendor(port = 0): Promise<ScriptedVendor> {
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => send(response, { status: 500, body: String(error) }));
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
   const address = server.address();
   assert.ok(typeof address === 'object' && address !== null);
-  const base = (): string => `http://127.0.0.1:${address.port}`;
+  const base = (): string => `http://${host}:${address.port}`;
   const sum = (domain: string, count: (job: Job) => number): number =>
     of(domain).reduce((total, job) => total + count(job), 0);
   return {

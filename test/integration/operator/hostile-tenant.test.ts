@@ -1,0 +1,27 @@
+// One operator with two tenants, one of them hostile: the known worst documents, answers, archives, schedules and statuses
+// first, then a fixed sample by dice. The served tenant notices nothing. test/fuzz/hostile-tenant.ts is the long run.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runTenantCampaign } from '../../fuzz/tenant/campaign.ts';
+import { reportLines } from '../../fuzz/tenant/report.ts';
+
+test('a hostile tenant and its vendor delay neither the refreshes of another tenant nor the probes', async (context) => {
+  const report = await runTenantCampaign({
+    seed: 1,
+    inputs: 24,
+    maxMs: 60_000,
+    settleMs: 1_000,
+    minRefreshes: 2,
+    onProgress: (line) => context.diagnostic(line),
+  });
+  for (const line of reportLines(report)) context.diagnostic(line);
+  assert.deepEqual(report.broken, []);
+  // Documents that the operator never read prove nothing.
+  const read = report.documents.list().filter(([reason]) => /^(Synced|Refused)/.test(reason));
+  assert.ok(read.length > 1, 'the documents were read');
+  assert.ok(
+    report.answers.every((tally) => tally.list().length > 20),
+    'the vendor was asked',
+  );
+});

@@ -55,6 +55,7 @@ const links = (filesUrl: string, trapUrl: string): readonly unknown[] => [
 /** Of one call alone. */
 export const ownCalls: Readonly<Record<Stage, Readonly<Record<string, AnswerMaker>>>> = {
   start: {
+    'the key as a job id': (dice, { key }) => value({ jobId: pick(dice, [key, `job-${key}`]) }, 202),
     'an odd job id': (dice, context) =>
       value(
         {

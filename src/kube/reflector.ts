@@ -25,6 +25,8 @@ export interface ReflectorOptions<T extends Remembered> extends ListSource<T> {
   readonly wake: (key: string, found: Finding) => void;
   /** Told when an outage begins or becomes another one, and `undefined` when it watches, at first or again. */
   readonly report: (trouble: ClusterError | undefined) => void;
+  /** Told of an object of too many fields that a watch brought, and that is not looked at. */
+  readonly onLeftOut?: () => void;
 }
 
 export interface Reflector<T extends Remembered> {
@@ -135,7 +137,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
       const chunks = await openStream(ended);
       proof.opened();
       if (!isDoubtful) outage.end('watch');
-      for await (const event of readWatchEvents(chunks)) {
+      for await (const event of readWatchEvents(chunks, options.onLeftOut)) {
         // Why it was ended counts, or an audit that found something would list nothing.
         ended.throwIfAborted();
         proof.spoke();

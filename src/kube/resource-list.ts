@@ -39,8 +39,8 @@ const mostObjects = 500;
 const fewestForTime = 32;
 /** Each costs a whole deadline, of which nobody is told until the list is given up. */
 const triesForTime = 2;
-/** Room for 33 KiB in each of 500. A page of 64 MiB, as text and parsed, would be more memory than the chart gives. */
-const maxPageBytes = 16 * 1024 * 1024;
+/** Room for 8 KiB in each of 500, and for the largest object there may be. Coming apart, it takes about 10 ms. */
+const maxPageBytes = 4 * 1024 * 1024;
 
 /**
  * What it learns of the size of objects is kept for the lists that follow.

@@ -7,6 +7,7 @@ import { withinLimit } from '../runtime/time-limit.ts';
 import { userAgent } from '../runtime/version.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
+import { parseList, parseObject } from './bounded-json.ts';
 import { adviceOn } from './certificate-advice.ts';
 import { type Connection, ConnectionError } from './connection.ts';
 import { type ConnectionPool, createPool } from './connection-pool.ts';
@@ -55,6 +56,8 @@ export interface TransportOptions {
   readonly timeoutMs: number;
   /** So many find a connection without waiting for one, which is part of their time. */
   readonly callsAtOnce?: number;
+  /** Told of an object of too many fields that was left out of a list. */
+  readonly onLeftOut?: (resource: string) => void;
   /** Told of every answer; `code` is the HTTP status or `<error>`. */
   readonly observe?: (fact: { readonly method: string; readonly code: string }) => void;
 }
@@ -145,7 +148,10 @@ export function createTransport(connection: Connection, options: TransportOption
         return await withinLimit(clock, limitMs, signal, async (limit) => {
           const way = { pool: calls, send: exchange, signal: limit, endsAt };
           const text = await (await obtain(call, way)).text();
-          return text === '' ? undefined : JSON.parse(text);
+          if (text === '') return undefined;
+          if (call.verb !== 'list') return parseObject(text);
+          const onLeftOut = (): void => options.onLeftOut?.(call.address.resource.plural);
+          return await parseList(text, () => clock.after(0), onLeftOut);
         });
       } catch (error) {
         throw asClusterError(error, call, signal);
@@ -191,7 +197,7 @@ async function* readChunks(
 /** A refusal's words, which may be a page of some proxy. */
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseObject(text);
   } catch {
     return undefined;
   }

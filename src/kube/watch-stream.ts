@@ -1,7 +1,9 @@
 // A watch's body: bytes in any chunks become one parsed event per line. Owns the framing and its bounds.
-// Refuses: a line that is no JSON or has no end. A reader that met one can no longer trust its place.
+// Refuses: a line that is no JSON or has no end. A reader that met one can no longer trust its place. A line of too many
+// fields is left out: one tenant's object must not end the watch.
 
 import { ClusterError } from '../wire/cluster-error.ts';
+import { isCostly } from './bounded-json.ts';
 import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from './json.ts';
 
 export type WatchEvent =
@@ -12,11 +14,19 @@ export type WatchEvent =
 const maxLineBytes = 16 * 1024 * 1024;
 
 /**
+ * @param onLeftOut told of each event whose object has too many fields
  * @throws {ClusterError} `Gone` for an ERROR event with 410, `Unavailable` for any other and for broken framing,
  * and whatever the chunks throw
  */
-export async function* readWatchEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEvent> {
+export async function* readWatchEvents(
+  chunks: AsyncIterable<Uint8Array>,
+  onLeftOut: () => void = () => {},
+): AsyncGenerator<WatchEvent> {
   for await (const line of readLines(chunks)) {
+    if (isCostly(line)) {
+      onLeftOut();
+      continue;
+    }
     const event = readEvent(line);
     if (event !== undefined) yield event;
   }

@@ -25,7 +25,7 @@ import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { type OutsideFacts, openOutside } from './outside.ts';
 import { createReports } from './reports.ts';
 import { createRivalPace } from './rival-pace.ts';
-import { createWatches } from './watches.ts';
+import { createWatches, logLeftOut } from './watches.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** What only the composition root can know. */
@@ -57,7 +57,12 @@ export async function runOperator(
     laneOf: (key) => laneOfHost(watches.get(key)?.apiHost ?? '', values),
     ...passesAtOnce(values),
   });
-  const transportOptions = { clock, timeoutMs: values.clusterTimeout, observe: metrics.request };
+  const transportOptions = {
+    clock,
+    timeoutMs: values.clusterTimeout,
+    observe: metrics.request,
+    onLeftOut: (resource: string) => logLeftOut(logger, resource),
+  };
   const transport = createTransport(connection, { ...transportOptions, callsAtOnce: totalWorkers(values) });
   // A connection of its own: nothing may queue in front of a renewal.
   const leaseTransport = createTransport(connection, transportOptions);

@@ -69,6 +69,7 @@ export function createWatches(options: WatchesOptions): Watches {
       namespace,
       keep,
       report: logOutages(options.logger, namespace),
+      onLeftOut: () => logLeftOut(options.logger, staticExports.plural),
     }),
   );
   const isRefused = (): boolean => reflectors.every((one) => one.isRefused());
@@ -104,6 +105,14 @@ export function createWatches(options: WatchesOptions): Watches {
 function earliest(instants: readonly (number | undefined)[]): number | undefined {
   const known = instants.filter((at) => at !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/** Which one it is, is known only by reading it. */
+export function logLeftOut(logger: Logger, resource: string): void {
+  logger.warn(
+    { resource },
+    'an object with too many fields is ignored; find the one with very many labels or managed fields',
+  );
 }
 
 function logOutages(

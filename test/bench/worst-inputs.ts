@@ -9,6 +9,7 @@ import {
 import { longestAnswerBytes } from '../../src/export-api/client.ts';
 import { membersOf, readJobId, readJobReport, readMintedLink } from '../../src/export-api/job-answers.ts';
 import { excerptOf, parseJson } from '../../src/export-api/refusals.ts';
+import { isCostly, splitList } from '../../src/kube/bounded-json.ts';
 import { readPublished } from '../../src/loop/found-outputs.ts';
 import { readSchedule } from '../../src/reconcile/schedule.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
@@ -52,6 +53,11 @@ function worst(name: string, input: () => string, read: (text: string) => unknow
       return { name, bytes: Buffer.byteLength(text), read: () => read(text) };
     },
   };
+}
+
+/** As the transport and the watch read an object. */
+function unlessCostly(text: string): unknown {
+  return isCostly(text) ? undefined : JSON.parse(text);
 }
 
 const published = (more: string): string =>
@@ -197,15 +203,30 @@ export const worstInputs: readonly WorstInput[] = [
     () => JSON.stringify(longestStatus()),
     (text) => parseStaticExport({ spec, status: JSON.parse(text) }),
   ),
+  worst('Kubernetes object of 1.5 MiB: members', () => manyMembers(1.5 * mebibyte), unlessCostly),
+  worst('Kubernetes object of 1.5 MiB: nesting', () => nested(1.5 * mebibyte), unlessCostly),
   worst(
-    'watch event of 1.5 MiB: members',
-    () => manyMembers(1.5 * mebibyte),
-    (text) => JSON.parse(text),
+    'Kubernetes object of 1.5 MiB: as many members as are parsed',
+    () => `[${manyMembers(24_000 * 11)},"${'x'.repeat(1.2 * mebibyte)}"]`,
+    unlessCostly,
   ),
   worst(
-    'watch event of 1.5 MiB: nesting',
-    () => nested(1.5 * mebibyte),
-    (text) => JSON.parse(text),
+    'Kubernetes object of 1.5 MiB: as deep as is parsed',
+    () => `[${nested(98_000)},"${'x'.repeat(1.4 * mebibyte)}"]`,
+    unlessCostly,
+  ),
+  worst(
+    'Kubernetes object of 1.5 MiB: escapes',
+    () => JSON.stringify({ text: '\\'.repeat(0.75 * mebibyte) }),
+    unlessCostly,
+  ),
+  worst(
+    'page of a list, coming apart: 4 MiB of members',
+    () =>
+      `{"items":[${Array(4)
+        .fill(manyMembers(mebibyte - 20))
+        .join()}]}`,
+    (text) => splitList(text),
   ),
   worst(
     'log line with a foreign text',

@@ -29,6 +29,7 @@ let transport: Transport;
 async function create(
   names: readonly string[],
   annotations: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const left = [...names];
   const createAll = async (): Promise<void> => {
@@ -36,7 +37,7 @@ async function create(
       const body = {
         apiVersion: 'staticexport.dev/v1alpha1',
         kind: 'StaticExport',
-        metadata: { name, annotations },
+        metadata: { name, annotations, labels },
         spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } },
       };
       const address = { resource, namespace: 'default' };
@@ -88,15 +89,15 @@ test('of more than 64 MiB, all are listed once, the large ones in smaller pages 
   const { objects } = await list(() => {}, never);
   assert.deepEqual(objects, [...ordinary, ...large]);
   assert.deepEqual(
-    asked.slice(0, 5).map(({ limit }) => limit),
-    ['500', '500', '250', '125', '62'],
+    asked.slice(0, 7).map(({ limit }) => limit),
+    ['500', '500', '250', '125', '62', '31', '15'],
   );
   // The first page held ordinary ones; each try for the second began at its end.
-  assert.equal(new Set(asked.slice(1, 5).map(({ place }) => place)).size, 1);
+  assert.equal(new Set(asked.slice(1, 7).map(({ place }) => place)).size, 1);
   assert.notEqual(asked[1]?.place, undefined);
   asked.length = 0;
   assert.equal((await list(() => {}, never)).objects.length, 774);
-  assert.equal(asked[0]?.limit, '78');
+  assert.equal(asked[0]?.limit, '19');
 });
 
 test('with another limit the same token goes on at the same place, in the state of the first page', async () => {
@@ -146,5 +147,59 @@ test('a reflector knows them all, and hears of an edit of a large one over its w
   } finally {
     stop.abort();
     await running;
+  }
+});
+
+test('an object with 40,000 labels is left out of lists, watches and reads, and the others are not', async () => {
+  const labels = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`l${at}`, '']));
+  const leftOut: string[] = [];
+  const connection = openConnection({
+    kubeconfig: cluster.kubeconfig,
+    context: undefined,
+    isInCluster: false,
+  });
+  const careful = createTransport(connection, {
+    clock: systemClock,
+    timeoutMs: 60_000,
+    onLeftOut: (plural) => leftOut.push(plural),
+  });
+  const stop = new AbortController();
+  let watchedAway = 0;
+  const reflector = createReflector({
+    transport: careful,
+    resource,
+    keep: knownOf,
+    clock: systemClock,
+    random: systemRandom,
+    wake: () => {},
+    report: () => {},
+    onLeftOut: () => {
+      watchedAway += 1;
+    },
+  });
+  const running = reflector.run(stop.signal);
+  try {
+    await eventually('all in the cache', () => (reflector.isSynced() ? true : undefined));
+    const { size } = reflector.cache;
+    // It is stored; the answer is read no more than any other.
+    await assert.rejects(create(['c-labels'], {}, labels), { code: 'Unavailable' });
+    await create(['c-ordinary'], {});
+    await eventually('the ordinary one', () => reflector.cache.get('default/c-ordinary'));
+    assert.equal(reflector.cache.size, size + 1);
+    assert.equal(watchedAway, 1);
+    const address = { resource, namespace: 'default', name: 'c-labels' };
+    await assert.rejects(careful.call({ verb: 'get', method: 'GET', address }, never), {
+      code: 'Unavailable',
+      message: /^the object has more than 50000 fields and values and is not read; remove labels/,
+    });
+    const list = createList({ transport: careful, resource, keep: nameOf });
+    const { objects } = await list(() => {}, never);
+    assert.ok(objects.includes('c-ordinary'));
+    assert.ok(!objects.includes('c-labels'));
+    assert.deepEqual(leftOut, ['staticexports']);
+  } finally {
+    stop.abort();
+    await running;
+    await careful.close();
   }
 });

@@ -10,15 +10,18 @@ import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { FakeServer, object } from './fake-server.ts';
 import { isRefusal, never } from './loopback-server.ts';
 
-const mebibyte = 1024 * 1024;
+/** Sizes are in units of which a page holds 16. */
+const unitBytes = 256 * 1024;
+/** What a list in one piece may have. */
+const mostUnits = 64;
 
-/** A server with one object for each size in MiB, which reads no answer that is larger than the call allows. */
+/** A server with one object for each size, which reads no answer that is larger than the call allows. */
 function startList(sizes: readonly number[]) {
   const server = new FakeServer(() => 0);
   server.objects = sizes.map((_, index) => object(`o${index}`, index + 1));
   const call = server.call.bind(server);
   server.call = (given) => {
-    const bound = (given.maxBytes ?? 64 * mebibyte) / mebibyte;
+    const bound = given.maxBytes === undefined ? mostUnits : given.maxBytes / unitBytes;
     server.fits = (items, from) =>
       sizes.slice(from, from + items.length).reduce((sum, size) => sum + size, 0) <= bound;
     return call(given);
@@ -87,7 +90,7 @@ test('one object that alone is too large is an error that names the way, asked f
   const { server, read } = startList([0.1, 17, 0.1]);
   await assert.rejects(
     read(),
-    isRefusal('Unavailable', /page of one StaticExport is larger than 16 MiB.* proxy/),
+    isRefusal('Unavailable', /page of one StaticExport is larger than 4 MiB.* proxy/),
   );
   assert.equal(take(server.asked).filter((asked) => asked === '1 from 1').length, 1);
 });

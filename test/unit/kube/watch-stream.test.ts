@@ -48,6 +48,20 @@ test('a bookmark gives its place, an unknown type and a blank line give nothing'
   assert.deepEqual(await read(text), [{ type: 'BOOKMARK', resourceVersion: '7' }]);
 });
 
+test('an event of an object with too many fields is left out, and those around it are not', async () => {
+  const labels = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`l${at}`, '']));
+  const text = [{ a: 1 }, { labels }, { a: 2 }].map((object) => line('MODIFIED', object)).join('');
+  let leftOut = 0;
+  const events: WatchEvent[] = [];
+  const chunks = chunksOf(Buffer.from(text), [100_000, 100_000]);
+  for await (const event of readWatchEvents(chunks, () => (leftOut += 1))) events.push(event);
+  assert.deepEqual(events, [
+    { type: 'MODIFIED', object: { a: 1 } },
+    { type: 'MODIFIED', object: { a: 2 } },
+  ]);
+  assert.equal(leftOut, 1);
+});
+
 test('a line that was cut off is not an event', async () => {
   assert.deepEqual(await read(`${line('ADDED', {})}{"type":"ADDED","obj`), [{ type: 'ADDED', object: {} }]);
 });

@@ -4,4 +4,8 @@
 import { exportServiceProgram, runExportService } from '../export-service/program.ts';
 import { runProgram } from '../runtime/program.ts';
 
-await runProgram(process, exportServiceProgram, runExportService);
+// The worker stands beside this file, in the sources and in what the build makes of them.
+const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
+const workerUrl = new URL(`./crawl-worker.${extension}`, import.meta.url);
+
+await runProgram(process, exportServiceProgram, (values, edge) => runExportService(values, edge, workerUrl));

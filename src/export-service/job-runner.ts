@@ -1,6 +1,6 @@
-// Runs queued jobs, a bounded number at a time: crawl, pack, record. Owns live progress (in memory; a restart
+// Runs queued jobs, a bounded number at a time: export, record. Owns live progress (in memory; a restart
 // starts the job again), the archives' files, retention, and what an interruption does to a job.
-// Invariant: a claimed job ends as completed, failed, or back in the queue, whatever crawl and pack do.
+// Invariant: a claimed job ends as completed, failed, or back in the queue, whatever the export does.
 
 import { readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -9,10 +9,10 @@ import type { Clock } from '../runtime/clock.ts';
 import { makeFolder } from '../runtime/folder.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
-import type { CrawlEdge, CrawlLimits, CrawlProgress, CrawlRequest, CrawlResult } from './crawler/contract.ts';
-import type { PackedSite } from './crawler/pack.ts';
+import type { CrawlLimits, CrawlProgress } from './crawler/contract.ts';
 import { type Origins, originOf } from './origins.ts';
-import type { Exported, JobRow, JobStore } from './store/jobs.ts';
+import type { Exported, ExportRequest, SiteExport } from './site-export.ts';
+import type { JobRow, JobStore } from './store/jobs.ts';
 
 /** A job that is interrupted this often is failed: something about it may be what ends the process. */
 export const maxAttempts = 3;
@@ -36,8 +36,7 @@ export interface LiveProgress {
 
 export interface JobRunnerOptions {
   readonly store: JobStore;
-  readonly crawl: (request: CrawlRequest, edge: CrawlEdge) => Promise<CrawlResult>;
-  readonly pack: (result: CrawlResult, destination: string, signal: AbortSignal) => Promise<PackedSite>;
+  readonly exportSite: SiteExport;
   readonly origins: Origins;
   readonly limits: CrawlLimits;
   /** The data folder; `archives/` and `spool/` in it are this module's. */
@@ -163,23 +162,15 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     await makeFolder(spoolDirectory, 0o700);
     const onProgress = (progress: CrawlProgress): void =>
       note(job.id, percentOf(progress, live.get(job.id)?.percent ?? 0), progress.pageCount);
-    const request: CrawlRequest = {
+    const request: ExportRequest = {
       domain: job.domain,
       origin: origin.url,
       isOriginConsented: origin.isConsented,
       spoolDirectory,
       limits: options.limits,
+      destination: archiveFile(directory, job.id),
     };
-    const result = await orAborted(
-      options.crawl(request, { clock, logger: log, onProgress, signal }),
-      signal,
-    );
-    if (result.pageCount === 0) throw new PublishableError('NoPages', 'the site has no pages');
-    for (const note of result.notes) log.info({ note: note.code, count: note.count }, 'crawl note');
-    note(job.id, 99, result.pageCount);
-    const destination = archiveFile(directory, job.id);
-    const packed = await orAborted(options.pack(result, destination, signal), signal);
-    return { pageCount: result.pageCount, ...packed };
+    return options.exportSite(request, { clock, logger: log, onProgress, onCrawled: () => {}, signal });
   }
 
   function removeEvicted(domain: string): void {
@@ -212,16 +203,6 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       await Promise.allSettled(running);
     },
   };
-}
-
-/** Settles like `work`, or rejects as soon as the signal aborts, even if `work` takes no notice. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }
 
 /** What the job's `error` says: code and sentence of our own errors, the code alone of any other. */

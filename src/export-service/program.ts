@@ -5,8 +5,7 @@ import * as kind from '../runtime/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { defaultCrawlLimits } from './crawler/contract.ts';
-import { crawlSite } from './crawler/crawl.ts';
-import { packSite } from './crawler/pack.ts';
+import { exportInThread } from './export-thread.ts';
 import { startExportService } from './service.ts';
 
 const flags = {
@@ -66,12 +65,18 @@ function isUnspecified(host: string): boolean {
   return plain === '0.0.0.0' || plain === '[::]' || plain === '[::ffff:0:0]';
 }
 
-/** Runs until the edge asks for the end. */
-export async function runExportService(values: FlagValues<typeof flags>, edge: ProgramEdge): Promise<void> {
+/**
+ * Runs until the edge asks for the end.
+ * @param workerUrl program of the thread that crawls (`src/bin/crawl-worker.ts`, or where the build put it)
+ */
+export async function runExportService(
+  values: FlagValues<typeof flags>,
+  edge: ProgramEdge,
+  workerUrl: URL,
+): Promise<void> {
   const service = await startExportService({
     ...edge,
-    crawl: crawlSite,
-    pack: packSite,
+    exportSite: exportInThread({ program: workerUrl }),
     originMappings: values.origin,
     keysFile: values.keysFile,
     directory: values.data,

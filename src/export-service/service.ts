@@ -21,7 +21,7 @@ import { watchFile } from './watched-file.ts';
 export interface ExportServiceOptions
   extends Pick<
     JobRunnerOptions,
-    'crawl' | 'pack' | 'limits' | 'concurrency' | 'keepJobs' | 'keepBytes' | 'directory'
+    'exportSite' | 'limits' | 'concurrency' | 'keepJobs' | 'keepBytes' | 'directory'
   > {
   /** Each `domain=URL`. */
   readonly originMappings: readonly string[];

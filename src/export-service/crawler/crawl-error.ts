@@ -10,6 +10,8 @@ export type CrawlErrorCode =
   | 'OriginFailed' // it answered, and then a page or asset kept failing: 5xx, 429, network
   | 'CrawlTimedOut' // the time for the whole crawl is over
   | 'CrawlAborted' // the caller's signal
+  | 'CrawlOutOfMemory' // its thread reached the limit of its heap
+  | 'CrawlFailed' // its thread ended unexpectedly: a defect
   | 'TooManyPages' // more pages than the limit: often links without end
   | 'TooManyFiles'
   | 'TooManyLinks' // more addresses to visit than a site of that many files can have
@@ -63,5 +65,13 @@ export function tooDeep(maxDepth: number, path: string): CrawlError {
     'TooDeep',
     `${path} is more than ${maxDepth} links away from the home page (maxDepth); nothing was exported: ` +
       `raise the limit, list the pages in a sitemap, or ${endless}`,
+  );
+}
+
+export function crawlTimedOut(domain: string, timeoutMs: number, cause?: unknown): CrawlError {
+  return new CrawlError(
+    'CrawlTimedOut',
+    `the crawl of ${domain} was not done after ${timeoutMs} ms (--crawl-timeout); nothing was exported: raise the limit or speed up the origin`,
+    { cause },
   );
 }

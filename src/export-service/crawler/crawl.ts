@@ -7,7 +7,7 @@ import { type Arrivals, createArrivals } from './arrivals.ts';
 import { assembleSite } from './assembly.ts';
 import { bodyKind, type LinkPool, readLinks } from './body-links.ts';
 import type { CrawlEdge, CrawlRequest, CrawlResult } from './contract.ts';
-import { CrawlError } from './crawl-error.ts';
+import { CrawlError, crawlTimedOut } from './crawl-error.ts';
 import { createFrontier, type Frontier, type Outcome, type Visit } from './frontier.ts';
 import { type Answer, createOriginFetcher, type OriginFetcher } from './origin-fetcher.ts';
 import type { ReferenceUse } from './reference.ts';
@@ -196,9 +196,5 @@ function nameEnd(error: unknown, { domain, limits }: CrawlRequest, callers: Abor
     return new CrawlError('CrawlAborted', `the crawl of ${domain} was stopped`, { cause: error });
   }
   if (!(error instanceof Error) || error.name !== 'TimeoutError') return error;
-  return new CrawlError(
-    'CrawlTimedOut',
-    `the crawl of ${domain} was not done after ${limits.timeoutMs} ms (--crawl-timeout); nothing was exported: raise the limit or speed up the origin`,
-    { cause: error },
-  );
+  return crawlTimedOut(domain, limits.timeoutMs, error);
 }

@@ -20,6 +20,9 @@ export interface PackedSite {
 /** Magic, deflate, no flags, no time, no extra flags, "unknown" system (RFC 1952 §2.3). */
 const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
+/** The name of an archive that is not whole yet. */
+export const partialFile = (destination: string): string => `${destination}.partial`;
+
 /**
  * Writes the archive under a temporary name beside `destination`, syncs it, renames it into place.
  * @param destination file path; its folder must exist and have one writer for this name
@@ -30,7 +33,7 @@ export async function packSite(
   destination: string,
   signal: AbortSignal,
 ): Promise<PackedSite> {
-  const partial = `${destination}.partial`;
+  const partial = partialFile(destination);
   try {
     const packed = await writeArchive(result.files, partial, signal);
     await rename(partial, destination);

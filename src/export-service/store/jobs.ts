@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { jobStatuses } from '../../export-api/contract.ts';
+import type { Exported } from '../site-export.ts';
 import type { Database } from './database.ts';
 
 const rowSchema = z
@@ -49,12 +50,6 @@ export type StartOutcome =
   /** The key was used for another domain. */
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'queueFull' };
-
-export interface Exported {
-  readonly pageCount: number;
-  readonly sizeBytes: number;
-  readonly sha256: string;
-}
 
 export type JobStore = ReturnType<typeof createJobStore>;
 

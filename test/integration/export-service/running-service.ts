@@ -17,6 +17,7 @@ import {
 } from '../../../src/export-service/crawler/contract.ts';
 import { packSite } from '../../../src/export-service/crawler/pack.ts';
 import { type ExportServiceOptions, startExportService } from '../../../src/export-service/service.ts';
+import { exportWith } from '../../../src/export-service/site-export.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
@@ -84,14 +85,16 @@ async function startIn(folder: string, options: Partial<ExportServiceOptions>): 
   const begun: Crawl[] = [];
   const waiting: ((crawl: Crawl) => void)[] = [];
   const service = await startExportService({
-    crawl: (request, edge) =>
-      new Promise((end, fail) => {
-        const crawl = { request, edge, end, fail };
-        const first = waiting.shift();
-        if (first === undefined) begun.push(crawl);
-        else first(crawl);
-      }),
-    pack: packSite,
+    exportSite: exportWith(
+      (request, edge) =>
+        new Promise((end, fail) => {
+          const crawl = { request, edge, end, fail };
+          const first = waiting.shift();
+          if (first === undefined) begun.push(crawl);
+          else first(crawl);
+        }),
+      packSite,
+    ),
     limits: defaultCrawlLimits,
     concurrency: 1,
     keepJobs: 20,

@@ -45,6 +45,7 @@ for (const [args, what] of [
   [[], 'no name at all'],
   [['operatr'], 'a name that is no program'],
   [['bundle-worker'], 'a worker'],
+  [['crawl-worker'], 'the worker of a program'],
   [['../bin/operator'], 'a path'],
   [['entrypoint'], 'itself'],
 ] as const) {

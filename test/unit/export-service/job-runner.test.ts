@@ -18,6 +18,7 @@ import {
   percentOf,
 } from '../../../src/export-service/job-runner.ts';
 import { readOrigins } from '../../../src/export-service/origins.ts';
+import { type Crawl as Crawling, exportWith } from '../../../src/export-service/site-export.ts';
 import { type Database, openDatabase } from '../../../src/export-service/store/database.ts';
 import { createJobStore, type JobStore } from '../../../src/export-service/store/jobs.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
@@ -52,18 +53,19 @@ afterEach(() => {
 
 const site: CrawlResult = { files: [], pageCount: 3, skipped: [], notes: [] };
 
+const heldCrawl: Crawling = (request, edge) =>
+  new Promise((end, fail) => {
+    crawls.push({ request, edge, end, fail });
+    awaited?.();
+  });
+
 function createRunner(options: Partial<JobRunnerOptions> = {}): JobRunner {
   return createJobRunner({
     store,
-    crawl: (request, edge) =>
-      new Promise((end, fail) => {
-        crawls.push({ request, edge, end, fail });
-        awaited?.();
-      }),
-    pack: async (_result, destination) => {
+    exportSite: exportWith(heldCrawl, async (_result, destination) => {
       writeFileSync(destination, 'archive');
       return { sizeBytes: 7, sha256: 'ab' };
-    },
+    }),
     origins: readOrigins(['docs.example.com=http://127.0.0.1:4000']),
     limits: defaultCrawlLimits,
     directory,
@@ -188,7 +190,9 @@ test('a job fails with the code and words of its error, and with the code alone 
 
 test('a site without pages, a pack that fails, and a domain no longer mapped are failed jobs', async () => {
   const runner = createRunner({
-    pack: () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
+    exportSite: exportWith(heldCrawl, () =>
+      Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
+    ),
   });
   await runner.start();
   queue('empty', 'full');

@@ -1,0 +1,52 @@
+// One export from beginning to end: the site is crawled, then packed into its archive. Says what is asked and what comes
+// back, to the job runner, to the thread that does it and to the thread's driver.
+// Refuses: a site without pages. Invariant: an export that resolves has left a whole archive at its destination.
+
+import { PublishableError } from '../wire/publishable-error.ts';
+import type { CrawlEdge, CrawlRequest, CrawlResult } from './crawler/contract.ts';
+import type { PackedSite } from './crawler/pack.ts';
+
+export interface ExportRequest extends CrawlRequest {
+  /** File path of the archive; its folder must exist. */
+  readonly destination: string;
+}
+
+export interface Exported extends PackedSite {
+  readonly pageCount: number;
+}
+
+export interface ExportEdge extends CrawlEdge {
+  /** The crawl is over and its time limit with it; packing begins. */
+  readonly onCrawled: () => void;
+}
+
+/** Settles soon after the edge's signal aborts, with the signal's reason. */
+export type SiteExport = (request: ExportRequest, edge: ExportEdge) => Promise<Exported>;
+
+export type Crawl = (request: CrawlRequest, edge: CrawlEdge) => Promise<CrawlResult>;
+export type Pack = (result: CrawlResult, destination: string, signal: AbortSignal) => Promise<PackedSite>;
+
+/** Puts an export together from its two halves. */
+export function exportWith(crawl: Crawl, pack: Pack): SiteExport {
+  return async (request, edge) => {
+    const { logger, onProgress, signal } = edge;
+    const result = await orAborted(crawl(request, edge), signal);
+    const { pageCount } = result;
+    if (pageCount === 0) throw new PublishableError('NoPages', 'the site has no pages');
+    for (const { code, count } of result.notes) logger.info({ note: code, count }, 'crawl note');
+    onProgress({ pageCount, discovered: pageCount });
+    edge.onCrawled();
+    const packed = await orAborted(pack(result, request.destination, signal), signal);
+    return { pageCount, ...packed };
+  };
+}
+
+/** Settles like `work`, or rejects as soon as the signal aborts, even if `work` takes no notice. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

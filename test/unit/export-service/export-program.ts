@@ -1,0 +1,37 @@
+// The thread of export-thread.test.ts: does what the domain of its order says, with the real reports of an export.
+
+import { writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { parentPort, workerData } from 'node:worker_threads';
+import { CrawlError } from '../../../src/export-service/crawler/crawl-error.ts';
+import { partialFile } from '../../../src/export-service/crawler/pack.ts';
+import { runExportOrder } from '../../../src/export-service/export-work.ts';
+import type { SiteExport } from '../../../src/export-service/site-export.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+
+const exported = { pageCount: 2, sizeBytes: 7, sha256: 'ab' };
+
+const exportSite: SiteExport = ({ domain, origin, destination }, { logger, onProgress, onCrawled }) => {
+  onProgress({ pageCount: 1, discovered: 2 });
+  if (domain === 'good') {
+    logger.child({ by: 'thread' }).info({ origin: origin.href }, 'crawling');
+    return Promise.resolve(exported);
+  }
+  if (domain === 'turns') {
+    writeFileSync(partialFile(destination), 'half');
+    for (;;);
+  }
+  if (domain === 'packs') {
+    onCrawled();
+    for (;;);
+  }
+  if (domain === 'fills') {
+    const kept: number[][] = [];
+    for (;;) kept.push(Array.from({ length: 1000 }, (_, at) => at + 0.5));
+  }
+  if (domain === 'exits') process.exit(3);
+  if (domain === 'full') throw Object.assign(new Error('no space: /secret'), { code: 'ENOSPC' });
+  throw new CrawlError('TooDeep', 'too deep');
+};
+
+if (parentPort !== null) await runExportOrder(workerData, parentPort, exportSite, systemClock);

@@ -11,7 +11,7 @@ import { CrawlError, crawlTimedOut } from './crawl-error.ts';
 import { createFrontier, type Frontier, type Outcome, type Visit } from './frontier.ts';
 import { type Answer, createOriginFetcher, type OriginFetcher } from './origin-fetcher.ts';
 import type { ReferenceUse } from './reference.ts';
-import { type Robots, readRobots } from './robots.ts';
+import { maxRobotsBytes, type Robots, readRobots } from './robots.ts';
 import { type Address, createScope, locate, originUrl, type SiteScope } from './site-scope.ts';
 import { createSpool, type Spool } from './spool.ts';
 
@@ -75,7 +75,8 @@ async function fetchRobots(scope: SiteScope, fetcher: OriginFetcher, signal: Abo
     if (answer.kind === 'absent') break;
     if (answer.kind === 'body') {
       const isText = bodyKind(answer.contentType, address.path) !== 'document';
-      return readRobots(scope, isText ? new TextDecoder().decode(answer.bytes) : '');
+      const head = answer.bytes.subarray(0, maxRobotsBytes);
+      return readRobots(scope, isText ? new TextDecoder().decode(head) : '');
     }
     const located = locate(scope, answer.location, originUrl(scope, address));
     if (located.where !== 'inside') break;

@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
+import robotsParser from 'robots-parser';
 import { readRobots } from '../../../../src/export-service/crawler/robots.ts';
 import { createScope } from '../../../../src/export-service/crawler/site-scope.ts';
+import { runToItsEnd } from '../../../support/watchdog.ts';
 
 const scope = createScope('docs.example.com', new URL('http://127.0.0.1:4000/base/'));
 const isAllowed = (text: string, path: string): boolean =>
@@ -40,4 +43,76 @@ test('rules speak of the public path and match escapes in one spelling', () => {
 test('sitemaps are listed as written, wherever they stand', () => {
   const text = 'Sitemap: https://docs.example.com/a.xml\nUser-agent: *\nSITEMAP: /b.xml\n';
   assert.deepEqual(readRobots(scope, text).sitemaps, ['https://docs.example.com/a.xml', '/b.xml']);
+});
+
+/** The parser that this one replaced, as a peer: it judges one address at a time, in quadratic time. */
+function peerAllows(text: string, path: string): boolean {
+  const parse: unknown = robotsParser;
+  assert.ok(typeof parse === 'function');
+  const asked = parse('https://docs.example.com/robots.txt', text).isAllowed(
+    `https://docs.example.com${path}`,
+    'static-export-operator',
+  );
+  return asked !== false;
+}
+
+test('every file means what it means to a peer', () => {
+  const name = fc.constantFrom('*', 'static-export-operator', 'Static-Export-Operator/1.0', 'other', '');
+  const path = fc
+    .array(fc.constantFrom('a', 'b', '/', '*', '$', '%c3', 'é', '?', '.'), { maxLength: 6 })
+    .map((parts) => parts.join(''));
+  const line = fc.oneof(
+    name.map((value) => `User-agent: ${value}`),
+    path.map((value) => `Disallow: /${value}`),
+    path.map((value) => `allow :/${value} # why`),
+    path.map((value) => `Allow:${value}`),
+    fc.constantFrom(
+      '',
+      '# nothing',
+      'Crawl-delay: 3',
+      'Sitemap: /s.xml',
+      'nonsense',
+      'Disallow:',
+      ':',
+      'x: y',
+    ),
+  );
+  const asked = fc
+    .array(fc.constantFrom('a', 'b', '/', '%C3', '%c3', '?', '.', '$', '*'), { maxLength: 8 })
+    .map((parts) => `/${parts.join('')}`);
+  fc.assert(
+    fc.property(
+      fc.array(line, { maxLength: 12 }),
+      fc.constantFrom('\n', '\r\n', '\r'),
+      asked,
+      (lines, end, to) => {
+        const text = ['User-agent: *', ...lines].join(end);
+        const [way = '', ...query] = to.split('?');
+        const address = { path: way, query: query.length === 0 ? '' : `?${query.join('?')}` };
+        assert.equal(readRobots(scope, text).isAllowed(address), peerAllows(text, to), text);
+      },
+    ),
+    { numRuns: 3000 },
+  );
+});
+
+const wildcards = Array.from({ length: 11_000 }, (_, at) => `Disallow: /*${'a*'.repeat(14)}${at}\n`).join('');
+
+test('thousands of rules with wildcards cost no more than their length for each address', () => {
+  const robots = readRobots(scope, `User-agent: *\n${wildcards}`);
+  const links = Array.from({ length: 100 }, (_, at) => ({ path: `/${'a'.repeat(990)}${at}x`, query: '' }));
+  const decide = (): void => {
+    for (const link of links) robots.isAllowed(link);
+  };
+  assert.doesNotThrow(() => runToItsEnd(decide));
+});
+
+test('what wildcards cost in a whole crawl has an end, and rules without them cost nothing of it', () => {
+  const plain = Array.from({ length: 11_000 }, (_, at) => `Disallow: /x/${at}\n`).join('');
+  const address = { path: `/${'a'.repeat(990)}`, query: '' };
+  assert.equal(readRobots(scope, `User-agent: *\n${plain}`, 0).isAllowed(address), true);
+  // Eleven million characters for each address: the path and the rule, for every rule.
+  const robots = readRobots(scope, `User-agent: *\n${wildcards}`, 25e6);
+  assert.doesNotThrow(() => [robots.isAllowed(address), robots.isAllowed(address)]);
+  assert.throws(() => robots.isAllowed(address), { code: 'RobotsTooCostly' });
 });

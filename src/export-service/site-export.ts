@@ -33,7 +33,9 @@ export function exportWith(crawl: Crawl, pack: Pack): SiteExport {
     const result = await orAborted(crawl(request, edge), signal);
     const { pageCount } = result;
     if (pageCount === 0) throw new PublishableError('NoPages', 'the site has no pages');
-    for (const { code, count } of result.notes) logger.info({ note: code, count }, 'crawl note');
+    for (const { code, count, example } of result.notes) {
+      logger.info({ note: code, count, example }, 'crawl note');
+    }
     onProgress({ pageCount, discovered: pageCount });
     edge.onCrawled();
     const packed = await orAborted(pack(result, request.destination, signal), signal);

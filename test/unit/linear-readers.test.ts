@@ -13,7 +13,11 @@ import { judgeAnswer } from '../../src/bundle/link-answer.ts';
 import { readInstant, readWordedDate } from '../../src/export-api/instants.ts';
 import { readJobId, readPercent } from '../../src/export-api/job-answers.ts';
 import { excerptOf } from '../../src/export-api/refusals.ts';
+import { readCssReferences } from '../../src/export-service/crawler/css-references.ts';
+import { readHtmlReferences } from '../../src/export-service/crawler/html-references.ts';
+import { readManifestReferences } from '../../src/export-service/crawler/manifest-references.ts';
 import { readPayload } from '../../src/export-service/crawler/next-payload.ts';
+import { readRobotsText } from '../../src/export-service/crawler/robots-text.ts';
 import { readScriptReferences } from '../../src/export-service/crawler/script-references.ts';
 import { readLlmsText, readSitemap } from '../../src/export-service/crawler/sitemap.ts';
 import { readSrcset } from '../../src/export-service/crawler/srcset.ts';
@@ -93,7 +97,31 @@ const readers: Readonly<Record<string, Reader>> = {
     read: (text) => [readPercent(text), readJobId(undefined, text)],
     openings: ['', '1', '1.5', '1 of', '/static-export/jobs/', '/static-export/jobs/a'],
   },
-  'a srcset': { read: readSrcset, openings: ['', 'a', 'a ', 'a ('] },
+  'a page': {
+    read: (text) => readHtmlReferences(text),
+    openings: [
+      '',
+      '<',
+      '<a ',
+      '<a href="',
+      '<a href=',
+      '<!--',
+      '<svg><![CDATA[',
+      '<script>',
+      '<style>',
+      '<meta content="1',
+    ],
+  },
+  'a style sheet': {
+    read: readCssReferences,
+    openings: ['', 'url(', 'url("', '@import ', '/*', 'a{b:', 'image-set('],
+  },
+  'a manifest': { read: readManifestReferences, openings: ['', '{', '[', '{"icons":['] },
+  'robots.txt': {
+    read: (text) => readRobotsText(text.replaceAll(',', '\n'), 'static-export-operator'),
+    openings: ['', 'User-agent: *,Disallow: /', 'Sitemap:'],
+  },
+  'a srcset': { read: (text) => [...readSrcset(text)], openings: ['', 'a', 'a ', 'a ('] },
   'a script': {
     read: (text) => readScriptReferences(text, ['/assets/app.js']),
     openings: ['', '"a/', '"a/b.js', '"a/"+', '"a/"+{', '"a/"+({1:"b"}[e]||e)+"."+{1:"'],
@@ -182,6 +210,13 @@ const fillings = [
     '"a/"+{',
     '"/.js?',
     '0:[',
+    '1x,',
+    'a 1x,',
+    ' x=1',
+    '<svg>',
+    '<script>',
+    '<xhtml:link ',
+    'url(',
     '\n0:',
     'href="',
     '<loc>',

@@ -5,10 +5,10 @@ import { readCssReferences } from './css-references.ts';
 import { readHtmlReferences } from './html-references.ts';
 import { readManifestReferences } from './manifest-references.ts';
 import { payloadOf, readPayload } from './next-payload.ts';
-import type { Reference, ReferenceUse } from './reference.ts';
+import { addReferences, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
 import { readScriptReferences } from './script-references.ts';
 import { type Address, locate, originUrl, type SiteScope } from './site-scope.ts';
-import { readLlmsText, readSitemap } from './sitemap.ts';
+import { maxSitemapBytes, readLlmsText, readSitemap } from './sitemap.ts';
 
 /** `sitemap` and `contents` are decided by whoever asked for the address, the rest by the answer. */
 export type BodyKind =
@@ -38,6 +38,8 @@ export interface BodyLinks {
   readonly originSpelled: number;
   /** Page references whose query was dropped. */
   readonly queriesDropped: number;
+  /** Too large, or too many references: it is kept as it is, and what its rest leads to is not known. */
+  readonly isPartial: boolean;
 }
 
 export const noLinks: BodyLinks = {
@@ -46,15 +48,26 @@ export const noLinks: BodyLinks = {
   unsafe: [],
   originSpelled: 0,
   queriesDropped: 0,
+  isPartial: false,
 };
 
 /** One object for each link of a whole crawl: a site's navigation is on every page of it. */
 export type LinkPool = Map<string, BodyLink>;
 
+/** Of one body; more is not read. No string that it becomes is larger than what a thread can spare at its limit. */
+const usualReadBytes = 8 * 1024 * 1024;
+
+/** How much of a body of this kind is read for its references; nothing reads past it. */
+export function readableBytes(kind: BodyKind): number {
+  if (kind === 'other') return 0;
+  return kind === 'sitemap' ? maxSitemapBytes : usualReadBytes;
+}
+
 interface Found {
   readonly base?: string | undefined;
   readonly references: readonly Reference[];
   readonly sitemaps?: readonly string[];
+  readonly isPartial?: boolean;
 }
 
 /** From the content type, and where a server gave none, from the name. */
@@ -75,6 +88,7 @@ export function bodyKind(contentType: string, path: string): BodyKind {
   );
 }
 
+/** @param bytes the whole body, or as much of it as is read */
 export function readLinks(
   scope: SiteScope,
   address: Address,
@@ -83,7 +97,7 @@ export function readLinks(
   bytes: Uint8Array,
   pool: LinkPool,
 ): BodyLinks {
-  const found = find(kind, contentType, bytes, originUrl(scope, address));
+  const found = find(kind, contentType, bytes.subarray(0, readableBytes(kind)), originUrl(scope, address));
   const base = URL.parse(found.base ?? '', originUrl(scope, address).href) ?? originUrl(scope, address);
   const links = new Map<string, BodyLink>();
   const external = new Set<string>();
@@ -112,6 +126,10 @@ export function readLinks(
     unsafe: [...unsafe],
     originSpelled,
     queriesDropped,
+    isPartial:
+      found.isPartial === true ||
+      (kind !== 'other' && bytes.byteLength > readableBytes(kind)) ||
+      found.references.length + (found.sitemaps?.length ?? 0) >= maxReferences,
   };
 }
 
@@ -150,13 +168,15 @@ function asPage(text: string): Reference {
 }
 
 function findInHtml(html: string, url: URL): Found {
-  const { base, references, inlineScripts, scriptSources } = readHtmlReferences(html);
+  const { base, references, inlineScripts, scriptSources, isPartial } = readHtmlReferences(html);
   const anchors = scriptSources.flatMap((source) => URL.parse(source, url.href)?.pathname ?? []);
-  const hints = inlineScripts.flatMap((script) => readScriptReferences(script, anchors));
-  const payload = anchors.some((anchor) => anchor.includes('/_next/static/'))
-    ? [payloadOf(url.pathname)]
-    : [];
-  return { base, references: [...references, ...hints, ...payload] };
+  const found = [...references];
+  for (const script of inlineScripts) {
+    if (found.length >= maxReferences) break;
+    addReferences(found, readScriptReferences(script, anchors));
+  }
+  if (anchors.some((anchor) => anchor.includes('/_next/static/'))) found.push(payloadOf(url.pathname));
+  return { base, references: found, isPartial };
 }
 
 function spellsOrigin({ originHost, prefix }: SiteScope, text: string): boolean {

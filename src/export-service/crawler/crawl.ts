@@ -173,12 +173,16 @@ async function visitAll(
 /** Dead links are the site's and change nothing here, but its owner wants to know. */
 function logLeftOut({ skipped }: CrawlResult, { logger }: CrawlEdge): void {
   if (skipped.length === 0) return;
-  const byReason = Map.groupBy(skipped, ({ reason }) => reason);
-  const leftOut = [...byReason].map(([reason, those]) => ({
-    reason,
-    count: those.length,
-    examples: those.slice(0, 5).map(({ path }) => path),
-  }));
+  const byReason = [...Map.groupBy(skipped, ({ reason }) => reason)];
+  // An origin may answer with hundreds of statuses: the log names the most frequent.
+  const leftOut = byReason
+    .sort(([, a], [, b]) => b.length - a.length)
+    .slice(0, 20)
+    .map(([reason, those]) => ({
+      reason,
+      count: those.length,
+      examples: those.slice(0, 5).map(({ path }) => path.slice(0, 200)),
+    }));
   logger.info({ leftOut }, 'addresses of the site that are not in its export');
 }
 

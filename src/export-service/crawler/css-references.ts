@@ -2,7 +2,7 @@
 // Works on tokens, so that it sees custom properties and broken rules as a browser's tokenizer does, and never throws.
 
 import { string as cssString, url as cssUrl, tokenize, tokenTypes } from 'css-tree';
-import type { Reference } from './reference.ts';
+import { maxReferences, type Reference } from './reference.ts';
 
 /** A string inside one of these is an address; elsewhere it is text. */
 const addressFunctions = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
@@ -12,7 +12,7 @@ const plainFunctions = new Set(['type', 'format', 'tech', 'layer', 'supports']);
 export function readCssReferences(css: string): readonly Reference[] {
   const found: Reference[] = [];
   const add = (text: string): void => {
-    if (text !== '') found.push({ text, use: 'asset' });
+    if (text !== '' && found.length < maxReferences) found.push({ text, use: 'asset' });
   };
   /** Names of the functions and blocks that are open at this token. */
   const open: string[] = [];

@@ -62,6 +62,8 @@ const maxQueriesPerPath = 4;
 /** Addresses that lead nowhere or elsewhere are part of any site; this many per file are not. */
 const linksPerFile = 4;
 const spareLinks = 1000;
+/** All addresses together: each is kept several times, as key, path and link. */
+const maxAddressLength = 24 * 1024 * 1024;
 const maxLeftOut = 10_000;
 /** Style sheets import, scripts load: what a page needs may be this much deeper than the deepest page. */
 const assetDepth = 16;
@@ -78,6 +80,7 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
   const queriesOf = new Map<string, number>();
   let waiting: Visit[] = [];
   let pageCount = 0;
+  let addressLength = 0;
 
   const leaveOut = (path: string, reason: string): void => {
     if (leftOut.size < maxLeftOut && !leftOut.has(path)) leftOut.set(path, reason);
@@ -129,7 +132,9 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
       outcome: refusal === undefined ? undefined : { kind: 'absent', reason: refusal },
       isTaken: refusal !== undefined,
     };
-    if (visits.size >= limits.maxFiles * linksPerFile + spareLinks) throw tooManyLinks(visits.size, path);
+    addressLength += key.length;
+    const isFull = visits.size >= limits.maxFiles * linksPerFile + spareLinks;
+    if (isFull || addressLength > maxAddressLength) throw tooManyLinks(visits.size, path);
     visits.set(key, visit);
     if (refusal !== undefined) return;
     if (depth > limits.maxDepth + (visit.isPage ? 0 : assetDepth)) throw tooDeep(limits.maxDepth, path);
@@ -183,6 +188,7 @@ export function createFrontier(limits: CrawlLimits, robots: Robots): Frontier {
     for (const path of links.unsafe) leaveOut(path, 'UnsafePath');
     note('OriginSpelledInLinks', links.originSpelled, address.path);
     note('QueriesDropped', links.queriesDropped, address.path);
+    note('PartlyRead', links.isPartial ? 1 : 0, address.path);
   };
 
   return {

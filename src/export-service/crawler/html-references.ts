@@ -4,7 +4,7 @@
 
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import { readCssReferences } from './css-references.ts';
-import type { Reference, ReferenceUse } from './reference.ts';
+import { addReferences, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
 import { wholePage } from './script-references.ts';
 import { readSrcset } from './srcset.ts';
 
@@ -16,6 +16,8 @@ export interface HtmlReferences {
   readonly inlineScripts: readonly string[];
   /** Addresses of scripts and preloads, as written. */
   readonly scriptSources: readonly string[];
+  /** Not read to its end: a tag that no browser would take. */
+  readonly isPartial: boolean;
 }
 
 type Element = Token.TagToken;
@@ -100,34 +102,73 @@ const textModes: Readonly<Record<string, Tokenizer['state']>> = {
   plaintext: TokenizerMode.PLAINTEXT,
 };
 
-export function readHtmlReferences(html: string): HtmlReferences {
+/** A tag is larger than this only to exhaust whoever reads it: each attribute, each letter of a name takes memory. */
+const maxAttributes = 1000;
+const maxNameLength = 4096;
+/** Between two pieces the open tag is looked at. */
+const usualPieceLength = 64 * 1024;
+
+class BoundedTokenizer extends Tokenizer {
+  /** Whether the tag that is open has grown beyond its bounds. */
+  isTagEndless(): boolean {
+    const { currentToken: token, currentAttr } = this;
+    if (token === null || !('attrs' in token)) return false;
+    return (
+      token.attrs.length > maxAttributes ||
+      token.tagName.length > maxNameLength ||
+      currentAttr.name.length > maxNameLength
+    );
+  }
+}
+
+/** Text that comes in many short pieces: one string made of all of them would take forty bytes for each. */
+class Text {
+  #whole = '';
+  #pieces: string[] = [];
+
+  add(piece: string): void {
+    this.#pieces.push(piece);
+    if (this.#pieces.length >= 1024) this.#whole = this.read();
+  }
+
+  read(): string {
+    const whole = this.#whole + this.#pieces.join('');
+    this.#pieces = [];
+    this.#whole = whole;
+    return whole;
+  }
+}
+
+/** @param pieceLength how much is read at a time; it changes nothing of what is found */
+export function readHtmlReferences(html: string, pieceLength = usualPieceLength): HtmlReferences {
   const references: Reference[] = [];
   const inlineScripts: string[] = [];
   const scriptSources: string[] = [];
   let base: string | undefined;
   /** The style or script without `src` that is open, and its text so far. */
-  let open: { readonly tagName: string; text: string } | undefined;
+  let open: { readonly tagName: string; readonly text: Text } | undefined;
   /** SVG and MathML around this place: there, `<style/>` is whole, and CDATA is text. */
   let foreignDepth = 0;
 
   const finish = (): void => {
-    if (open?.tagName === 'style') references.push(...readCssReferences(open.text));
-    else if (open !== undefined) inlineScripts.push(open.text);
+    const text = open?.text.read() ?? '';
+    if (open?.tagName === 'style') addReferences(references, readCssReferences(text));
+    else if (text !== '') inlineScripts.push(text);
     open = undefined;
   };
   const addText = ({ chars }: Token.CharacterToken): void => {
-    if (open !== undefined) open.text += chars;
+    open?.text.add(chars);
   };
   const start = (element: Element): void => {
     const { tagName, selfClosing } = element;
-    references.push(...readElement(element));
+    addReferences(references, readElement(element));
     if (tagName === 'base') base ??= attribute(element, 'href');
     const source = tagName === 'script' ? attribute(element, 'src') : preloadSource(element);
-    if (source !== undefined) scriptSources.push(source);
+    if (source !== undefined && scriptSources.length < maxReferences) scriptSources.push(source);
     if (foreignDepth > 0 && selfClosing) return;
     if (isForeignRoot(tagName) && !selfClosing) foreignDepth += 1;
     const isCode = tagName === 'style' || tagName === 'script';
-    if (isCode && source === undefined) open = { tagName, text: '' };
+    if (isCode && source === undefined) open = { tagName, text: new Text() };
     const mode = isCode || foreignDepth === 0 ? textModes[tagName] : undefined;
     if (mode !== undefined) tokenizer.state = mode;
     tokenizer.inForeignNode = foreignDepth > 0;
@@ -138,7 +179,7 @@ export function readHtmlReferences(html: string): HtmlReferences {
     tokenizer.inForeignNode = foreignDepth > 0;
   };
 
-  const tokenizer = new Tokenizer(
+  const tokenizer = new BoundedTokenizer(
     {},
     {
       onStartTag: start,
@@ -151,9 +192,18 @@ export function readHtmlReferences(html: string): HtmlReferences {
       onEof: finish,
     },
   );
-  tokenizer.write(html, true);
-  references.push(...scriptSources.flatMap(wholePage).map((text) => ({ text, use: 'hint' as const })));
-  return { base, references, inlineScripts, scriptSources };
+  let at = 0;
+  do {
+    tokenizer.write(html.slice(at, at + pieceLength), at + pieceLength >= html.length);
+    at += pieceLength;
+  } while (at < html.length && !tokenizer.isTagEndless());
+  const isPartial = at < html.length;
+  if (isPartial) finish();
+  addReferences(
+    references,
+    scriptSources.flatMap(wholePage).map((text) => ({ text, use: 'hint' })),
+  );
+  return { base, references, inlineScripts, scriptSources, isPartial };
 }
 
 function isForeignRoot(tagName: string): boolean {
@@ -191,7 +241,8 @@ function* readLink(element: Element): Generator<Reference> {
 }
 
 function* readMeta(element: Element): Generator<Reference> {
-  const content = (attribute(element, 'content') ?? '').slice(0, maxMetaLength);
+  // Without what follows the last word: an expression would try every way to divide it.
+  const content = (attribute(element, 'content') ?? '').slice(0, maxMetaLength).trimEnd();
   if (attribute(element, 'http-equiv')?.toLowerCase() === 'refresh') {
     const target = /^\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:"([^"]*)"?|'([^']*)'?|(\S.*))/is.exec(content);
     const text = (target?.[1] ?? target?.[2] ?? target?.[3] ?? '').trim();

@@ -17,10 +17,13 @@ const manifest = z.object({
     .default([]),
 });
 
+/** A manifest is some kilobytes; its objects take ten times as much memory as its text. */
+const maxLength = 1024 * 1024;
+
 export function readManifestReferences(text: string): readonly Reference[] {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = text.length > maxLength ? undefined : JSON.parse(text);
   } catch {
     return [];
   }

@@ -14,6 +14,10 @@ export function payloadOf(pagePath: string): Reference {
 const row = /^([0-9a-f]*):(.*)$/gm;
 const treeName = '/__next._tree.txt';
 const maxSegments = 500;
+/** Nodes of the tree that are looked at: one that names itself as its child has no end. */
+const maxNodes = 10_000;
+/** Rows become objects, ten times as large. The tree of a page is some kilobytes. */
+const maxTreeLength = 1024 * 1024;
 
 /**
  * @param path of the text file
@@ -36,17 +40,22 @@ function hint(text: string): Reference {
 
 /** Paths of all segments, each with its parents', in Next's spelling: `/guide/$d$slug/__PAGE__`. */
 function readSegments(text: string): readonly string[] {
-  const rows = new Map([...text.matchAll(row)].map(([, id = '', value = '']) => [id, parse(value)]));
+  const rows = new Map(
+    [...text.slice(0, maxTreeLength).matchAll(row)].map(([, id = '', value = '']) => [id, parse(value)]),
+  );
   const found: string[] = [];
   const pending: { readonly node: unknown; readonly parent: string }[] = [
     { node: root(rows.get('0')), parent: '' },
   ];
+  let nodes = 0;
   for (let at = pending.pop(); at !== undefined && found.length < maxSegments; at = pending.pop()) {
     const name = segmentName(field(at.node, 's') ?? nameAndType(at.node));
     if (name === undefined) continue;
     const path = name === '' ? at.parent : `${at.parent}/${name}`;
     if (path !== '') found.push(path);
     for (const [slot, node] of slotsOf(at.node, rows)) {
+      nodes += 1;
+      if (nodes > maxNodes) return found.sort();
       pending.push({ node, parent: slot === 'children' ? path : `${path}/@${encode(slot)}` });
     }
   }

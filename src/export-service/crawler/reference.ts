@@ -11,3 +11,14 @@ export interface Reference {
   readonly text: string;
   readonly use: ReferenceUse;
 }
+
+/** References that are taken of one body, at most. A page with more would be larger than any browser shows. */
+export const maxReferences = 200_000;
+
+/** Appends what there is room for. Never by spreading: arguments have a limit of their own, and throw beyond it. */
+export function addReferences(found: Reference[], more: Iterable<Reference>): void {
+  for (const reference of more) {
+    if (found.length >= maxReferences) return;
+    found.push(reference);
+  }
+}

@@ -2,7 +2,7 @@
 // everything found is a hint. Owns: the shapes in which bundlers write such paths.
 // Refuses: guessing at paths that are put together at run time, except by webpack's table and VitePress's rule.
 
-import type { Reference } from './reference.ts';
+import { addReferences, maxReferences, type Reference } from './reference.ts';
 import { readWebpackChunks } from './webpack-chunks.ts';
 
 const extension = '(?:m?js|css|json|wasm|txt|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|mp4|webm)';
@@ -12,19 +12,34 @@ const literal = new RegExp(
   'g',
 );
 
+/** Each path of a script is tried beside each of them. */
+const maxAnchors = 100;
+
 /**
  * @param anchors paths of the scripts that this one belongs with (its own, or those of its page): a literal
  *   `assets/x.js` in `/docs/assets/app.js` means `/docs/assets/x.js`, because bundlers leave the base out
  */
 export function readScriptReferences(script: string, anchors: readonly string[]): readonly Reference[] {
   const found = new Set<string>();
-  for (const match of script.matchAll(literal)) {
-    const text = match[1] ?? '';
-    if (/^(?:\/|\.\.?\/)/.test(text)) found.add(text);
-    else for (const path of anchored(text, anchors)) found.add(path);
+  for (const path of readPaths(script, anchors.slice(0, maxAnchors))) {
+    found.add(path);
+    if (found.size >= maxReferences) break;
   }
-  for (const chunk of readWebpackChunks(script)) for (const path of anchored(chunk, anchors)) found.add(path);
-  return [...found].flatMap((text) => [text, ...wholePage(text)]).map((text) => ({ text, use: 'hint' }));
+  const hints: Reference[] = [];
+  for (const path of found) addReferences(hints, [path, ...wholePage(path)].map(asHint));
+  return hints;
+}
+
+function asHint(text: string): Reference {
+  return { text, use: 'hint' };
+}
+
+function* readPaths(script: string, anchors: readonly string[]): Generator<string> {
+  for (const [, text = ''] of script.matchAll(literal)) {
+    if (/^(?:\/|\.\.?\/)/.test(text)) yield text;
+    else yield* anchored(text, anchors);
+  }
+  for (const chunk of readWebpackChunks(script)) yield* anchored(chunk, anchors);
 }
 
 function anchored(text: string, anchors: readonly string[]): readonly string[] {

@@ -37,6 +37,8 @@ const maxSegments = 63;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const unsafeCharacter = /[/\\\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
 const maxNameLength = 200;
+/** Of a reference as written. Servers take no more of an address, and each is kept for the whole crawl. */
+const maxReferenceLength = 8192;
 
 export function createScope(domain: string, origin: URL): SiteScope {
   return {
@@ -60,6 +62,7 @@ export function publicUrl(scope: SiteScope, address: Address): string {
 export function locate(scope: SiteScope, reference: string, base: URL): Located {
   const text = reference.trim();
   if (text === '' || text.startsWith('#')) return nowhere;
+  if (text.length > maxReferenceLength) return tooLong(text);
   const url = URL.parse(text, base.href);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return nowhere;
   const path = sitePath(scope, url);
@@ -70,6 +73,13 @@ export function locate(scope: SiteScope, reference: string, base: URL): Located 
   return canonical === undefined
     ? { where: 'unsafe', path: path.slice(0, maxNameLength) }
     : { where: 'inside', address: { path: canonical, query: url.search }, fragment: url.hash };
+}
+
+/** A picture may be written out as `data:`, however large. */
+function tooLong(text: string): Located {
+  const head = /^[^?#]*/.exec(text.slice(0, maxNameLength))?.[0] ?? '';
+  const isElsewhere = /^[a-z][\w+.-]*:/i.test(head) && !/^https?:/i.test(head);
+  return isElsewhere ? nowhere : { where: 'unsafe', path: head };
 }
 
 function sitePath({ domain, originHost, prefix }: SiteScope, url: URL): string | undefined {

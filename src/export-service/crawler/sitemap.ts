@@ -2,6 +2,7 @@
 // in Markdown. Both are hints at pages that no link leads to. Owns: reading them; never throws on any bytes.
 
 import { gunzipSync } from 'node:zlib';
+import { maxReferences } from './reference.ts';
 
 export interface Sitemap {
   /** Addresses as written, in order. */
@@ -12,55 +13,97 @@ export interface Sitemap {
 
 /** Far above what any browser takes. */
 const maxUrlLength = 8192;
+const maxTagLength = 4096 + maxUrlLength;
 const empty: Sitemap = { pages: [], sitemaps: [] };
 /** sitemaps.org: a sitemap is at most 50 MB, uncompressed. */
-const maxBytes = 50 * 1024 * 1024;
+export const maxSitemapBytes = 50 * 1024 * 1024;
 
 /** Reads what `/sitemap.xml` or a `Sitemap:` line led to; gzip by its magic bytes, never by its name. */
 export function readSitemap(bytes: Uint8Array): Sitemap {
   const plain = unzip(bytes);
   if (plain === undefined) return empty;
-  const text = withoutComments(new TextDecoder().decode(plain));
-  if (!text.includes('<')) return { pages: text.split(/\s+/).filter(isAbsolute), sitemaps: [] };
-  const locations = text
-    .split(/<(?:\w+:)?loc\s*>/i)
-    .slice(1)
-    .map((part) => decodeXml(part.slice(0, Math.max(0, part.indexOf('</')))));
-  if (/<(?:\w+:)?sitemapindex[\s>]/i.test(text)) return { pages: [], sitemaps: present(locations) };
+  const text = new TextDecoder().decode(plain);
+  if (!text.includes('<')) return { pages: take(readLines(text)), sitemaps: [] };
+  const locations: string[] = [];
   // Translations of a page stand beside it: <xhtml:link rel="alternate" href="…"/>.
-  const alternates = text
-    .split(/<xhtml:link\s/i)
-    .slice(1)
-    .map((part) => /^[^>]{0,4096}?\bhref\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(part))
-    .map((match) => decodeXml(match?.[1] ?? match?.[2] ?? ''));
-  return { pages: present([...locations, ...alternates]), sitemaps: [] };
+  const alternates: string[] = [];
+  let isIndex = false;
+  for (const { kind, content } of readTags(text)) {
+    if (kind === 'sitemapindex') isIndex = true;
+    else if (content !== '' && locations.length + alternates.length < maxReferences) {
+      (kind === 'loc' ? locations : alternates).push(content);
+    }
+  }
+  if (isIndex) return { pages: [], sitemaps: locations };
+  return { pages: [...locations, ...alternates], sitemaps: [] };
+}
+
+/** A comment, or one of the three tags that say something. */
+const mark = /<(?:(!--)|(?:\w+:)?(loc)\s*>|(xhtml:link)\s|(?:\w+:)?(sitemapindex)[\s>])/gi;
+
+interface Tag {
+  readonly kind: 'loc' | 'link' | 'sitemapindex';
+  readonly content: string;
+}
+
+/** In one pass, from mark to mark: what never ends is looked for once. */
+function* readTags(text: string): Generator<Tag> {
+  const marks = new RegExp(mark);
+  // None of them reads past the next mark: so many marks, so much text between them.
+  const inLocation = /([^<]*(?:<!\[CDATA\[[^<]*)?)<\//y;
+  const inTag = /[^<>]*/y;
+  for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
+    const [, comment, location, link] = match;
+    if (comment !== undefined) {
+      const end = text.indexOf('-->', marks.lastIndex);
+      if (end < 0) return;
+      marks.lastIndex = end + 3;
+    } else if (location !== undefined) {
+      inLocation.lastIndex = marks.lastIndex;
+      yield { kind: 'loc', content: decodeXml(inLocation.exec(text)?.[1] ?? '') };
+    } else if (link !== undefined) {
+      inTag.lastIndex = marks.lastIndex;
+      yield { kind: 'link', content: readAlternate(inTag.exec(text)?.[0] ?? '') };
+    } else {
+      yield { kind: 'sitemapindex', content: '' };
+    }
+  }
+}
+
+function readAlternate(content: string): string {
+  const match = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(content.slice(0, maxTagLength));
+  return decodeXml(match?.[1] ?? match?.[2] ?? '');
+}
+
+function* readLines(text: string): Generator<string> {
+  for (const [line] of text.matchAll(/\S+/g)) if (isAbsolute(line)) yield line;
+}
+
+function take(texts: Iterable<string>): readonly string[] {
+  const taken: string[] = [];
+  for (const text of texts) {
+    if (taken.length >= maxReferences) break;
+    taken.push(text);
+  }
+  return taken;
 }
 
 /** Addresses of the Markdown links of an llms.txt. */
 export function readLlmsText(text: string): readonly string[] {
-  return [...text.matchAll(/\]\(\s*<?([^\s)>]{1,2000})/g)].map((match) => match[1] ?? '');
+  return take(readMarkdownLinks(text));
+}
+
+function* readMarkdownLinks(text: string): Generator<string> {
+  for (const [, address = ''] of text.matchAll(/\]\(\s*<?([^\s)>]{1,2000})/g)) yield address;
 }
 
 function unzip(bytes: Uint8Array): Uint8Array | undefined {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
-    return gunzipSync(bytes, { maxOutputLength: maxBytes });
+    return gunzipSync(bytes, { maxOutputLength: maxSitemapBytes });
   } catch {
     return undefined;
   }
-}
-
-/** Splits, where a lazy regular expression would read to the end again for each comment that never ends. */
-function withoutComments(text: string): string {
-  const [head = '', ...rest] = text.split('<!--');
-  return [
-    head,
-    ...rest.map((part) => (part.includes('-->') ? part.slice(part.indexOf('-->') + 3) : '')),
-  ].join('');
-}
-
-function present(texts: readonly string[]): readonly string[] {
-  return texts.filter((text) => text !== '');
 }
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };

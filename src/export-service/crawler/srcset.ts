@@ -1,19 +1,16 @@
 // The `srcset` and `imagesrcset` attributes: a list of image addresses, each with a width or density.
 // Owns: the split by the HTML standard's algorithm, under which a comma may be part of an address.
+// Goes through the text by position: a rest that is cut off anew for each address would be copied each time.
 
 /** The addresses of a srcset, in order (HTML standard, "parse a srcset attribute"; descriptors are not judged). */
-export function readSrcset(text: string): readonly string[] {
-  const urls: string[] = [];
-  let rest = text;
-  for (;;) {
-    rest = rest.replace(/^[\s,]+/, '');
-    const url = /^\S+/.exec(rest)?.[0];
-    if (url === undefined) return urls;
-    rest = rest.slice(url.length);
+export function* readSrcset(text: string): Generator<string> {
+  const word = /[^\s,]\S*/g;
+  for (let match = word.exec(text); match !== null; match = word.exec(text)) {
+    const [url] = match;
     const bare = withoutCommas(url);
-    if (bare !== '') urls.push(bare);
+    yield bare;
     // An address that ends in a comma has no descriptors; otherwise they run to a comma outside parentheses.
-    if (bare.length === url.length) rest = rest.slice(descriptorsLength(rest));
+    if (bare.length === url.length) word.lastIndex = descriptorsEnd(text, word.lastIndex);
   }
 }
 
@@ -23,9 +20,9 @@ function withoutCommas(url: string): string {
   return url.slice(0, end);
 }
 
-function descriptorsLength(text: string): number {
+function descriptorsEnd(text: string, start: number): number {
   let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
+  for (let at = start; at < text.length; at += 1) {
     const char = text[at];
     if (char === '(') depth += 1;
     else if (char === ')' && depth > 0) depth -= 1;

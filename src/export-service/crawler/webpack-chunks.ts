@@ -11,17 +11,17 @@ const expression = new RegExp(
 const entry = /(?:"([^"]{1,200})"|([\w$]{1,200})):"([^"]{1,200})"/g;
 
 /** @returns paths as the runtime builds them: without the public path in front */
-export function readWebpackChunks(script: string): readonly string[] {
-  return [...script.matchAll(expression)].flatMap(
-    ([, folder = '', names = '', separator = '', hashes = '', suffix = '']) => {
-      const nameOf = readTable(names);
-      return [...readTable(hashes)].map(([id, hash]) =>
-        separator === ''
-          ? `${folder}${hash}${suffix}`
-          : `${folder}${nameOf.get(id) ?? id}${separator}${hash}${suffix}`,
-      );
-    },
-  );
+export function* readWebpackChunks(script: string): Generator<string> {
+  for (const [, folder = '', names = '', separator = '', hashes = '', suffix = ''] of script.matchAll(
+    expression,
+  )) {
+    const nameOf = readTable(names);
+    for (const [id, hash] of readTable(hashes)) {
+      yield separator === ''
+        ? `${folder}${hash}${suffix}`
+        : `${folder}${nameOf.get(id) ?? id}${separator}${hash}${suffix}`;
+    }
+  }
 }
 
 function readTable(text: string): ReadonlyMap<string, string> {

@@ -21,7 +21,7 @@ function link(text: string, use: ReferenceUse): BodyLink {
 }
 
 function linksTo(...links: readonly BodyLink[]): BodyLinks {
-  return { links, external: [], unsafe: [], originSpelled: 0, queriesDropped: 0 };
+  return { links, external: [], unsafe: [], originSpelled: 0, queriesDropped: 0, isPartial: false };
 }
 
 const stored = (content: string, isDocument: boolean, ...links: readonly BodyLink[]): Outcome => ({

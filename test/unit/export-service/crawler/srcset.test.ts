@@ -20,7 +20,7 @@ const rows: readonly (readonly [string, string, readonly string[]])[] = [
   ['line breaks', '\n a.png 1x,\n\tb.png 2x\n', ['a.png', 'b.png']],
 ];
 for (const [name, text, expected] of rows) {
-  test(`srcset: ${name}`, () => assert.deepEqual(readSrcset(text), expected));
+  test(`srcset: ${name}`, () => assert.deepEqual([...readSrcset(text)], expected));
 }
 
 test('any text gives addresses without white space and without commas at their ends', () => {

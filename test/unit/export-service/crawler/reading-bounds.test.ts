@@ -1,0 +1,159 @@
+// What is read of one body has bounds, in bytes, references and steps, and each kind keeps them: a body beyond them gives
+// what was read until then, says so, and takes nothing of the crawl with it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import {
+  type BodyKind,
+  type BodyLinks,
+  readableBytes,
+  readLinks,
+} from '../../../../src/export-service/crawler/body-links.ts';
+import { readHtmlReferences } from '../../../../src/export-service/crawler/html-references.ts';
+import { readPayload } from '../../../../src/export-service/crawler/next-payload.ts';
+import { maxReferences } from '../../../../src/export-service/crawler/reference.ts';
+import { createScope, locate } from '../../../../src/export-service/crawler/site-scope.ts';
+import { readSitemap } from '../../../../src/export-service/crawler/sitemap.ts';
+import { runToItsEnd } from '../../../support/watchdog.ts';
+import { crawl, pages, serveSite } from './site-server.ts';
+
+const scope = createScope('docs.example.com', new URL('http://127.0.0.1:4000/'));
+
+function read(kind: BodyKind, body: string | Uint8Array): BodyLinks {
+  return readLinks(scope, { path: '/x', query: '' }, kind, '', Buffer.from(body), new Map());
+}
+const many = (piece: string, count: number): string => piece.repeat(count);
+const beyond = maxReferences + 50_000;
+
+const crowds: readonly (readonly [string, BodyKind, string])[] = [
+  ['a page with too many links', 'document', many('<a href=/a>', beyond)],
+  ['a page with one srcset of too many', 'document', `<img srcset="${many('a 1x,', beyond)}">`],
+  ['a page with too many styles', 'document', many('<b style="c:url(a)">', beyond)],
+  ['a page with one style of too many', 'document', `<style>${many('url(a) ', beyond)}</style>`],
+  ['a style sheet with too many addresses', 'style', many('url(a) ', beyond)],
+  ['a sitemap with too many pages', 'sitemap', many('<loc>/a</loc>', beyond)],
+  ['a sitemap with too many lines', 'sitemap', many('http://127.0.0.1:4000/a\n', beyond)],
+  ['contents with too many links', 'contents', many('[](/a)', beyond)],
+];
+for (const [name, kind, body] of crowds) {
+  test(`${name} is read in part, and says so`, () => {
+    const { links, isPartial } = read(kind, body);
+    assert.equal(links.length, 1);
+    assert.equal(isPartial, true);
+    assert.equal(read(kind, body.slice(0, 20_000)).isPartial, false);
+  });
+}
+
+test('scripts name no more paths than are taken', () => {
+  const paths = Array.from({ length: beyond }, (_, at) => `"/${at}.js",`).join('');
+  const script = read('script', paths);
+  assert.deepEqual([script.links.length, script.isPartial], [maxReferences, true]);
+  const inline = read('document', `<script>${paths}</script>`);
+  assert.deepEqual([inline.links.length, inline.isPartial], [maxReferences, true]);
+});
+
+test('the paths of a script are tried beside a bounded number of scripts', () => {
+  const scripts = Array.from({ length: 5000 }, (_, at) => `<script src=/${at}/a/b.js></script>`).join('');
+  const paths = Array.from({ length: 5000 }, (_, at) => `"a/${at}.js",`).join('');
+  const { links } = read('document', `${scripts}<script>${paths}</script>`);
+  assert.ok(links.length <= maxReferences);
+});
+
+for (const kind of ['document', 'style', 'script', 'contents', 'sitemap'] as const) {
+  test(`of a large ${kind} the beginning is read, and no byte behind it`, () => {
+    const link = { document: '<a href=/a>', style: 'url(/a)', script: '"/a.js"', contents: '[](/a)' };
+    const text = kind === 'sitemap' ? '<loc>/a</loc>' : link[kind];
+    const body = Buffer.alloc(readableBytes(kind) + 2 * text.length, ' ');
+    body.write(text, body.length - text.length);
+    assert.deepEqual(read(kind, body).links, []);
+    body.write(text, 0);
+    const { links, isPartial } = read(kind, body);
+    assert.deepEqual([links.length, isPartial], [1, true]);
+  });
+}
+
+for (const [name, endless] of [
+  ['attributes', Array.from({ length: 100_000 }, (_, at) => ` x${at}`).join('')],
+  ['letters in its name', many('x', 200_000)],
+  ['letters in the name of an attribute', ` ${many('x', 200_000)}`],
+] as const) {
+  test(`a page is read to a tag of too many ${name}`, () => {
+    const { references, isPartial } = readHtmlReferences(`<a href=/a><a${endless}><a href=/b>`);
+    assert.deepEqual([references.map(({ text }) => text), isPartial], [['/a'], true]);
+  });
+}
+
+test('a page gives the same in pieces of any length', () => {
+  const part = fc.constantFrom(
+    '<a href="/a&amp;b">',
+    '<script>"/x/y.js"</script>',
+    '<script src=/s.js>',
+    '<style>a{b:url(c.png)}',
+    '</style>',
+    '<!-- <a href=/no> -->',
+    '<svg><a xlink:href=/v/>',
+    '<![CDATA[ <a> ]]>',
+    '</svg>',
+    '<base href=/b/>',
+    '<textarea><a href=/t></textarea>',
+    '\r\n',
+    '&notit;',
+    '\u{1f600}',
+    '<img srcset="a 1x, b 2x"',
+    "'",
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), fc.integer({ min: 1, max: 20 }), (parts, pieceLength) => {
+      const html = parts.join('');
+      assert.deepEqual(readHtmlReferences(html, pieceLength), readHtmlReferences(html));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a refresh of white space alone is divided in one way', () => {
+  const page = many(`<meta http-equiv=refresh content="1${many(' ', 4000)}">`, 1000);
+  assert.doesNotThrow(() => runToItsEnd(() => void readHtmlReferences(page)));
+});
+
+test('a tree of Next.js whose node is its own child has an end', () => {
+  const text = '0:{"tree":{"s":"","c":"$1"}}\n1:[["children",{"s":"","c":"$1"}]]\n';
+  assert.doesNotThrow(() => runToItsEnd(() => void readPayload('/a/__next._tree.txt', text)));
+});
+
+test('a tree of Next.js whose nodes all have all nodes has an end', () => {
+  const children = Array.from({ length: 2000 }, () => '["children",{"s":"","c":"$1"}]').join(',');
+  const text = `0:{"tree":{"s":"","c":"$1"}}\n1:[${children}]\n`;
+  assert.doesNotThrow(() => runToItsEnd(() => void readPayload('/a/__next._tree.txt', text)));
+});
+
+test('a sitemap of kilobytes that unpacks to megabytes of tags costs one pass', () => {
+  for (const tag of ['<loc>', '<xhtml:link ', '<xhtml:link href="', '<loc><![CDATA[', '<!---->']) {
+    const bomb = gzipSync(many(tag, Math.floor((8 * 1024 * 1024) / tag.length)), { level: 1 });
+    assert.doesNotThrow(() => runToItsEnd(() => void readSitemap(bomb)), tag);
+  }
+});
+
+test('a reference that no server would take is unsafe, and a large data: leads nowhere', () => {
+  const base = new URL('http://127.0.0.1:4000/');
+  const long = many('a', 9000);
+  assert.deepEqual(locate(scope, `/b?${long}`, base), { where: 'unsafe', path: '/b' });
+  assert.deepEqual(locate(scope, `data:image/png;base64,${long}`, base), { where: 'nowhere' });
+  assert.equal(locate(scope, `/${many('a/', 400)}`, base).where, 'unsafe');
+});
+
+test('a page that is read in part is in the bundle as it is, and in the notes', async (t) => {
+  const large = `<a href="/a">${many('<i title="x">', 700_000)}<a href="/b">`;
+  const { origin } = await serveSite(t, pages({ '/': large, '/a': 'a', '/b': 'b' }));
+  const { files, notes } = await crawl(t, origin);
+  assert.deepEqual(
+    files.map(({ path, sizeBytes }) => [path, sizeBytes]),
+    [
+      ['a.html', 1],
+      ['index.html', large.length],
+    ],
+  );
+  assert.deepEqual(notes, [{ code: 'PartlyRead', count: 1, example: '/' }]);
+});

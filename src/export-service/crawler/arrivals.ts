@@ -1,10 +1,10 @@
-// What has arrived so far, in whatever order: for progress, and for the limits that must end a crawl in the middle
-// of a wave. Decides nothing about the site; that is the frontier's, when the wave is settled.
+// What has arrived so far, in whatever order: for progress, and for the limit on pages, which must end a crawl in the
+// middle of a wave. Decides nothing about the site; that is the frontier's, when the wave is settled.
 // Refuses: progress from too little. A home page alone is all that is known, and nothing of the site.
 
 import { documentPath } from './bundle-path.ts';
 import type { CrawlLimits, CrawlProgress } from './contract.ts';
-import { tooManyBytes, tooManyPages } from './crawl-error.ts';
+import { tooManyPages } from './crawl-error.ts';
 import { type Frontier, isNotFoundPage, type Outcome, type Visit } from './frontier.ts';
 
 /** What fewer pages lead to says little of the rest of a site: they are reported when all of them are there. */
@@ -12,21 +12,18 @@ const tellingPages = 8;
 
 export interface Arrivals {
   startWave(wave: readonly Visit[]): void;
-  /** Before the body is kept. @throws {CrawlError} TooManyBytes */
-  addBytes(sizeBytes: number): void;
   /** @throws {CrawlError} TooManyPages */
   finish(visit: Visit, outcome: Outcome): void;
 }
 
 export function createArrivals(
-  limits: Pick<CrawlLimits, 'maxBytes' | 'maxPages'>,
+  limits: Pick<CrawlLimits, 'maxPages'>,
   frontier: Frontier,
   onProgress: (progress: CrawlProgress) => void,
 ): Arrivals {
   const pages = new Set<string>();
   /** Paths of pages that this wave's bodies lead to and the frontier has not heard of yet. */
   const ahead = new Set<string>();
-  let sizeBytes = 0;
   let wavePages = 0;
   let openPages = 0;
   let openSitemaps = 0;
@@ -47,10 +44,6 @@ export function createArrivals(
       isSitemapAhead = false;
       ahead.clear();
       report();
-    },
-    addBytes: (size) => {
-      sizeBytes += size;
-      if (sizeBytes > limits.maxBytes) throw tooManyBytes(limits.maxBytes);
     },
     finish: (visit, outcome) => {
       if (visit.isPage) openPages -= 1;

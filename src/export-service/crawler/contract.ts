@@ -53,8 +53,8 @@ export interface CrawledFile {
   readonly sizeBytes: number;
   /** SHA-256 of the bytes, lower-case hex. */
   readonly sha256: string;
-  /** The bytes, from the spool directory. @throws {CrawlError} SpoolFailed */
-  read(): Promise<Uint8Array>;
+  /** The bytes in pieces, from the spool directory. @throws {CrawlError} SpoolFailed */
+  read(): AsyncIterable<Uint8Array>;
 }
 
 export interface SkippedUrl {

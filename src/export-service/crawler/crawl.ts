@@ -3,9 +3,9 @@
 // retries, and what is past a limit, ends the crawl with a CrawlError; only dead links are left out, by name.
 // Invariant: the same content gives the same files, whatever the order in which answers arrive.
 
-import { type Arrivals, createArrivals } from './arrivals.ts';
+import { createArrivals } from './arrivals.ts';
 import { assembleSite } from './assembly.ts';
-import { bodyKind, type LinkPool, readLinks } from './body-links.ts';
+import { bodyKind, type LinkPool, noLinks, readableBytes, readLinks } from './body-links.ts';
 import type { CrawlEdge, CrawlRequest, CrawlResult } from './contract.ts';
 import { CrawlError, crawlTimedOut } from './crawl-error.ts';
 import { createFrontier, type Frontier, type Outcome, type Visit } from './frontier.ts';
@@ -35,7 +35,7 @@ export {
 export async function crawlSite(request: CrawlRequest, edge: CrawlEdge): Promise<CrawlResult> {
   const { limits } = request;
   const scope = createScope(request.domain, request.origin);
-  const spool = createSpool(request.spoolDirectory);
+  const spool = createSpool(request.spoolDirectory, limits.maxBytes);
   const fetcher = createOriginFetcher(scope, limits, request.isOriginConsented, edge.clock);
   // One that fails ends the others; the deadline ends all.
   const failed = new AbortController();
@@ -45,7 +45,7 @@ export async function crawlSite(request: CrawlRequest, edge: CrawlEdge): Promise
     const frontier = createFrontier(limits, robots);
     addSeeds(scope, frontier, robots);
     const arrivals = createArrivals(limits, frontier, edge.onProgress);
-    const context: VisitContext = { scope, fetcher, spool, arrivals, pool: new Map(), signal };
+    const context: VisitContext = { scope, fetcher, spool, pool: new Map(), signal };
     for (let wave = frontier.nextWave(); wave.length > 0; wave = frontier.nextWave()) {
       edge.logger.debug({ domain: request.domain, addresses: wave.length }, 'crawling a wave');
       arrivals.startWave(wave);
@@ -71,18 +71,29 @@ async function fetchRobots(scope: SiteScope, fetcher: OriginFetcher, signal: Abo
   let address: Address = { path: '/robots.txt', query: '' };
   // RFC 9309 §2.3.1.2: at least five redirects are followed; here, on the site only.
   for (let hops = 0; hops <= 5; hops += 1) {
-    const answer = await fetcher.get(address, signal);
+    const answer = await fetcher.get(address, signal, takeRobots);
     if (answer.kind === 'absent') break;
     if (answer.kind === 'body') {
       const isText = bodyKind(answer.contentType, address.path) !== 'document';
-      const head = answer.bytes.subarray(0, maxRobotsBytes);
-      return readRobots(scope, isText ? new TextDecoder().decode(head) : '');
+      return readRobots(scope, isText ? new TextDecoder().decode(answer.body) : '');
     }
     const located = locate(scope, answer.location, originUrl(scope, address));
     if (located.where !== 'inside') break;
     address = located.address;
   }
   return readRobots(scope, '');
+}
+
+/** What is beyond the bound is not even waited for. */
+async function takeRobots(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const taken: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    taken.push(chunk);
+    size += chunk.byteLength;
+    if (size >= maxRobotsBytes) break;
+  }
+  return Buffer.concat(taken).subarray(0, maxRobotsBytes);
 }
 
 /** Files that a site has by convention and that nothing need link to. */
@@ -109,15 +120,14 @@ interface VisitContext {
   readonly scope: SiteScope;
   readonly fetcher: OriginFetcher;
   readonly spool: Spool;
-  readonly arrivals: Arrivals;
   readonly pool: LinkPool;
   readonly signal: AbortSignal;
 }
 
 async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome> {
-  const { scope, fetcher, spool, arrivals, pool, signal } = context;
+  const { scope, fetcher, spool, pool, signal } = context;
   const { address } = visit;
-  const answer = await fetcher.get(address, signal).catch((error: unknown): Answer => {
+  const answer = await fetcher.get(address, signal, spool.take).catch((error: unknown): Answer<never> => {
     if (isGuess(visit) && error instanceof CrawlError && error.code === 'OriginFailed') {
       return { kind: 'absent', reason: 'OriginFailed' };
     }
@@ -132,10 +142,13 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
   }
   const kind = bodyKind(answer.contentType, address.path);
   const isDocument = kind === 'document';
-  arrivals.addBytes(answer.bytes.byteLength);
   const role = isDocument ? kind : visit.isSitemap ? 'sitemap' : isContents(address) ? 'contents' : kind;
-  const links = readLinks(scope, address, role, answer.contentType, answer.bytes, pool);
-  return { kind: 'stored', body: await spool.put(answer.bytes), isDocument, links };
+  const { bytes, ...body } = answer.body;
+  if (role === 'other') return { kind: 'stored', body, isDocument, links: noLinks };
+  // A byte more than is read says that there is more.
+  const head = bytes ?? spool.head(body, readableBytes(role) + 1);
+  const links = readLinks(scope, address, role, answer.contentType, head, pool);
+  return { kind: 'stored', body, isDocument, links };
 }
 
 /** Nothing on the site says that this file exists: an origin that fails at it fails at nothing of the site. */

@@ -4,7 +4,13 @@
 
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { guardedLookup, InternalAddressError, isInternalHost } from '../../runtime/guarded-lookup.ts';
@@ -15,18 +21,24 @@ import type { CrawlLimits } from './contract.ts';
 import { CrawlError } from './crawl-error.ts';
 import { type Address, originUrl, type SiteScope } from './site-scope.ts';
 
-export type Answer =
-  | { readonly kind: 'body'; readonly contentType: string; readonly bytes: Uint8Array }
+export type Answer<T> =
+  /** `body` is what was made of its chunks. */
+  | { readonly kind: 'body'; readonly contentType: string; readonly body: T }
   /** `location` as received. */
   | { readonly kind: 'redirect'; readonly location: string }
   /** Nothing there, and another try would give the same. */
   | { readonly kind: 'absent'; readonly reason: string };
 
 export interface OriginFetcher {
-  /** @throws {CrawlError} OriginUnreachable, OriginFailed, FileTooLarge; or the signal's reason */
-  get(address: Address, signal: AbortSignal): Promise<Answer>;
+  /**
+   * @param take is given the decoded body as it comes, and again from its beginning where a try has failed in the middle
+   * @throws {CrawlError} OriginUnreachable, OriginFailed, FileTooLarge, and those of `take`; or the signal's reason
+   */
+  get<T>(address: Address, signal: AbortSignal, take: Take<T>): Promise<Answer<T>>;
   close(): Promise<void>;
 }
+
+export type Take<T> = (chunks: AsyncIterable<Uint8Array>) => Promise<T>;
 
 /** Worth another try: what failed, and how long the origin asks us to wait. */
 interface Failure {
@@ -60,7 +72,11 @@ export function createOriginFetcher(
   /** On the monotonic clock: a Retry-After holds for all requests to this origin. */
   let notBefore = 0;
 
-  const attempt = async (address: Address, signal: AbortSignal): Promise<Answer | Failure> => {
+  const attempt = async <T>(
+    address: Address,
+    signal: AbortSignal,
+    take: Take<T>,
+  ): Promise<Answer<T> | Failure> => {
     const deadline = clock.deadline(limits.requestTimeoutMs, signal);
     try {
       const { pathname, search } = originUrl(scope, address);
@@ -71,7 +87,7 @@ export function createOriginFetcher(
         signal: deadline,
       });
       hasAnswered = true;
-      return await readAnswer(response, limits.maxFileBytes, address, clock.now());
+      return await readAnswer(response, limits.maxFileBytes, address, clock.now(), take);
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof CrawlError) throw cause;
@@ -82,12 +98,12 @@ export function createOriginFetcher(
   };
 
   return {
-    get: async (address, signal) => {
+    get: async (address, signal, take) => {
       for (let tried = 1; ; tried += 1) {
         signal.throwIfAborted();
         const heldBackMs = notBefore - clock.monotonic();
         if (heldBackMs > 0) await clock.after(heldBackMs, signal);
-        const answer = await attempt(address, signal);
+        const answer = await attempt(address, signal, take);
         if (answer.kind !== 'failure') return answer;
         if (tried === attempts) throw originError(scope, address, answer, hasAnswered);
         const backoffMs = firstWaitMs * 2 ** (tried - 1);
@@ -130,19 +146,20 @@ function originError(
       );
 }
 
-async function readAnswer(
+async function readAnswer<T>(
   response: Dispatcher.ResponseData,
   maxFileBytes: number,
   address: Address,
   now: number,
-): Promise<Answer | Failure> {
+  take: Take<T>,
+): Promise<Answer<T> | Failure> {
   const { statusCode, headers } = response;
   if (statusCode === 200 || statusCode === 203) {
     const coding = header(headers, 'content-encoding').toLowerCase();
     const decoders = decodersOf(coding);
     if (decoders === undefined) return drop(response, { kind: 'absent', reason: 'UnknownEncoding' });
-    const bytes = await readBody(response.body, decoders, maxFileBytes, address);
-    return { kind: 'body', contentType: header(headers, 'content-type'), bytes };
+    const body = await take(readBody(response.body, decoders, maxFileBytes, address));
+    return { kind: 'body', contentType: header(headers, 'content-type'), body };
   }
   const location = header(headers, 'location');
   if ([301, 302, 303, 307, 308].includes(statusCode) && location !== '') {
@@ -168,6 +185,11 @@ async function drop<T>({ body }: Dispatcher.ResponseData, answer: T): Promise<T>
 
 type Decoder = ReturnType<typeof createGunzip> | ReturnType<typeof createBrotliDecompress>;
 
+/** Each takes a window of memory of its own; no server codes a body more often. */
+const maxCodings = 2;
+/** RFC 8878 §3.1.1.1.2: 8 MB are to be supported, and no more have to be. */
+const zstdParameters = { [constants.ZSTD_d_windowLogMax]: 23 };
+
 /** In the order in which they are undone. Undefined for a coding nobody asked for and we cannot undo. */
 function decodersOf(coding: string): readonly Decoder[] | undefined {
   const decoders = coding
@@ -178,32 +200,30 @@ function decodersOf(coding: string): readonly Decoder[] | undefined {
       if (name === 'gzip' || name === 'x-gzip') return createGunzip();
       if (name === 'br') return createBrotliDecompress();
       if (name === 'deflate') return createInflate();
-      return name === 'zstd' ? createZstdDecompress() : undefined;
+      return name === 'zstd' ? createZstdDecompress({ params: zstdParameters }) : undefined;
     });
   const known = decoders.filter((decoder) => decoder !== undefined);
-  return known.length === decoders.length ? known.toReversed() : undefined;
+  return known.length === decoders.length && known.length <= maxCodings ? known.toReversed() : undefined;
 }
 
-async function readBody(
+async function* readBody(
   body: Dispatcher.ResponseData['body'],
   decoders: readonly Decoder[],
   maxBytes: number,
   address: Address,
-): Promise<Uint8Array> {
+): AsyncGenerator<Uint8Array> {
   const source: Readable = decoders.at(-1) ?? body;
   const fed = decoders.length === 0 ? undefined : pipeline([body, ...decoders]);
   // Reported by reading the last of them; awaited below all the same.
   fed?.catch(() => {});
-  const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of source) {
     if (!(chunk instanceof Uint8Array)) continue;
     size += chunk.byteLength;
     if (size > maxBytes) throw tooLarge(address, maxBytes);
-    chunks.push(chunk);
+    yield chunk;
   }
   await fed;
-  return Buffer.concat(chunks, size);
 }
 
 function tooLarge(address: Address, maxBytes: number): CrawlError {

@@ -3,6 +3,7 @@
 // only when the whole archive is on the disk.
 
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { constants, type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
@@ -87,20 +88,31 @@ async function fillTar(tar: Pack, files: readonly CrawledFile[], signal: AbortSi
   const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   for (const file of sorted) {
     signal.throwIfAborted();
-    const bytes = await file.read();
-    await addEntry(tar, file.path, bytes);
+    await addEntry(tar, file, signal);
   }
   tar.finalize();
 }
 
-function addEntry(tar: Pack, name: string, bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const header = { name, size: bytes.byteLength, mode: 0o644, mtime: new Date(0), uid: 0, gid: 0 };
-    const entry = tar.entry({ ...header, uname: '', gname: '' }, (error) =>
-      error ? reject(error) : resolve(),
-    );
-    entry.end(bytes);
-  });
+async function addEntry(
+  tar: Pack,
+  { path: name, sizeBytes: size, read }: CrawledFile,
+  signal: AbortSignal,
+): Promise<void> {
+  const header = { name, size, mode: 0o644, mtime: new Date(0), uid: 0, gid: 0 };
+  const { promise: packed, resolve, reject } = Promise.withResolvers<void>();
+  const entry = tar.entry({ ...header, uname: '', gname: '' }, (error) =>
+    error ? reject(error) : resolve(),
+  );
+  // Awaited below, but not where the file itself fails: then whoever asked for the pack destroys it, entry included.
+  packed.catch(() => {});
+  entry.on('error', () => {});
+  for await (const chunk of read()) {
+    signal.throwIfAborted();
+    if (!entry.write(chunk)) await Promise.race([once(entry, 'drain'), packed]);
+  }
+  // The types of the package take `end` for one that needs an argument.
+  entry.end(undefined);
+  await packed;
 }
 
 /** gzip with a header of our own: zlib's names the system it runs on. */

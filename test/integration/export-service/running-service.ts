@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after } from 'node:test';
 import type { ExportApi } from '../../../src/export-api/answers.ts';
 import { createExportApiClient, type ExportApiClient } from '../../../src/export-api/client.ts';
@@ -58,7 +59,7 @@ export function siteOf(html: string): CrawlResult {
     path: 'index.html',
     sizeBytes: bytes.byteLength,
     sha256: createHash('sha256').update(bytes).digest('hex'),
-    read: () => Promise.resolve(bytes),
+    read: () => Readable.from([bytes]),
   };
   return { files: [file], pageCount: 1, skipped: [], notes: [] };
 }

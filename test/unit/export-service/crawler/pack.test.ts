@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -31,7 +32,12 @@ function folderFor(t: TestContext): string {
 function fileOf(path: string, bytes: Uint8Array | string): CrawledFile {
   const body = Buffer.from(bytes);
   const sha256 = createHash('sha256').update(body).digest('hex');
-  return { path, sizeBytes: body.byteLength, sha256, read: async () => body };
+  return { path, sizeBytes: body.byteLength, sha256, read: () => Readable.from([body]) };
+}
+
+async function* broken(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('x');
+  throw new Error('gone');
 }
 
 const long = `${'folder/'.repeat(40)}page.html`;
@@ -55,7 +61,10 @@ test('tar lists and extracts every file as it was, names long and accented inclu
   mkdirSync(join(folder, 'out'));
   execFileSync('tar', ['xzf', archive, '-C', join(folder, 'out')]);
   for (const file of site) {
-    assert.deepEqual(readFileSync(join(folder, 'out', file.path)), Buffer.from(await file.read()));
+    assert.deepEqual(
+      readFileSync(join(folder, 'out', file.path)),
+      Buffer.concat(await Array.fromAsync(file.read())),
+    );
   }
 });
 
@@ -93,7 +102,7 @@ test('an archive replaces an older one of its name, and no partial one stays', a
 
 test('a file that cannot be read fails the pack with its error, and leaves nothing', async (t) => {
   const folder = folderFor(t);
-  const gone = { ...fileOf('b.html', 'x'), read: () => Promise.reject(new Error('gone')) };
+  const gone = { ...fileOf('b.html', 'x'), read: () => broken() };
   const packing = packSite({ files: [...site, gone] }, join(folder, 'site.tar.gz'), never);
   await assert.rejects(packing, /gone/);
   assert.deepEqual(readdirSync(folder), []);
@@ -109,9 +118,9 @@ test('an abort in the middle ends the pack with the signal’s reason, and leave
   const caller = new AbortController();
   const stopping: CrawledFile = {
     ...fileOf('m.html', 'x'),
-    read: async () => {
+    read: async function* () {
       caller.abort();
-      return Buffer.from('x');
+      yield Buffer.from('x');
     },
   };
   const packing = packSite({ files: [...site, stopping] }, join(folder, 'site.tar.gz'), caller.signal);

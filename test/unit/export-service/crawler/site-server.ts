@@ -89,7 +89,9 @@ export async function crawl(t: TestContext, origin: URL, options: CrawlOptions =
 /** Path → text of every file of a result. */
 export async function textsOf({ files }: CrawlResult): Promise<Readonly<Record<string, string>>> {
   const entries = await Promise.all(
-    files.map(async (file) => [file.path, Buffer.from(await file.read()).toString()] as const),
+    files.map(
+      async (file) => [file.path, Buffer.concat(await Array.fromAsync(file.read())).toString()] as const,
+    ),
   );
   return Object.fromEntries(entries);
 }

@@ -1,7 +1,7 @@
 // Bodies on disk: what comes back is what was put, or an error.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -13,13 +13,72 @@ function folderFor(t: TestContext): string {
   return folder;
 }
 
+const textOf = async (chunks: AsyncIterable<Uint8Array>): Promise<string> =>
+  Buffer.concat(await Array.fromAsync(chunks)).toString();
+const mib = 1024 * 1024;
+
+/** Chunks of one mebibyte, one after the other; `seen` is told of each before it is made. */
+async function* mebibytes(count: number, seen: (at: number) => void = () => {}): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < count; at += 1) {
+    seen(at);
+    yield Buffer.alloc(mib, at % 256);
+  }
+}
+
+test('a large body goes to the disk as it comes, and is held in memory nowhere', async (t) => {
+  const folder = folderFor(t);
+  const spool = createSpool(folder);
+  const onDisk: number[] = [];
+  const body = await spool.take(
+    mebibytes(20, () => {
+      for (const name of readdirSync(folder)) onDisk.push(statSync(join(folder, name)).size / mib);
+    }),
+  );
+  assert.equal(body.bytes, undefined);
+  assert.equal(body.sizeBytes, 20 * mib);
+  // From the third on, all that came before is on the disk when the next one is asked for.
+  assert.deepEqual(
+    onDisk,
+    Array.from({ length: 18 }, (_, at) => at + 2),
+  );
+  assert.deepEqual(readdirSync(folder), [body.sha256]);
+  assert.equal(spool.head(body, 3 * mib + 1).at(-1), 3);
+  let largest = 0;
+  for await (const chunk of spool.read(body)) largest = Math.max(largest, chunk.byteLength);
+  assert.ok(largest <= mib);
+});
+
+test('a small body is in memory as well, and all of it is its head', async (t) => {
+  const spool = createSpool(folderFor(t));
+  const body = await spool.take(mebibytes(1));
+  assert.equal(body.bytes?.byteLength, mib);
+  assert.equal(spool.head(body, 2 * mib).byteLength, mib);
+});
+
+test('the limit on all bodies ends one in its middle, and what broke off counts no more', async (t) => {
+  const folder = folderFor(t);
+  const spool = createSpool(folder, 10 * mib);
+  let asked = 0;
+  const taking = spool.take(mebibytes(1000, () => (asked += 1)));
+  await assert.rejects(taking, { code: 'TooManyBytes' });
+  assert.equal(asked, 11);
+  async function* breaking(): AsyncGenerator<Uint8Array> {
+    yield* mebibytes(9);
+    throw new Error('cut off');
+  }
+  await assert.rejects(spool.take(breaking()), { message: 'cut off' });
+  assert.deepEqual(readdirSync(folder), []);
+  await spool.take(mebibytes(10));
+  await assert.rejects(spool.take(mebibytes(1)), { code: 'TooManyBytes' });
+});
+
 test('the same bytes put twice at once are one file, and come back', async (t) => {
   const folder = join(folderFor(t), 'created', 'when-needed');
   const spool = createSpool(folder);
   const bodies = await Promise.all([spool.put(Buffer.from('x')), spool.put(Buffer.from('x'))]);
   assert.deepEqual(bodies[0], bodies[1]);
   assert.equal(readdirSync(folder).length, 1);
-  assert.equal(Buffer.from(await spool.read(bodies[0])).toString(), 'x');
+  assert.equal(await textOf(spool.read(bodies[0])), 'x');
 });
 
 test('bytes that changed on the disk, or are gone, are not given back', async (t) => {
@@ -27,9 +86,10 @@ test('bytes that changed on the disk, or are gone, are not given back', async (t
   const spool = createSpool(folder);
   const body = await spool.put(Buffer.from('x'));
   writeFileSync(join(folder, body.sha256), 'y');
-  await assert.rejects(spool.read(body), { code: 'SpoolFailed', message: /unchanged: check/ });
+  await assert.rejects(textOf(spool.read(body)), { code: 'SpoolFailed', message: /unchanged: check/ });
   rmSync(join(folder, body.sha256));
-  await assert.rejects(spool.read(body), { code: 'SpoolFailed', message: /\(ENOENT\)/ });
+  await assert.rejects(textOf(spool.read(body)), { code: 'SpoolFailed', message: /\(ENOENT\)/ });
+  assert.throws(() => spool.head(body, 1), { code: 'SpoolFailed', message: /\(ENOENT\)/ });
 });
 
 test('a directory that cannot be made fails the put, with the system’s code', async (t) => {

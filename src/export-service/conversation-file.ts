@@ -2,7 +2,6 @@
 // Refuses the whole file for one bad line, naming the line and what is wrong with it, never its content.
 
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { conversationSchema } from '../export-api/contract.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
@@ -31,8 +30,9 @@ export async function* readConversationFile(
 async function* readLines(path: string): AsyncGenerator<string> {
   const input = createReadStream(path);
   try {
-    yield* createInterface({ input, crlfDelay: Infinity });
+    yield* splitLines(input);
   } catch (cause) {
+    if (cause instanceof ConversationFileError) throw cause;
     const code = publishableCode(cause);
     throw new ConversationFileError(code, `cannot read the conversations file (${code})`, { cause });
   } finally {
@@ -40,13 +40,48 @@ async function* readLines(path: string): AsyncGenerator<string> {
   }
 }
 
+/** A line is taken in one go, during which nobody is answered. */
+const maxLineBytes = 256 * 1024;
+const newline = 0x0a;
+
+/** Never holds more than a line and a chunk. */
+async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let lineNumber = 1;
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
+  const hold = (piece: Uint8Array): void => {
+    held.push(piece);
+    heldBytes += piece.byteLength;
+    refuseLong(heldBytes, lineNumber);
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      hold(chunk.subarray(start, end));
+      yield Buffer.concat(held).toString();
+      [held, heldBytes] = [[], 0];
+      lineNumber += 1;
+      start = end + 1;
+    }
+    hold(chunk.subarray(start));
+  }
+  yield Buffer.concat(held).toString();
+}
+
+function refuseLong(lineBytes: number, lineNumber: number): void {
+  if (lineBytes > maxLineBytes) throw invalid(lineNumber, `is longer than ${maxLineBytes} bytes`);
+}
+
+function invalid(lineNumber: number, what: string): ConversationFileError {
+  return new ConversationFileError(
+    'ConversationsInvalid',
+    `line ${lineNumber} of the conversations file ${what}: correct it, or remove the line`,
+  );
+}
+
 /** @param lineNumber from 1. @throws {ConversationFileError} `ConversationsInvalid` */
 export function readLine(line: string, lineNumber: number, defaultProject: string): StoredConversation {
-  const refuse = (what: string): ConversationFileError =>
-    new ConversationFileError(
-      'ConversationsInvalid',
-      `line ${lineNumber} of the conversations file ${what}: correct it, or remove the line`,
-    );
+  const refuse = (what: string): ConversationFileError => invalid(lineNumber, what);
   let json: unknown;
   try {
     json = JSON.parse(line.replace(/^\uFEFF/, ''));

@@ -17,15 +17,19 @@ export interface StoredConversation {
 }
 
 export interface StoredPage {
-  /** JSON documents as they were stored. */
-  readonly documents: readonly unknown[];
+  /** Each as JSON, as it was stored. */
+  readonly documents: readonly string[];
   readonly nextCursor: string | null;
 }
 
 /** 48 bits of time and 80 bits of SHA-256 over project and content. */
 export function cursorOf({ project, at, document }: StoredConversation): string {
+  return cursorFrom(project, at, JSON.stringify(document));
+}
+
+function cursorFrom(project: string, at: number, json: string): string {
   const hash = createHash('sha256')
-    .update(JSON.stringify([project, document]))
+    .update(`[${JSON.stringify(project)},${json}]`)
     .digest();
   let position = 0;
   const nextFraction = (): number => (hash[position++] ?? 0) / 256;
@@ -45,6 +49,15 @@ function firstCursorAt(at: number): string {
 /** Rows written or removed in one go: some milliseconds, during which nobody is answered. */
 const sliceRows = 50;
 const sliceLength = 256 * 1024;
+/** Of the documents of one page. Beyond it the page is shorter than asked for: it is made while nobody else is answered. */
+const pageLength = 4 * 1024 * 1024;
+
+/** A conversation as its row. */
+interface Row {
+  readonly project: string;
+  readonly cursor: string;
+  readonly json: string;
+}
 
 export type ConversationStore = ReturnType<typeof createConversationStore>;
 
@@ -68,11 +81,11 @@ export function createConversationStore({ connection, transactLazily }: Database
   );
   const currentLoad = (): number => Number(current.get()?.['load']);
 
-  function insertSlice(load: number, rows: Iterable<StoredConversation>): number {
+  function insertSlice(load: number, rows: readonly Row[]): number {
     return transactLazily(() => {
       let count = 0;
-      for (const row of rows) {
-        const result = insert.run(load, row.project, cursorOf(row), JSON.stringify(row.document));
+      for (const { project, cursor, json } of rows) {
+        const result = insert.run(load, project, cursor, json);
         count += Number(result.changes);
       }
       return count;
@@ -112,28 +125,38 @@ export function createConversationStore({ connection, transactLazily }: Database
 
     hasProject: (project: string): boolean => anyOf.get(currentLoad(), project) !== undefined,
 
-    /** One page; one row more than asked for tells exactly whether there is a next one. */
+    /**
+     * One page, of one row at least where there is one; one row more than it holds tells exactly whether there is a
+     * next one.
+     */
     page(project: string, { dateFrom, dateTo, limit, cursor }: ListingQuery): StoredPage {
       const from = dateFrom === undefined ? '' : firstCursorAt(dateFrom);
       const to = dateTo === undefined ? lastOfAll : firstCursorAt(dateTo);
-      const found = select.all(currentLoad(), project, cursor ?? '', from, to, limit + 1);
-      const rows = found.slice(0, limit);
-      return {
-        documents: rows.map((row): unknown => JSON.parse(String(row['document']))),
-        nextCursor: found.length > limit ? String(rows.at(-1)?.['cursor']) : null,
-      };
+      const documents: string[] = [];
+      let last = '';
+      let length = 0;
+      for (const row of select.iterate(currentLoad(), project, cursor ?? '', from, to, limit + 1)) {
+        const document = String(row['document']);
+        length += document.length;
+        const isFull = documents.length === limit || (documents.length > 0 && length > pageLength);
+        if (isFull) return { documents, nextCursor: last };
+        documents.push(document);
+        last = String(row['cursor']);
+      }
+      return { documents, nextCursor: null };
     },
   };
 }
 
 async function* slicesOf(
   rows: AsyncIterable<StoredConversation> | Iterable<StoredConversation>,
-): AsyncGenerator<readonly StoredConversation[]> {
-  let slice: StoredConversation[] = [];
+): AsyncGenerator<readonly Row[]> {
+  let slice: Row[] = [];
   let length = 0;
-  for await (const row of rows) {
-    slice.push(row);
-    length += row.document.query.length + row.document.response.length;
+  for await (const { project, at, document } of rows) {
+    const json = JSON.stringify(document);
+    slice.push({ project, cursor: cursorFrom(project, at, json), json });
+    length += json.length;
     if (slice.length < sliceRows && length < sliceLength) continue;
     yield slice;
     slice = [];

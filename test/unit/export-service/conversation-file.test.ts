@@ -81,6 +81,21 @@ test('a file may have a byte order mark, blank lines and any line end; an absent
   );
 });
 
+test('a line beyond its bound refuses the file before it is in memory', async () => {
+  const path = join(folder, 'long.ndjson');
+  const long = JSON.stringify({ ...good, response: 'x'.repeat(256 * 1024) });
+  writeFileSync(path, `${JSON.stringify(good)}\n\n${long}\n`);
+  const expected = { code: 'ConversationsInvalid', message: /^line 3 .* is longer than 262144 bytes/ };
+  await assert.rejects(() => Array.fromAsync(readConversationFile(path, 'default')), expected);
+  writeFileSync(path, `${JSON.stringify(good)}\n${'x'.repeat(3_000_000)}`);
+  await assert.rejects(() => Array.fromAsync(readConversationFile(path, 'default')), {
+    message: /^line 2 .* is longer/,
+  });
+  const fitting = JSON.stringify({ ...good, response: 'x'.repeat(250_000) });
+  writeFileSync(path, `${fitting}\r\n${fitting}`);
+  assert.equal((await Array.fromAsync(readConversationFile(path, 'default'))).length, 2);
+});
+
 test('the store follows its file, and keeps the old rows when an edit is not usable', async () => {
   const path = join(folder, 'fed.ndjson');
   const database = await openDatabase(join(folder, 'data'));
@@ -113,7 +128,9 @@ test('a large file is loaded beside the answers, which come from the old rows un
   const database = await openDatabase(join(folder, 'large'));
   const store = createConversationStore(database);
   const ids = (limit: number): readonly unknown[] =>
-    store.page('default', { dateFrom: undefined, dateTo: undefined, limit, cursor: undefined }).documents;
+    store
+      .page('default', { dateFrom: undefined, dateTo: undefined, limit, cursor: undefined })
+      .documents.map((json): unknown => JSON.parse(json));
   let turns = 0;
   let whole = (): void => {};
   const loaded = new Promise<void>((resolve) => {

@@ -108,7 +108,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     try {
       const exported = await exportSite(job, spoolDirectory, log);
       if (!(await record(() => store.complete(job.id, exported, clock.now()), log))) return;
-      await record(() => removeEvicted(job.domain), log);
+      await removeUnused(job.domain, log);
       log.info({ pages: exported.pageCount, sizeBytes: exported.sizeBytes }, 'job completed');
       options.onFinished('completed', (clock.monotonic() - began) / 1000);
     } catch (error) {
@@ -120,7 +120,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       log.warn({ error }, 'job failed');
       const pageCount = live.get(job.id)?.pageCount ?? 0;
       await record(() => store.fail(job.id, failureText(error), pageCount, clock.now()), log);
-      await record(() => removeEvicted(job.domain), log);
+      await removeUnused(job.domain, log);
       options.onFinished('failed', (clock.monotonic() - began) / 1000);
     } finally {
       await rm(spoolDirectory, { recursive: true, force: true }).catch((error: unknown) =>
@@ -151,6 +151,18 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
         if (isStopped) return false;
       }
     }
+  }
+
+  /** A job goes with its keys, of which there may be many: those of expired links go first, some at a time. */
+  async function removeUnused(domain: string, log: Logger): Promise<void> {
+    let isMore = true;
+    while (isMore && !stopping.signal.aborted) {
+      await record(() => {
+        isMore = store.sweepExpired(clock.now());
+      }, log);
+      if (isMore) await clock.after(0, stopping.signal).catch(() => {});
+    }
+    await record(() => removeEvicted(domain), log);
   }
 
   async function exportSite(job: JobRow, spoolDirectory: string, log: Logger): Promise<Exported> {
@@ -189,6 +201,8 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     start: async () => {
       await makeFolder(join(directory, 'archives'), 0o700);
       await rm(join(directory, 'spool'), { recursive: true, force: true });
+      // Before any job: two that make it at once get in each other's way, and one of them fails.
+      await makeFolder(join(directory, 'spool'), 0o700);
       const { failed, requeued } = store.recover(maxAttempts, clock.now());
       if (failed + requeued > 0) logger.warn({ failed, requeued }, 'jobs were interrupted by an earlier end');
       removeOrphans(directory, new Set(store.completedIds()));

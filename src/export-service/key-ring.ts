@@ -14,6 +14,9 @@ interface KeyEntry extends Credential {
   readonly digest: Uint8Array;
 }
 
+/** Each request is compared with every key. */
+const maxKeys = 10_000;
+
 export type KeyRing = readonly KeyEntry[];
 
 /** Thrown for a keys file that cannot be meant; names the line, never its text. */
@@ -38,6 +41,9 @@ export function readKeyRing(text: string): KeyRing {
     const digest = digestOf(key);
     return [{ id: digest.toString('hex'), mayWrite, digest }];
   });
+  if (entries.length > maxKeys) {
+    throw new KeysFileError(`the keys file holds more than ${maxKeys} keys: remove those that are not used`);
+  }
   if (entries.length === 0) throw new KeysFileError('the keys file holds no key: put one key on a line');
   return entries;
 }

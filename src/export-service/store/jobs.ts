@@ -51,6 +51,9 @@ export type StartOutcome =
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'queueFull' };
 
+/** Keys of expired links removed in one go. A client may leave hundreds of thousands. */
+const sweptAtOnce = 500;
+
 export type JobStore = ReturnType<typeof createJobStore>;
 
 export function createJobStore({ connection, transact }: Database) {
@@ -105,7 +108,10 @@ export function createJobStore({ connection, transact }: Database) {
   const keepMint = change(
     'INSERT OR REPLACE INTO mint_keys (credential, key, job_id, expires_at) VALUES (?, ?, ?, ?)',
   );
-  const dropDeadMints = change('DELETE FROM mint_keys WHERE expires_at <= ?');
+  const dropDeadMints = change(
+    `DELETE FROM mint_keys WHERE (credential, key, job_id) IN
+     (SELECT credential, key, job_id FROM mint_keys WHERE expires_at <= ? LIMIT ${sweptAtOnce})`,
+  );
   const evictable = ids(
     `SELECT id FROM jobs WHERE domain = ? AND status IN ('completed', 'failed') AND used_at < ? AND id NOT IN
      (SELECT id FROM jobs WHERE domain = ? AND status IN ('completed', 'failed') ORDER BY used_at DESC, sequence DESC LIMIT ?)`,
@@ -180,6 +186,9 @@ export function createJobStore({ connection, transact }: Database) {
         return freshUntil;
       });
     },
+
+    /** Removes some keys of links that have expired. @returns whether there may be more */
+    sweepExpired: (now: number): boolean => transact(() => dropDeadMints(now) === sweptAtOnce),
 
     /**
      * Removes finished jobs of a domain beyond the `keep` most recently used, but none used since `usedSince`.

@@ -54,3 +54,12 @@ test('a file without a key, or with a line that no header can carry, is refused 
     );
   }
 });
+
+test('more keys than each request can be compared with are refused', () => {
+  const keys = (count: number): string => Array.from({ length: count }, (_, at) => `svc_${at}`).join('\n');
+  assert.equal(readKeyRing(keys(10_000)).length, 10_000);
+  assert.throws(() => readKeyRing(keys(10_001)), {
+    code: 'KeysFileInvalid',
+    message: /more than 10000 keys/,
+  });
+});

@@ -133,6 +133,21 @@ test('a mint key gives the same expiry again while more than half of a new one i
   assert.equal(mint(500_000, once), 600_000);
 });
 
+test('keys of expired links go some at a time, however many a client has left', () => {
+  finish('a', 1000);
+  for (let at = 0; at < 1200; at += 1) {
+    store.mint({ jobId: 'a', freshUntil: 2000, now: 1000, once: { ...once, key: `k${at}` } });
+  }
+  const left = (): number =>
+    Number(database.connection.prepare('SELECT count(*) AS n FROM mint_keys').get()?.['n']);
+  assert.equal(left(), 1200);
+  store.mint({ jobId: 'a', freshUntil: 9000, now: 5000, once });
+  assert.equal(left(), 701);
+  assert.equal(store.sweepExpired(5000), true);
+  assert.equal(store.sweepExpired(5000), false);
+  assert.equal(left(), 1);
+});
+
 test('retention keeps the most recently used finished jobs of a domain, and whatever was used lately', () => {
   for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) finish(id, 1000 + index);
   start('waiting');

@@ -6,7 +6,7 @@
 import { rm } from 'node:fs/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { CrawlError, crawlTimedOut } from './crawler/crawl-error.ts';
-import { partialFile } from './crawler/pack.ts';
+import { partialFile } from './crawler/partial-file.ts';
 import { type ExportReport, errorOf, orderOf, readReport } from './export-message.ts';
 import type { ExportEdge, Exported, ExportRequest, SiteExport } from './site-export.ts';
 

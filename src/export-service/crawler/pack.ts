@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw, constants as zlibConstants } from 'node:zlib';
 import { pack as createPack, type Pack } from 'tar-stream';
 import type { CrawledFile, CrawlResult } from './contract.ts';
+import { partialFile } from './partial-file.ts';
 
 export interface PackedSite {
   readonly sizeBytes: number;
@@ -20,9 +21,6 @@ export interface PackedSite {
 
 /** Magic, deflate, no flags, no time, no extra flags, "unknown" system (RFC 1952 §2.3). */
 const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
-
-/** The name of an archive that is not whole yet. */
-export const partialFile = (destination: string): string => `${destination}.partial`;
 
 /**
  * Writes the archive under a temporary name beside `destination`, syncs it, renames it into place.

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
 import { CrawlError } from '../../../src/export-service/crawler/crawl-error.ts';
-import { partialFile } from '../../../src/export-service/crawler/pack.ts';
+import { partialFile } from '../../../src/export-service/crawler/partial-file.ts';
 import { runExportOrder } from '../../../src/export-service/export-work.ts';
 import type { SiteExport } from '../../../src/export-service/site-export.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { defaultCrawlLimits } from '../../../src/export-service/crawler/contract.ts';
-import { partialFile } from '../../../src/export-service/crawler/pack.ts';
+import { partialFile } from '../../../src/export-service/crawler/partial-file.ts';
 import { exportInThread } from '../../../src/export-service/export-thread.ts';
 import type { ExportEdge, Exported } from '../../../src/export-service/site-export.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';

@@ -1,0 +1,48 @@
+// The thread that answers clients cannot read what a site sent: nothing that could is among the modules it loads. What
+// they import as types alone is not loaded.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+
+const src = resolve(import.meta.dirname, '../../../src');
+
+/** Files below src and packages that a program loads. */
+function loadedBy(program: string): ReadonlySet<string> {
+  const loaded = new Set<string>();
+  const visit = (file: string): void => {
+    const name = relative(src, file);
+    if (loaded.has(name)) return;
+    loaded.add(name);
+    const imports = readFileSync(file, 'utf8').matchAll(
+      /^(?:import|export)\s+(?!type\b)(?:[^;'"]*?from\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm,
+    );
+    for (const [, target = '', late = ''] of imports) {
+      const specifier = target || late;
+      if (specifier.startsWith('.')) visit(resolve(dirname(file), specifier));
+      else loaded.add(specifier);
+    }
+  };
+  visit(join(src, 'bin', program));
+  return new Set([...loaded].filter((name) => !name.endsWith('.json')));
+}
+
+test('of the crawler, the answering thread loads names, limits and errors', () => {
+  const crawler = [...loadedBy('export-service.ts')].filter((name) =>
+    name.startsWith('export-service/crawler/'),
+  );
+  assert.deepEqual(crawler.toSorted(), [
+    'export-service/crawler/contract.ts',
+    'export-service/crawler/crawl-error.ts',
+    'export-service/crawler/partial-file.ts',
+  ]);
+});
+
+test('what fetches, parses and packs is loaded by the worker alone', () => {
+  const answering = loadedBy('export-service.ts');
+  const working = loadedBy('crawl-worker.ts');
+  for (const name of ['parse5', 'css-tree', 'undici', 'tar-stream']) {
+    assert.deepEqual([answering.has(name), working.has(name)], [false, true], name);
+  }
+});

@@ -209,3 +209,23 @@ test('a wrong flag ends with 2 and a wrong file with 1, each with what would be 
     assert.match(output.join(''), words);
   }
 });
+
+test('a robots.txt of thousands of wildcards keeps no client waiting, and is obeyed', async () => {
+  const rules = Array.from({ length: 11_000 }, (_, at) => `Disallow: /*${'a*'.repeat(14)}${at}y\n`).join('');
+  const links = Array.from({ length: 300 }, (_, at) => `<a href="/${'a'.repeat(990)}${at}x">`).join('');
+  pages = (request, response) => {
+    if (request.url === '/robots.txt') {
+      response.setHeader('Content-Type', 'text/plain');
+      return response.end(`User-agent: *\nDisallow: /no\n${rules}`);
+    }
+    if (request.url !== '/') return response.writeHead(404).end();
+    response.setHeader('Content-Type', 'text/html');
+    return response.end(`<a href="/no">${links}`);
+  };
+  const program = await startProgram();
+  const { jobId } = await program.client.startJob({ domain, idempotencyKey: 'wildcards' }, never);
+  // Each question is given up after ten seconds, and all rules for all links once took minutes.
+  assert.equal(await untilFinished(program.client, jobId), 'completed');
+  assert.match(program.log(), /"reason":"RobotsDisallowed","count":1,/);
+  assert.equal(await program.kill('SIGTERM'), 0);
+});

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
-import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
@@ -50,8 +50,7 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
     await makeFolder(directory);
     await writeFile(join(directory, sha256), bytes, { mode: 0o600 });
   };
-  const put = async (bytes: Uint8Array): Promise<StoredBody> => {
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const keep = async (bytes: Uint8Array, sha256: string): Promise<StoredBody> => {
     const written = writes.get(sha256) ?? write(sha256, bytes);
     writes.set(sha256, written);
     await orTakingFailed(written);
@@ -63,7 +62,7 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
   };
 
   return {
-    put,
+    put: (bytes) => keep(bytes, createHash('sha256').update(bytes).digest('hex')),
     take: async (chunks) => {
       const hash = createHash('sha256');
       const held: Uint8Array[] = [];
@@ -83,7 +82,7 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
         }
         if (file === undefined) {
           const bytes = Buffer.concat(held, sizeBytes);
-          return { ...(await put(bytes)), bytes };
+          return { ...(await keep(bytes, hash.digest('hex'))), bytes };
         }
         await file.close();
         file = undefined;
@@ -110,11 +109,16 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
         throw spoolFailed('give back a file of the site', cause);
       }
     },
-    read: async function* ({ sha256 }) {
+    read: async function* ({ sha256, sizeBytes }) {
       const hash = createHash('sha256');
-      const stream = createReadStream(join(directory, sha256), { highWaterMark: pieceBytes });
+      const path = join(directory, sha256);
       try {
-        for await (const chunk of stream) {
+        // A stream for each of ten thousand small files would take as long as everything else that packs them.
+        const chunks =
+          sizeBytes <= heldBytes
+            ? [await readFile(path)]
+            : createReadStream(path, { highWaterMark: pieceBytes });
+        for await (const chunk of chunks) {
           hash.update(chunk);
           yield chunk;
         }

@@ -56,6 +56,8 @@ export function createAnswerTurns({ socket, answer, onIdle }: TurnPorts): Answer
   return {
     take: (request, response) => {
       latest = request;
+      // The last answer is out: a handler that ran now would count an answer that is never sent.
+      if (!socket.writable) return;
       if (isFull) {
         stopReading();
         return;

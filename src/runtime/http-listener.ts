@@ -90,10 +90,11 @@ export async function listenHttp(
       },
       // What was busy when the door was shut would stay for its whole keep-alive time.
       onIdle: () => {
-        if (isShut || connection.isBroken) socket.end();
+        if (connection.broken !== undefined && socket.writable) sendRefusal(socket, connection.broken);
+        else if (isShut) socket.end();
       },
     });
-    const connection: Connection = { turns, isBroken: false, socket };
+    const connection: Connection = { turns, broken: undefined, socket };
     connections.set(socket, connection);
     socket.once('close', () => {
       turns.forget();
@@ -197,8 +198,8 @@ export async function waitForReader(
 interface Connection {
   readonly socket: Socket;
   readonly turns: AnswerTurns;
-  /** Something that is no request came; the answers under way are its last. */
-  isBroken: boolean;
+  /** The refusal of something that is not a request: it is sent when the answers before it are out. */
+  broken: Refusal | undefined;
 }
 
 /** An answer to what is no request that anybody could be asked. */
@@ -234,6 +235,7 @@ function refuse(
   connection: Connection | undefined,
   sendRefusal: SendRefusal,
 ): void {
+  const refusal = refusals[error.code ?? ''] ?? malformed;
   const unanswered = connection?.turns.unanswered() ?? 0;
   // A request that broke off within its body is never whole: whoever waits for the rest must be let go.
   const isBrokenOff = unanswered > 0 && connection?.turns.isLatestWhole() === false;
@@ -241,9 +243,9 @@ function refuse(
     socket.destroy();
   } else if (connection !== undefined && unanswered > 0) {
     // A refusal now would land inside the answer that is being sent, as if it were its body.
-    connection.isBroken = true;
+    connection.broken = refusal;
   } else {
-    sendRefusal(socket, refusals[error.code ?? ''] ?? malformed);
+    sendRefusal(socket, refusal);
   }
 }
 

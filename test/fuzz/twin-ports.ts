@@ -1,0 +1,188 @@
+// Two site ports over one site: one answers plain requests on the connection itself, the other one gives every request
+// to the full server. Owns the comparison: the same bytes go to both, and a reader must not be able to tell them apart.
+// The one rule beside equality: where a connection was reset, its client may have lost the end of what was sent, so
+// there the shorter text must be the beginning of the longer one.
+
+import { channel } from 'node:diagnostics_channel';
+import { connect, Socket } from 'node:net';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { type HttpListener, listenHttp } from '../../src/runtime/http-listener.ts';
+import { silentLogger } from '../../src/runtime/logger.ts';
+import type { AnswerPlainly } from '../../src/runtime/plain-door.ts';
+import { createBodyCache } from '../../src/site/body-cache.ts';
+import { goLive } from '../../src/site/live-bundle.ts';
+import { createLiveSite } from '../../src/site/live-site.ts';
+import { plainAnswerer } from '../../src/site/plain-answer.ts';
+import { createReadPace } from '../../src/site/read-pace.ts';
+import { siteHeaders } from '../../src/site/reply.ts';
+import { siteHandler } from '../../src/site/site-handler.ts';
+import { storedBundle } from '../unit/site/fixtures.ts';
+import { requestBytes, requestText } from '../unit/site/request-bytes.ts';
+
+const keepAliveTimeout = 75_000;
+const local = { host: '127.0.0.1', port: 0 };
+const closing = { lingerMs: 0, graceMs: 1000 };
+
+const text = 'a page that is worth coding. '.repeat(40);
+const stored = storedBundle({
+  'page.html': text,
+  'a b.html': 'spaced',
+  'digits.bin': '0123456789',
+  'large.bin': 'x'.repeat(3 * 1024 * 1024),
+  'middle.bin': 'y'.repeat(100 * 1024),
+  'folder/index.html': 'in a folder',
+  'hash.0123abcd.js': 'hashed',
+  '404.html': `nothing here. ${text}`,
+  'index.html': 'home',
+});
+
+const codedPage = 'coded by brotli, or so it seems';
+
+export interface Side {
+  readonly listener: HttpListener;
+  /** Statuses and body sizes, as the metrics are told. */
+  readonly counted: string[];
+  readonly answeredPlainly: () => number;
+}
+
+async function serve(isPlain: boolean): Promise<Side> {
+  const site = createLiveSite(2);
+  const bundle = goLive(stored);
+  const coded = storedBundle({ 'page.html': codedPage });
+  const ordinal = stored.index.files.findIndex(({ path }) => path === 'page.html');
+  const form = { offset: 0, size: codedPage.length, tag: '"coded"' };
+  const find = (at: number, coding: string) => (at === ordinal && coding === 'br' ? form : undefined);
+  bundle.attach({ find, counts: { br: 1, gzip: 0 }, sizeBytes: form.size }, coded);
+  site.swap({ bundle, version: 'v1', activatedAt: 0, provenance: 'disk' });
+  const counted: string[] = [];
+  const serving = {
+    site,
+    cache: createBodyCache(4 * 1024 * 1024),
+    pace: createReadPace(systemClock),
+    basePath: '',
+    always: siteHeaders('Cloud'),
+    countReply: (status: number, bytes: number) => counted.push(`${status} ${bytes}`),
+    clock: systemClock,
+    logger: silentLogger,
+  };
+  let plainly = 0;
+  const answerPlainly = plainAnswerer(serving, keepAliveTimeout);
+  const answer: AnswerPlainly = (piece, send) => {
+    const isAnswered = answerPlainly(piece, send);
+    if (isAnswered) plainly += 1;
+    return isAnswered;
+  };
+  const door = { answer, silentMs: 20_000, idleMs: keepAliveTimeout, stalledMs: 60_000 };
+  const options = { optimizeEmptyRequests: true, keepAliveTimeout };
+  const listener = await listenHttp(
+    local,
+    siteHandler(serving),
+    systemClock,
+    options,
+    isPlain ? door : undefined,
+  );
+  return { listener, counted, answeredPlainly: () => plainly };
+}
+
+export interface TwinPorts {
+  readonly full: Side;
+  readonly quick: Side;
+  close(): Promise<void>;
+}
+
+export async function openTwinPorts(): Promise<TwinPorts> {
+  const [full, quick] = [await serve(false), await serve(true)];
+  return {
+    full,
+    quick,
+    close: async () => {
+      await Promise.all([full, quick].map(({ listener }) => listener.close(closing)));
+    },
+  };
+}
+
+/** What a client saw of its connection. */
+export interface Conversation {
+  /** Everything that came, without the time of day. */
+  readonly text: string;
+  readonly wasReset: boolean;
+}
+
+const last = Buffer.from('GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+
+/** The server's ends of connections, by the client's port: what they have read is what was looked at. */
+const serverEnds = new Map<number, Socket>();
+channel('net.server.socket').subscribe((message) => {
+  const { socket } = z.object({ socket: z.instanceof(Socket) }).parse(message);
+  const { remotePort } = socket;
+  if (remotePort === undefined) return;
+  serverEnds.set(remotePort, socket);
+  socket.once('close', () => serverEnds.delete(remotePort));
+});
+
+/** A server that sends a large answer does not read meanwhile. */
+const longestLookMs = 20;
+
+/** Resolves when the server has read so many bytes of the connection, which it looks at at once. */
+async function untilLookedAt(client: Socket, bytes: number): Promise<void> {
+  const latest = systemClock.monotonic() + longestLookMs;
+  while (!client.destroyed && systemClock.monotonic() < latest) {
+    const { bytesRead = 0 } = serverEnds.get(client.localPort ?? 0) ?? {};
+    if (bytesRead >= bytes) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Sends the pieces one after another, each when the one before was looked at, and a last request behind them. */
+export async function talk({ listener }: Side, pieces: readonly Buffer[]): Promise<Conversation> {
+  const socket = connect(listener.port, '127.0.0.1').setNoDelay(true);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  const parts: Buffer[] = [];
+  let wasReset = false;
+  socket.on('data', (part) => parts.push(part));
+  socket.on('error', () => {
+    wasReset = true;
+  });
+  await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), closed]);
+  let sentBytes = 0;
+  for (const piece of pieces) {
+    if (!socket.writable) break;
+    socket.write(piece);
+    sentBytes += piece.length;
+    await untilLookedAt(socket, sentBytes);
+  }
+  if (socket.writable) socket.end(last);
+  await closed;
+  const dated = Buffer.concat(parts).toString('latin1');
+  return { text: dated.replace(/\r\nDate: [^\r]*/g, '\r\nDate: now'), wasReset };
+}
+
+export function isAlike(one: Conversation, other: Conversation): boolean {
+  if (one.text === other.text) return true;
+  return (
+    (one.wasReset && other.text.startsWith(one.text)) || (other.wasReset && one.text.startsWith(other.text))
+  );
+}
+
+const piece = fc.oneof(
+  requestBytes,
+  requestText.map((one) => Buffer.from(one, 'latin1')),
+);
+
+/** One to three requests, plain and harmed, a request in a piece or parted anywhere. */
+export const pipelines: fc.Arbitrary<readonly Buffer[]> = fc
+  .tuple(
+    fc.array(piece, { minLength: 1, maxLength: 3 }),
+    fc.oneof(
+      { arbitrary: fc.constant<number[]>([]), weight: 3 },
+      { arbitrary: fc.array(fc.nat(), { minLength: 1, maxLength: 2 }), weight: 1 },
+    ),
+  )
+  .map(([requests, cuts]) => {
+    const whole = Buffer.concat(requests);
+    if (cuts.length === 0) return requests;
+    const places = cuts.map((cut) => cut % (whole.length + 1)).toSorted((a, b) => a - b);
+    return [0, ...places].map((from, index) => whole.subarray(from, places[index] ?? whole.length));
+  });

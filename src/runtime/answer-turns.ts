@@ -14,6 +14,8 @@ export interface AnswerTurns {
   readonly unanswered: () => number;
   /** True where the latest request came with its body whole, or none came. */
   readonly isLatestWhole: () => boolean;
+  /** True once no further request is answered. */
+  readonly isFull: () => boolean;
   /** What waits is not answered any more. */
   forget(): void;
 }
@@ -22,6 +24,10 @@ export interface TurnPorts {
   readonly socket: Socket;
   /** @param isLast no other answer will follow on this connection */
   readonly answer: (request: IncomingMessage, response: ServerResponse, isLast: boolean) => void;
+  /** Whether one more request may wait. */
+  readonly mayWait: () => boolean;
+  /** Told how many more, or fewer, requests wait. */
+  readonly onWaiting: (more: number) => void;
   /** Told when every request that was taken is answered. */
   readonly onIdle: () => void;
 }
@@ -29,7 +35,7 @@ export interface TurnPorts {
 /** More than any client sends ahead on purpose. */
 export const mostUnanswered = 16;
 
-export function createAnswerTurns({ socket, answer, onIdle }: TurnPorts): AnswerTurns {
+export function createAnswerTurns({ socket, answer, mayWait, onWaiting, onIdle }: TurnPorts): AnswerTurns {
   let latest: IncomingMessage | undefined;
   let isBusy = false;
   let isFull = false;
@@ -44,10 +50,16 @@ export function createAnswerTurns({ socket, answer, onIdle }: TurnPorts): Answer
   const end = (): void => {
     isBusy = false;
     // The answer before was the last one, or its reader has left.
-    if (!socket.writable) waiting = [];
+    if (!socket.writable) forget();
     const next = waiting.shift();
+    if (next !== undefined) onWaiting(-1);
     if (next === undefined) onIdle();
     else begin(...next);
+  };
+
+  const forget = (): void => {
+    onWaiting(-waiting.length);
+    waiting = [];
   };
 
   // Not at once: the parser reads on at the end of every request of the piece that it has.
@@ -59,13 +71,17 @@ export function createAnswerTurns({ socket, answer, onIdle }: TurnPorts): Answer
       // The last answer is out: a handler that ran now would count an answer that is never sent.
       if (!socket.writable) return;
       if (isFull) {
-        stopReading();
+        // The parser goes on to the end of what it has, and Node keeps what it makes of it until the connection closes.
+        onWaiting(1);
+        if (mayWait()) stopReading();
+        else socket.resetAndDestroy();
         return;
       }
       if (!isBusy) {
         begin(request, response);
-      } else if (waiting.length < mostUnanswered - 1) {
+      } else if (waiting.length < mostUnanswered - 1 && mayWait()) {
         waiting.push([request, response]);
+        onWaiting(1);
       } else {
         isFull = true;
         stopReading();
@@ -73,8 +89,7 @@ export function createAnswerTurns({ socket, answer, onIdle }: TurnPorts): Answer
     },
     unanswered: () => waiting.length + (isBusy ? 1 : 0),
     isLatestWhole: () => latest?.complete !== false,
-    forget: () => {
-      waiting = [];
-    },
+    isFull: () => isFull,
+    forget,
   };
 }

@@ -9,8 +9,10 @@ import type { Duplex } from 'node:stream';
 import { PublishableError } from '../wire/publishable-error.ts';
 import { type AnswerTurns, createAnswerTurns } from './answer-turns.ts';
 import type { Clock } from './clock.ts';
+import { feedInSlices } from './parser-feed.ts';
 import { createPlainDoor, type FullServer, type PlainDoor, type PlainDoorOptions } from './plain-door.ts';
 import { cutAfter, cutWhenStalled } from './stalled-reader.ts';
+import type { UnreadBytes } from './unread-bytes.ts';
 
 // Not by `import`: that reads every export, and one of them, WebSocket, loads a whole client of HTTP, which would be
 // a sixth of the time that a server takes to start.
@@ -46,6 +48,8 @@ export interface Manners {
   readonly countRefusal?: (status: number) => void;
   /** The methods that there are, where none has a body: nobody is asked to go on sending one. */
   readonly readOnlyMethods?: string;
+  /** Bounds what all connections hold together. */
+  readonly unread?: UnreadBytes;
 }
 
 /**
@@ -67,7 +71,7 @@ export async function listenHttp(
   clock: Clock,
   options: ServerOptions = {},
   plain?: PlainDoorOptions,
-  { countRefusal = () => {}, readOnlyMethods }: Manners = {},
+  { countRefusal = () => {}, readOnlyMethods, unread }: Manners = {},
 ): Promise<HttpListener> {
   let isDraining = false;
   let isShut = false;
@@ -88,6 +92,8 @@ export async function listenHttp(
         if (isDraining || isLast) response.setHeader('Connection', 'close');
         handler(request, response);
       },
+      mayWait: () => unread?.isScarce() !== true,
+      onWaiting: (more) => unread?.keep(socket, more * waitingRequestBytes),
       // What was busy when the door was shut would stay for its whole keep-alive time.
       onIdle: () => {
         if (connection.broken !== undefined && socket.writable) sendRefusal(socket, connection.broken);
@@ -96,6 +102,7 @@ export async function listenHttp(
     });
     const connection: Connection = { turns, broken: undefined, socket };
     connections.set(socket, connection);
+    feedInSlices(socket, turns.isFull);
     socket.once('close', () => {
       turns.forget();
       connections.delete(socket);
@@ -115,8 +122,24 @@ export async function listenHttp(
       else sendRefusal(socket, refusal);
     });
   }
+  const letGo = (socket: Socket): void =>
+    void (unread?.isScarce() ? socket.resetAndDestroy() : socket.destroy());
+  server.on('timeout', letGo);
   const door =
-    plain === undefined ? undefined : openDoor(server, plain, sendRefusal, () => isDraining, clock);
+    plain === undefined
+      ? undefined
+      : openDoor(
+          server,
+          plain,
+          { refuseSilent: (socket) => sendRefusal(socket, tooLate), isDraining: () => isDraining, letGo },
+          clock,
+        );
+  if (unread !== undefined) {
+    server.prependListener('connection', (socket) => {
+      unread.attend(socket);
+      socket.destroySoon = () => endInView(socket, clock);
+    });
+  }
   const { port, host: bound } = await bind(server, address);
   // An accept that fails for want of descriptors heals by itself; unheard, the event would end the process.
   server.on('error', () => {});
@@ -157,8 +180,7 @@ export async function listenHttp(
 function openDoor(
   server: Server,
   options: PlainDoorOptions,
-  sendRefusal: SendRefusal,
-  isDraining: () => boolean,
+  rest: Omit<FullServer, 'takeOver'>,
   clock: Clock,
 ): PlainDoor {
   const listeners = server.listeners('connection');
@@ -166,8 +188,7 @@ function openDoor(
     takeOver: (socket) => {
       for (const listener of listeners) Reflect.apply(listener, server, [socket]);
     },
-    refuseSilent: (socket) => sendRefusal(socket, tooLate),
-    isDraining,
+    ...rest,
   };
   const door = createPlainDoor(options, full, clock);
   server.removeAllListeners('connection').on('connection', door.accept);
@@ -217,6 +238,21 @@ const lastMs = 5000;
 function endSoon(socket: Duplex, clock: Clock): void {
   socket.end();
   cutAfter(socket, lastMs, clock);
+}
+
+/** A request that was read and waits for its turn, with what Node makes of it. */
+const waitingRequestBytes = 8 * 1024;
+/** Time to take the last answer in, as long as the connection is still ours. */
+const lastAnswerMs = 60_000;
+
+/**
+ * Ends a connection behind its last answer, and keeps it until the other side has closed its own half: closed at once,
+ * the rest of the answer would be the kernel's, where nobody could count it or take it back.
+ */
+function endInView(socket: Socket, clock: Clock): void {
+  if (socket.writable) socket.end();
+  socket.resume();
+  cutAfter(socket, lastAnswerMs, clock);
 }
 
 type SendRefusal = (socket: Duplex, refusal: Refusal) => void;

@@ -37,6 +37,8 @@ export interface FullServer {
   refuseSilent(socket: Socket): void;
   /** From then on every request is for the full server, which says that it is the last. */
   isDraining(): boolean;
+  /** Ends a connection that was idle for too long. */
+  letGo(socket: Socket): void;
 }
 
 export interface PlainDoor {
@@ -166,7 +168,7 @@ function attend(
   const end = (): void => void socket.end();
   const timeout = (): void => {
     if (hasAsked) {
-      socket.destroy();
+      full.letGo(socket);
     } else {
       listenNoMore();
       socket.setTimeout(0);

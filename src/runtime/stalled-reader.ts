@@ -32,7 +32,8 @@ async function watch(socket: Socket, stalledMs: number, clock: Clock): Promise<v
       if (socket.writableLength === 0) return;
       const taken = takenBytes(socket);
       if (taken === before) {
-        socket.destroy();
+        // A connection that is closed in the usual way would leave what it holds with the kernel for minutes.
+        socket.resetAndDestroy();
         return;
       }
       before = taken;
@@ -57,7 +58,7 @@ export function cutAfter(socket: Duplex, ms: number, clock: Clock): void {
 }
 
 /** All bytes of the connection that the system took over. */
-function takenBytes(socket: Socket): number {
+export function takenBytes(socket: Socket): number {
   // Only the handle knows what was taken of a write that is under way; a large one may take hours.
   const handle: unknown = Reflect.get(socket, '_handle');
   if (typeof handle === 'object' && handle !== null) {

@@ -14,6 +14,8 @@ import { listenHttp } from '../runtime/http-listener.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { PlainDoorOptions } from '../runtime/plain-door.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
+import { createSocketMemory, readSocketQueues } from '../runtime/socket-memory.ts';
+import { createUnreadBytes, unreadLimit } from '../runtime/unread-bytes.ts';
 import { userAgent, version } from '../runtime/version.ts';
 import { type BodyCache, createBodyCache } from './body-cache.ts';
 import { findMisplacedName } from './home-page.ts';
@@ -38,7 +40,7 @@ import { createVariantKeeper, makeInWorker, type VariantSettings } from './varia
  * Longer than any proxy keeps a connection it may still send on (60 s is usual): the side that closes an idle
  * connection first must be the proxy, or its next request is reset.
  */
-const siteServerOptions = {
+export const siteServerOptions = {
   optimizeEmptyRequests: true,
   // Refused in our own words, with what is said of every answer.
   requireHostHeader: false,
@@ -79,8 +81,15 @@ export async function runBundleServer(
   let watch: SourceWatch | undefined;
 
   const always = siteHeaders(flags.deploymentType, flags.header);
+  const unread = createUnreadBytes(unreadLimit(process.constrainedMemory()), {
+    socketMemory: createSocketMemory(),
+    socketQueues: readSocketQueues,
+    clock,
+    onCut: metrics.countCutReaders,
+  });
   const serving = {
     site,
+    unread,
     cache,
     pace: createReadPace(clock),
     basePath: flags.basePath,
@@ -96,6 +105,7 @@ export async function runBundleServer(
   const sitePort = await listenHttp(flags.listen, handler, clock, siteServerOptions, plain, {
     countRefusal: metrics.countRefusal,
     readOnlyMethods: 'GET, HEAD',
+    unread,
   });
   const admin = adminApp({
     readiness: () => readinessOf(flags, source, site, progress(), shutdown),

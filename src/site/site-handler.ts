@@ -6,6 +6,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Clock } from '../runtime/clock.ts';
 import { cutStalledReader, waitForReader } from '../runtime/http-listener.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { UnreadBytes } from '../runtime/unread-bytes.ts';
 import { type AccessLog, logWhenDone } from './access-log.ts';
 import type { BodyCache, BodyPart } from './body-cache.ts';
 import { isHostWellFormed } from './host-field.ts';
@@ -34,6 +35,8 @@ export interface SiteServing {
   readonly countReply: (status: number, bodyBytes: number, tookMs: number) => void;
   /** A reader that takes nothing for this long is let go, because it keeps memory and an old bundle; default 60 s. */
   readonly stalledReaderMs?: number | undefined;
+  /** Bounds what readers hold together; `undefined`: nothing does. */
+  readonly unread?: UnreadBytes | undefined;
   /** `undefined`: requests are not logged. */
   readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
@@ -51,6 +54,8 @@ interface Exchange {
 }
 
 const chunkBytes = 256 * 1024;
+/** While readers hold much together. */
+const smallChunkBytes = 64 * 1024;
 /** What is read while others wait: tens of microseconds from the page cache. */
 const largestAtOnce = 128 * 1024;
 export const defaultStalledReaderMs = 60_000;
@@ -112,15 +117,16 @@ function refusalOf(request: IncomingMessage, always: SiteHeaders): Reply | undef
  * @throws as the disk does
  */
 export function bodyAtOnce(
-  { cache, pace }: SiteServing,
+  { cache, pace, unread }: SiteServing,
   view: SiteView | undefined,
   body: FileBody,
 ): BodyPart | undefined {
+  const isRoom = (): boolean => unread?.tryTake(body.endExclusive - body.start) !== false;
   const cached = cache.get(body.contentKey);
-  if (cached !== undefined) return cached.toSend(body.start, body.endExclusive);
+  if (cached !== undefined) return isRoom() ? cached.toSend(body.start, body.endExclusive) : undefined;
   const packed = body.coded ?? body.route.file;
   const isSmall = packed.size <= Math.min(cache.maxEntryBytes, largestAtOnce);
-  if (!isSmall || !pace.isQuick()) return undefined;
+  if (!isSmall || !pace.isQuick() || !isRoom()) return undefined;
   const pack = bundleOf(view, body).packOf(body.coded);
   const read = (into: Buffer): void => pace.measure(() => pack.readIntoSync(packed, into));
   return cache.loadAtOnce(body.contentKey, packed.size, read).toSend(body.start, body.endExclusive);
@@ -195,6 +201,7 @@ async function sendThroughCache(
   const { coded, route, contentKey } = body;
   const packed = coded ?? route.file;
   const pack = bundle.packOf(coded);
+  if (!(await isRoom(exchange, body.endExclusive - body.start))) return;
   const loaded = await exchange.serving.cache.load(contentKey, packed.size, (into) =>
     pack.readInto(packed, into),
   );
@@ -203,6 +210,23 @@ async function sendThroughCache(
   } finally {
     loaded.release();
   }
+}
+
+/** @returns false where the reader has left, or was told to come again: others hold all the room and are cut too slowly */
+async function isRoom(exchange: Exchange, bytes: number): Promise<boolean> {
+  const { response, serving } = exchange;
+  const { unread } = serving;
+  while (unread !== undefined && !(await unread.take(bytes))) {
+    if (response.destroyed) return false;
+    if (response.headersSent) continue;
+    const reply = plainReply(503, 'Too many slow readers hold this server. Try again soon.', serving.always, [
+      'Retry-After',
+      '5',
+    ]);
+    sendWhole(exchange, reply, reply.body.kind === 'text' ? reply.body.text : '');
+    return false;
+  }
+  return !response.destroyed;
 }
 
 /** The head goes out after the first piece was read, so that a disk that fails is a 500 and no torn body. */
@@ -217,17 +241,20 @@ async function sendInPieces(
   let at = start;
   try {
     while (at < endExclusive && !response.destroyed) {
-      const piece = await pack.readRange(coded ?? route.file, at, Math.min(at + chunkBytes, endExclusive));
+      const longest = serving.unread?.isScarce() === true ? smallChunkBytes : chunkBytes;
+      const pieceEnd = Math.min(at + longest, endExclusive);
+      if (!(await isRoom(exchange, pieceEnd - at))) break;
+      const piece = await pack.readRange(coded ?? route.file, at, pieceEnd);
       if (response.destroyed) break;
       if (at === start) response.writeHead(reply.status, [...reply.headers]);
       at += piece.length;
       if (!response.write(piece)) await waitForReader(response, stalledMsOf(serving), serving.clock);
     }
-    if (!response.destroyed) end(exchange, '');
+    if (!response.destroyed && at >= endExclusive) end(exchange, '');
   } finally {
     // What left with its reader was not sent; before the head there was no answer.
     const unsent = response.destroyed ? response.writableLength : 0;
-    if (response.headersSent) count(exchange, reply.status, Math.max(0, at - start - unsent));
+    if (at > start) count(exchange, reply.status, Math.max(0, at - start - unsent));
   }
 }
 

@@ -32,6 +32,7 @@ export interface SiteMetrics {
   countRefusal(status: number): void;
   countDownload(outcome: DownloadOutcome): void;
   countDamagedCopy(): void;
+  countCutReaders(connections: number): void;
 }
 
 const prefix = 'bundle_server_';
@@ -42,6 +43,7 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
   const replies = new Map<number, number>([200, 304, 404, 500].map((status) => [status, 0]));
   let bodyBytes = 0;
   let damagedCopies = 0;
+  let cutReaders = 0;
   const registers = [registry];
 
   const requests = new Counter({
@@ -102,6 +104,11 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     'damaged_copies_total',
     'Stored bundles that were not what their digest says, and were removed',
     () => damagedCopies,
+  );
+  counter(
+    'cut_readers_total',
+    'Connections that were reset because slow readers held too much memory together',
+    () => cutReaders,
   );
   counter('swaps_total', 'Times that another bundle became the active one', () => figures().swaps);
   gauge('cached_body_bytes', 'Bytes of bodies held in memory', () => figures().cachedBytes);
@@ -173,6 +180,9 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     },
     countDamagedCopy: () => {
       damagedCopies += 1;
+    },
+    countCutReaders: (connections) => {
+      cutReaders += connections;
     },
     countDownload: (outcome) => downloads.inc({ outcome }),
   };

@@ -1,0 +1,198 @@
+// A bound on the memory that readers hold together: what was written and they have not taken, in this process and in the
+// kernel's sockets, and what a connection costs by itself. Answers ask for room before they are written. Where room is
+// short, the kernel is asked who holds what, and the connections that would take longest to give it back are reset.
+// Refuses: knowing what is sent. Invariant: bytes are written only within the limit, and an answer waits for room only
+// while others hold it; those who keep it without reading lose it.
+
+import type { Socket } from 'node:net';
+import type { Clock } from './clock.ts';
+import type { SocketQueues } from './socket-memory.ts';
+import { takenBytes } from './stalled-reader.ts';
+
+export interface UnreadBytes {
+  /** Counts a connection until it closes. */
+  attend(socket: Socket): void;
+  /** Counts what else a connection makes this process hold, until it is counted off or the connection closes. */
+  keep(socket: Socket, bytes: number): void;
+  /** Takes the room where it is free at once. */
+  tryTake(bytes: number): boolean;
+  /** Waits for the room. @returns false where there was none for as long as anybody should wait */
+  take(bytes: number): Promise<boolean>;
+  /** Readers hold more than half of what they may. */
+  readonly isScarce: () => boolean;
+}
+
+export interface UnreadEdge {
+  /** Bytes that the kernel holds in sockets and that count towards this process's memory limit. */
+  readonly socketMemory: () => Promise<number>;
+  /** What each connection of a port holds in the kernel. */
+  readonly socketQueues: (port: number) => Promise<SocketQueues>;
+  readonly clock: Clock;
+  readonly onCut?: (connections: number) => void;
+}
+
+/** Our objects of a connection, and the kernel's. */
+const connectionBytes = 12 * 1024;
+/** Small answers have this much beyond the limit, so that a page is answered while large files wait. */
+const reservedBytes = 32 * 1024 * 1024;
+const smallBytes = 128 * 1024;
+/** A connection as young as this is judged only by what it holds. */
+const youngMs = 1000;
+const tooMuchForYoungBytes = 256 * 1024;
+/** Paces are measured over no less than this. */
+const shortestPaceMs = 100;
+const lookEveryMs = 100;
+export const longestWaitMs = 5000;
+
+/** The kernel's memory for what is in its sockets is larger than that by about a quarter. */
+const costOf = (bytes: number): number => bytes * 1.25;
+
+interface Reader {
+  /** At the last judgement. */
+  atMs: number;
+  readBytes: number;
+  keptBytes: number;
+  readonly sinceMs: number;
+}
+
+interface Waiting {
+  readonly bytes: number;
+  readonly sinceMs: number;
+  readonly resolve: (isThere: boolean) => void;
+}
+
+/** @param limitBytes for all readers together */
+export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadBytes {
+  const { clock } = edge;
+  const readers = new Map<Socket, Reader>();
+  let waiting: Waiting[] = [];
+  /** As they were at the last look. */
+  let heldBytes = 0;
+  /** Taken since the last look began. */
+  let newBytes = 0;
+  let isLooking = false;
+
+  const isRoom = (bytes: number): boolean => {
+    const most = bytes <= smallBytes ? limitBytes + reservedBytes : limitBytes;
+    return heldBytes + newBytes + costOf(bytes) <= most;
+  };
+  const spend = (bytes: number): void => {
+    newBytes += costOf(bytes);
+    if (newBytes > limitBytes / 4 || heldBytes + newBytes > limitBytes / 2) look();
+  };
+  const look = (): void => {
+    if (isLooking) return;
+    isLooking = true;
+    lookOn()
+      .catch(() => {})
+      .finally(() => {
+        isLooking = false;
+        if (waiting.length > 0) look();
+      });
+  };
+  const lookOn = async (): Promise<void> => {
+    await measure();
+    const isShort = heldBytes + newBytes > limitBytes || waiting.length > 0;
+    if (isShort && !serve()) {
+      await cut();
+      await clock.after(0);
+      await measure();
+      serve();
+    }
+    // The next look is not at once: what was cut has to be given back, and others read meanwhile.
+    if (heldBytes + newBytes > limitBytes / 2) await clock.after(lookEveryMs);
+  };
+  const measure = async (): Promise<void> => {
+    const before = newBytes;
+    const inSockets = await edge.socketMemory();
+    let unsentBytes = 0;
+    for (const [socket, { keptBytes }] of readers) unsentBytes += socket.writableLength + keptBytes;
+    heldBytes = inSockets + unsentBytes + readers.size * connectionBytes;
+    newBytes -= before;
+  };
+  /** @returns whether nobody waits any more */
+  const serve = (): boolean => {
+    const nowMs = clock.monotonic();
+    const left: Waiting[] = [];
+    for (const one of waiting) {
+      if (isRoom(one.bytes)) {
+        newBytes += costOf(one.bytes);
+        one.resolve(true);
+      } else if (nowMs - one.sinceMs >= longestWaitMs) {
+        one.resolve(false);
+      } else {
+        left.push(one);
+      }
+    }
+    waiting = left;
+    return left.length === 0 && heldBytes + newBytes <= limitBytes;
+  };
+
+  /** Resets those who would take longest to give back what they hold, until half is free. */
+  const cut = async (): Promise<void> => {
+    const ports = new Set([...readers.keys()].map(({ localPort }) => localPort ?? 0));
+    const queues = await Promise.all([...ports].map(edge.socketQueues));
+    const nowMs = clock.monotonic();
+    const judged = [...readers].map(([socket, reader]) => {
+      const key = `${socket.remoteAddress} ${socket.remotePort}`;
+      const queued = queues.reduce((sum, one) => sum + (one.get(key) ?? 0), 0);
+      const unreadBytes = queued + socket.writableLength + reader.keptBytes;
+      const readBytes = takenBytes(socket) - queued;
+      const perMs = Math.max(0, readBytes - reader.readBytes) / Math.max(shortestPaceMs, nowMs - reader.atMs);
+      const isSpared = nowMs - reader.sinceMs < youngMs && unreadBytes < tooMuchForYoungBytes;
+      reader.atMs = nowMs;
+      reader.readBytes = readBytes;
+      const bytes = unreadBytes + connectionBytes;
+      return { socket, bytes, isIdle: unreadBytes === 0, leftMs: isSpared ? 0 : bytes / (perMs + 0.001) };
+    });
+    let tooManyBytes = heldBytes + newBytes - limitBytes / 2;
+    let connections = 0;
+    for (const { socket, bytes, isIdle, leftMs } of judged.toSorted((a, b) => b.leftMs - a.leftMs)) {
+      // Who holds nothing but a connection is in nobody's way, unless they are too many.
+      if (isIdle && tooManyBytes < limitBytes / 2) continue;
+      if (tooManyBytes <= 0 || leftMs < youngMs) break;
+      socket.resetAndDestroy();
+      tooManyBytes -= bytes;
+      connections += 1;
+    }
+    if (connections > 0) edge.onCut?.(connections);
+  };
+
+  return {
+    attend: (socket) => {
+      const nowMs = clock.monotonic();
+      readers.set(socket, { atMs: nowMs, readBytes: 0, keptBytes: 0, sinceMs: nowMs });
+      socket.once('close', () => readers.delete(socket));
+      spend(connectionBytes);
+    },
+    keep: (socket, bytes) => {
+      const reader = readers.get(socket);
+      if (reader === undefined) return;
+      reader.keptBytes += bytes;
+      if (bytes > 0) spend(bytes);
+    },
+    tryTake: (bytes) => {
+      if (!isRoom(bytes)) return false;
+      spend(bytes);
+      return true;
+    },
+    take: (bytes) => {
+      if ((waiting.length === 0 || bytes <= smallBytes) && isRoom(bytes)) {
+        spend(bytes);
+        return Promise.resolve(true);
+      }
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      waiting.push({ bytes, sinceMs: clock.monotonic(), resolve });
+      look();
+      return promise;
+    },
+    isScarce: () => heldBytes + newBytes > limitBytes / 2,
+  };
+}
+
+const mostBytes = 160 * 1024 * 1024;
+
+/** @param memoryBytes what this process may have; 0 or more than any machine has where nobody says */
+export function unreadLimit(memoryBytes: number): number {
+  return memoryBytes > 0 ? Math.min(mostBytes, Math.floor((memoryBytes * 5) / 16)) : mostBytes;
+}

@@ -1,0 +1,122 @@
+// Readers who ask for much and take nothing: what the kernel holds for all of them together stays bounded, those who
+// hold it longest lose it, and others get whole answers meanwhile. Bytes and connections are counted, never time.
+
+import assert from 'node:assert/strict';
+import { channel } from 'node:diagnostics_channel';
+import { connect, Socket } from 'node:net';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { type HttpListener, listenHttp } from '../../../src/runtime/http-listener.ts';
+import { silentLogger } from '../../../src/runtime/logger.ts';
+import { readSocketQueues } from '../../../src/runtime/socket-memory.ts';
+import { createUnreadBytes } from '../../../src/runtime/unread-bytes.ts';
+import { createBodyCache } from '../../../src/site/body-cache.ts';
+import { goLive } from '../../../src/site/live-bundle.ts';
+import { createLiveSite } from '../../../src/site/live-site.ts';
+import { plainAnswerer } from '../../../src/site/plain-answer.ts';
+import { createReadPace } from '../../../src/site/read-pace.ts';
+import { siteHeaders } from '../../../src/site/reply.ts';
+import { siteHandler } from '../../../src/site/site-handler.ts';
+import { eventually } from '../../support/eventually.ts';
+import { storedBundle } from '../../unit/site/fixtures.ts';
+import { ask } from './raw-client.ts';
+
+const mib = 1024 * 1024;
+const limitBytes = 16 * mib;
+/** Small answers may go beyond the limit, and what is handed over between two looks counts with a delay. */
+const mostBytes = limitBytes + 32 * mib;
+const large = 'large '.repeat(900_000);
+const medium = 'medium'.repeat(100_000);
+const notLinux = process.platform !== 'linux' && 'reads /proc/net';
+
+/** Connections that the servers of this file have closed: a client that does not read learns nothing of it. */
+let closed = 0;
+channel('net.server.socket').subscribe((message) => {
+  const { socket } = z.object({ socket: z.instanceof(Socket) }).parse(message);
+  socket.once('close', () => {
+    closed += 1;
+  });
+});
+
+interface Bounded {
+  readonly listener: HttpListener;
+  /** What the kernel holds in the connections of the port, on the server's side. */
+  heldBytes(): Promise<number>;
+}
+
+async function serve(): Promise<Bounded> {
+  const site = createLiveSite(1);
+  const stored = storedBundle({ 'large.bin': large, 'medium.bin': medium, 'page.html': 'page' });
+  site.swap({ bundle: goLive(stored), version: undefined, activatedAt: 0, provenance: 'disk' });
+  let port = 0;
+  const heldBytes = async (): Promise<number> =>
+    [...(await readSocketQueues(port)).values()].reduce((sum, bytes) => sum + bytes, 0);
+  const unread = createUnreadBytes(limitBytes, {
+    socketMemory: heldBytes,
+    socketQueues: readSocketQueues,
+    clock: systemClock,
+  });
+  const serving = {
+    site,
+    unread,
+    cache: createBodyCache(8 * mib),
+    pace: createReadPace(systemClock),
+    basePath: '',
+    always: siteHeaders('Cloud'),
+    countReply: () => {},
+    clock: systemClock,
+    logger: silentLogger,
+  };
+  const door = {
+    answer: plainAnswerer(serving, 75_000),
+    silentMs: 20_000,
+    idleMs: 75_000,
+    stalledMs: 60_000,
+  };
+  const address = { host: '127.0.0.1', port: 0 };
+  const listener = await listenHttp(address, siteHandler(serving), systemClock, {}, door, { unread });
+  port = listener.port;
+  return { listener, heldBytes };
+}
+
+function read(port: number, text: string): Socket {
+  const socket = connect(port, '127.0.0.1').pause();
+  socket.on('error', () => {});
+  socket.write(text);
+  return socket;
+}
+
+const kinds: readonly (readonly [string, string])[] = [
+  ['a large file', 'GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a large file, by HTTP/1.0', 'GET /large.bin HTTP/1.0\r\n\r\n'],
+  ['a file that is kept in memory', 'GET /medium.bin HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a last answer', 'GET /medium.bin HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+  ['many answers', 'GET /medium.bin HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(16)],
+];
+
+for (const [what, request] of kinds) {
+  test(`two hundred who ask for ${what} and take nothing hold no more than they may`, {
+    skip: notLinux,
+  }, async () => {
+    const { listener, heldBytes } = await serve();
+    const before = closed;
+    const readers = Array.from({ length: 200 }, () => read(listener.port, request));
+    let mostHeld = 0;
+    let pages = 0;
+    try {
+      await eventually('those who hold it longest lose it', async () => {
+        mostHeld = Math.max(mostHeld, await heldBytes());
+        assert.equal((await ask(listener.port, '/page')).body, 'page');
+        pages += 1;
+        return mostHeld > mostBytes || closed - before - pages >= 100 ? true : undefined;
+      });
+      assert.ok((await ask(listener.port, '/large.bin')).body === large, 'another gets a large file whole');
+      mostHeld = Math.max(mostHeld, await heldBytes());
+      assert.ok(mostHeld <= mostBytes, `${Math.round(mostHeld / mib)} MiB were held`);
+    } finally {
+      for (const socket of readers) socket.destroy();
+      await listener.close({ lingerMs: 0, graceMs: 1000 });
+    }
+  });
+}

@@ -12,6 +12,7 @@ import { type HttpListener, listenHttp } from '../../src/runtime/http-listener.t
 import { silentLogger } from '../../src/runtime/logger.ts';
 import type { AnswerPlainly } from '../../src/runtime/plain-door.ts';
 import { createBodyCache } from '../../src/site/body-cache.ts';
+import { siteServerOptions } from '../../src/site/bundle-server.ts';
 import { goLive } from '../../src/site/live-bundle.ts';
 import { createLiveSite } from '../../src/site/live-site.ts';
 import { plainAnswerer } from '../../src/site/plain-answer.ts';
@@ -21,7 +22,7 @@ import { siteHandler } from '../../src/site/site-handler.ts';
 import { storedBundle } from '../unit/site/fixtures.ts';
 import { requestBytes, requestText } from '../unit/site/request-bytes.ts';
 
-const keepAliveTimeout = 75_000;
+const { keepAliveTimeout } = siteServerOptions;
 const local = { host: '127.0.0.1', port: 0 };
 const closing = { lingerMs: 0, graceMs: 1000 };
 
@@ -75,13 +76,13 @@ async function serve(isPlain: boolean): Promise<Side> {
     return isAnswered;
   };
   const door = { answer, silentMs: 20_000, idleMs: keepAliveTimeout, stalledMs: 60_000 };
-  const options = { optimizeEmptyRequests: true, keepAliveTimeout };
   const listener = await listenHttp(
     local,
     siteHandler(serving),
     systemClock,
-    options,
+    siteServerOptions,
     isPlain ? door : undefined,
+    { readOnlyMethods: 'GET, HEAD' },
   );
   return { listener, counted, answeredPlainly: () => plainly };
 }

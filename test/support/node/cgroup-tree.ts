@@ -1,7 +1,7 @@
 // A control-group subtree of our own, in every hierarchy of the machine (v1) or in the one there is (v2), so that
 // the kubelets here never touch the pods of another, and what is left after them can be removed by name.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../eventually.ts';
@@ -104,6 +104,37 @@ export async function readMemory(path: string): Promise<ContainerMemory> {
     // v1 says "no limit" with a number near 2^63, v2 with a word.
     limitBytes: limit < Number.MAX_SAFE_INTEGER ? limit : undefined,
   };
+}
+
+/** Why no memory of a group can be limited on this machine, `false` when it can. */
+export function memoryCgroupIsMissing(): string | false {
+  if (process.platform !== 'linux') return 'memory cgroups are of Linux; run it there';
+  if (process.getuid?.() !== 0) return 'making a memory cgroup needs root; run it as root';
+  const controllers = isUnified
+    ? readFileSync(join(mountPoint, 'cgroup.controllers'), 'utf8').split(/\s+/)
+    : existsSync(join(mountPoint, 'memory'))
+      ? ['memory']
+      : [];
+  return controllers.includes('memory') ? false : 'this machine has no memory controller for cgroups';
+}
+
+/**
+ * Limits the memory of a group that was made, and lets its sockets be counted.
+ *
+ * @returns the folder whose `cgroup.procs` takes a process in
+ */
+export async function limitMemory(path: string, bytes: number): Promise<string> {
+  const folder = join(memoryRoot(), path);
+  await writeFile(join(folder, isUnified ? 'memory.max' : 'memory.limit_in_bytes'), `${bytes}`);
+  // Under v1 sockets are counted only where they have a limit of their own; this one is above every figure of interest.
+  if (!isUnified) await writeFile(join(folder, 'memory.kmem.tcp.limit_in_bytes'), `${bytes * 2}`);
+  return folder;
+}
+
+/** What the kernel holds in the sockets of a group; under v2 it is part of the usage, and 0 is returned here. */
+export async function readSocketMemory(path: string): Promise<number> {
+  if (isUnified) return 0;
+  return Number(await readFile(join(memoryRoot(), path, 'memory.kmem.tcp.usage_in_bytes'), 'utf8'));
 }
 
 function pair([name = '', value = '0']: readonly string[]): readonly [string, number] {

@@ -40,7 +40,7 @@ const fewestForTime = 32;
 /** Each costs a whole deadline, of which nobody is told until the list is given up. */
 const triesForTime = 2;
 /** Room for 8 KiB in each of 500, and for the largest object there may be. Coming apart, it takes about 10 ms. */
-const maxPageBytes = 4 * 1024 * 1024;
+export const maxPageBytes = 4 * 1024 * 1024;
 
 /**
  * What it learns of the size of objects is kept for the lists that follow.

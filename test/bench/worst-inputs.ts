@@ -217,7 +217,7 @@ export const worstInputs: readonly WorstInput[] = [
   ),
   worst(
     'Kubernetes object of 1.5 MiB: escapes',
-    () => JSON.stringify({ text: '\\'.repeat(0.75 * mebibyte) }),
+    () => JSON.stringify({ text: '\\'.repeat(0.7 * mebibyte) }),
     unlessCostly,
   ),
   worst(

@@ -69,7 +69,7 @@ export function createExportApiClient(options: ExportApiClientOptions): ExportAp
         { method: 'POST', path: jobsPath, body: { domain }, idempotencyKey, maxBytes: longestAnswerBytes },
         'a usable jobId',
         (raw, answer) => {
-          const jobId = readJobId(raw, answer.headers.get('location'));
+          const jobId = readJobId(raw, answer.headers.get('location'), key);
           return jobId === undefined
             ? undefined
             : { jobId, retryAfterMs: retryAfterOf(answer, clock.now()), raw };
@@ -81,10 +81,8 @@ export function createExportApiClient(options: ExportApiClientOptions): ExportAp
         { method: 'GET', path: jobPath(checkedId(jobId, 'job id')), maxBytes: longestAnswerBytes },
         'a job',
         (raw, answer) => {
-          const report = readJobReport(raw, failureStates);
-          if (report === undefined) return undefined;
-          const state = report.state.includes(key) ? 'unknown' : report.state;
-          return { ...report, state, retryAfterMs: retryAfterOf(answer, clock.now()) };
+          const report = readJobReport(raw, failureStates, key);
+          return report && { ...report, retryAfterMs: retryAfterOf(answer, clock.now()) };
         },
         signal,
       ),

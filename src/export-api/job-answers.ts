@@ -7,6 +7,7 @@ import { Link } from '../wire/link.ts';
 import { isPrintable, printable } from '../wire/printable-text.ts';
 import type { JobOutcome, JobReport, MintedLink } from './answers.ts';
 import { readInstant } from './instants.ts';
+import { containsSecret } from './secret-text.ts';
 
 /** What the status of the resource has room for. */
 const longestState = 64;
@@ -33,13 +34,15 @@ export function isIdentifier(text: string): boolean {
 
 /**
  * The id of a started job: `jobId` of the body, or, where the body has none, the last segment of a `Location`
- * that names a job. A number is taken as its text.
+ * that names a job. A number is taken as its text. The id is shown in status, so one that contains a secret is unusable.
+ *
+ * @param key the API key; empty for none
  */
-export function readJobId(body: unknown, location: string | undefined): string | undefined {
+export function readJobId(body: unknown, location: string | undefined, key = ''): string | undefined {
   const claimed = membersOf(body)?.['jobId'];
   const text = typeof claimed === 'number' && Number.isFinite(claimed) ? String(claimed) : claimed;
   const jobId = typeof text === 'string' ? text : jobIdOfLocation(location);
-  return jobId !== undefined && isIdentifier(jobId) ? jobId : undefined;
+  return jobId !== undefined && isIdentifier(jobId) && !containsSecret(jobId, key) ? jobId : undefined;
 }
 
 function jobIdOfLocation(location: string | undefined): string | undefined {
@@ -52,14 +55,23 @@ function jobIdOfLocation(location: string | undefined): string | undefined {
   }
 }
 
-/** @param failureStates lower case; what counts as failed */
-export function readJobReport(body: unknown, failureStates: ReadonlySet<string>): JobReport | undefined {
+/**
+ * A state that contains a secret is `unknown`, wherever it contains it: the part that is shown may end within a key.
+ *
+ * @param failureStates lower case; what counts as failed
+ * @param key the API key; empty for none
+ */
+export function readJobReport(
+  body: unknown,
+  failureStates: ReadonlySet<string>,
+  key = '',
+): JobReport | undefined {
   const members = membersOf(body);
   if (members === undefined) return undefined;
   const status = readStatus(members['status']);
   return {
     outcome: outcomeOf(status.toLowerCase(), failureStates),
-    state: printable(status, longestState).trim() || 'unknown',
+    state: containsSecret(status, key) ? 'unknown' : printable(status, longestState).trim() || 'unknown',
     progress: readPercent(members['progress']),
     pageCount: readCount(members['pageCount']),
     raw: body,

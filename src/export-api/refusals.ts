@@ -7,6 +7,7 @@ import { parseRetryAfter } from '../wire/retry-after.ts';
 import { ExportApiError, type ExportApiErrorCode } from './answers.ts';
 import { readWordedDate } from './instants.ts';
 import { membersOf } from './job-answers.ts';
+import { containsSecret } from './secret-text.ts';
 
 /** A whole answer, as it came. Header names are lower case. */
 export interface Answer {
@@ -93,7 +94,7 @@ const requestIdHeaders = ['x-request-id', 'request-id', 'x-amzn-requestid', 'x-c
 function requestIdOf(headers: ReadonlyMap<string, string>, key: string): string | undefined {
   return requestIdHeaders
     .map((name) => headers.get(name)?.trim() ?? '')
-    .find((value) => /^[\w.:/+=-]{1,128}$/.test(value) && !value.includes(key));
+    .find((value) => /^[\w.:/+=-]{1,128}$/.test(value) && !containsSecret(value, key));
 }
 
 function describeBody(text: string): string {
@@ -161,6 +162,7 @@ function redact(text: string, key: string): string {
   return (key === '' ? text : text.replaceAll(key, '[redacted]'))
     .replace(/[\p{C}\p{Z}\s]+/gu, ' ')
     .replace(/\S+/g, withoutLink)
+    .replace(/\S+/g, (word) => (containsSecret(word, key) ? '[redacted]' : word))
     .replace(/\bbearer\s+\S+/gi, '[redacted]')
     .replace(/\bsvc_\S+/g, '[redacted]')
     .replace(/[\w%+/=-]{33,}/g, '[redacted]');

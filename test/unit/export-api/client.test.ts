@@ -303,9 +303,64 @@ test('no service, a service that hangs up, and one that does not speak HTTP are 
   assert.equal((await failure(client().readJob('se_1', never))).code, 'NetworkError');
 });
 
-test('a state that repeats the key is not passed on', async () => {
-  reply(200, { status: `waiting for ${key}` });
-  assert.equal((await client().readJob('se_1', never)).state, 'unknown');
+const link = 'https://b.example.com/x?signature=hush';
+/** Forms in which a service repeats what it was sent: alone, within a text, in another case, encoded once and twice. */
+const echoes = [
+  key,
+  `job-${key}-1`,
+  key.toUpperCase(),
+  encodeURIComponent(link),
+  link,
+  ...[key, `${key}=`].flatMap((text) => {
+    const once = [...text].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('');
+    return [once, `job-${once.toUpperCase()}`, encodeURIComponent(once)];
+  }),
+];
+
+test('a job id that contains the key or a link is unusable, in the body and in Location', async () => {
+  for (const echo of echoes) {
+    reply(202, { jobId: echo });
+    const inBody = await failure(client().startJob(start, never));
+    reply(202, '', { Location: `/v1/static-export/jobs/${encodeURIComponent(echo)}` });
+    const inLocation = await failure(client().startJob(start, never));
+    for (const error of [inBody, inLocation]) {
+      assert.equal(error.code, 'UnexpectedAnswer', echo);
+      assert.match(error.message, /without a usable jobId/);
+      assert.doesNotMatch(`${inspect(error)} ${error.excerpt}`, /topsecret|%74|hush/i);
+    }
+  }
+  reply(202, { jobId: 12345678 });
+  assert.equal(
+    (await failure(client({ key: '12345678' }).startJob(start, never))).code,
+    'UnexpectedAnswer',
+    'a number',
+  );
+  reply(202, { jobId: 'svc_top' });
+  assert.equal((await client().startJob(start, never)).jobId, 'svc_top', 'a part of the key is not the key');
+});
+
+test('a state that repeats the key or a link is not passed on, nor the part of it that is shown', async () => {
+  for (const echo of echoes) {
+    for (const status of [echo, `waiting for ${echo}`, { code: echo }, `${'.'.repeat(58)}${echo}`]) {
+      reply(200, { status });
+      assert.equal((await client().readJob('se_1', never)).state, 'unknown', inspect(status));
+    }
+  }
+});
+
+test('a request id that contains the key is left out, and the next header is taken', async () => {
+  for (const echo of echoes.filter((one) => !/[?&]/.test(one))) {
+    reply(500, '', { 'x-request-id': echo, 'cf-ray': 'ray-1' });
+    assert.equal((await failure(client().readJob('se_1', never))).requestId, 'ray-1', echo);
+  }
+});
+
+test('an excerpt contains neither the key in another form nor a link', async () => {
+  for (const echo of echoes) {
+    reply(400, { error: `refused: "${echo}"` });
+    const error = await failure(client().readJob('se_1', never));
+    assert.doesNotMatch(error.excerpt ?? '', /topsecret|hush|%74|%2574/i, echo);
+  }
 });
 
 test('mutated payloads and statuses never give anything but an answer or ExportApiError', async () => {

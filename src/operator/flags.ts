@@ -61,7 +61,7 @@ const flags = {
   inspectTimeout: positiveDuration.withDefault('15m', 'Deadline of downloading and reading one archive'),
   inspectConcurrency: countUpTo(mostInspections).withDefault(
     '2',
-    `Archives downloaded and read at the same time, ${mostInspections} at most; others wait in line, before their deadline begins`,
+    `Archives downloaded and read at the same time, ${mostInspections} at most. Namespaces take turns, and one that reads an archive does not take the last free slot: of 2, each reads 1 at a time. The deadline begins after the wait`,
   ),
   passTimeout: positiveDuration.optional(
     'Deadline of one pass over a resource; archives are read between passes and have their own (default: 5m, or seven of --request-timeout where these are more)',

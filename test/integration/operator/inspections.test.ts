@@ -1,5 +1,5 @@
 // How many archives one operator reads at the same time, seen from the storage that sends them: as many as it was
-// told, whatever ends together, and everybody in turn.
+// told, whatever ends together, one of each namespace where it was told two, and everybody in turn.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -9,8 +9,9 @@ import { type OperatorProcess, startOperator } from './operator-process.ts';
 import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
-const namespace = 'team-a';
+const namespaces = ['team-a', 'team-b'];
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+const namespaceOf = (name: string): string => namespaces[names.indexOf(name) % 2] ?? '';
 const concurrency = 2;
 
 let world: ChartedCluster;
@@ -31,26 +32,26 @@ const hold = (name: string): Promise<void> =>
 
 before(async () => {
   vendor = await startVendor();
-  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  world = await startChartedCluster({ namespaces, watchNamespaces: namespaces });
   for (const name of names) vendor.script(`${name}.example.com`, { beforeArchive: () => hold(name) });
   await world.apply(
-    {
+    ...namespaces.map((namespace) => ({
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: 'export-api', namespace },
       stringData: { apiKey: goodKey },
-    },
+    })),
     ...names.map((name) => ({
       apiVersion: 'staticexport.dev/v1alpha1',
       kind: 'StaticExport',
-      metadata: { name, namespace },
+      metadata: { name, namespace: namespaceOf(name) },
       spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } } },
     })),
   );
   operator = await startOperator(world, [
     `--api-base-url=${vendor.url}`,
     '--allow-private-links',
-    `--watch-namespaces=${namespace}`,
+    `--watch-namespaces=${namespaces.join(',')}`,
     `--inspect-concurrency=${concurrency}`,
   ]);
 });
@@ -72,9 +73,10 @@ async function figures(active: number, waiting: number): Promise<void> {
   });
 }
 
-test('of six archives that are complete together two are read, and the others wait with their links', async () => {
+test('of six archives that are complete together one of each namespace is read, and the others wait with their links', async () => {
   await figures(concurrency, names.length - concurrency);
   await eventually('two downloads', () => (held.length === concurrency ? true : undefined));
+  assert.deepEqual(held.map(({ name }) => namespaceOf(name)).sort(), namespaces);
   for (const name of names) assert.equal(vendor.mints(`${name}.example.com`), 1);
 });
 
@@ -82,7 +84,7 @@ test('one that is deleted leaves the line', async () => {
   const waiting = names.filter((name) => held.every((one) => one.name !== name));
   const [gone = ''] = waiting;
   left.delete(gone);
-  await world.kubectl(['delete', 'sx', gone, `--namespace=${namespace}`]);
+  await world.kubectl(['delete', 'sx', gone, `--namespace=${namespaceOf(gone)}`]);
   await figures(concurrency, names.length - concurrency - 1);
 });
 
@@ -92,8 +94,10 @@ test('a place that is free is the next one’s, and in the end all are published
   await eventually('the next download', () => (held.length === concurrency ? true : undefined));
   isOpen = true;
   for (const { send } of held.splice(0)) send();
-  const reader = createReader(world.kubectl, namespace);
-  for (const name of left) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
+  for (const name of left) {
+    const reader = createReader(world.kubectl, namespaceOf(name));
+    await reader.awaitCondition(name, 'Ready', 'True', 'Published');
+  }
   await figures(0, 0);
   assert.equal(mostAtOnce, concurrency);
 });

@@ -1,5 +1,5 @@
-// The line of archives to be read: as many as there are places, first come, first served, and nobody in it who has
-// no business there.
+// The line of archives to be read: as many as there are places, namespaces in turn, none of them with all places, and
+// nobody in it who has no business there. An id without a slash is a namespace of its own.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,6 +8,8 @@ import { InspectionPlaces, type Place } from '../../../src/loop/inspection-place
 import { settle } from '../../support/virtual-clock.ts';
 
 const never = new AbortController().signal;
+
+const namespaceOf = (id: string): string => id.split('/')[0] ?? '';
 
 /** Takes a place for the id, and notes when it came. */
 function ask(places: InspectionPlaces, id: string, served: string[], signal = never): Promise<Place> {
@@ -109,14 +111,81 @@ test('a place is not kept beyond a time that is over, nor for one that took it a
   assert.equal(places.taken, 1, 'it is being read there');
 });
 
-test('property: never more than there are, nobody waits while one is free, and in the end everybody was served', () => {
+test('a namespace reads one archive at a time where there are two slots, and another is served at once', async () => {
+  const places = new InspectionPlaces(2);
+  const served: string[] = [];
+  const first = ask(places, 'slow/a', served);
+  for (const name of ['b', 'c']) void ask(places, `slow/${name}`, served);
+  await settle();
+  assert.deepEqual([served, places.taken, places.waiting], [['slow/a'], 1, 2]);
+  assert.deepEqual([places.hasRoom('slow/d'), places.hasRoom('other/a')], [false, true]);
+  void ask(places, 'other/a', served);
+  await settle();
+  assert.deepEqual(served, ['slow/a', 'other/a']);
+  (await first).leave();
+  await settle();
+  assert.deepEqual(served, ['slow/a', 'other/a', 'slow/b']);
+  assert.deepEqual([places.taken, places.waiting], [2, 1]);
+});
+
+test('the last free slot is only for a namespace that holds none', async () => {
+  const places = new InspectionPlaces(4);
+  const served: string[] = [];
+  for (const id of ['a/1', 'a/2', 'b/1', 'a/3', 'b/2']) void ask(places, id, served);
+  await settle();
+  assert.deepEqual([served, places.taken], [['a/1', 'a/2', 'b/1'], 3]);
+  const last = await ask(places, 'c/1', served);
+  last.leave();
+  await settle();
+  assert.deepEqual([places.taken, places.waiting], [3, 2], 'it stays free');
+});
+
+test('a slot that is left may serve two: another namespace, and the one that left its only slot', async () => {
+  const places = new InspectionPlaces(3);
+  const served: string[] = [];
+  const left = ask(places, 'a/1', served);
+  for (const id of ['b/1', 'b/2', 'a/2']) void ask(places, id, served);
+  await settle();
+  assert.deepEqual(served, ['a/1', 'b/1']);
+  (await left).leave();
+  await settle();
+  assert.deepEqual(served, ['a/1', 'b/1', 'b/2', 'a/2']);
+});
+
+test('namespaces take turns for a single slot, however many one of them has waiting', async () => {
+  const places = new InspectionPlaces(1);
+  const served: string[] = [];
+  const ids = ['a/1', 'a/2', 'a/3', 'a/4', 'b/1', 'b/2', 'c/1'];
+  const asked = ids.map((id) => ask(places, id, served));
+  for (let count = 1; count <= ids.length; count += 1) {
+    await settle();
+    assert.equal(served.length, count);
+    const at = ids.indexOf(served.at(-1) ?? '');
+    (await asked[at])?.leave();
+  }
+  assert.deepEqual(served, ['a/1', 'a/2', 'b/1', 'c/1', 'a/3', 'b/2', 'a/4']);
+});
+
+test('a kept slot counts for its namespace', async () => {
+  const places = new InspectionPlaces(2);
+  const served: string[] = [];
+  places.keep('a/1', await ask(places, 'a/1', served), never);
+  void ask(places, 'a/2', served);
+  await settle();
+  assert.deepEqual([served, places.hasRoom('a/2'), places.hasRoom('a/1')], [['a/1'], false, true]);
+  places.giveUp('a/1');
+  await settle();
+  assert.deepEqual(served, ['a/1', 'a/2']);
+});
+
+test('property: never more than there are, nobody waits who may take one, and in the end everybody was served in turn', () => {
   const step = fc.oneof(
-    fc.record({ do: fc.constant('ask' as const) }),
+    fc.record({ do: fc.constant('ask' as const), namespace: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ do: fc.constantFrom('leave', 'stop', 'keep', 'again', 'giveUp'), which: fc.nat(50) }),
   );
   return fc.assert(
     fc.asyncProperty(
-      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 1, max: 4 }),
       fc.array(step, { maxLength: 60 }),
       async (count, steps) => {
         const places = new InspectionPlaces(count);
@@ -142,7 +211,7 @@ test('property: never more than there are, nobody waits while one is free, and i
           return all[which % Math.max(1, all.length)];
         };
         for (const one of steps) {
-          if (one.do === 'ask') take(`${ids++}`);
+          if (one.do === 'ask') take(`${one.namespace}/${ids++}`);
           else {
             const id = nth(
               one.do === 'stop'
@@ -169,7 +238,17 @@ test('property: never more than there are, nobody waits while one is free, and i
           assert.equal(places.taken, held.size + kept.size);
           assert.ok(places.taken <= count);
           assert.equal(places.waiting, waiting.size);
-          assert.ok(places.waiting === 0 || places.taken === count, 'somebody waits beside a free place');
+          const holders = [...held.keys(), ...kept].map(namespaceOf);
+          for (const id of waiting.keys()) {
+            const holdsOne = holders.includes(namespaceOf(id));
+            assert.ok(count - holders.length <= (holdsOne ? 1 : 0), `${id} waits and may take a slot`);
+            assert.equal(places.hasRoom(id), false);
+          }
+          const mostOfOne = Math.max(
+            0,
+            ...holders.map((one) => holders.filter((other) => other === one).length),
+          );
+          assert.ok(mostOfOne <= Math.max(1, count - 1), `one namespace holds ${mostOfOne} of ${count}`);
         }
         for (const id of kept) places.giveUp(id);
         for (await settle(); held.size > 0; await settle()) {
@@ -178,12 +257,15 @@ test('property: never more than there are, nobody waits while one is free, and i
           for (const place of leaving) place.leave();
         }
         assert.deepEqual([places.taken, places.waiting], [0, 0]);
-        const firsts = [...new Set(arrived)].map(Number);
-        assert.deepEqual(
-          firsts,
-          [...firsts].sort((a, b) => a - b),
-          'in the order in which they came',
-        );
+        for (const namespace of ['a', 'b', 'c']) {
+          const ownIds = [...new Set(arrived)].filter((id) => namespaceOf(id) === namespace);
+          const order = ownIds.map((id) => Number(id.split('/')[1]));
+          assert.deepEqual(
+            order,
+            [...order].sort((a, b) => a - b),
+            'of one namespace in the order in which they came',
+          );
+        }
       },
     ),
   );

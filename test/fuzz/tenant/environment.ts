@@ -82,14 +82,14 @@ export async function setUp(
 
   const meterFile = join(cluster.folder, 'main-thread.jsonl');
   const { args, limitBytes } = await readDeployment(cluster);
-  const hosts = [second.url, neighbour.url, apart.url].map((url) => new URL(url));
+  const origins = [second.url, neighbour.url, apart.url].map((url) => new URL(url).origin);
   // Statuses that the hostile tenant writes itself break the rules of conditions.
   const operator = await startOperator(
     { ...cluster, judgeStatuses: () => {} },
     [
       ...args,
       `--api-base-url=${honest.url}`,
-      `--allowed-api-hosts=${hosts.flatMap(({ hostname, origin }) => [hostname, origin]).join(',')}`,
+      `--allowed-api-hosts=${origins.join(',')}`,
       '--allow-private-links',
     ],
     {

@@ -25,7 +25,7 @@ export interface CampaignOptions {
   readonly withoutWorst?: boolean;
   /** Kinds of input that are left out, to look past what is known. */
   readonly leaveOut?: RegExp;
-  /** So many exports with archives that take a minute each, besides; then new exports of the served tenant are judged. */
+  /** So many exports with archives that take a minute each, before all else; new exports of the served tenant are judged. */
   readonly slowArchives?: number;
   /** No further input is begun after this. */
   readonly maxMs: number;
@@ -60,8 +60,8 @@ export interface CampaignReport {
 const mostBusyMs = 1_000;
 /** Probes that fail in a row before a kubelet acts. */
 const mostFailedInRow = 3;
-/** Until the slow archives are being inspected. */
-const fillMs = 15_000;
+/** Until an archive of the hostile tenant waits for a slot, at most. */
+const mostFillMs = 15_000;
 /** A new export of the served tenant takes some ten seconds when it is alone. */
 const mostExportMs = 90_000;
 /** Between two orders of new exports by the served tenant. */
@@ -123,14 +123,22 @@ async function run(
     }
   };
   try {
-    if (options.withoutWorst !== true) {
-      for (const input of listWorstInputs(context, environment.archives.length)) await perform(input);
-      say(`the known worst inputs are in after ${seconds(start)} s`);
-    }
     if (options.slowArchives !== undefined && options.slowArchives > 0) {
       const kind = environment.archives.indexOf(slowArchive);
       await perform(listSlowArchives(context, options.slowArchives, kind));
-      await sleep(fillMs);
+      const filledAt = performance.now();
+      while (
+        isAlive() &&
+        !(await hasWaitingArchive(environment)) &&
+        performance.now() - filledAt < mostFillMs
+      )
+        await sleep(200);
+      say(`archives wait for slots after ${seconds(start)} s`);
+      await order();
+    }
+    if (options.withoutWorst !== true) {
+      for (const input of listWorstInputs(context, environment.archives.length)) await perform(input);
+      say(`the known worst inputs are in after ${seconds(start)} s`);
     }
     const from = options.from ?? 0;
     let at = from;
@@ -141,11 +149,15 @@ async function run(
     }
     await order();
     const settledAt = performance.now();
-    const settleMs = options.slowArchives === undefined ? options.settleMs : mostExportMs + options.settleMs;
+    const { settleMs } = options;
+    const mostMs = settleMs + (options.slowArchives === undefined ? mostSettleMs : mostExportMs);
+    const isExported = (): boolean =>
+      options.slowArchives === undefined || watch.figures().every(({ openMs }) => openMs === undefined);
     const isDone = (): boolean =>
-      performance.now() - settledAt > settleMs && watch.fewestRefreshes() >= options.minRefreshes;
-    while (isAlive() && !isDone() && performance.now() - settledAt < settleMs + mostSettleMs)
-      await sleep(200);
+      performance.now() - settledAt > settleMs &&
+      watch.fewestRefreshes() >= options.minRefreshes &&
+      isExported();
+    while (isAlive() && !isDone() && performance.now() - settledAt < mostMs) await sleep(200);
     const leaks = isAlive() ? await findTenantLeaks(environment) : [];
     const measured = {
       probes: await probes.report(),
@@ -199,6 +211,12 @@ async function readPublished({ clients, context }: TenantEnvironment) {
       return { isReady, targets: status.targets ?? [] };
     }),
   );
+}
+
+/** Whether the line for inspections is as long as the hostile tenant can make it: full slots, and one that waits. */
+async function hasWaitingArchive({ operator }: TenantEnvironment): Promise<boolean> {
+  const { text } = await operator.get('/metrics?name[]=staticexport_inspections_waiting');
+  return /^staticexport_inspections_waiting [1-9]/m.test(text);
 }
 
 /** Who holds it, and how often it went to another. */

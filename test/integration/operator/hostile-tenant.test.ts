@@ -1,15 +1,17 @@
-// One operator with two tenants, one of them hostile: the known worst documents, answers, archives, schedules and statuses
-// first, then a fixed sample by dice. The served tenant notices nothing. test/fuzz/hostile-tenant.ts is the long run.
+// One operator with two tenants, one of them hostile: slow archives, then the known worst documents, answers, archives,
+// schedules and statuses, then a fixed sample by dice. The served tenant notices nothing, and its new exports are published.
+// test/fuzz/hostile-tenant.ts is the long run.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runTenantCampaign } from '../../fuzz/tenant/campaign.ts';
 import { reportLines } from '../../fuzz/tenant/report.ts';
 
-test('a hostile tenant and its vendor delay neither the refreshes of another tenant nor the probes', async (context) => {
+test('a hostile tenant and its vendor delay neither the refreshes and exports of another tenant nor the probes', async (context) => {
   const report = await runTenantCampaign({
     seed: 1,
     inputs: 24,
+    slowArchives: 12,
     maxMs: 60_000,
     settleMs: 1_000,
     minRefreshes: 2,

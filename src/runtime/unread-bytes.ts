@@ -16,8 +16,14 @@ export interface UnreadBytes {
   keep(socket: Socket, bytes: number): void;
   /** Takes the room where it is free at once. */
   tryTake(bytes: number): boolean;
-  /** Waits for the room. @returns false where there was none for as long as anybody should wait */
+  /**
+   * Waits for the room, which is kept until `settle` is told as many bytes.
+   *
+   * @returns false where there was none for as long as anybody should wait
+   */
   take(bytes: number): Promise<boolean>;
+  /** What was waited for is written now, or never will be. */
+  settle(bytes: number): void;
   /** Readers hold more than half of what they may. */
   readonly isScarce: () => boolean;
 }
@@ -34,8 +40,8 @@ export interface UnreadEdge {
 /** Our objects of a connection, and the kernel's. */
 const connectionBytes = 12 * 1024;
 /** Small answers have this much beyond the limit, so that a page is answered while large files wait. */
-const reservedBytes = 32 * 1024 * 1024;
-const smallBytes = 128 * 1024;
+const reservedBytes = 64 * 1024 * 1024;
+const smallBytes = 64 * 1024;
 /** A connection as young as this is judged only by what it holds. */
 const youngMs = 1000;
 const tooMuchForYoungBytes = 256 * 1024;
@@ -70,15 +76,18 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
   let heldBytes = 0;
   /** Taken since the last look began. */
   let newBytes = 0;
+  /** Given to those who waited, and not written yet: no look would find it anywhere. */
+  let givenBytes = 0;
   let isLooking = false;
 
+  const total = (): number => heldBytes + newBytes + givenBytes;
   const isRoom = (bytes: number): boolean => {
     const most = bytes <= smallBytes ? limitBytes + reservedBytes : limitBytes;
-    return heldBytes + newBytes + costOf(bytes) <= most;
+    return total() + costOf(bytes) <= most;
   };
   const spend = (bytes: number): void => {
     newBytes += costOf(bytes);
-    if (newBytes > limitBytes / 4 || heldBytes + newBytes > limitBytes / 2) look();
+    if (newBytes > limitBytes / 4 || total() > limitBytes / 2) look();
   };
   const look = (): void => {
     if (isLooking) return;
@@ -92,7 +101,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
   };
   const lookOn = async (): Promise<void> => {
     await measure();
-    const isShort = heldBytes + newBytes > limitBytes || waiting.length > 0;
+    const isShort = total() > limitBytes || waiting.length > 0;
     if (isShort && !serve()) {
       await cut();
       await clock.after(0);
@@ -100,7 +109,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
       serve();
     }
     // The next look is not at once: what was cut has to be given back, and others read meanwhile.
-    if (heldBytes + newBytes > limitBytes / 2) await clock.after(lookEveryMs);
+    if (total() > limitBytes / 2) await clock.after(lookEveryMs);
   };
   const measure = async (): Promise<void> => {
     const before = newBytes;
@@ -116,7 +125,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
     const left: Waiting[] = [];
     for (const one of waiting) {
       if (isRoom(one.bytes)) {
-        newBytes += costOf(one.bytes);
+        givenBytes += costOf(one.bytes);
         one.resolve(true);
       } else if (nowMs - one.sinceMs >= longestWaitMs) {
         one.resolve(false);
@@ -125,7 +134,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
       }
     }
     waiting = left;
-    return left.length === 0 && heldBytes + newBytes <= limitBytes;
+    return left.length === 0 && total() <= limitBytes;
   };
 
   /** Resets those who would take longest to give back what they hold, until half is free. */
@@ -145,14 +154,15 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
       const bytes = unreadBytes + connectionBytes;
       return { socket, bytes, isIdle: unreadBytes === 0, leftMs: isSpared ? 0 : bytes / (perMs + 0.001) };
     });
-    let tooManyBytes = heldBytes + newBytes - limitBytes / 2;
+    let tooManyBytes = total() - limitBytes / 2;
+    const areTooMany = readers.size * connectionBytes > limitBytes / 2;
     let connections = 0;
     for (const { socket, bytes, isIdle, leftMs } of judged.toSorted((a, b) => b.leftMs - a.leftMs)) {
-      // Who holds nothing but a connection is in nobody's way, unless they are too many.
-      if (isIdle && tooManyBytes < limitBytes / 2) continue;
+      // Who holds nothing but a connection, or waits for room too, is in nobody's way, unless they are too many.
+      if (isIdle && !areTooMany) continue;
       if (tooManyBytes <= 0 || leftMs < youngMs) break;
       socket.resetAndDestroy();
-      tooManyBytes -= bytes;
+      tooManyBytes -= costOf(bytes);
       connections += 1;
     }
     if (connections > 0) edge.onCut?.(connections);
@@ -178,7 +188,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
     },
     take: (bytes) => {
       if ((waiting.length === 0 || bytes <= smallBytes) && isRoom(bytes)) {
-        spend(bytes);
+        givenBytes += costOf(bytes);
         return Promise.resolve(true);
       }
       const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -186,7 +196,11 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
       look();
       return promise;
     },
-    isScarce: () => heldBytes + newBytes > limitBytes / 2,
+    settle: (bytes) => {
+      givenBytes -= costOf(bytes);
+      spend(bytes);
+    },
+    isScarce: () => total() > limitBytes / 2,
   };
 }
 

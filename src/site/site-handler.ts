@@ -12,6 +12,7 @@ import type { BodyCache, BodyPart } from './body-cache.ts';
 import { isHostWellFormed } from './host-field.ts';
 import type { LiveBundle } from './live-bundle.ts';
 import type { LiveSite, SiteView } from './live-site.ts';
+import { createPieces } from './pieces.ts';
 import type { ReadPace } from './read-pace.ts';
 import {
   plainReply,
@@ -54,6 +55,7 @@ interface Exchange {
 }
 
 const chunkBytes = 256 * 1024;
+const pieces = createPieces(chunkBytes);
 /** While readers hold much together. */
 const smallChunkBytes = 64 * 1024;
 /** What is read while others wait: tens of microseconds from the page cache. */
@@ -201,14 +203,26 @@ async function sendThroughCache(
   const { coded, route, contentKey } = body;
   const packed = coded ?? route.file;
   const pack = bundle.packOf(coded);
-  if (!(await isRoom(exchange, body.endExclusive - body.start))) return;
-  const loaded = await exchange.serving.cache.load(contentKey, packed.size, (into) =>
-    pack.readInto(packed, into),
-  );
+  await withRoom(exchange, body.endExclusive - body.start, async () => {
+    const loaded = await exchange.serving.cache.load(contentKey, packed.size, (into) =>
+      pack.readInto(packed, into),
+    );
+    try {
+      sendCached(exchange, reply, loaded.toSend(body.start, body.endExclusive));
+    } finally {
+      loaded.release();
+    }
+  });
+}
+
+/** Reads and writes so many bytes when there is room. @returns false where there is none, as {@link isRoom} */
+async function withRoom(exchange: Exchange, bytes: number, send: () => Promise<void>): Promise<boolean> {
+  if (!(await isRoom(exchange, bytes))) return false;
   try {
-    sendCached(exchange, reply, loaded.toSend(body.start, body.endExclusive));
+    await send();
+    return true;
   } finally {
-    loaded.release();
+    exchange.serving.unread?.settle(bytes);
   }
 }
 
@@ -226,6 +240,7 @@ async function isRoom(exchange: Exchange, bytes: number): Promise<boolean> {
     sendWhole(exchange, reply, reply.body.kind === 'text' ? reply.body.text : '');
     return false;
   }
+  if (response.destroyed) unread?.settle(bytes);
   return !response.destroyed;
 }
 
@@ -243,12 +258,22 @@ async function sendInPieces(
     while (at < endExclusive && !response.destroyed) {
       const longest = serving.unread?.isScarce() === true ? smallChunkBytes : chunkBytes;
       const pieceEnd = Math.min(at + longest, endExclusive);
-      if (!(await isRoom(exchange, pieceEnd - at))) break;
-      const piece = await pack.readRange(coded ?? route.file, at, pieceEnd);
-      if (response.destroyed) break;
-      if (at === start) response.writeHead(reply.status, [...reply.headers]);
-      at += piece.length;
-      if (!response.write(piece)) await waitForReader(response, stalledMsOf(serving), serving.clock);
+      let isTaken = true;
+      const isSent = await withRoom(exchange, pieceEnd - at, async () => {
+        await pieces.read(pack, coded ?? route.file, { start: at, endExclusive: pieceEnd }, (piece, done) => {
+          if (response.destroyed) {
+            done();
+            return;
+          }
+          if (at === start) response.writeHead(reply.status, [...reply.headers]);
+          isTaken = response.write(piece, (error) => {
+            if (error === undefined || error === null) done();
+          });
+          at = pieceEnd;
+        });
+      });
+      if (!isSent) break;
+      if (!isTaken) await waitForReader(response, stalledMsOf(serving), serving.clock);
     }
     if (!response.destroyed && at >= endExclusive) end(exchange, '');
   } finally {

@@ -58,6 +58,7 @@ test('what was read is found by a look, and gives its room to those who wait', a
   const unread = createUnreadBytes(16 * mib, edgeOver(new Map()));
   while (unread.tryTake(mib));
   assert.equal(await unread.take(4 * mib), true);
+  unread.settle(4 * mib);
 });
 
 test('who holds most and takes nothing is reset; who holds little, or nothing, stays', async () => {
@@ -69,6 +70,7 @@ test('who holds most and takes nothing is reset; who holds little, or nothing, s
   hog.socket.once('close', () => queues.delete(hog.key));
   while (unread.tryTake(mib));
   assert.equal(await unread.take(4 * mib), true);
+  unread.settle(4 * mib);
   assert.deepEqual(
     [hog, modest, idle].map(({ socket }) => socket.destroyed),
     [true, false, false],
@@ -87,6 +89,7 @@ test('what a connection makes this process keep counts until it closes', async (
   await closed;
   while (unread.tryTake(mib));
   assert.equal(await unread.take(4 * mib), true);
+  unread.settle(4 * mib);
 });
 
 test('the limit is a share of what the process may have, and never more than is of use', () => {

@@ -60,7 +60,8 @@ const cgroup = `slow-readers-${process.pid}`;
 
 interface Others {
   readonly tookMs: number[];
-  failures: number;
+  /** By what came instead of a page. */
+  readonly failures: Map<string, number>;
 }
 
 /** One page on a connection of its own, whole and with 200, or a failure. */
@@ -68,16 +69,25 @@ function askPage(port: number, others: Others): void {
   const startMs = performance.now();
   const socket = connect(port, '127.0.0.1');
   let text = '';
-  const timer = setTimeout(() => socket.destroy(), longestAnswerMs);
+  let how = 'closed';
+  const timer = setTimeout(() => {
+    how = 'late';
+    socket.destroy();
+  }, longestAnswerMs);
   socket.setEncoding('latin1').on('data', (part: string) => {
     text += part;
   });
-  socket.on('error', () => {});
+  socket.on('error', () => {
+    how = 'reset';
+  });
   socket.once('close', () => {
     clearTimeout(timer);
     if (text.startsWith('HTTP/1.1 200') && text.endsWith('</html>'))
       others.tookMs.push(performance.now() - startMs);
-    else others.failures += 1;
+    else {
+      const [, status = how] = /^HTTP\/1\.1 (\d+)/.exec(text) ?? [];
+      others.failures.set(status, (others.failures.get(status) ?? 0) + 1);
+    }
   });
   const page = 1 + Math.floor((startMs * 7) % 30);
   socket.write(`GET /page-${page}.html HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
@@ -129,7 +139,7 @@ async function measure(
     env: { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1' },
   });
   const readers: string[] = [];
-  const others: Others = { tookMs: [], failures: 0 };
+  const others: Others = { tookMs: [], failures: new Map() };
   const figures: Figures[] = [];
   let sampling: NodeJS.Timeout | undefined;
   let asking: NodeJS.Timeout | undefined;
@@ -176,7 +186,7 @@ async function measure(
         most(during, ({ usageMiB, socketMiB }) => usageMiB + socketMiB),
         `${oomKills}`,
         readers.find((line) => line.startsWith('closed'))?.slice(7) ?? '?',
-        `${ordered.length} / ${others.failures}`,
+        `${ordered.length} / ${[...others.failures].map(([how, count]) => `${count} ${how}`).join() || 0}`,
         `${share(0.5)} / ${share(0.99)}`,
       ]),
     );

@@ -27,7 +27,6 @@ import {
   removeCgroups,
 } from '../../support/node/cgroup-tree.ts';
 import { buildServer } from '../bundle/built-server.ts';
-import { row } from './saturation.ts';
 
 const { values } = parseArgs({
   options: {
@@ -57,6 +56,9 @@ const limitMiB = Number(/^(\d+)Mi$/.exec(server.resources.limits.memory)?.[1]);
 const othersPerSecond = 50;
 const longestAnswerMs = 10_000;
 const cgroup = `slow-readers-${process.pid}`;
+
+const row = ([first = '', ...columns]: readonly string[]): string =>
+  first.padEnd(18) + columns.map((column) => column.padStart(16)).join('');
 
 interface Others {
   readonly tookMs: number[];
@@ -185,7 +187,6 @@ async function measure(
         most(during, ({ socketMiB }) => socketMiB),
         most(during, ({ usageMiB, socketMiB }) => usageMiB + socketMiB),
         `${oomKills}`,
-        readers.find((line) => line.startsWith('closed'))?.slice(7) ?? '?',
         `${ordered.length} / ${[...others.failures].map(([how, count]) => `${count} ${how}`).join() || 0}`,
         `${share(0.5)} / ${share(0.99)}`,
       ]),

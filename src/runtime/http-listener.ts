@@ -102,7 +102,8 @@ export async function listenHttp(
     });
     const connection: Connection = { turns, broken: undefined, socket };
     connections.set(socket, connection);
-    feedInSlices(socket, turns.isFull);
+    // Behind the last answer nothing is parsed either: what Node makes of it would be kept, and nobody would count it.
+    feedInSlices(socket, () => turns.isFull() || !socket.writable);
     socket.once('close', () => {
       turns.forget();
       connections.delete(socket);

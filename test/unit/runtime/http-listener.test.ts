@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { cutStalledReader, ListenError, listenHttp } from '../../../src/runtime/http-listener.ts';
+import { createUnreadBytes } from '../../../src/runtime/unread-bytes.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
@@ -416,4 +417,39 @@ test('a reader that takes nothing is cut although it sends a byte now and then',
   );
   socket.destroy();
   await listener.close(now);
+});
+
+test('behind a last answer nothing more is parsed, however much a client goes on sending', async () => {
+  const unread = createUnreadBytes(16 * 1024 * 1024, {
+    socketMemory: async () => 0,
+    socketQueues: async () => new Map(),
+    clock: systemClock,
+  });
+  const handler: RequestListener = (_request, response) => {
+    response.writeHead(400, { Connection: 'close', 'Content-Length': 2 }).end('no');
+  };
+  const listener = await listenHttp(local, handler, systemClock, {}, undefined, { unread });
+  let parsed = 0;
+  const count = (): void => {
+    parsed += 1;
+  };
+  const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+  subscribe('http.server.request.start', count);
+  const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
+  try {
+    socket.on('error', () => {}).write(request);
+    socket.resume();
+    await once(socket, 'end');
+    for (let round = 0; round < 20; round += 1) {
+      await new Promise((written) => socket.write(request.repeat(1000), written));
+    }
+    socket.end();
+    // Ends when the connection has, with all that was sent.
+    await listener.close(now);
+    assert.equal(parsed, 1);
+  } finally {
+    unsubscribe('http.server.request.start', count);
+    socket.destroy();
+    await listener.close(now);
+  }
 });

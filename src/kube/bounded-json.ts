@@ -57,7 +57,8 @@ export async function parseList(
   pause: () => Promise<void>,
   onLeftOut: () => void,
 ): Promise<unknown> {
-  const parts = text.length <= sliceChars ? undefined : splitList(text);
+  const isSimple = text.length <= sliceChars && !isCostly(text);
+  const parts = isSimple ? undefined : splitList(text);
   if (parts === undefined) return parseObject(text);
   const envelope = parseObject(parts.envelope);
   const items: unknown[] = [];

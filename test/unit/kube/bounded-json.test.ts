@@ -85,3 +85,20 @@ test('a long list is parsed with pauses, without its costly items; a short one a
   assert.deepEqual(await parseList('{"items":[1]}', pause, assert.fail), { items: [1] });
   await assert.rejects(parseList(members(60_000), pause, assert.fail), { code: 'Unavailable' });
 });
+
+test('a list as short as a costly object of its own loses that object alone', async () => {
+  for (const count of [13_000, 15_000, 17_000]) {
+    const costly = `{${Array.from({ length: count }, (_, at) => `"${at}":{"":[]}`).join(',')}}`;
+    const text = `{"items":[{"a":1},${costly},{"a":2}]}`;
+    assert.ok(text.length > 100_000 && text.length < 300_000, `${text.length}`);
+    let leftOut = 0;
+    const list = await parseList(
+      text,
+      async () => {},
+      () => {
+        leftOut += 1;
+      },
+    );
+    assert.deepEqual([list, leftOut], [{ items: [{ a: 1 }, { a: 2 }] }, 1]);
+  }
+});

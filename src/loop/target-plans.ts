@@ -40,15 +40,18 @@ export function requestPlans(
   signal: AbortSignal,
 ): PlanRequests {
   const plans = keepPlansOf(owner, targetIds, edge);
-  const patienceEndsAt = edge.clock.monotonic() + patienceMs;
+  let leftMs = patienceMs;
   return {
     plan: async (targetId, basis) => {
-      const leftMs = patienceEndsAt - edge.clock.monotonic();
       const known = plans.get(targetId);
-      // The plan that used up the patience wakes the resource, and this one is begun then.
-      if (!isOf(known, basis) && leftMs <= 0) return undefined;
+      const isUnderWay = [...plans.values()].some(({ done }) => done === undefined);
+      // The plan under way wakes the resource when it ends, and this one is begun then.
+      if (!isOf(known, basis) && leftMs <= 0 && isUnderWay) return undefined;
       const planned = isOf(known, basis) ? known : begin(owner, targetId, basis, plans, edge);
+      // Reading and writing documents takes none of the patience: a slow API server would leave no plan begun.
+      const startedAt = edge.clock.monotonic();
       const done = planned.done ?? (await waitFor(planned, leftMs, edge, signal));
+      leftMs -= edge.clock.monotonic() - startedAt;
       if (done === undefined) planned.isAwaited = true;
       // The text of an edit may hold the link, and is large: it is handed out once.
       if (done?.outcome === 'edit') plans.delete(targetId);

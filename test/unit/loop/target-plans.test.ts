@@ -91,6 +91,27 @@ test('one plan of a resource is under way at a time, and each target is written 
   for (const name of names) assert.match(textIn(world, name) ?? '', /staticExport:/);
 });
 
+test('a slow API server takes none of the patience, and keeps no plan from being made', async () => {
+  const world = new World({
+    spec: { targets: ['one', 'two', 'three'].map(target) },
+    bend: (edge, { clock }) => ({
+      ...edge,
+      cluster: {
+        ...edge.cluster,
+        readConfigMap: async (key, signal) => {
+          await clock.after(1500, signal);
+          return edge.cluster.readConfigMap(key, signal);
+        },
+      },
+    }),
+  });
+  for (const name of ['one', 'two', 'three']) {
+    world.cluster.putConfigMap(document(name), { 'values.yaml': text }, consent);
+  }
+  await world.until(() => world.condition('Exported') === 'True/Promoted');
+  assert.equal(stateOf(world), 'True/Synced');
+});
+
 test('a document that changes while it is read is read again, and the first plan is stopped', async () => {
   const { world, planner } = await publishedWorld(['slow']);
   world.cluster.putConfigMap(document('slow'), { 'values.yaml': 'other: 1\n' }, consent);

@@ -17,9 +17,13 @@ export function containsSecret(text: string, key: string): boolean {
   return false;
 }
 
+/** A shorter key is in many an innocent word: only a text that is the key itself repeats it. */
+const shortestPart = 8;
+
 function containsPlainly(text: string, key: string): boolean {
   const folded = text.toLowerCase();
-  if (key !== '' && folded.includes(key.toLowerCase())) return true;
+  if (key !== '' && folded === key.toLowerCase()) return true;
+  if (key.length >= shortestPart && folded.includes(key.toLowerCase())) return true;
   const link = folded.search(/https?:\/\//);
   return link >= 0 && folded.includes('?', link);
 }

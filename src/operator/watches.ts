@@ -111,7 +111,7 @@ function earliest(instants: readonly (number | undefined)[]): number | undefined
 export function logLeftOut(logger: Logger, resource: string): void {
   logger.warn(
     { resource },
-    'an object with too many fields is ignored; find the one with very many labels or managed fields',
+    'a Kubernetes object with more than 50,000 fields is ignored; remove its labels or managed fields',
   );
 }
 

@@ -101,9 +101,10 @@ function hostFacts({ wanted, allowedHosts = [] }: Observation): string | undefin
 
 /** What to add, and what that would mean. */
 function allowance(origin: string): string {
-  const isClearText = origin.startsWith('http:');
-  const otherwise = isClearText ? ', which sends the key in clear text, or use https' : '';
-  return `Add ${shortOriginEntry(origin)} to --allowed-api-hosts (allowedApiHosts of the chart)${otherwise}.`;
+  const entry = `${shortOriginEntry(origin)} to --allowed-api-hosts (allowedApiHosts of the chart)`;
+  return origin.startsWith('http:')
+    ? `Use https in spec.api.baseUrl, or add ${entry}; the key is then sent in clear text.`
+    : `Add ${entry}.`;
 }
 
 /** Which of the two, and what of it. */

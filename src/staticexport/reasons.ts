@@ -31,7 +31,7 @@ export const stalledReasons = {
   BaseUrlMissing:
     'Neither api.baseUrl nor the operator names an export API; set the one, or --api-base-url of the other.',
   HostNotAllowed:
-    "The operator's --allowed-api-hosts does not allow the scheme, host and port of api.baseUrl, and the key was not sent; allow them, or correct the URL.",
+    "The operator's --allowed-api-hosts does not allow the scheme, host and port of api.baseUrl, and the key was not sent; add an entry, or correct spec.api.baseUrl.",
   KeyUnreadable:
     'The operator cannot read the Secret named in api.keySecretRef; give it the right, or mend what keeps the Secret from it.',
   KeyEmpty: 'The API key is empty; put it into its Secret.',
@@ -102,7 +102,7 @@ export const targetReasons = {
   Synced: 'The target holds what it should.',
   NotPublished: 'Nothing is published yet that could be written.',
   Suspended: 'The resource is suspended; targets are left alone.',
-  Pending: 'The document is being read; the target is written next.',
+  Pending: "The operator is reading the target's document and writes it next; no action is needed.",
   NotGranted:
     'The object does not exist, does not consent by annotation, or may not be read by the operator.',
   Refused: 'The document cannot be edited safely, and is left as it is; correct it.',

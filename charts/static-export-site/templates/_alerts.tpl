@@ -98,6 +98,7 @@
     summary: More than 1 % of the requests to {{ $where }} fail.
     description: {{ "{{ $value | humanizePercentage }} of the requests are answered with a 5xx status." | quote }}
     runbook: >-
-      503 comes from servers without a bundle that are asked all the same (server.readiness=always), 500 from a disk
-      that cannot be read: look at the logs by pod, and at the volume of the store.
+      If bundle_server_cut_readers_total rises, slow readers hold all the memory that they may: limit slow clients in the
+      proxy, or add replicas. Otherwise 503 comes from servers without a bundle (server.readiness=always), and 500 from a
+      disk that cannot be read: look at the logs by pod, and at the volume of the store.
 {{- end -}}

@@ -51,7 +51,7 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     'a host in clear text is named with what that means, and with the other way',
     'HostNotAllowed',
     { ...held, wanted: { ...wanted, baseUrl: 'http://API.example.com' } },
-    /^Add http:\/\/api\.example\.com to --allowed-api-hosts \(allowedApiHosts of the chart\), which sends the key in clear text, or use https\. Allowed: /,
+    /^Use https in spec\.api\.baseUrl, or add http:\/\/api\.example\.com to --allowed-api-hosts \(allowedApiHosts of the chart\); the key is then sent in clear text\. Allowed: /,
   ],
   [
     'a bad schedule is quoted with its time zone',

@@ -40,7 +40,7 @@ export interface UnreadEdge {
 /** Our objects of a connection, and the kernel's. */
 const connectionBytes = 12 * 1024;
 /** Small answers have this much beyond the limit, so that a page is answered while large files wait. */
-const reservedBytes = 64 * 1024 * 1024;
+const reservedFor = (limitBytes: number): number => Math.min(64 * 1024 * 1024, (limitBytes * 2) / 5);
 const smallBytes = 64 * 1024;
 /** A connection as young as this is judged only by what it holds. */
 const youngMs = 1000;
@@ -82,7 +82,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
 
   const total = (): number => heldBytes + newBytes + givenBytes;
   const isRoom = (bytes: number): boolean => {
-    const most = bytes <= smallBytes ? limitBytes + reservedBytes : limitBytes;
+    const most = bytes <= smallBytes ? limitBytes + reservedFor(limitBytes) : limitBytes;
     return total() + costOf(bytes) <= most;
   };
   const spend = (bytes: number): void => {

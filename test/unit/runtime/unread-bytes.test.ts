@@ -54,6 +54,19 @@ test('a page has room beyond the limit, a large piece has none', () => {
   assert.equal(unread.tryTake(20 * 1024), true);
 });
 
+test('what pages have beyond the limit is two fifths of it, and 64 MiB at most', () => {
+  const most: readonly (readonly [number, number])[] = [
+    [16 * mib, 22.4 * mib],
+    [1024 * mib, 1088 * mib],
+  ];
+  for (const [limitBytes, mostBytes] of most) {
+    const unread = createUnreadBytes(limitBytes, edgeOver(new Map()));
+    let takenBytes = 0;
+    while (takenBytes <= 2 * limitBytes && unread.tryTake(64 * 1024)) takenBytes += 64 * 1024 * 1.25;
+    assert.ok(takenBytes <= mostBytes && takenBytes > mostBytes - 128 * 1024, `${takenBytes}`);
+  }
+});
+
 test('what was read is found by a look, and gives its room to those who wait', async () => {
   const unread = createUnreadBytes(16 * mib, edgeOver(new Map()));
   while (unread.tryTake(mib));

@@ -1,6 +1,6 @@
 // A bound on the memory that readers hold together: what was written and they have not taken, in this process and in the
 // kernel's sockets, and what a connection costs by itself. Answers ask for room before they are written. Where room is
-// short, the kernel is asked who holds what, and the connections that would take longest to give it back are reset.
+// short, the kernel is asked twice who holds what, and the connections that would take longest to give it back are reset.
 // Refuses: knowing what is sent. Invariant: bytes are written only within the limit, and an answer waits for room only
 // while others hold it; those who keep it without reading lose it.
 
@@ -45,8 +45,8 @@ const smallBytes = 64 * 1024;
 /** A connection as young as this is judged only by what it holds. */
 const youngMs = 1000;
 const tooMuchForYoungBytes = 256 * 1024;
-/** Paces are measured over no less than this. */
-const shortestPaceMs = 100;
+/** Readers are judged by what they take in this time. A mean since they came would favour the newest over the idle. */
+const windowMs = 250;
 const lookEveryMs = 100;
 export const longestWaitMs = 5000;
 
@@ -54,11 +54,23 @@ export const longestWaitMs = 5000;
 const costOf = (bytes: number): number => bytes * 1.25;
 
 interface Reader {
-  /** At the last judgement. */
-  atMs: number;
-  readBytes: number;
   keptBytes: number;
   readonly sinceMs: number;
+}
+
+/** What a reader holds, and the bounds of what it has read by then: the system takes more while it is asked. */
+interface Standing {
+  readonly unreadBytes: number;
+  readonly leastReadBytes: number;
+  readonly mostReadBytes: number;
+}
+
+interface Sample {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** In the kernel, of our ports; those count too that have closed and not been taken. */
+  readonly queuedBytes: number;
+  readonly standings: ReadonlyMap<Socket, Standing>;
 }
 
 interface Waiting {
@@ -71,6 +83,7 @@ interface Waiting {
 export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadBytes {
   const { clock } = edge;
   const readers = new Map<Socket, Reader>();
+  const ports = new Set<number>();
   let waiting: Waiting[] = [];
   /** As they were at the last look. */
   let heldBytes = 0;
@@ -81,6 +94,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
   let isLooking = false;
 
   const total = (): number => heldBytes + newBytes + givenBytes;
+  const askedBytes = (): number => waiting.reduce((sum, { bytes }) => sum + costOf(bytes), 0);
   const isRoom = (bytes: number): boolean => {
     const most = bytes <= smallBytes ? limitBytes + reservedFor(limitBytes) : limitBytes;
     return total() + costOf(bytes) <= most;
@@ -100,24 +114,55 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
       });
   };
   const lookOn = async (): Promise<void> => {
-    await measure();
-    const isShort = total() > limitBytes || waiting.length > 0;
-    if (isShort && !serve()) {
-      await cut();
-      await clock.after(0);
-      await measure();
-      serve();
+    const before = await measure();
+    if (!serve() && before !== undefined) {
+      await clock.after(windowMs);
+      const now = await measure();
+      if (!serve() && now !== undefined) {
+        cut(before, now);
+        await clock.after(0);
+        await measure();
+        serve();
+      }
     }
     // The next look is not at once: what was cut has to be given back, and others read meanwhile.
     if (total() > limitBytes / 2) await clock.after(lookEveryMs);
   };
-  const measure = async (): Promise<void> => {
-    const before = newBytes;
-    const inSockets = await edge.socketMemory();
-    let unsentBytes = 0;
-    for (const [socket, { keptBytes }] of readers) unsentBytes += socket.writableLength + keptBytes;
-    heldBytes = inSockets + unsentBytes + readers.size * connectionBytes;
-    newBytes -= before;
+  /** @returns who holds what, where there is too little room */
+  const measure = async (): Promise<Sample | undefined> => {
+    const newBefore = newBytes;
+    // Before what has to be waited for: bytes that move to the kernel meanwhile count twice rather than never.
+    let ownBytes = readers.size * connectionBytes;
+    for (const [socket, { keptBytes }] of readers) ownBytes += socket.writableLength + keptBytes;
+    let inSockets = await edge.socketMemory();
+    const sinceBytes = newBytes - newBefore + givenBytes;
+    let sample: Sample | undefined;
+    if (inSockets + ownBytes + sinceBytes + askedBytes() > limitBytes) {
+      sample = await sampleReaders();
+      // The rest is of others: of another process, of another port, of our own downloads. No cut would give it back.
+      inSockets = Math.min(inSockets, costOf(sample.queuedBytes));
+    }
+    heldBytes = inSockets + ownBytes;
+    newBytes -= newBefore;
+    return sample;
+  };
+  const sampleReaders = async (): Promise<Sample> => {
+    const startMs = clock.monotonic();
+    const earlier = new Map([...readers.keys()].map((socket) => [socket, takenBytes(socket)]));
+    const queues = await Promise.all([...ports].map(edge.socketQueues));
+    let queuedBytes = 0;
+    for (const one of queues) for (const bytes of one.values()) queuedBytes += bytes;
+    const standings = new Map<Socket, Standing>();
+    for (const [socket, { keptBytes }] of readers) {
+      const key = `${socket.remoteAddress} ${socket.remotePort}`;
+      const queued = queues.reduce((sum, one) => sum + (one.get(key) ?? 0), 0);
+      standings.set(socket, {
+        unreadBytes: queued + socket.writableLength + keptBytes,
+        leastReadBytes: (earlier.get(socket) ?? 0) - queued,
+        mostReadBytes: takenBytes(socket) - queued,
+      });
+    }
+    return { startMs, endMs: clock.monotonic(), queuedBytes, standings };
   };
   /** @returns whether nobody waits any more */
   const serve = (): boolean => {
@@ -137,32 +182,34 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
     return left.length === 0 && total() <= limitBytes;
   };
 
-  /** Resets those who would take longest to give back what they hold, until half is free. */
-  const cut = async (): Promise<void> => {
-    const ports = new Set([...readers.keys()].map(({ localPort }) => localPort ?? 0));
-    const queues = await Promise.all([...ports].map(edge.socketQueues));
-    const nowMs = clock.monotonic();
-    const judged = [...readers].map(([socket, reader]) => {
-      const key = `${socket.remoteAddress} ${socket.remotePort}`;
-      const queued = queues.reduce((sum, one) => sum + (one.get(key) ?? 0), 0);
-      const unreadBytes = queued + socket.writableLength + reader.keptBytes;
-      const readBytes = takenBytes(socket) - queued;
-      const perMs = Math.max(0, readBytes - reader.readBytes) / Math.max(shortestPaceMs, nowMs - reader.atMs);
-      const isSpared = nowMs - reader.sinceMs < youngMs && unreadBytes < tooMuchForYoungBytes;
-      reader.atMs = nowMs;
-      reader.readBytes = readBytes;
+  /** Resets those who would take longest to give back what they hold, until those who wait have room. */
+  const cut = (before: Sample, now: Sample): void => {
+    const paceOver = Math.max(1, now.startMs - before.endMs);
+    const judged = [...now.standings].map(([socket, { unreadBytes, leastReadBytes }]) => {
+      const first = before.standings.get(socket);
+      const readBytes = Math.max(0, leastReadBytes - (first?.mostReadBytes ?? 0));
       const bytes = unreadBytes + connectionBytes;
-      return { socket, bytes, isIdle: unreadBytes === 0, leftMs: isSpared ? 0 : bytes / (perMs + 0.001) };
+      const isIdle = unreadBytes === 0;
+      const isYoung =
+        now.endMs - (readers.get(socket)?.sinceMs ?? 0) < youngMs && unreadBytes < tooMuchForYoungBytes;
+      // Who held nothing at first has not had the time that is judged.
+      const isSpared = isYoung || first === undefined || (first.unreadBytes === 0 && !isIdle);
+      return { socket, bytes, isIdle, leftMs: isSpared ? 0 : bytes / (readBytes / paceOver + 0.001) };
     });
-    let tooManyBytes = total() - limitBytes / 2;
-    const areTooMany = readers.size * connectionBytes > limitBytes / 2;
+    const neededBytes = Math.max(0, total() + askedBytes() - limitBytes) + limitBytes / 8;
+    let tooManyBytes = Math.min(neededBytes, total() - limitBytes / 2);
+    let idleBytes = judged.filter(({ isIdle }) => isIdle).length * connectionBytes;
     let connections = 0;
     for (const { socket, bytes, isIdle, leftMs } of judged.toSorted((a, b) => b.leftMs - a.leftMs)) {
       // Who holds nothing but a connection, or waits for room too, is in nobody's way, unless they are too many.
-      if (isIdle && !areTooMany) continue;
+      if (isIdle && idleBytes <= limitBytes / 2) continue;
       if (tooManyBytes <= 0 || leftMs < youngMs) break;
+      // It may have closed since.
+      if (!readers.has(socket)) continue;
       socket.resetAndDestroy();
-      tooManyBytes -= costOf(bytes);
+      readers.delete(socket);
+      tooManyBytes -= isIdle ? bytes : costOf(bytes);
+      if (isIdle) idleBytes -= bytes;
       connections += 1;
     }
     if (connections > 0) edge.onCut?.(connections);
@@ -170,8 +217,8 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
 
   return {
     attend: (socket) => {
-      const nowMs = clock.monotonic();
-      readers.set(socket, { atMs: nowMs, readBytes: 0, keptBytes: 0, sinceMs: nowMs });
+      readers.set(socket, { keptBytes: 0, sinceMs: clock.monotonic() });
+      if (socket.localPort !== undefined) ports.add(socket.localPort);
       socket.once('close', () => readers.delete(socket));
       spend(connectionBytes);
     },

@@ -6,6 +6,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { createUnreadBytes, type UnreadEdge, unreadLimit } from '../../../src/runtime/unread-bytes.ts';
+import { type VirtualClock, virtualClock } from '../../support/virtual-clock.ts';
 
 const mib = 1024 * 1024;
 let server: Server;
@@ -23,7 +24,7 @@ interface Connection {
 async function open(): Promise<Connection> {
   const address = server.address();
   const client = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
-  client.on('error', () => {});
+  client.on('error', () => {}).resume();
   const [socket]: Socket[] = await once(server, 'connection');
   assert.ok(socket);
   socket.on('error', () => {});
@@ -89,6 +90,119 @@ test('who holds most and takes nothing is reset; who holds little, or nothing, s
     [true, false, false],
   );
   for (const { socket } of [modest, idle]) socket.destroy();
+});
+
+/** Connections that a kernel of their own holds bytes for until they are reset, at a time that a test lets pass. */
+async function crowd(otherBytes = 0): Promise<{
+  readonly edge: UnreadEdge;
+  readonly clock: VirtualClock;
+  readonly queuedBytes: Map<Socket, number>;
+  open(count: number): Promise<readonly Socket[]>;
+}> {
+  const clock = virtualClock();
+  const queuedBytes = new Map<Socket, number>();
+  const all: Socket[] = [];
+  const queued = (): (readonly [string, number])[] =>
+    [...queuedBytes]
+      .filter(([socket]) => !socket.destroyed)
+      .map(([socket, bytes]) => [`${socket.remoteAddress} ${socket.remotePort}`, bytes]);
+  const edge: UnreadEdge = {
+    socketMemory: async () => queued().reduce((sum, [, bytes]) => sum + bytes, otherBytes),
+    socketQueues: async () => new Map(queued()),
+    clock,
+  };
+  const openAll = async (count: number): Promise<readonly Socket[]> => {
+    const sockets: Socket[] = [];
+    while (sockets.length < count) sockets.push((await open()).socket);
+    all.push(...sockets);
+    return sockets;
+  };
+  after(() => all.forEach((socket) => void socket.destroy()));
+  return { edge, clock, queuedBytes, open: openAll };
+}
+
+const countReset = (sockets: readonly Socket[]): number =>
+  sockets.filter(({ destroyed }) => destroyed).length;
+
+test('a connection that was idle for an hour and reads now outlasts those who read only when they came', async () => {
+  const { edge, clock, queuedBytes, open: openAll } = await crowd();
+  const unread = createUnreadBytes(16 * mib, edge);
+  const proxies = await openAll(3);
+  for (const socket of proxies) unread.attend(socket);
+  await clock.pass(3_600_000);
+  const hogs = await openAll(4);
+  for (const socket of hogs) {
+    unread.attend(socket);
+    // The other side takes all of it, and then no more of what its kernel is said to hold.
+    await new Promise((resolve) => socket.write(Buffer.alloc(4 * mib), resolve));
+    queuedBytes.set(socket, 3 * mib);
+  }
+  await clock.pass(1500);
+  for (const socket of proxies) queuedBytes.set(socket, 2 * mib);
+  while (unread.tryTake(mib));
+  const taken = unread.take(mib);
+  void clock.after(100).then(() => {
+    for (const socket of proxies) queuedBytes.set(socket, mib);
+  });
+  assert.equal(await clock.finish(taken), true);
+  assert.equal(countReset(proxies), 0);
+  assert.ok(countReset(hogs) > 0);
+});
+
+test('no more are reset than those who wait need, and an eighth of the limit', async () => {
+  const { edge, clock, queuedBytes, open: openAll } = await crowd();
+  const unread = createUnreadBytes(16 * mib, edge);
+  const hogs = await openAll(8);
+  for (const socket of hogs) {
+    unread.attend(socket);
+    queuedBytes.set(socket, 2.25 * mib);
+  }
+  await clock.pass(2000);
+  while (unread.tryTake(mib));
+  assert.equal(await clock.finish(unread.take(mib)), true);
+  // 18 MiB are held and 1.25 asked for: 5.25 are to be freed, and each holds 2.8 with what it costs.
+  assert.equal(countReset(hogs), 2);
+});
+
+test('idle connections stay where they alone are not too many', async () => {
+  const { edge, clock, queuedBytes, open: openAll } = await crowd();
+  const unread = createUnreadBytes(mib, edge);
+  const idle = await openAll(20);
+  for (const socket of idle) unread.attend(socket);
+  await clock.pass(3_600_000);
+  const young = await openAll(30);
+  for (const socket of young) {
+    unread.attend(socket);
+    queuedBytes.set(socket, 30 * 1024);
+  }
+  void clock.after(600).then(() => queuedBytes.clear());
+  assert.equal(await clock.finish(unread.take(128 * 1024)), true);
+  assert.deepEqual([countReset(idle), countReset(young)], [0, 0]);
+});
+
+test('of idle connections that alone are too many, some are reset and most stay', async () => {
+  const { edge, clock, open: openAll } = await crowd();
+  const unread = createUnreadBytes(mib, edge);
+  const idle = await openAll(90);
+  for (const socket of idle) unread.attend(socket);
+  await clock.pass(3_600_000);
+  assert.equal(await clock.finish(unread.take(128 * 1024)), true);
+  const reset = countReset(idle);
+  assert.ok(reset > 0 && reset <= 30, `${reset}`);
+});
+
+test('what others have in sockets is not charged to readers', async () => {
+  const { edge, clock, queuedBytes, open: openAll } = await crowd(64 * mib);
+  const unread = createUnreadBytes(16 * mib, edge);
+  const readers = await openAll(2);
+  for (const socket of readers) {
+    unread.attend(socket);
+    queuedBytes.set(socket, mib);
+  }
+  await clock.pass(2000);
+  while (unread.tryTake(mib));
+  assert.equal(await clock.finish(unread.take(4 * mib)), true);
+  assert.equal(countReset(readers), 0);
 });
 
 test('what a connection makes this process keep counts until it closes', async () => {

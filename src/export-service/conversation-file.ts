@@ -40,7 +40,7 @@ async function* readLines(path: string): AsyncGenerator<string> {
   }
 }
 
-/** A line is taken in one go, during which nobody is answered. */
+/** A line is read in one go; the program answers no request meanwhile. */
 const maxLineBytes = 256 * 1024;
 const newline = 0x0a;
 

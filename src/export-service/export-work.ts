@@ -1,5 +1,5 @@
 // The thread's side of an export: does the one order it was started with and reports over its port.
-// Refuses nothing by itself: its driver ends it at the time limit, or when nobody wants the export any more.
+// Refuses nothing by itself: its driver ends it at the time limit, or when the export is aborted.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Clock } from '../runtime/clock.ts';

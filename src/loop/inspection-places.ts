@@ -2,7 +2,7 @@
 // the memory of a pod is bounded. Namespaces take turns, so that the slow archives of one do not delay all others. A
 // reading that is stopped leaves the line at once. A slot can be kept for a resource that waits for a fresh link.
 // Invariants: never more slots are taken than exist; none is lost; a namespace that holds a slot, a kept one included,
-// takes another only while one more stays free; nobody waits who may take a slot.
+// takes another only while one more stays free; a reading that may take a slot does not wait.
 
 export interface Place {
   /** The next in line has it. Once; further calls change nothing. */

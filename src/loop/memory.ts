@@ -53,7 +53,7 @@ export interface PlannedTarget {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly wanted: WantedValues;
-  /** Ends the planning when nobody wants it any more. */
+  /** Ends the planning when its plan is no longer needed. */
   readonly stop: AbortController;
   /** Resolves when `done` is set, or when there is no plan and another may be asked for. Never rejects. */
   readonly ended: Promise<void>;

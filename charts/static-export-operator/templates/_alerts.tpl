@@ -120,7 +120,7 @@
   annotations:
     summary: "The operator may not call the export API for {{ $which }}."
     description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed; what is published stays, and its link dies when its time is up."
-    runbook: {{ printf "KeyMissing, KeyEmpty, KeyInvalid: put the key into the Secret that api.keySecretRef names; it is read within a minute. KeyUnreadable: allow the operator to get that Secret, or mend what else the message names. HostNotAllowed: add the entry that the message names to allowedApiHosts of this chart. BaseUrlMissing: apiBaseUrl of this chart, or api.baseUrl. While a version is published and nothing is due, Ready stays True: see %s." $look | quote }}
+    runbook: {{ printf "KeyMissing, KeyEmpty, KeyInvalid: put the key into the Secret that api.keySecretRef names; it is read within a minute. KeyUnreadable: allow the operator to get that Secret, or fix what else the message names. HostNotAllowed: add the entry that the message names to allowedApiHosts of this chart. BaseUrlMissing: apiBaseUrl of this chart, or api.baseUrl. While a version is published and nothing is due, Ready stays True: see %s." $look | quote }}
 - alert: StaticExportPageCountDropped
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Exported",reason=~"PageCountDropped|TooFewPages"}) == 1
   labels: { severity: warning }

@@ -102,7 +102,7 @@ const textModes: Readonly<Record<string, Tokenizer['state']>> = {
   plaintext: TokenizerMode.PLAINTEXT,
 };
 
-/** A tag is larger than this only to exhaust whoever reads it: each attribute, each letter of a name takes memory. */
+/** A tag is larger than this only to exhaust its reader: each attribute, each letter of a name takes memory. */
 const maxAttributes = 1000;
 const maxNameLength = 4096;
 /** Between two pieces the open tag is looked at. */

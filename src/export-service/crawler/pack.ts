@@ -101,7 +101,7 @@ async function addEntry(
   const entry = tar.entry({ ...header, uname: '', gname: '' }, (error) =>
     error ? reject(error) : resolve(),
   );
-  // Awaited below, but not where the file itself fails: then whoever asked for the pack destroys it, entry included.
+  // Awaited below, but not where the file itself fails: then the caller of the pack destroys it, entry included.
   packed.catch(() => {});
   entry.on('error', () => {});
   for await (const chunk of read()) {

@@ -37,7 +37,7 @@ const heldBytes = 1024 * 1024;
 const pieceBytes = 256 * 1024;
 
 /**
- * @param directory created if absent; removed by whoever named it
+ * @param directory created if absent; removed by the caller
  * @param maxBytes of all bodies, each as often as it was taken
  */
 export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINITY): Spool {

@@ -49,7 +49,7 @@ function firstCursorAt(at: number): string {
 /** Rows written or removed in one go: some milliseconds, during which nobody is answered. */
 const sliceRows = 50;
 const sliceLength = 256 * 1024;
-/** Of the documents of one page. Beyond it the page is shorter than asked for: it is made while nobody else is answered. */
+/** Of the documents of one page. Beyond it the page is shorter than asked for: the program answers no other request meanwhile. */
 const pageLength = 4 * 1024 * 1024;
 
 /** A conversation as its row. */

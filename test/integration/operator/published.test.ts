@@ -194,7 +194,7 @@ test('people see events: what was published and what failed, once each', async (
 
 test('a key is never sent to a host that is not allowed', async () => {
   const { message } = await reader.awaitCondition('elsewhere', 'Stalled', 'True', 'HostNotAllowed');
-  assert.match(message, /Add http:\/\/127\.0\.0\.2:1 to --allowed-api-hosts/);
+  assert.match(message, /add http:\/\/127\.0\.0\.2:1 to --allowed-api-hosts/);
 });
 
 test('links are refreshed before they die, under the same version, without a download or a new ConfigMap', async () => {

@@ -5,12 +5,12 @@
 
 import process from 'node:process';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { readCheckOrder } from '../bundle/check-order.ts';
-import { readCopyOrder } from '../bundle/copy-order.ts';
-import type { ProxySettings } from '../bundle/link-agent.ts';
-import { parseOrder } from '../bundle/preparation-message.ts';
-import { answerSlices } from '../bundle/thread-answer.ts';
-import type { ThreadReport } from '../bundle/thread-message.ts';
+import type { ProxySettings } from '../bundle/fetch/link-agent.ts';
+import { readCopyOrder } from '../bundle/peer/copy-order.ts';
+import { parseOrder } from '../bundle/prepare/preparation-message.ts';
+import { readCheckOrder } from '../bundle/store/check-order.ts';
+import { answerSlices } from '../bundle/thread/thread-answer.ts';
+import type { ThreadReport } from '../bundle/thread/thread-message.ts';
 import { systemClock } from '../runtime/clock.ts';
 
 if (parentPort !== null) await work(parentPort);
@@ -20,14 +20,14 @@ async function work(port: MessagePort): Promise<void> {
   const check = readCheckOrder(workerData);
   const copy = readCopyOrder(workerData);
   if (check !== undefined) {
-    const { runCheck } = await import('../bundle/check-run.ts');
+    const { runCheck } = await import('../bundle/store/check-run.ts');
     await runCheck(check, port);
   } else if (copy !== undefined) {
-    const { runCopy } = await import('../bundle/copy-run.ts');
+    const { runCopy } = await import('../bundle/peer/copy-run.ts');
     const index = await runCopy(copy, edge);
     if (index !== undefined) answerSlices(index.files, port);
   } else {
-    const { runPreparation } = await import('../bundle/preparation-run.ts');
+    const { runPreparation } = await import('../bundle/prepare/preparation-run.ts');
     const index = await runPreparation(parseOrder(workerData), { ...edge, proxy: proxyOf(process.env) });
     if (index !== undefined) answerSlices(index.files, port);
   }

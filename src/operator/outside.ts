@@ -3,11 +3,11 @@
 // Refuses: reading `file:` links, which are somebody else's text here.
 
 import { BundleError } from '../bundle/bundle-error.ts';
+import type { ProxySettings } from '../bundle/fetch/link-agent.ts';
+import { probeLink } from '../bundle/fetch/probe.ts';
+import { keepRenewed, RenewedAgent } from '../bundle/fetch/renewed-agent.ts';
 import { type BundleLimits, defaultLimits } from '../bundle/limits.ts';
-import type { ProxySettings } from '../bundle/link-agent.ts';
-import { prepareInWorker } from '../bundle/preparation.ts';
-import { probeLink } from '../bundle/probe.ts';
-import { keepRenewed, RenewedAgent } from '../bundle/renewed-agent.ts';
+import { prepareInWorker } from '../bundle/prepare/preparation.ts';
 import { createExportApiClient } from '../export-api/client.ts';
 import { InspectionPlaces } from '../loop/inspection-places.ts';
 import type { Bundles, ExportApiSource, TargetPlanner } from '../loop/ports.ts';

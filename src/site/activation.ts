@@ -2,8 +2,8 @@
 // disk, then the removal of what is beyond the number kept. A disk that fails here costs the restart, not the
 // site, so it is reported and nothing more.
 
-import type { BundleStore } from '../bundle/store.ts';
-import type { StoredBundle } from '../bundle/stored-bundle.ts';
+import type { BundleStore } from '../bundle/store/store.ts';
+import type { StoredBundle } from '../bundle/store/stored-bundle.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { goLiveInSlices, type LiveBundle } from './live-bundle.ts';

@@ -3,11 +3,11 @@
 // the site's door later, the admin port last).
 
 import { once } from 'node:events';
-import { checkInWorker, rememberWritten, type WrittenCopies } from '../bundle/checking.ts';
 import { defaultLimits } from '../bundle/limits.ts';
-import { prepareInWorker } from '../bundle/preparation.ts';
+import { prepareInWorker } from '../bundle/prepare/preparation.ts';
 import { printableName } from '../bundle/refusal.ts';
-import { openBundleStore } from '../bundle/store.ts';
+import { checkInWorker, rememberWritten, type WrittenCopies } from '../bundle/store/checking.ts';
+import { openBundleStore } from '../bundle/store/store.ts';
 import { adminApp } from '../runtime/admin-port.ts';
 import { openAuthorities } from '../runtime/authorities.ts';
 import { listenHttp } from '../runtime/http-listener.ts';

@@ -1,7 +1,7 @@
 // A bundle while it is served: its routes, its pack, the coded forms once there are some, and who still reads.
 // Invariant: the packs stay open until the bundle is retired and the last request under way has let go.
 
-import type { StoredBundle } from '../bundle/stored-bundle.ts';
+import type { StoredBundle } from '../bundle/store/stored-bundle.ts';
 import type { ContentCoding } from './content-coding.ts';
 import { buildRouteTable, buildRouteTableInSlices, type FileRoute, type RouteTable } from './route-table.ts';
 import type { CodedForm, VariantTable } from './variant-table.ts';

@@ -2,8 +2,8 @@
 // Invariant: what is returned was verified byte by byte and is open, or an error says why there is nothing.
 
 import { BundleError } from '../bundle/bundle-error.ts';
-import type { BundleStore } from '../bundle/store.ts';
-import type { StoredBundle } from '../bundle/stored-bundle.ts';
+import type { BundleStore } from '../bundle/store/store.ts';
+import type { StoredBundle } from '../bundle/store/stored-bundle.ts';
 import type { Provenance } from './live-site.ts';
 import type { Peers } from './peers.ts';
 import type { DownloadOutcome } from './site-metrics.ts';

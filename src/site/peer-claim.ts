@@ -2,7 +2,7 @@
 // what the others say. Claim first, then look, as in Dekker's algorithm: of two that claim at once at least one sees the
 // other, and the lower id goes first. Invariant: as long as the servers hear each other, two never fetch.
 
-import type { PeerWord } from '../bundle/peer-request.ts';
+import type { PeerWord } from '../bundle/peer/peer-request.ts';
 
 export type ClaimStep =
   /** Somebody has it: take that copy. */

@@ -3,10 +3,10 @@
 
 import type { RequestListener } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
-import type { WrittenCopies } from '../bundle/checking.ts';
-import { copyInWorker } from '../bundle/copying.ts';
 import { defaultLimits } from '../bundle/limits.ts';
-import { createPeerClient } from '../bundle/peer-request.ts';
+import { copyInWorker } from '../bundle/peer/copying.ts';
+import { createPeerClient } from '../bundle/peer/peer-request.ts';
+import type { WrittenCopies } from '../bundle/store/checking.ts';
 import type { HostPort } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent } from '../runtime/version.ts';

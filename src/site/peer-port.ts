@@ -6,9 +6,9 @@
 import type { ReadStream } from 'node:fs';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { isOffered, openOffered } from '../bundle/bundle-copy.ts';
-import { isTooSlow } from '../bundle/copy-pace.ts';
-import type { PeerState, PeerWord } from '../bundle/peer-request.ts';
+import { isOffered, openOffered } from '../bundle/peer/bundle-copy.ts';
+import { isTooSlow } from '../bundle/peer/copy-pace.ts';
+import type { PeerState, PeerWord } from '../bundle/peer/peer-request.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { createCopySlots, type SlotLimits, type TakeSlot } from './copy-slots.ts';
 

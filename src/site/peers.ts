@@ -4,7 +4,7 @@
 // or of any kind for too long, ends with this server fetching by itself.
 
 import type { BundleError } from '../bundle/bundle-error.ts';
-import type { PeerClient, PeerState, PeerWord } from '../bundle/peer-request.ts';
+import type { PeerClient, PeerState, PeerWord } from '../bundle/peer/peer-request.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';

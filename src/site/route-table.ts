@@ -3,7 +3,7 @@
 // Invariant: a redirect leads to a path of this table that is a file, so that no redirect is ever chained.
 
 import type { BundleFile, BundleIndex } from '../bundle/bundle-index.ts';
-import { isHiddenFile } from '../bundle/hidden-files.ts';
+import { isHiddenFile } from '../bundle/store/hidden-files.ts';
 import { type AssetNaming, nameAssets } from './asset-name.ts';
 import { isWorthCoding } from './content-coding.ts';
 import { contentTypeOf } from './content-type.ts';

@@ -3,8 +3,8 @@
 // Invariant: the old version is served until the new one is whole, verified and open. Whatever goes wrong is
 // kept as progress and tried again; nothing here ends the process.
 
-import { storeFullCode } from '../bundle/store-fault.ts';
-import type { StoredBundle } from '../bundle/stored-bundle.ts';
+import { storeFullCode } from '../bundle/store/store-fault.ts';
+import type { StoredBundle } from '../bundle/store/stored-bundle.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { BundleIndex } from '../bundle/bundle-index.ts';
-import { openPack } from '../bundle/stored-bundle.ts';
+import { openPack } from '../bundle/store/stored-bundle.ts';
 import type { ContentCoding } from './content-coding.ts';
 import type { Rest } from './core-share.ts';
 import { fingerprintOf } from './entity-tag.ts';

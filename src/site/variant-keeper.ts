@@ -4,8 +4,8 @@
 
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { bundleFolder } from '../bundle/store-layout.ts';
-import { openPack } from '../bundle/stored-bundle.ts';
+import { bundleFolder } from '../bundle/store/store-layout.ts';
+import { openPack } from '../bundle/store/stored-bundle.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';

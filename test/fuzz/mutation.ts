@@ -2,7 +2,7 @@
 // Besides blind changes there are aimed ones, which keep checksums right so that they get past the first look.
 
 import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { tarChecksum } from '../../src/bundle/archive-type.ts';
+import { tarChecksum } from '../../src/bundle/archive/archive-type.ts';
 import type { Sample } from './corpus.ts';
 import { makeArchive } from './made-archive.ts';
 

@@ -151,7 +151,7 @@ test('both have their archives read by the same module in the same worker, and b
   for (const path of ['bin/operator.ts', 'bin/bundle-server.ts']) {
     assert.match(await read(path), /new URL\(`\.\/bundle-worker\./, path);
   }
-  assert.match(await read('bundle/preparation-run.ts'), /import \{ readArchive \} from/);
+  assert.match(await read('bundle/prepare/preparation-run.ts'), /import \{ readArchive \} from/);
 });
 
 test('what is larger than a resource lets its servers have is refused by both, with the limit in words', async () => {

@@ -2,13 +2,13 @@
 
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAssembly } from '../../src/bundle/assembly.ts';
+import { createAssembly } from '../../src/bundle/archive/assembly.ts';
 import type { BundleIndex } from '../../src/bundle/bundle-index.ts';
-import { commitBundle } from '../../src/bundle/commit.ts';
 import { defaultLimits } from '../../src/bundle/limits.ts';
-import { createPackWriter } from '../../src/bundle/pack.ts';
-import { type StoreDisk, systemDisk } from '../../src/bundle/store-disk.ts';
-import { blankMarkName, bundleFolder } from '../../src/bundle/store-layout.ts';
+import { commitBundle } from '../../src/bundle/store/commit.ts';
+import { createPackWriter } from '../../src/bundle/store/pack.ts';
+import { type StoreDisk, systemDisk } from '../../src/bundle/store/store-disk.ts';
+import { blankMarkName, bundleFolder } from '../../src/bundle/store/store-layout.ts';
 
 /** @param files content by path */
 export async function putBundle(

@@ -4,12 +4,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detectType } from '../../src/bundle/archive-type.ts';
-import { countPages } from '../../src/bundle/digest.ts';
-import { readFilePath } from '../../src/bundle/entry-path.ts';
-import { isHiddenFile } from '../../src/bundle/hidden-files.ts';
+import { detectType } from '../../src/bundle/archive/archive-type.ts';
+import { readFilePath } from '../../src/bundle/archive/entry-path.ts';
+import { judgeAnswer } from '../../src/bundle/fetch/link-answer.ts';
 import { defaultLimits } from '../../src/bundle/limits.ts';
-import { judgeAnswer } from '../../src/bundle/link-answer.ts';
+import { countPages } from '../../src/bundle/store/digest.ts';
+import { isHiddenFile } from '../../src/bundle/store/hidden-files.ts';
 import { readInstant, readWordedDate } from '../../src/export-api/instants.ts';
 import { readJobId, readPercent } from '../../src/export-api/job-answers.ts';
 import { excerptOf } from '../../src/export-api/refusals.ts';

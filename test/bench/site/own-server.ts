@@ -4,7 +4,7 @@
 
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { bundleFolder } from '../../../src/bundle/store-layout.ts';
+import { bundleFolder } from '../../../src/bundle/store/store-layout.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { compressorsOf, runVariantMaking } from '../../../src/site/variant-making.ts';
 import { startProgram } from '../../support/child-program.ts';

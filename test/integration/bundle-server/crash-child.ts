@@ -6,9 +6,9 @@ import { openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
-import { runPreparation } from '../../../src/bundle/preparation-run.ts';
-import { openBundleStore } from '../../../src/bundle/store.ts';
-import { type ByteRange, type StoreDisk, systemDisk } from '../../../src/bundle/store-disk.ts';
+import { runPreparation } from '../../../src/bundle/prepare/preparation-run.ts';
+import { openBundleStore } from '../../../src/bundle/store/store.ts';
+import { type ByteRange, type StoreDisk, systemDisk } from '../../../src/bundle/store/store-disk.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { step, stepsTaken } from './kill-steps.ts';
 

@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { StoredBundle } from '../../../src/bundle/stored-bundle.ts';
+import type { StoredBundle } from '../../../src/bundle/store/stored-bundle.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { type HttpListener, listenHttp } from '../../../src/runtime/http-listener.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';

@@ -9,7 +9,7 @@ import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { ProxySettings } from '../../../src/bundle/link-agent.ts';
+import type { ProxySettings } from '../../../src/bundle/fetch/link-agent.ts';
 import { operatorProgram } from '../../../src/operator/flags.ts';
 import { type Outside, openOutside } from '../../../src/operator/outside.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { BundleFile, BundleIndex } from '../../../src/bundle/bundle-index.ts';
-import type { BundleFacts, PackedBytes, StoredBundle } from '../../../src/bundle/stored-bundle.ts';
+import type { BundleFacts, PackedBytes, StoredBundle } from '../../../src/bundle/store/stored-bundle.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

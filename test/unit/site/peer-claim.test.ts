@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { PeerState, PeerWord } from '../../../src/bundle/peer-request.ts';
+import type { PeerState, PeerWord } from '../../../src/bundle/peer/peer-request.ts';
 import { type ClaimStep, decideClaim } from '../../../src/site/peer-claim.ts';
 
 const word = (id: string, state: PeerState): PeerWord => ({ id, state, receivedBytes: 0 });

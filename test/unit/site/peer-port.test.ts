@@ -9,7 +9,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { openBundleStore } from '../../../src/bundle/store.ts';
+import { openBundleStore } from '../../../src/bundle/store/store.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { peerPort } from '../../../src/site/peer-port.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
-import type { PeerWord } from '../../../src/bundle/peer-request.ts';
+import type { PeerWord } from '../../../src/bundle/peer/peer-request.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import type { PeerIntent } from '../../../src/site/peer-port.ts';
 import { createPeers, type Peers } from '../../../src/site/peers.ts';

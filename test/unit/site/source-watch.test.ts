@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../src/bundle/bundle-error.ts';
-import { oddAnswer } from '../../../src/bundle/odd-answer.ts';
-import type { BundleStore } from '../../../src/bundle/store.ts';
-import { storeFull } from '../../../src/bundle/store-fault.ts';
-import type { BundleFacts } from '../../../src/bundle/stored-bundle.ts';
+import { oddAnswer } from '../../../src/bundle/fetch/odd-answer.ts';
+import type { BundleStore } from '../../../src/bundle/store/store.ts';
+import { storeFull } from '../../../src/bundle/store/store-fault.ts';
+import type { BundleFacts } from '../../../src/bundle/store/stored-bundle.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { createLiveSite, type LiveSite } from '../../../src/site/live-site.ts';
 import type { Peers } from '../../../src/site/peers.ts';

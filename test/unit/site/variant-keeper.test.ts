@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { bundleFolder } from '../../../src/bundle/store-layout.ts';
+import { bundleFolder } from '../../../src/bundle/store/store-layout.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { goLive, type LiveBundle } from '../../../src/site/live-bundle.ts';

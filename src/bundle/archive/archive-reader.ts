@@ -1,0 +1,94 @@
+// From the bytes of a download to the files of an assembly: tell the type, unpack, read.
+// A zip is read from its end, so it is spooled first; everything else streams.
+// Invariant: the spool loses its name before its first byte is written, so that no death of ours leaves it behind.
+
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { makeFolder } from '../../runtime/folder.ts';
+import type { BundleError } from '../bundle-error.ts';
+import { type Bytes, peek } from '../byte-stream.ts';
+import { oddAnswer } from '../fetch/odd-answer.ts';
+import type { BundleLimits } from '../limits.ts';
+import { storeFault } from '../store/store-fault.ts';
+import { type DownloadType, detectType, headBytes } from './archive-type.ts';
+import type { Assembly } from './assembly.ts';
+import { decode } from './decoding.ts';
+import { readTar } from './tar-reader.ts';
+import { readZip } from './zip-reader.ts';
+
+/**
+ * @param spoolPath where a zip may be put; made only if one comes, and gone again; its folder is left to the caller
+ * @throws {BundleError} refused; transient for what is no archive; `StoreFull`; or what the source threw
+ */
+export async function readArchive(
+  source: Bytes,
+  assembly: Assembly,
+  limits: BundleLimits,
+  spoolPath: string,
+): Promise<void> {
+  const download = await peek(source, headBytes);
+  try {
+    const type = detectType(download.head);
+    switch (type) {
+      case 'zip':
+        return await readSpooled(download.bytes, spoolPath, (file) => readZip(file, assembly, limits));
+      case 'tar':
+      case 'gzip':
+      case 'zstd':
+        return await readUnpacked(decode(type, download.bytes, limits), assembly, limits);
+      default:
+        throw notAnArchive(type);
+    }
+  } finally {
+    download.close();
+  }
+}
+
+async function readUnpacked(bytes: Bytes, assembly: Assembly, limits: BundleLimits): Promise<void> {
+  const content = await peek(bytes, headBytes);
+  try {
+    const type = detectType(content.head);
+    if (type !== 'tar') throw notAnArchive(type);
+    await readTar(content.bytes, assembly, limits);
+  } finally {
+    content.close();
+  }
+}
+
+function notAnArchive(type: DownloadType): BundleError {
+  if (type === 'html') return oddAnswer('HtmlInsteadOfArchive');
+  if (type === 'xml') return oddAnswer('XmlInsteadOfArchive');
+  return oddAnswer(type === 'empty' ? 'EmptyArchive' : 'UnknownArchiveType');
+}
+
+async function readSpooled(
+  bytes: Bytes,
+  path: string,
+  read: (file: FileHandle) => Promise<void>,
+): Promise<void> {
+  const file = await openNameless(path).catch((error: unknown) => {
+    throw storeFault(error);
+  });
+  try {
+    await spool(bytes, file);
+    await read(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Room that the system takes back when the file is closed, by us or by our end. */
+async function openNameless(path: string): Promise<FileHandle> {
+  await makeFolder(dirname(path));
+  const file = await open(path, 'wx+');
+  await unlink(path);
+  return file;
+}
+
+async function spool(bytes: Bytes, file: FileHandle): Promise<void> {
+  for await (const chunk of bytes) {
+    await file.appendFile(chunk).catch((error: unknown) => {
+      throw storeFault(error);
+    });
+  }
+}

@@ -1,0 +1,45 @@
+// From an entry's name to the path that the index is keyed by. The one canonical form: no leading slash, no
+// empty, `.` or `..` segment, no backslash, no control character. Refuses rather than guesses; what is
+// normalised is only what cannot mean two things (`./a`, `a//b`).
+
+import type { BundleLimits } from '../limits.ts';
+import { refusal } from '../refusal.ts';
+
+export interface EntryPath {
+  readonly path: string;
+  /** Whether the name differed from the path. */
+  readonly isNormalised: boolean;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+
+/** The name of a file. @throws {BundleError} with the reason */
+export function readFilePath(name: string, limits: BundleLimits): EntryPath {
+  const segments = readSegments(name, limits);
+  const last = name.slice(name.lastIndexOf('/') + 1);
+  if (segments.length === 0) throw refusal('EmptyPath');
+  if (last === '' || last === '.') throw refusal('FolderNameOnFile', { name });
+  const path = segments.join('/');
+  // The prefix that `tar -C folder .` gives to every name is no news.
+  return { path, isNormalised: path !== name.replace(/^\.\//, '') };
+}
+
+/** The name of a folder: held to the same rules, and then of no further use. @throws {BundleError} */
+export function checkFolderPath(name: string, limits: BundleLimits): void {
+  if (name === '') throw refusal('EmptyPath');
+  readSegments(name, limits);
+}
+
+function readSegments(name: string, limits: BundleLimits): readonly string[] {
+  if (Buffer.byteLength(name) > limits.maxPathBytes) throw refusal('PathTooLong', { name });
+  if (name.includes('\ufffd')) throw refusal('InvalidUtf8', { name });
+  if (control.test(name)) throw refusal('ControlInPath', { name });
+  if (name.includes('\\')) throw refusal('BackslashInPath', { name });
+  if (name.startsWith('/')) throw refusal('AbsolutePath', { name });
+  const segments = name.split('/').filter((segment) => segment !== '' && segment !== '.');
+  if (segments.includes('..')) throw refusal('ParentPath', { name });
+  if (/^[A-Za-z]:/.test(segments[0] ?? '')) throw refusal('DrivePath', { name });
+  if (segments.length > limits.maxPathSegments) throw refusal('PathTooDeep', { name });
+  return segments;
+}

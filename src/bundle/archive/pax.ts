@@ -1,0 +1,77 @@
+// Extended headers of a tar, read strictly: PAX records (POSIX pax, "pax Header Block") and GNU long names.
+// The lenient parser behind the guard may take these bytes in its own way; what could be taken in two ways is
+// refused here first, so that both agree on everything that passes.
+
+import { refusal } from '../refusal.ts';
+
+/** What an extended header says that changes how its entry is framed. */
+export interface PaxFacts {
+  /** The `size` record, bytes. */
+  readonly size: number | undefined;
+}
+
+/** Records that change a file's name or bytes, and so must not be given twice, empty, or for all files at once. */
+const framing: ReadonlySet<string> = new Set(['path', 'linkpath', 'size']);
+const utf8Charset = 'ISO-IR 10646 2000 UTF-8';
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * @param block the payload of an `x` or `g` entry
+ * @param isGlobal `g`: applies to all that follows, and may therefore say nothing of names and sizes
+ * @throws {BundleError} `InvalidExtendedHeader`, `SparseFile`, `InvalidUtf8`
+ */
+export function readPax(block: Buffer, isGlobal: boolean): PaxFacts {
+  const seen = new Set<string>();
+  let size: number | undefined;
+  for (const [key, bytes] of recordsOf(block)) {
+    if (key.startsWith('GNU.sparse.')) throw refusal('SparseFile');
+    if (key === 'hdrcharset' && bytes.toString('latin1') !== utf8Charset) throw refusal('InvalidUtf8');
+    // Values of other records may be binary (`SCHILY.xattr.…`) and are nobody's business here.
+    if (!framing.has(key)) continue;
+    const value = decodeText(bytes);
+    if (isGlobal || seen.has(key) || value === '' || value.includes('\0')) throw malformed();
+    seen.add(key);
+    if (key === 'size') size = readSize(value);
+  }
+  return { size };
+}
+
+/** `"%d %s=%s\n", <length of the record>, <keyword>, <value>`, nothing between and nothing after. */
+function* recordsOf(block: Buffer): Generator<readonly [string, Buffer]> {
+  for (let at = 0; at < block.length; ) {
+    const length = /^([1-9]\d{0,8}) /.exec(block.toString('latin1', at, at + 10))?.[1];
+    const end = at + Number(length);
+    if (length === undefined || end > block.length || block[end - 1] !== 0x0a) throw malformed();
+    const start = at + length.length + 1;
+    const equals = block.indexOf('=', start);
+    if (start >= end || equals <= start || equals >= end) throw malformed();
+    yield [block.toString('latin1', start, equals), block.subarray(equals + 1, end - 1)];
+    at = end;
+  }
+}
+
+/** @param block the payload of an `L` or `K` entry: a name that ends at its NUL, if it has one */
+export function checkLongName(block: Buffer): void {
+  const end = block.indexOf(0);
+  const hasTail = end >= 0 && block.subarray(end).some((byte) => byte !== 0);
+  if (end === 0 || hasTail) throw malformed();
+  decodeText(end < 0 ? block : block.subarray(0, end));
+}
+
+function decodeText(bytes: Buffer): string {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    throw refusal('InvalidUtf8');
+  }
+}
+
+function readSize(value: string): number {
+  const size = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  if (!Number.isSafeInteger(size)) throw refusal('InvalidSize');
+  return size;
+}
+
+function malformed(): Error {
+  return refusal('InvalidExtendedHeader');
+}

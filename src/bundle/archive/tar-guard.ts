@@ -1,0 +1,186 @@
+// Walks the framing of a tar before the parser sees a byte of it: headers, sizes, padding, end mark.
+// Why: the parser hangs on some malformed sizes, takes a cut at an entry's border for an end, and reads on past
+// the end mark. Refuses all that could be framed in two ways.
+// Invariant: the parser's entries are exactly the guard's, in order (`confirm`), and both end at the end mark.
+
+import type { BundleError } from '../bundle-error.ts';
+import type { BundleLimits } from '../limits.ts';
+import { type RefusalCode, refusal } from '../refusal.ts';
+import { tarChecksum } from './archive-type.ts';
+import { checkLongName, readPax } from './pax.ts';
+
+export type TarEntryKind = 'file' | 'folder' | 'link';
+
+export interface TarGuard {
+  /** Called with each chunk before the parser gets it. @throws {BundleError} */
+  feed(chunk: Buffer): void;
+  /** Called for each entry of the parser. @throws {BundleError} where it saw another entry than the guard */
+  confirm(entry: { readonly headerOffset: number; readonly size: number }): TarEntryKind;
+  /** Called when all bytes came. @throws {BundleError} `TruncatedArchive`, `NoEndMark` */
+  finish(): void;
+  /** Entries seen and not yet confirmed. */
+  readonly unconfirmed: number;
+}
+
+interface SeenEntry {
+  readonly kind: TarEntryKind;
+  readonly headerOffset: number;
+  readonly size: number;
+}
+
+const blockBytes = 512;
+/** More than any path and its attributes need; the parser itself gives up at 4 MiB. */
+const maxExtendedBytes = 1024 * 1024;
+/** Kinds by type flag; the flags of extended headers are handled apart, all others are refused. */
+const kinds: ReadonlyMap<string, TarEntryKind> = new Map([
+  ['0', 'file'],
+  ['\0', 'file'],
+  ['7', 'file'],
+  ['1', 'link'],
+  ['5', 'folder'],
+]);
+const refusedFlags: ReadonlyMap<string, RefusalCode> = new Map([
+  ['2', 'SymbolicLink'],
+  ['3', 'SpecialFile'],
+  ['4', 'SpecialFile'],
+  ['6', 'SpecialFile'],
+  ['S', 'SparseFile'],
+]);
+
+export function createTarGuard(limits: BundleLimits): TarGuard {
+  const seen: SeenEntry[] = [];
+  let offset = 0;
+  let skip = 0; // bytes of content and padding still to pass over
+  let wanted = blockBytes; // bytes of the block or extended header being collected
+  let collected: Buffer[] = [];
+  let collectedBytes = 0;
+  let extended: { flag: string; size: number } | undefined; // the extended header being collected
+  let pending = new Map<string, number | undefined>(); // extended headers of the next entry: flag → size record
+  let pendingBytes = 0;
+  let endBlocks = 0;
+
+  const readHeader = (block: Buffer): void => {
+    if (block.every((byte) => byte === 0)) {
+      if (pending.size > 0) throw refusal('InvalidExtendedHeader');
+      endBlocks += 1;
+      return;
+    }
+    if (endBlocks > 0) throw refusal('DataAfterEnd');
+    checkHeader(block);
+    const flag = String.fromCharCode(block[156] ?? 0);
+    const size = readSize(block.subarray(124, 136));
+    if (flag === 'x' || flag === 'g' || flag === 'L' || flag === 'K') beginExtended(flag, size);
+    else beginEntry(flag, size, block);
+  };
+
+  const beginExtended = (flag: string, size: number): void => {
+    pendingBytes += size;
+    if (pendingBytes > Math.min(limits.maxMetadataBytes, maxExtendedBytes)) throw refusal('MetadataTooLarge');
+    // Two of a kind, or both families for one entry, are read differently by different programs.
+    const isAmbiguous = flag === 'g' ? pending.size > 0 : pending.has(flag) || pending.has('x');
+    const isMixed = flag === 'x' && pending.size > 0;
+    if (size === 0 || isAmbiguous || isMixed) throw refusal('InvalidExtendedHeader');
+    extended = { flag, size };
+    wanted = Math.ceil(size / blockBytes) * blockBytes;
+  };
+
+  const readExtended = (flag: string, payload: Buffer): void => {
+    if (flag === 'x') pending.set(flag, readPax(payload, false).size);
+    else if (flag === 'g') readPax(payload, true);
+    else {
+      checkLongName(payload);
+      pending.set(flag, undefined);
+    }
+  };
+
+  const beginEntry = (flag: string, headerSize: number, block: Buffer): void => {
+    const kind = kinds.get(flag);
+    const fail = (code: RefusalCode): BundleError => refusal(code, { name: nameIn(block) });
+    if (kind === undefined) throw fail(refusedFlags.get(flag) ?? 'UnknownEntryType');
+    const size = pending.get('x') ?? headerSize;
+    if (size !== headerSize) throw fail('InvalidSize');
+    if (kind !== 'file' && size > 0) throw fail('UnexpectedData');
+    if (size > limits.maxFileBytes) throw fail('FileTooLarge');
+    seen.push({ kind, headerOffset: offset - blockBytes, size });
+    skip = Math.ceil(size / blockBytes) * blockBytes;
+    pending = new Map();
+    pendingBytes = 0;
+  };
+
+  const takeCollected = (): void => {
+    const block = collected.length === 1 && collected[0] ? collected[0] : Buffer.concat(collected);
+    collected = [];
+    collectedBytes = 0;
+    wanted = blockBytes;
+    if (extended === undefined) {
+      readHeader(block);
+    } else {
+      const { flag, size } = extended;
+      extended = undefined;
+      readExtended(flag, block.subarray(0, size));
+    }
+  };
+
+  return {
+    get unconfirmed() {
+      return seen.length;
+    },
+    feed: (chunk) => {
+      for (let at = 0; at < chunk.length; ) {
+        const want = skip > 0 ? skip : wanted - collectedBytes;
+        const count = Math.min(want, chunk.length - at);
+        offset += count;
+        if (skip > 0) {
+          skip -= count;
+        } else {
+          collected.push(chunk.subarray(at, at + count));
+          collectedBytes += count;
+          if (collectedBytes === wanted) takeCollected();
+        }
+        at += count;
+      }
+    },
+    confirm: ({ headerOffset, size }) => {
+      const entry = seen.shift();
+      if (entry === undefined || entry.headerOffset !== headerOffset || entry.size !== size) {
+        throw refusal('InvalidTarHeader');
+      }
+      return entry.kind;
+    },
+    finish: () => {
+      if (collectedBytes > 0 && endBlocks > 1) throw refusal('DataAfterEnd');
+      if (skip > 0 || collectedBytes > 0 || extended !== undefined) throw refusal('TruncatedArchive');
+      if (endBlocks < 2) throw refusal(pending.size > 0 ? 'InvalidExtendedHeader' : 'NoEndMark');
+    },
+  };
+}
+
+/** For words about an entry that is refused; a long name is cut here, as in every header of its kind. */
+function nameIn(block: Buffer): string {
+  const text = (start: number, end: number): string =>
+    block.toString('utf8', start, end).replace(/\0.*$/s, '');
+  const prefix = block.toString('latin1', 257, 263) === 'ustar\0' ? text(345, 500) : '';
+  return prefix === '' ? text(0, 100) : `${prefix}/${text(0, 100)}`;
+}
+
+/** @throws {BundleError} for a wrong checksum or a magic that is neither ustar's nor GNU's */
+function checkHeader(block: Buffer): void {
+  const stored = /^ *([0-7]{1,7})[\0 ]+$/.exec(block.toString('latin1', 148, 156))?.[1];
+  if (stored === undefined || Number.parseInt(stored, 8) !== tarChecksum(block)) {
+    throw refusal('InvalidTarHeader');
+  }
+  const magic = block.toString('latin1', 257, 265);
+  if (!magic.startsWith('ustar\0') && magic !== 'ustar  \0') throw refusal('UnknownTarFormat');
+}
+
+/** Octal digits ended by NUL or space, or GNU base-256. @throws {BundleError} `InvalidSize` */
+function readSize(field: Buffer): number {
+  if (field[0] === 0x80) {
+    const size = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);
+    if (!Number.isSafeInteger(size)) throw refusal('InvalidSize');
+    return size;
+  }
+  const digits = /^ *([0-7]*)[\0 ]*$/.exec(field.toString('latin1'))?.[1];
+  if (digits === undefined) throw refusal('InvalidSize');
+  return digits === '' ? 0 : Number.parseInt(digits, 8);
+}

@@ -1,0 +1,180 @@
+// The archive's bytes, from an `http(s):` link, as they come. Bounded in size, time, silence and
+// redirects. A broken connection is resumed only where a strong ETag proves it is the same archive; otherwise
+// `DownloadInterrupted` asks for a fresh start. Invariant: no error holds a URL, a header or a body.
+
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Link } from '../../wire/link.ts';
+import { BundleError } from '../bundle-error.ts';
+import type { BundleLimits } from '../limits.ts';
+import { refusal } from '../refusal.ts';
+import { judgeAnswer, readBodyStart } from './link-answer.ts';
+import { type LinkAnswer, networkFault, requestLink } from './link-request.ts';
+
+export interface DownloadOptions {
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  readonly limits: BundleLimits;
+  readonly allowPrivateLinks: boolean;
+  readonly userAgent: string;
+  /** Told of the archive's size as announced, before any of it is read; throws where that is too much. */
+  readonly admit?: ((archiveBytes: number) => Promise<void>) | undefined;
+  /** Called before each request: a resume after a long silence is no standstill. */
+  readonly onRequest?: (() => void) | undefined;
+}
+
+const maxResumes = 4;
+const firstPauseMs = 250;
+
+/** What is known of the archive from its first answer. */
+interface Entity {
+  readonly strongEtag: string | undefined;
+  readonly totalBytes: number | undefined;
+}
+
+/**
+ * @returns chunks that the consumer may keep; ending the iteration ends the download
+ * @throws {BundleError} dead-link, transient or refused; the signal's reason when aborted
+ */
+export async function* download(
+  link: Link,
+  options: DownloadOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  let received = 0;
+  for await (const chunk of readRemote(link, options, signal)) {
+    received += chunk.length;
+    if (received > options.limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
+    yield chunk;
+  }
+}
+
+async function* readRemote(
+  link: Link,
+  options: DownloadOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const { clock, limits } = options;
+  const deadline = clock.deadline(limits.downloadTimeoutMs, signal);
+  const rethrow = (error: unknown): unknown => {
+    if (signal.aborted) return signal.reason;
+    return deadline.aborted ? timedOut(error) : networkFault(error, deadline);
+  };
+  let entity: Entity | undefined;
+  let received = 0;
+  for (let resumes = 0; ; resumes += 1) {
+    try {
+      options.onRequest?.();
+      const answer = await requestLink(
+        link.reveal(),
+        { ...options, maxRedirects: limits.maxRedirects, headers: rangeOf(received, entity) },
+        deadline,
+      );
+      try {
+        entity = await readEntity(answer, received, entity, options);
+        for await (const chunk of answer.body) {
+          if (!(chunk instanceof Buffer)) continue;
+          received += chunk.length;
+          yield chunk;
+        }
+      } finally {
+        answer.body.on('error', () => {}).destroy();
+      }
+      if (entity.totalBytes === undefined || received === entity.totalBytes) return;
+      throw brokenOff();
+    } catch (error) {
+      const fault = rethrow(error);
+      const isOver = !(fault instanceof BundleError) || fault.kind !== 'transient' || deadline.aborted;
+      if (isOver || isAnswered(fault)) throw fault;
+      if (entity === undefined) throw fault;
+      if (entity?.strongEtag === undefined || resumes >= maxResumes) throw interrupted(fault);
+      await clock.after(firstPauseMs * 2 ** resumes, deadline).catch((reason) => {
+        throw rethrow(reason);
+      });
+    }
+  }
+}
+
+function rangeOf(received: number, entity: Entity | undefined): Readonly<Record<string, string>> {
+  if (received === 0 || entity?.strongEtag === undefined) return {};
+  return { range: `bytes=${received}-`, 'if-range': entity.strongEtag };
+}
+
+/** Accepts an answer as the whole archive, or as its continuation. */
+async function readEntity(
+  answer: LinkAnswer,
+  received: number,
+  known: Entity | undefined,
+  { limits, admit }: DownloadOptions,
+): Promise<Entity> {
+  const { statusCode } = answer;
+  if (statusCode === 200 && received === 0) {
+    const entity = { strongEtag: strongEtagOf(answer), totalBytes: lengthOf(answer) };
+    if ((entity.totalBytes ?? 0) > limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
+    if (entity.totalBytes !== undefined) await admit?.(entity.totalBytes);
+    return entity;
+  }
+  if (statusCode === 206 && received > 0 && known !== undefined) {
+    const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(textOf(answer, 'content-range') ?? '');
+    const isNext = Number(range?.[1]) === received && strongEtagOf(answer) === known.strongEtag;
+    const isSameSize = known.totalBytes === undefined || range?.[2] === String(known.totalBytes);
+    if (range !== null && isNext && isSameSize) return known;
+  }
+  if (statusCode >= 200 && statusCode < 300) throw changed();
+  const isDead = judgeAnswer(statusCode, await readBodyStart(answer.body)) === 'dead';
+  throw isDead
+    ? new BundleError(
+        'dead-link',
+        'LinkDead',
+        `the storage no longer honours the link (status ${statusCode})`,
+      )
+    : new BundleError(
+        'transient',
+        statusAnswered,
+        `the archive's storage answered with status ${statusCode}; it will be tried again`,
+      );
+}
+
+const statusAnswered = 'StorageUnavailable';
+const isAnswered = (fault: BundleError): boolean =>
+  fault.code === statusAnswered || fault.code === 'DownloadInterrupted';
+
+function strongEtagOf(answer: LinkAnswer): string | undefined {
+  const etag = textOf(answer, 'etag');
+  return etag !== undefined && /^"[^"]*"$/.test(etag) ? etag : undefined;
+}
+
+function lengthOf(answer: LinkAnswer): number | undefined {
+  const text = textOf(answer, 'content-length');
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function textOf(answer: LinkAnswer, name: string): string | undefined {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function interrupted(cause?: unknown): BundleError {
+  return new BundleError(
+    'transient',
+    'DownloadInterrupted',
+    'the download broke off before its end; it will be started again',
+    { cause },
+  );
+}
+
+function brokenOff(): BundleError {
+  return new BundleError('transient', 'DownloadFailed', 'the download ended before its announced length');
+}
+
+function changed(): BundleError {
+  return new BundleError(
+    'transient',
+    'DownloadInterrupted',
+    'the archive changed while it was downloaded; it will be started again',
+  );
+}
+
+function timedOut(cause: unknown): BundleError {
+  return new BundleError('transient', 'DownloadTimeout', 'the download took longer than allowed', { cause });
+}

@@ -1,0 +1,36 @@
+// Where an archive's bytes come from: a file of this machine, or the network. The network's client is loaded only
+// for a link that needs it: it costs more time than reading a whole site from a disk does.
+
+import type { Link } from '../../wire/link.ts';
+import type { DownloadOptions } from './download.ts';
+import type { ProxySettings } from './link-agent.ts';
+import { type LocalArchiveOptions, readLocalArchive } from './local-archive.ts';
+
+export interface FetchOptions extends Omit<DownloadOptions, 'dispatcher'>, LocalArchiveOptions {
+  readonly limits: DownloadOptions['limits'];
+  readonly extraCaPem: string | undefined;
+  readonly proxy: ProxySettings;
+}
+
+/**
+ * @returns chunks that the consumer may keep; ending the iteration, or the signal, ends the download
+ * @throws {BundleError} dead-link, transient or refused; the signal's reason when aborted
+ */
+export function fetchArchive(link: Link, options: FetchOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
+  return link.protocol === 'file:' ? readLocalArchive(link, options) : fetchRemote(link, options, signal);
+}
+
+async function* fetchRemote(link: Link, options: FetchOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const [{ download }, { createLinkAgent }] = await Promise.all([
+    import('./download.ts'),
+    import('./link-agent.ts'),
+  ]);
+  const { allowPrivateLinks, extraCaPem, proxy, limits } = options;
+  const { idleTimeoutMs } = limits;
+  const dispatcher = createLinkAgent({ allowPrivateLinks, extraCaPem, proxy, idleTimeoutMs });
+  try {
+    yield* download(link, { ...options, dispatcher }, signal);
+  } finally {
+    await dispatcher.destroy();
+  }
+}

@@ -1,0 +1,61 @@
+// The connections that links are fetched with: proxies, extra authorities, and the guard over addresses.
+// Refuses: HTTP/2, and connecting to an internal address unless that is allowed. A proxy resolves names by
+// itself, so behind one the guard judges literal hosts only (link-request.ts does).
+
+import { getCACertificates } from 'node:tls';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { guardedLookup } from '../../runtime/guarded-lookup.ts';
+
+/** As in the usual variables; read by `bin`, handed in as data. */
+export interface ProxySettings {
+  readonly httpProxy: string | undefined;
+  readonly httpsProxy: string | undefined;
+  readonly noProxy: string | undefined;
+}
+
+export interface LinkAgentOptions {
+  readonly allowPrivateLinks: boolean;
+  readonly extraCaPem?: string | undefined;
+  readonly proxy?: ProxySettings | undefined;
+  /** So many requests to one host find a connection without waiting for one, which is part of their time. */
+  readonly connections?: number;
+  /** Longest wait for a connection, for headers, and between two pieces of a body. */
+  readonly idleTimeoutMs: number;
+}
+
+/** For who fetches one archive at a time, a few redirects away. */
+const fewConnections = 4;
+
+/** The caller closes (or destroys) it. */
+export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
+  const { allowPrivateLinks, extraCaPem, proxy, idleTimeoutMs, connections = fewConnections } = options;
+  const tls = extraCaPem === undefined ? {} : { ca: [...getCACertificates('default'), extraCaPem] };
+  const common = {
+    allowH2: false,
+    connections,
+    bodyTimeout: idleTimeoutMs,
+    headersTimeout: idleTimeoutMs,
+    connect: {
+      timeout: idleTimeoutMs,
+      ...tls,
+      ...(allowPrivateLinks ? {} : { lookup: guardedLookup }),
+    },
+  };
+  if (!hasProxy(proxy)) return new Agent(common);
+  return new EnvHttpProxyAgent({
+    ...common,
+    // Empty rather than absent: what is absent undici would read from the environment itself.
+    httpProxy: proxy.httpProxy ?? '',
+    httpsProxy: proxy.httpsProxy ?? '',
+    noProxy: proxy.noProxy ?? '',
+    requestTls: tls,
+    proxyTls: { ...tls, allowH2: false },
+    connectTimeout: idleTimeoutMs,
+    // Left alone, undici waits five minutes for the answer to a CONNECT, and meanwhile no request has that connection.
+    clientFactory: (origin, rest) => new Pool(origin, { ...rest, headersTimeout: idleTimeoutMs }),
+  });
+}
+
+function hasProxy(proxy: ProxySettings | undefined): proxy is ProxySettings {
+  return proxy !== undefined && Boolean(proxy.httpProxy || proxy.httpsProxy);
+}

@@ -1,0 +1,88 @@
+// One GET of a link, redirects followed by hand with every hop judged by the same rules as the link itself.
+// Refuses: internal hosts, other schemes, a fall from https to http, loops. Never HEAD: links are signed for GET.
+// Invariant: no error made here holds a URL, a header or a body.
+
+import { type Dispatcher, request } from 'undici';
+import { unknownAuthorityCodes } from '../../runtime/authorities.ts';
+import { InternalAddressError, isInternalHost } from '../../runtime/guarded-lookup.ts';
+import { unlessAborted } from '../../runtime/patience.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { BundleError } from '../bundle-error.ts';
+import { oddAnswer } from './odd-answer.ts';
+
+export interface LinkRequestOptions {
+  readonly dispatcher: Dispatcher;
+  readonly allowPrivateLinks: boolean;
+  readonly maxRedirects: number;
+  readonly userAgent: string;
+  /** `range`, `if-range`; sent on every hop. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type LinkAnswer = Dispatcher.ResponseData;
+
+const redirects: readonly number[] = [301, 302, 303, 307, 308];
+
+/**
+ * @param url the link's text, `http:` or `https:`
+ * @returns the first answer that is no redirect; its body must be consumed or destroyed
+ * @throws {BundleError} transient, for where it leads and for what the network did
+ */
+export async function requestLink(
+  url: string,
+  options: LinkRequestOptions,
+  signal: AbortSignal,
+): Promise<LinkAnswer> {
+  let at = new URL(url);
+  for (let hop = 0; hop <= options.maxRedirects; hop += 1) {
+    if (!options.allowPrivateLinks && isInternalHost(at.hostname)) throw oddAnswer('PrivateLink');
+    const answer = await send(at, options, signal);
+    if (!redirects.includes(answer.statusCode)) return answer;
+    const location = answer.headers['location'];
+    answer.body.on('error', () => {}).destroy();
+    at = nextHop(at, Array.isArray(location) ? location[0] : location);
+  }
+  throw oddAnswer('TooManyRedirects');
+}
+
+function nextHop(from: URL, location: string | undefined): URL {
+  if (location === undefined || !URL.canParse(location, from.href)) throw oddAnswer('InvalidRedirect');
+  const to = new URL(location, from);
+  const isHttp = to.protocol === 'http:' || to.protocol === 'https:';
+  if (!isHttp || (from.protocol === 'https:' && to.protocol === 'http:')) throw oddAnswer('InvalidRedirect');
+  return to;
+}
+
+async function send(url: URL, options: LinkRequestOptions, signal: AbortSignal): Promise<LinkAnswer> {
+  try {
+    const answer = request(url, {
+      dispatcher: options.dispatcher,
+      method: 'GET',
+      headers: {
+        'user-agent': options.userAgent,
+        accept: '*/*',
+        'accept-encoding': 'identity',
+        ...options.headers,
+      },
+      signal,
+    });
+    // A connection that is being made heeds no signal.
+    return await unlessAborted(answer, signal, () => signal.reason);
+  } catch (error) {
+    throw networkFault(error, signal);
+  }
+}
+
+/** What a thrown network error means; ours pass through, an abort gives the signal's own reason. */
+export function networkFault(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof BundleError) return error;
+  if (signal.aborted) return signal.reason;
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
+    if (at instanceof InternalAddressError) return oddAnswer('PrivateLink');
+  }
+  const code = publishableCode(error);
+  const what = unknownAuthorityCodes.has(code)
+    ? `showed a certificate that is not trusted (${code}); where its authority is your own, name it in --extra-ca-file`
+    : `did not answer or broke off (${code}); it will be tried again`;
+  return new BundleError('transient', 'DownloadFailed', `the archive's storage ${what}`, { cause: error });
+}

@@ -1,0 +1,42 @@
+// The archive's bytes from a `file:` link. Read only where that is allowed: such a link in somebody else's text
+// would open files of this machine. Bounded in size; no error holds the path.
+
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Link } from '../../wire/link.ts';
+import { BundleError } from '../bundle-error.ts';
+import type { BundleLimits } from '../limits.ts';
+import { refusal } from '../refusal.ts';
+import { oddAnswer } from './odd-answer.ts';
+
+export interface LocalArchiveOptions {
+  readonly limits: Pick<BundleLimits, 'maxArchiveBytes'>;
+  readonly allowFileLinks: boolean;
+  /** Told of the archive's size before any of it is read; throws where that is too much. */
+  readonly admit?: ((archiveBytes: number) => Promise<void>) | undefined;
+}
+
+const chunkBytes = 1024 * 1024;
+
+/** @throws {BundleError} `FileLink`, `ArchiveTooLarge`; dead-link where there is nothing to read; what `admit` throws */
+export async function* readLocalArchive(link: Link, options: LocalArchiveOptions): AsyncGenerator<Buffer> {
+  if (!options.allowFileLinks) throw refusal('FileLink');
+  try {
+    const path = fileURLToPath(link.reveal());
+    const found = await stat(path);
+    if (!found.isFile()) throw oddAnswer('UnknownArchiveType');
+    await options.admit?.(found.size);
+    let received = 0;
+    for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes })) {
+      if (!(chunk instanceof Buffer)) continue;
+      received += chunk.length;
+      if (received > options.limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
+      yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof BundleError) throw error;
+    const words = 'the file that the link names is not there or not readable';
+    throw new BundleError('dead-link', 'LinkDead', words, { cause: error });
+  }
+}

@@ -1,0 +1,126 @@
+// A stored bundle on its way from one server's store to another's: index first, then the pack as it lies there.
+// The receiver believes nothing: the index must be true of itself and of the digest asked for (copy-index.ts), the pack
+// must have the size it says, and every file that is shown is hashed before the copy is committed.
+// Invariant: a copy that fails leaves nothing. A copy that holds hidden bytes is not offered.
+
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { makeFolder } from '../../runtime/folder.ts';
+import { BundleError } from '../bundle-error.ts';
+import type { BundleIndex } from '../bundle-index.ts';
+import { type Bytes, watch } from '../byte-stream.ts';
+import { commitBundle } from '../store/commit.ts';
+import type { IndexDocument } from '../store/index-document.ts';
+import { holdsPack } from '../store/store-check.ts';
+import { removeQuietly, type StoreDisk, systemDisk } from '../store/store-disk.ts';
+import { storeFault } from '../store/store-fault.ts';
+import { blankMarkName, bundleFolder, digestPattern, indexName, packName } from '../store/store-layout.ts';
+
+/** One file of a stored bundle, opened for sending: it stays whole even if the bundle is removed meanwhile. */
+export interface OfferedFile {
+  readonly sizeBytes: number;
+  /** From its first byte to its last; closes the file at the end, or when destroyed. */
+  stream(): ReadStream;
+  /** For a file that is not streamed. */
+  close(): Promise<void>;
+}
+
+/** Whether other servers may copy a bundle of this digest from the store; it is not read. Never rejects. */
+export async function isOffered(storeDir: string, digest: string): Promise<boolean> {
+  if (!digestPattern.test(digest)) return false;
+  return stat(join(bundleFolder(storeDir, digest), blankMarkName)).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+/** @returns `undefined` where there is none to offer, or it cannot be read */
+export async function openOffered(
+  storeDir: string,
+  digest: string,
+  part: 'index' | 'pack',
+): Promise<OfferedFile | undefined> {
+  if (!(await isOffered(storeDir, digest))) return undefined;
+  const name = part === 'index' ? indexName : packName;
+  try {
+    const file = await open(join(bundleFolder(storeDir, digest), name), 'r');
+    const { size: sizeBytes } = await file.stat();
+    return {
+      sizeBytes,
+      stream: () => createReadStream('', { fd: file, start: 0, highWaterMark: 256 * 1024 }),
+      close: () => file.close(),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Puts a bundle into the store from another server's index and the bytes of its pack.
+ *
+ * @param workDir a folder of the store for this copy alone; gone again in the end
+ * @returns the index of what lies there now, see commit.ts
+ * @throws {BundleError} refused `CopyRefused` for bytes that are not the bundle, `StoreFull` or
+ *   `StoreUnavailable` for the disk; what `pack` itself throws
+ */
+export async function receiveCopy(
+  storeDir: string,
+  workDir: string,
+  document: IndexDocument,
+  pack: Bytes,
+  disk: StoreDisk = systemDisk,
+): Promise<BundleIndex> {
+  const staged = join(workDir, 'bundle');
+  try {
+    await ofDisk(makeFolder(staged));
+    await writePack(join(staged, packName), document.packBytes, pack);
+    if (!(await ofDisk(holdsPack(staged, document, disk)))) throw copyRefused();
+    return await ofDisk(commitBundle(storeDir, staged, document.index, document.packBytes, disk));
+  } finally {
+    await removeQuietly(workDir);
+  }
+}
+
+async function writePack(path: string, packBytes: number, pack: Bytes): Promise<void> {
+  let received = 0;
+  let fromSource: { readonly error: unknown } | undefined;
+  const bounded = watch(pack, (chunk) => {
+    received += chunk.length;
+    if (received > packBytes) throw copyRefused();
+  });
+  async function* source(): AsyncGenerator<Buffer> {
+    try {
+      yield* bounded;
+      if (received < packBytes) throw copyRefused();
+    } catch (error) {
+      fromSource = { error };
+      throw error;
+    }
+  }
+  try {
+    // `flush`: synced before it is closed, as everything that is going to be named.
+    const file = createWriteStream(path, { flags: 'wx', flush: true });
+    await pipeline(Readable.from(source(), { highWaterMark: 1 }), file);
+  } catch (error) {
+    throw fromSource === undefined ? storeFault(error) : fromSource.error;
+  }
+}
+
+async function ofDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof BundleError ? error : storeFault(error);
+  }
+}
+
+export function copyRefused(): BundleError {
+  return new BundleError(
+    'refused',
+    'CopyRefused',
+    'the other server sent bytes that are not the bundle asked for; its copy is not used',
+  );
+}

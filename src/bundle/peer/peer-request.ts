@@ -1,0 +1,65 @@
+// Asking another server of the same site what it has of a bundle; its copy is fetched elsewhere (copying.ts).
+// The client for it is loaded at the first question: who finds its bundle on disk asks nobody.
+// Invariant: an answer is a peer's word within seconds, or silence.
+
+import * as z from 'zod/mini';
+import type { Clock } from '../../runtime/clock.ts';
+import type { TakeCopy } from './copying.ts';
+import type { PeerConnection } from './peer-connection.ts';
+
+/** `claiming`: about to fetch by link unless somebody else is; `fetching`: at it. */
+export const peerStates = ['none', 'claiming', 'fetching', 'have'] as const;
+export type PeerState = (typeof peerStates)[number];
+
+/** What a server says of one digest. */
+export interface PeerWord {
+  /** Of the server's run, so that each can tell itself among the addresses. */
+  readonly id: string;
+  readonly state: PeerState;
+  /** By link, so far. */
+  readonly receivedBytes: number;
+}
+
+export interface PeerClientOptions {
+  readonly clock: Clock;
+  readonly userAgent: string;
+  readonly take: TakeCopy;
+}
+
+export interface PeerClient {
+  /** @returns `undefined` when it does not answer in time, or not as a peer does. Never rejects, but for the signal. */
+  ask(origin: string, digest: string, signal: AbortSignal): Promise<PeerWord | undefined>;
+  /** Takes the peer's copy into the store. */
+  readonly take: TakeCopy;
+  close(): Promise<void>;
+}
+
+const wordShape = z.object({
+  id: z.string().check(z.minLength(1), z.maxLength(64)),
+  state: z.enum(peerStates),
+  receivedBytes: z.number().check(z.nonnegative()),
+});
+
+const askTimeoutMs = 5_000;
+const maxWordBytes = 1024;
+
+export function createPeerClient({ clock, userAgent, take }: PeerClientOptions): PeerClient {
+  let connection: PeerConnection | undefined;
+  return {
+    ask: async (origin, digest, signal) => {
+      const { chunksOf, openPeerConnection, readText } = await import('./peer-connection.ts');
+      connection ??= openPeerConnection(userAgent);
+      const deadline = clock.deadline(askTimeoutMs, signal);
+      try {
+        const answer = await connection.get(origin, `/peers/${digest}`, deadline);
+        const text = await readText(chunksOf(answer), maxWordBytes);
+        return answer.statusCode === 200 ? wordShape.parse(JSON.parse(text)) : undefined;
+      } catch {
+        signal.throwIfAborted();
+        return undefined;
+      }
+    },
+    take,
+    close: async () => connection?.close(),
+  };
+}

@@ -1,0 +1,42 @@
+// Turns a written pack and its index into a bundle of the store, by one rename of a synced folder. Hidden bytes are
+// blanked before that rename.
+// Invariant: `bundles/<digest>` is absent or whole. A whole copy that is already there stays; a bad one goes first.
+
+import { dirname, join } from 'node:path';
+import type { BundleIndex } from '../bundle-index.ts';
+import { blankHiddenBytes } from './hidden-bytes.ts';
+import { formatIndex } from './index-document.ts';
+import { checkBundle } from './store-check.ts';
+import type { StoreDisk } from './store-disk.ts';
+import { bundleFolder, bundlesFolder, indexName, outgoingPrefix } from './store-layout.ts';
+
+/**
+ * @param staged a folder in the store that holds the synced pack and nothing else
+ * @returns the index of what lies there now: an earlier copy may hold its files in another order
+ * @throws what the disk throws
+ */
+export async function commitBundle(
+  storeDir: string,
+  staged: string,
+  index: BundleIndex,
+  packBytes: number,
+  disk: StoreDisk,
+): Promise<BundleIndex> {
+  await blankHiddenBytes(staged, index.files, disk);
+  await disk.writeText(join(staged, indexName), formatIndex({ index, packBytes }));
+  await disk.syncFolder(staged);
+  const target = bundleFolder(storeDir, index.digest);
+  await disk.makeFolder(bundlesFolder(storeDir));
+  if ((await disk.list(target)).length > 0) {
+    const earlier = await checkBundle(target, index.digest, disk);
+    if (earlier !== undefined) return earlier.index;
+    const outgoing = join(storeDir, `${outgoingPrefix}${index.digest}`);
+    await disk.remove(outgoing);
+    await disk.rename(target, outgoing);
+    await disk.remove(outgoing);
+  }
+  await disk.rename(staged, target);
+  await disk.syncFolder(dirname(target));
+  await disk.syncFolder(dirname(staged));
+  return index;
+}

@@ -1,0 +1,62 @@
+// The index of a stored bundle as text, and back. First line: format and SHA-256 of the second; second: JSON.
+// Invariant: what is parsed is exactly what was formatted; one changed byte anywhere answers `undefined`.
+
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { readJson } from '../../wire/json-text.ts';
+import type { BundleIndex } from '../bundle-index.ts';
+import { countPages, digestOf, sizeOf, sortFiles } from './digest.ts';
+
+const format = 'static-export-index/1';
+
+const count = z.int().check(z.nonnegative());
+const hash = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+const document = z.object({
+  digest: hash,
+  pages: count,
+  sizeBytes: count,
+  packBytes: count,
+  notes: z.array(z.object({ code: z.string(), count, example: z.string() })),
+  /** path, offset, size, sha256 */
+  files: z.array(z.tuple([z.string(), count, count, hash])),
+});
+
+export interface IndexDocument {
+  readonly index: BundleIndex;
+  /** Size of the pack: of its files, each content that has several names (hard links) once. */
+  readonly packBytes: number;
+}
+
+/** The text to store beside the pack. */
+export function formatIndex({ index, packBytes }: IndexDocument): string {
+  const json = JSON.stringify({
+    digest: index.digest,
+    pages: index.pages,
+    sizeBytes: index.sizeBytes,
+    packBytes,
+    notes: index.notes,
+    files: index.files.map(({ path, offset, size, sha256 }) => [path, offset, size, sha256]),
+  });
+  return `${format} ${sha256(json)}\n${json}\n`;
+}
+
+/** @returns `undefined` for a text that is damaged, of another format, or not true of itself */
+export function parseIndex(text: string): IndexDocument | undefined {
+  const [head = '', json = '', ...rest] = text.split('\n');
+  if (rest.length !== 1 || rest[0] !== '' || head !== `${format} ${sha256(json)}`) return undefined;
+  const parsed = document.safeParse(readJson(json));
+  if (!parsed.success) return undefined;
+  const { packBytes, files: rows, ...facts } = parsed.data;
+  const files = rows.map(([path, offset, size, sha256]) => ({ path, offset, size, sha256 }));
+  const isSorted = sortFiles(files).every((file, at) => file === files[at]);
+  const isInside = files.every(({ offset, size }) => offset + size <= packBytes);
+  const isTrue =
+    digestOf(files) === facts.digest &&
+    countPages(files) === facts.pages &&
+    sizeOf(files) === facts.sizeBytes;
+  return isSorted && isInside && isTrue ? { index: { ...facts, files }, packBytes } : undefined;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

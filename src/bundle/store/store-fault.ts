@@ -1,0 +1,28 @@
+// What a failing disk means, in our words. Every file operation of the store and of a preparation that may
+// fail for want of room or rights ends here. Invariant: transient always; the content is not at fault.
+
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { BundleError } from '../bundle-error.ts';
+
+const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+/** What a failing disk means: `StoreFull` or `StoreUnavailable`, both transient. */
+export function storeFault(cause: unknown): BundleError {
+  const code = publishableCode(cause);
+  return fullCodes.includes(code)
+    ? storeFull(cause)
+    : new BundleError(
+        'transient',
+        'StoreUnavailable',
+        `the store cannot be read or written (${code}); check its volume and its rights`,
+        { cause },
+      );
+}
+
+/** Found out by writing, or by asking before the archive is fetched. */
+export function storeFull(cause?: unknown): BundleError {
+  const words = 'the store has no room for the bundle; give its volume more';
+  return new BundleError('transient', storeFullCode, words, { cause });
+}
+
+export const storeFullCode = 'StoreFull';

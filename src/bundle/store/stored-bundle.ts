@@ -1,0 +1,116 @@
+// A committed bundle of the store, open for reading: its index, and its pack behind one file descriptor.
+// Refuses: reading outside the pack, and reading after close (a closed descriptor's number is given to others).
+
+import { close as closeFile, open as openFile, read as readFile, readSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { BundleFile, BundleIndex } from '../bundle-index.ts';
+
+/** What is known of a bundle beside its content. */
+export interface BundleFacts {
+  readonly version: string | undefined;
+  /** Epoch ms. */
+  readonly activatedAt: number;
+}
+
+/** Where bytes lie in a pack. */
+export type PackedBytes = Pick<BundleFile, 'offset' | 'size'>;
+
+export interface StoredBundle {
+  readonly index: BundleIndex;
+  /** `undefined` for a bundle that was prepared and never activated. */
+  readonly facts: BundleFacts | undefined;
+  /** The whole file. */
+  read(file: BundleFile): Promise<Buffer>;
+  /** Bytes `start` to `endExclusive` of the file. @throws {RangeError} outside of it */
+  readRange(file: PackedBytes, start: number, endExclusive: number): Promise<Buffer>;
+  /** Fills `into` with the whole file. @throws {RangeError} where it is not of the file's size */
+  readInto(file: PackedBytes, into: Buffer): Promise<void>;
+  /** The same at once; cheap while the pack is in the page cache. */
+  readIntoSync(file: PackedBytes, into: Buffer): void;
+  /** The whole file, at once; cheap while the pack is in the page cache. */
+  readSync(file: BundleFile): Buffer;
+  /** Waits for reads under way. Reading afterwards throws. */
+  close(): Promise<void>;
+}
+
+const open = promisify(openFile);
+const close = promisify(closeFile);
+const read = promisify(readFile);
+
+/** @throws what opening the file throws */
+export async function openPack(
+  packPath: string,
+  index: BundleIndex,
+  facts: BundleFacts | undefined,
+): Promise<StoredBundle> {
+  const fd = await open(packPath, 'r');
+  const underWay = new Set<Promise<void>>();
+  let isClosed = false;
+
+  const requireOpen = (): void => {
+    if (isClosed) throw new Error('the bundle is closed');
+  };
+  const readRange = (file: PackedBytes, start: number, endExclusive: number): Promise<Buffer> => {
+    requireOpen();
+    if (!(start >= 0 && start <= endExclusive && endExclusive <= file.size)) {
+      throw new RangeError(`bytes ${start}-${endExclusive} are outside of a file of ${file.size}`);
+    }
+    const buffer = Buffer.allocUnsafeSlow(endExclusive - start);
+    return track(readFully(fd, buffer, file.offset + start)).then(() => buffer);
+  };
+  const track = (reading: Promise<void>): Promise<void> => {
+    underWay.add(reading);
+    const forget = (): boolean => underWay.delete(reading);
+    reading.then(forget, forget);
+    return reading;
+  };
+  const requireRoom = (file: PackedBytes, into: Buffer): void => {
+    requireOpen();
+    if (into.length !== file.size) {
+      throw new RangeError(`a file of ${file.size} bytes does not go into ${into.length}`);
+    }
+  };
+
+  return {
+    index,
+    facts,
+    read: async (file) => readRange(file, 0, file.size),
+    readRange: async (file, start, endExclusive) => readRange(file, start, endExclusive),
+    readInto: async (file, into) => {
+      requireRoom(file, into);
+      await track(readFully(fd, into, file.offset));
+    },
+    readIntoSync: (file, into) => {
+      requireRoom(file, into);
+      readFullySync(fd, into, file.offset);
+    },
+    readSync: (file) => {
+      requireOpen();
+      const buffer = Buffer.allocUnsafeSlow(file.size);
+      readFullySync(fd, buffer, file.offset);
+      return buffer;
+    },
+    close: async () => {
+      if (isClosed) return;
+      isClosed = true;
+      await Promise.allSettled(underWay);
+      await close(fd);
+    },
+  };
+}
+
+async function readFully(fd: number, into: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < into.length; ) {
+    const { bytesRead } = await read(fd, into, at, into.length - at, position + at);
+    if (bytesRead === 0) throw new Error('the pack is shorter than its index says');
+    at += bytesRead;
+  }
+}
+
+function readFullySync(fd: number, into: Buffer, position: number): void {
+  for (let at = 0; at < into.length; ) {
+    const count = readSync(fd, into, at, into.length - at, position + at);
+    if (count === 0) throw new Error('the pack is shorter than its index says');
+    at += count;
+  }
+}

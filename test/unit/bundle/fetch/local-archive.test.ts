@@ -1,0 +1,65 @@
+// Archives of this machine: read only where that is allowed, and within the bound.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { BundleError } from '../../../../src/bundle/bundle-error.ts';
+import { type LocalArchiveOptions, readLocalArchive } from '../../../../src/bundle/fetch/local-archive.ts';
+import { requireLink } from '../../../support/storage-server.ts';
+
+const archive = Buffer.alloc(3 * 1024 * 1024, 'archive');
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'local-archive-'));
+  path = join(folder, 'a b.tar.gz');
+  await writeFile(path, archive);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function read(name: string, options: Partial<LocalArchiveOptions> = {}): Promise<Buffer> {
+  const link = requireLink(pathToFileURL(name).href);
+  const limits = { maxArchiveBytes: archive.length };
+  return Buffer.concat(
+    await Array.fromAsync(readLocalArchive(link, { limits, allowFileLinks: true, ...options })),
+  );
+}
+
+test('a file is read whole, and its size is told before', async () => {
+  const told: number[] = [];
+  const admit = async (bytes: number): Promise<void> => {
+    told.push(bytes);
+  };
+  assert.deepEqual(await read(path, { admit }), archive);
+  assert.deepEqual(told, [archive.length]);
+});
+
+test('where files are not allowed, nothing is read and nothing learned', async () => {
+  for (const name of [path, `${path}x`]) {
+    await assert.rejects(read(name, { allowFileLinks: false }), { kind: 'refused', code: 'FileLink' });
+  }
+});
+
+test('no file is a dead link, a folder is no archive, and neither path is told', async () => {
+  const isSilent = (kind: string, code: string) => (error: unknown) => {
+    assert.ok(error instanceof BundleError);
+    assert.deepEqual([error.kind, error.code], [kind, code]);
+    return !error.message.includes(folder);
+  };
+  await assert.rejects(read(`${path}x`), isSilent('dead-link', 'LinkDead'));
+  await assert.rejects(read(folder), isSilent('transient', 'UnknownArchiveType'));
+});
+
+test('more than the bound is refused', async () => {
+  const limits = { maxArchiveBytes: archive.length - 1 };
+  await assert.rejects(read(path, { limits }), { kind: 'refused', code: 'ArchiveTooLarge' });
+});
+
+test('what is not admitted is not read', async () => {
+  const full = new BundleError('transient', 'StoreFull', 'no room');
+  await assert.rejects(read(path, { admit: () => Promise.reject(full) }), full);
+});

@@ -1,0 +1,264 @@
+// Copies between stores over real sockets, with deadlines that the test ends: what a slow, silent or lying peer
+// leaves behind is nothing.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
+import { defaultLimits } from '../../../../src/bundle/limits.ts';
+import { maxIndexBytes, readCopyIndex } from '../../../../src/bundle/peer/copy-index.ts';
+import { runCopy } from '../../../../src/bundle/peer/copy-run.ts';
+import { formatIndex, parseIndex } from '../../../../src/bundle/store/index-document.ts';
+import { openBundleStore } from '../../../../src/bundle/store/store.ts';
+import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
+import type { ThreadReport } from '../../../../src/bundle/thread/thread-message.ts';
+import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
+import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
+import { putBundle, putEarlierBundle } from '../../../support/store-builder.ts';
+
+let folder: string;
+let storeDir: string;
+let digest: string;
+let index: string;
+let pack: Buffer;
+let peer: Storage;
+let answer: StorageAnswer;
+let clock: Clock;
+/** Ends every deadline given so far. */
+let passDeadlines: () => void;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'copy-run-'));
+  const theirs = join(folder, 'theirs');
+  await openBundleStore(theirs, { keep: 1 });
+  ({ digest } = await putBundle(theirs, { 'index.html': 'home', 'a/b.css': 'b'.repeat(5000) }));
+  index = await readFile(join(bundleFolder(theirs, digest), 'index'), 'utf8');
+  pack = await readFile(join(bundleFolder(theirs, digest), 'pack'));
+  storeDir = join(folder, 'ours');
+  await openBundleStore(storeDir, { keep: 1 });
+  peer = await startStorage((request, response, count) => answer(request, response, count));
+  const deadlines: AbortController[] = [];
+  passDeadlines = () => {
+    for (const one of deadlines) one.abort(new DOMException('too long', 'TimeoutError'));
+  };
+  clock = {
+    ...systemClock,
+    deadline: () => {
+      const one = new AbortController();
+      deadlines.push(one);
+      return one.signal;
+    },
+  };
+});
+afterEach(async () => {
+  await peer.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** @returns the last word, and what is handed over after it */
+async function take(): Promise<{ last: ThreadReport | undefined; index: BundleIndex | undefined }> {
+  let last: ThreadReport | undefined;
+  const taken = await runCopy(
+    {
+      task: 'copy',
+      origin: peer.origin,
+      digest,
+      storeDir,
+      workDir: join(storeDir, '.incoming-one'),
+      limits: defaultLimits,
+      userAgent: 'test',
+    },
+    {
+      clock,
+      report: (report) => {
+        last = report;
+      },
+    },
+  );
+  return { last, index: taken };
+}
+
+async function assertFails(code: string): Promise<void> {
+  const { last, index: taken } = await take();
+  assert.ok(last?.type === 'failed', last?.type);
+  assert.equal(last.code, code);
+  assert.equal(taken, undefined);
+}
+const whole: StorageAnswer = (request, response) =>
+  response.end(request.url?.endsWith('/index') ? index : pack);
+const isLeft = (): Promise<string[]> => readdir(storeDir);
+
+test('a whole copy is verified, committed and opened like any other', async () => {
+  answer = whole;
+  const { last } = await take();
+  assert.equal(last?.type, 'done');
+  const stored = await (await openBundleStore(storeDir, { keep: 1 })).open(digest);
+  assert.deepEqual(
+    stored?.index.files.map(({ path }) => path),
+    ['a/b.css', 'index.html'],
+  );
+  await stored?.close();
+  assert.deepEqual(await isLeft(), ['bundles']);
+});
+
+test('whatever a peer sends in place of a hidden file, an earlier version its bytes, does not stay', async () => {
+  const theirs = join(folder, 'earlier');
+  const earlier = await putEarlierBundle(theirs, { '.env': 'KEY=5ecret', 'index.html': 'home' });
+  digest = earlier.digest;
+  index = await readFile(join(bundleFolder(theirs, digest), 'index'), 'utf8');
+  pack = await readFile(join(bundleFolder(theirs, digest), 'pack'));
+  const other = Buffer.from(pack.toString('latin1').replace('5ecret', 'p0ison'), 'latin1');
+  for (const sent of [pack, other]) {
+    assert.match(sent.toString(), /KEY/);
+    answer = (request, response) => response.end(request.url?.endsWith('/index') ? index : sent);
+    assert.equal((await take()).last?.type, 'done');
+    const kept = await readFile(join(bundleFolder(storeDir, digest), 'pack'), 'utf8');
+    assert.deepEqual(kept.replaceAll('\0', ''), 'home');
+    await rm(bundleFolder(storeDir, digest), { recursive: true });
+  }
+});
+
+test('a copy that drips past its deadline is given up', async () => {
+  answer = (request, response) => {
+    if (request.url?.endsWith('/index')) return response.end(index);
+    response.writeHead(200);
+    response.write(pack.subarray(0, 10), () => passDeadlines());
+    return response;
+  };
+  await assertFails('PeerLost');
+  assert.deepEqual(await isLeft(), ['bundles']);
+});
+
+test('a copy that drips is given up by what came of it, however much time its index asks for', async () => {
+  let now = 0;
+  clock = { ...clock, monotonic: () => now };
+  answer = (request, response) => {
+    if (request.url?.endsWith('/index')) return response.end(index);
+    response.writeHead(200);
+    response.write(pack.subarray(0, 10), () => {
+      now = 60_000;
+      response.write(pack.subarray(10, 11));
+    });
+    return response;
+  };
+  await assertFails('PeerLost');
+  assert.deepEqual(await isLeft(), ['bundles']);
+});
+
+test('what is not asked for, too large or not whole is refused, and nothing of it stays', async () => {
+  const wrong = Buffer.from(pack);
+  wrong.writeUInt8(wrong.readUInt8(3) ^ 1, 3);
+  for (const [theirIndex, theirPack] of [
+    [index, wrong],
+    [index, pack.subarray(1)],
+    [index, Buffer.concat([pack, Buffer.alloc(1)])],
+    [index.replace('a/b.css', 'a/c.css'), pack],
+    ['', pack],
+  ] as const) {
+    answer = (request, response) => response.end(request.url?.endsWith('/index') ? theirIndex : theirPack);
+    await assertFails('CopyRefused');
+    assert.deepEqual(await isLeft(), ['bundles']);
+    assert.deepEqual(await readdir(join(storeDir, 'bundles')), []);
+  }
+});
+
+test('503 is busy, another status and a redirect are no copy', async () => {
+  const target = 'http://169.254.169.254/latest/meta-data';
+  for (const [status, code] of [
+    [503, 'PeerBusy'],
+    [404, 'PeerLost'],
+    [302, 'PeerLost'],
+  ] as const) {
+    answer = (_request, response) => response.writeHead(status, { location: target }).end();
+    await assertFails(code);
+  }
+});
+
+test('where a whole copy lies already, its own index is handed over: files may lie in another order there', async () => {
+  const earlier = await putBundle(storeDir, { 'a/b.css': 'b'.repeat(5000), 'index.html': 'home' });
+  const theirs = parseIndex(index)?.index;
+  assert.equal(earlier.digest, digest);
+  assert.notDeepEqual(earlier.files, theirs?.files);
+  answer = whole;
+  const { index: taken } = await take();
+  assert.deepEqual(taken, earlier);
+});
+
+test('an index is held to the limits, and its notes are left behind', () => {
+  const document = parseIndex(index) ?? assert.fail();
+  const noted = formatIndex({
+    ...document,
+    index: { ...document.index, notes: [{ code: 'Lie', count: 1, example: 'x' }] },
+  });
+  assert.deepEqual(readCopyIndex(noted, digest, defaultLimits)?.index.notes, []);
+  for (const limits of [
+    { maxFiles: 1 },
+    { maxFileBytes: 4999 },
+    { maxTotalBytes: 5003 },
+    { maxPathBytes: 3 },
+  ]) {
+    assert.equal(readCopyIndex(index, digest, { ...defaultLimits, ...limits }), undefined);
+  }
+  assert.equal(readCopyIndex(index, 'f'.repeat(64), defaultLimits), undefined);
+});
+
+/** The text with something else in its second line, and the hash of that. */
+function restated(change: (json: string) => string): string {
+  const json = change(index.split('\n')[1] ?? '');
+  return `static-export-index/1 ${createHash('sha256').update(json).digest('hex')}\n${json}\n`;
+}
+
+test('a pack that is said to be larger than its files, or has room between them, is not believed', () => {
+  const { index: own, packBytes } = parseIndex(index) ?? assert.fail();
+  const [first, second] = own.files;
+  assert.ok(first !== undefined && second !== undefined);
+  const apart = [first.offset === 0 ? second : first].map((file) => ({ ...file, offset: file.offset + 1 }));
+  const others = own.files.filter(({ path }) => path !== apart[0]?.path);
+  const files = [...apart, ...others].sort((a, b) => (a.path < b.path ? -1 : 1));
+  for (const text of [
+    formatIndex({ index: own, packBytes: packBytes + 1 }),
+    formatIndex({ index: own, packBytes: defaultLimits.maxTotalBytes }),
+    formatIndex({ index: { ...own, files }, packBytes: packBytes + 1 }),
+  ]) {
+    assert.notEqual(parseIndex(text), undefined);
+    assert.equal(readCopyIndex(text, digest, defaultLimits), undefined);
+  }
+});
+
+test('an index of another form is not parsed: what it would cost is not known before', () => {
+  const changes: readonly ((json: string) => string)[] = [
+    (json) => json.replace('{', `{"more":[${'[],'.repeat(30_000)}[]],`),
+    (json) => json.replace(/\}$/, ',"more":[[],[],[]]}'),
+    (json) => json.replace('"files":', '"files": '),
+  ];
+  assert.notEqual(
+    readCopyIndex(
+      restated((json) => json),
+      digest,
+      defaultLimits,
+    ),
+    undefined,
+  );
+  for (const change of changes) {
+    const text = restated(change);
+    assert.notEqual(parseIndex(text), undefined, 'true of itself');
+    assert.equal(readCopyIndex(text, digest, defaultLimits), undefined);
+  }
+});
+
+test('no true index is longer than what is read of one', () => {
+  const longest = 'x'.repeat(defaultLimits.maxPathBytes);
+  const most = { ...defaultLimits, maxFiles: 50, maxMetadataBytes: 50 * longest.length };
+  const files = Array.from({ length: most.maxFiles }, (_, at) => ({
+    path: `${at}`.padEnd(longest.length, 'x'),
+    offset: Number.MAX_SAFE_INTEGER,
+    size: Number.MAX_SAFE_INTEGER,
+    sha256: 'f'.repeat(64),
+  }));
+  const { index: own } = parseIndex(index) ?? assert.fail();
+  const text = formatIndex({ index: { ...own, files }, packBytes: Number.MAX_SAFE_INTEGER });
+  assert.ok(Buffer.byteLength(text) <= maxIndexBytes(most));
+});

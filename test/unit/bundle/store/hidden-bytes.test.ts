@@ -1,0 +1,174 @@
+// What the pack of a stored bundle holds of files that are hidden: zeros, whatever way the bundle came into the store.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
+import { defaultLimits } from '../../../../src/bundle/limits.ts';
+import { isOffered, openOffered } from '../../../../src/bundle/peer/bundle-copy.ts';
+import { runPreparation } from '../../../../src/bundle/prepare/preparation-run.ts';
+import { digestOf } from '../../../../src/bundle/store/digest.ts';
+import { openBundleStore } from '../../../../src/bundle/store/store.ts';
+import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import { putEarlierBundle } from '../../../support/store-builder.ts';
+import { entry, tar } from '../../../support/tar-builder.ts';
+
+const secret = 'KEY=5ecretOfTheBuild';
+let storeDir: string;
+beforeEach(async () => {
+  storeDir = await mkdtemp(join(tmpdir(), 'hidden-bytes-'));
+});
+afterEach(() => rm(storeDir, { recursive: true, force: true }));
+
+/** @param storeDir none: an inspection, which writes no pack */
+async function read(archive: Buffer, into: string | undefined): Promise<BundleIndex> {
+  const path = join(storeDir, 'archive.tar');
+  await writeFile(path, archive);
+  const index = await runPreparation(
+    {
+      link: pathToFileURL(path).href,
+      storeDir: into,
+      workDir: join(storeDir, '.incoming-one'),
+      expectedDigest: undefined,
+      limits: defaultLimits,
+      allowPrivateLinks: false,
+      allowFileLinks: true,
+      extraCaPem: undefined,
+      userAgent: 'test',
+    },
+    {
+      clock: systemClock,
+      proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
+      report: () => {},
+    },
+  );
+  return index ?? assert.fail('the archive was refused');
+}
+
+const packOf = (digest: string): Promise<Buffer> => readFile(join(bundleFolder(storeDir, digest), 'pack'));
+
+/** The content of a file as the store gives it, after a check of the whole copy. */
+async function readBack(digest: string, path: string): Promise<string> {
+  const bundle = (await (await openBundleStore(storeDir, { keep: 1 })).open(digest)) ?? assert.fail();
+  const file = bundle.index.files.find((one) => one.path === path) ?? assert.fail(path);
+  const content = bundle.readSync(file).toString();
+  await bundle.close();
+  return content;
+}
+
+const archives: Readonly<Record<string, { readonly parts: readonly Buffer[]; readonly shown: string }>> = {
+  'at the root': {
+    parts: [entry('.env', secret), entry('index.html', 'home'), entry('_headers', secret)],
+    shown: 'index.html',
+  },
+  'in a wrapping folder, at the root once that is off': {
+    parts: [entry('out/_headers', secret), entry('out/index.html', 'home'), entry('out/.env', secret)],
+    shown: 'index.html',
+  },
+  'replaced by a later entry': {
+    parts: [entry('.env', secret), entry('index.html', 'home'), entry('.env', `${secret} anew`)],
+    shown: 'index.html',
+  },
+  'with a second name that is hidden too': {
+    parts: [
+      entry('.env', secret),
+      entry('.env.local', '', { type: '1', linkName: '.env' }),
+      entry('index.html', 'home'),
+    ],
+    shown: 'index.html',
+  },
+};
+
+for (const [where, { parts, shown }] of Object.entries(archives)) {
+  test(`the pack holds zeros in place of hidden files: ${where}`, async () => {
+    const index = await read(tar(...parts), storeDir);
+    const pack = await packOf(index.digest);
+    assert.ok(!pack.includes('5ecret'), 'hidden bytes are in the pack');
+    assert.equal(await readBack(index.digest, shown), 'home');
+    const inspected = await read(tar(...parts), undefined);
+    const { digest, pages, sizeBytes, files } = index;
+    assert.equal(inspected.digest, digest);
+    assert.equal(digestOf(files), digest);
+    assert.deepEqual([inspected.pages, inspected.sizeBytes], [pages, sizeBytes]);
+  });
+}
+
+test('what is shown under another name keeps its bytes, and so does a wrapping folder that begins with a dot', async () => {
+  const linked = await read(
+    tar(
+      entry('.cache/app.js', 'shared()'),
+      entry('app.js', '', { type: '1', linkName: '.cache/app.js' }),
+      entry('.well-known/security.txt', 'Contact'),
+      entry('index.html', 'home'),
+    ),
+    storeDir,
+  );
+  assert.equal(await readBack(linked.digest, 'app.js'), 'shared()');
+  assert.equal(await readBack(linked.digest, '.well-known/security.txt'), 'Contact');
+  const wrapped = await read(tar(entry('.site/index.html', 'home'), entry('.site/a.js', 'a()')), storeDir);
+  assert.equal(await readBack(wrapped.digest, 'a.js'), 'a()');
+});
+
+const site = { '.env': secret, 'a/.draft.html': secret, 'index.html': 'home', _headers: secret };
+
+test('a copy of an earlier program is served as it is, and is offered to others once it is blanked', async () => {
+  const { digest } = await putEarlierBundle(storeDir, site);
+  assert.ok((await packOf(digest)).includes(secret));
+  assert.equal(await isOffered(storeDir, digest), false);
+  for (const part of ['index', 'pack'] as const) {
+    assert.equal(await openOffered(storeDir, digest, part), undefined, part);
+  }
+  assert.equal(await readBack(digest, 'index.html'), 'home');
+  assert.ok(!(await packOf(digest)).includes('5ecret'));
+  assert.equal(await isOffered(storeDir, digest), true);
+  assert.equal(await readBack(digest, 'index.html'), 'home');
+});
+
+test('a copy of an earlier program on a disk that takes no more is served, and is not offered', async () => {
+  const { digest } = await putEarlierBundle(storeDir, site);
+  for (const step of ['writeZeros', 'writeText'] as const) {
+    const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
+    const disk: StoreDisk = { ...systemDisk, [step]: () => Promise.reject(full) };
+    const bundle = await (await openBundleStore(storeDir, { keep: 1, disk })).open(digest);
+    assert.equal(bundle?.index.digest, digest, step);
+    await bundle?.close();
+    assert.equal(await isOffered(storeDir, digest), false, step);
+  }
+});
+
+test('a changed byte of a file that is shown is a bad copy as before, one in place of a hidden file is nothing', async () => {
+  const { digest, files } = await putEarlierBundle(storeDir, site);
+  const at = (path: string): number => files.find((one) => one.path === path)?.offset ?? assert.fail();
+  const pack = await packOf(digest);
+  pack.write('X', at('.env'));
+  await writeFile(join(bundleFolder(storeDir, digest), 'pack'), pack);
+  assert.equal(await readBack(digest, 'index.html'), 'home');
+  pack.write('X', at('index.html'));
+  await writeFile(join(bundleFolder(storeDir, digest), 'pack'), pack);
+  assert.equal(await (await openBundleStore(storeDir, { keep: 1 })).open(digest), undefined);
+});
+
+test('notes name no hidden file as their example, at the root or in a wrapping folder', async () => {
+  const twice = (name: string): Buffer => Buffer.concat([entry(name, 'a'), entry(name, 'b')]);
+  const notesOf = async (...parts: readonly Buffer[]): Promise<readonly string[]> =>
+    (await read(tar(...parts), undefined)).notes.map(
+      ({ code, count, example }) => `${code} ${count} ${example}`,
+    );
+  const home = entry('index.html', 'home');
+  assert.deepEqual(await notesOf(twice('.env'), entry('a//.draft', ''), home), [
+    'DuplicateReplaced 1 ',
+    'PathNormalised 1 ',
+  ]);
+  assert.deepEqual(await notesOf(twice('.env'), twice('a.js'), twice('b.js'), home), [
+    'DuplicateReplaced 3 "a.js"',
+  ]);
+  assert.deepEqual(await notesOf(twice('out/_headers'), entry('out/index.html', 'home')), [
+    'DuplicateReplaced 1 ',
+    'WrappingFolderRemoved 1 "out"',
+  ]);
+});

@@ -1,0 +1,86 @@
+// The stored index is what was written, and true of itself, or it is nothing.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { countPages, digestOf, sizeOf, sortFiles } from '../../../../src/bundle/store/digest.ts';
+import { formatIndex, type IndexDocument, parseIndex } from '../../../../src/bundle/store/index-document.ts';
+
+const hashes = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((bytes) => Buffer.from(bytes).toString('hex'));
+const entries = fc.uniqueArray(
+  fc.record({ path: fc.string({ minLength: 1, unit: 'grapheme' }), size: fc.nat(5000), sha256: hashes }),
+  { selector: ({ path }) => path, minLength: 1, maxLength: 12 },
+);
+const documents: fc.Arbitrary<IndexDocument> = entries.map((list) => {
+  let offset = 0;
+  const files = sortFiles(
+    list.map((entry) => {
+      offset += entry.size;
+      return { ...entry, offset: offset - entry.size };
+    }),
+  );
+  const notes = [{ code: 'DuplicateReplaced', count: 2, example: '"a\\u{a}b"' }];
+  const facts = { digest: digestOf(files), pages: countPages(files), sizeBytes: sizeOf(files), notes };
+  return { index: { ...facts, files }, packBytes: offset + 7 };
+});
+
+test('what was written is read back', () => {
+  fc.assert(
+    fc.property(documents, (document) => assert.deepEqual(parseIndex(formatIndex(document)), document)),
+  );
+});
+
+test('one character changed, taken out or added anywhere makes it nothing', () => {
+  fc.assert(
+    fc.property(documents, fc.nat(), fc.constantFrom('', 'x', '0', '\n', '""'), (document, seed, put) => {
+      const text = formatIndex(document);
+      const at = seed % text.length;
+      const changed = `${text.slice(0, at)}${put}${text.slice(at + 1)}`;
+      fc.pre(changed !== text);
+      assert.equal(parseIndex(changed), undefined);
+      assert.equal(parseIndex(`${text}${put || 'y'}`), undefined);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const [sample = assert.fail()] = fc.sample(documents, { numRuns: 1, seed: 1 });
+const rewritten = (change: (json: Record<string, unknown>) => object): string => {
+  const json = JSON.stringify(change(JSON.parse(formatIndex(sample).split('\n')[1] ?? '')));
+  return `static-export-index/1 ${createHash('sha256').update(json).digest('hex')}\n${json}\n`;
+};
+
+test('a text with a right hash and wrong facts is not believed', () => {
+  assert.deepEqual(parseIndex(rewritten((json) => json)), sample);
+  for (const change of [
+    { digest: 'ab'.repeat(32) },
+    { pages: sample.index.pages + 1 },
+    { sizeBytes: sample.index.sizeBytes + 1 },
+    { packBytes: 0, files: [['a', 0, 5, 'ab'.repeat(32)]] },
+    { files: [['a', -1, 5, 'ab'.repeat(32)]] },
+    { files: [['a', 0, 5, 'AB']] },
+    { files: 'none' },
+  ]) {
+    assert.equal(
+      parseIndex(rewritten((json) => ({ ...json, ...change }))),
+      undefined,
+      JSON.stringify(change),
+    );
+  }
+});
+
+test('texts of other kinds are nothing', () => {
+  const hash = createHash('sha256').update('no json').digest('hex');
+  for (const text of [
+    '',
+    '\n',
+    '{}',
+    'static-export-index/2 x\n{}\n',
+    `static-export-index/1 ${hash}\nno json\n`,
+  ]) {
+    assert.equal(parseIndex(text), undefined);
+  }
+});

@@ -1,0 +1,144 @@
+// The world stops before or after each single file operation of a change of version, and never comes back.
+// Whatever the step: the next process finds the old bundle or the new one as current, whole, and no leftovers.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { isOffered } from '../../../../src/bundle/peer/bundle-copy.ts';
+import { openBundleStore } from '../../../../src/bundle/store/store.ts';
+import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
+import { putBundle, putEarlierBundle } from '../../../support/store-builder.ts';
+
+class Stopped extends Error {}
+
+/** Lets `steps` operations through; the one after that is cut before, in the middle of, or after its effect. */
+function stoppingDisk(steps: number, moment: 'before' | 'amid' | 'after'): StoreDisk & { taken(): number } {
+  let taken = 0;
+  const step = async <T>(work: () => Promise<T>, half: () => Promise<unknown>): Promise<T> => {
+    taken += 1;
+    if (taken <= steps) return work();
+    if (taken === steps + 1 && moment === 'amid') await half();
+    if (taken === steps + 1 && moment === 'after') await work();
+    throw new Stopped();
+  };
+  const nothing = async (): Promise<void> => {};
+  return {
+    taken: () => taken,
+    makeFolder: (path) => step(() => systemDisk.makeFolder(path), nothing),
+    list: (path) => step(() => systemDisk.list(path), nothing),
+    readText: (path) => step(() => systemDisk.readText(path), nothing),
+    openFile: systemDisk.openFile,
+    writeText: (path, text) =>
+      step(
+        () => systemDisk.writeText(path, text),
+        () => systemDisk.writeText(path, text.slice(0, text.length / 2)),
+      ),
+    writeZeros: (path, ranges) =>
+      step(
+        () => systemDisk.writeZeros(path, ranges),
+        () => systemDisk.writeZeros(path, ranges.slice(1)),
+      ),
+    rename: (from, to) => step(() => systemDisk.rename(from, to), nothing),
+    syncFolder: (path) => step(() => systemDisk.syncFolder(path), nothing),
+    remove: (path) =>
+      step(
+        () => systemDisk.remove(path),
+        () => systemDisk.remove(join(path, 'pack')),
+      ),
+  };
+}
+
+const secret = 'hidden secret';
+const site = (word: string) => ({
+  '.env': secret,
+  'a/.draft': secret,
+  'a/b.css': 'b',
+  'index.html': `home ${word}`,
+});
+
+/** Everything that a server does to its store when a new version comes. */
+async function changeVersion(dir: string, disk: StoreDisk): Promise<void> {
+  const store = await openBundleStore(dir, { keep: 1, disk });
+  const { digest } = await putBundle(dir, site('new'), disk);
+  const bundle = await store.open(digest);
+  await bundle?.close();
+  await store.activate(digest, { version: 'new', activatedAt: 2 });
+  await store.sweep();
+}
+
+async function prepareOld(): Promise<{ readonly dir: string; readonly digest: string }> {
+  const dir = await mkdtemp(join(tmpdir(), 'store-crash-'));
+  const store = await openBundleStore(dir, { keep: 1 });
+  const { digest } = await putBundle(dir, site('old'));
+  await store.activate(digest, { version: 'old', activatedAt: 1 });
+  return { dir, digest };
+}
+
+test('a stop at any step leaves the old or the new bundle, whole, and the next start cleans up', async () => {
+  const outcomes = new Set<string | undefined>();
+  for (const moment of ['before', 'amid', 'after'] as const) {
+    for (let steps = 0, isDone = false; !isDone; steps += 1) {
+      const { dir } = await prepareOld();
+      const disk = stoppingDisk(steps, moment);
+      try {
+        await changeVersion(dir, disk);
+        isDone = true;
+      } catch (error) {
+        const isStop = error instanceof Stopped || (error instanceof Error && error.cause instanceof Stopped);
+        assert.ok(isStop, String(error));
+      }
+      const where = `${moment} step ${steps + 1}`;
+      const store = await openBundleStore(dir, { keep: 1 });
+      const current = await store.lastGood();
+      assert.ok(current !== undefined, `no bundle at all ${where}`);
+      outcomes.add(current.facts?.version);
+      assert.match(current.facts?.version ?? '', /^(old|new)$/, where);
+      const home = current.index.files.at(-1);
+      assert.equal(home && current.readSync(home).toString(), `home ${current.facts?.version}`, where);
+      await current.close();
+      assert.deepEqual((await readdir(dir)).sort(), ['bundles', 'current'], where);
+
+      await changeVersion(dir, systemDisk);
+      const after = await (await openBundleStore(dir, { keep: 1 })).lastGood();
+      assert.equal(after?.facts?.version, 'new', where);
+      await after?.close();
+      assert.equal((await readdir(join(dir, 'bundles'))).length, 1, where);
+      await rm(dir, { recursive: true });
+      assert.ok(steps < 100, 'the change never ends');
+    }
+  }
+  assert.deepEqual([...outcomes].sort(), ['new', 'old']);
+});
+
+test('a stop at any step of blanking an earlier copy leaves it whole; the next start finishes the work', async () => {
+  let blanked = 0;
+  for (const moment of ['before', 'amid', 'after'] as const) {
+    for (let steps = 0, isDone = false; !isDone; steps += 1) {
+      const dir = await mkdtemp(join(tmpdir(), 'store-crash-'));
+      const { digest } = await putEarlierBundle(dir, site('old'));
+      const pack = join(bundleFolder(dir, digest), 'pack');
+      const disk = stoppingDisk(steps, moment);
+      const stopped = await openBundleStore(dir, { keep: 1, disk })
+        .then((store) => store.open(digest))
+        .catch(() => undefined);
+      await stopped?.close();
+      isDone = disk.taken() <= steps;
+      const where = `${moment} step ${steps + 1}`;
+      const isHeld = (await readFile(pack)).includes(secret);
+      assert.ok(!(isHeld && (await isOffered(dir, digest))), `hidden bytes are offered ${where}`);
+      if (!isHeld) blanked += 1;
+
+      const bundle = await (await openBundleStore(dir, { keep: 1 })).open(digest);
+      assert.equal(bundle?.index.digest, digest, where);
+      await bundle?.close();
+      assert.ok(!(await readFile(pack)).includes(secret), where);
+      assert.ok(await isOffered(dir, digest), where);
+      await rm(dir, { recursive: true });
+      assert.ok(steps < 100, 'the check never ends');
+    }
+  }
+  assert.ok(blanked > 1);
+});

@@ -1,0 +1,389 @@
+// The store on a real disk: what is committed, what is current, what is kept, and that every load proves it.
+
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import fc from 'fast-check';
+import { BundleError } from '../../../../src/bundle/bundle-error.ts';
+import { openBundleStore } from '../../../../src/bundle/store/store.ts';
+import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
+import { putBundle } from '../../../support/store-builder.ts';
+
+let dir = '';
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'store-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const site = (word: string) => ({ 'index.html': `home ${word}`, 'a/b.css': 'b', 'empty.txt': '' });
+const facts = (activatedAt: number) => ({ version: `v${activatedAt}`, activatedAt });
+
+test('a bundle is found by its digest, and is current only after it was activated', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  assert.equal(await store.lastGood(), undefined);
+  const index = await putBundle(dir, site('one'));
+  const prepared = await store.open(index.digest);
+  assert.deepEqual(prepared?.index, index);
+  assert.equal(prepared?.facts, undefined);
+  assert.equal(await store.lastGood(), undefined);
+
+  await store.activate(index.digest, facts(5));
+  const current = await store.lastGood();
+  assert.deepEqual(current?.index, index);
+  assert.deepEqual(current?.facts, facts(5));
+  await Promise.all([prepared?.close(), current?.close()]);
+});
+
+test('a version may be unknown', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  const { digest } = await putBundle(dir, site('one'));
+  await store.activate(digest, { version: undefined, activatedAt: 1 });
+  const current = await store.lastGood();
+  assert.deepEqual(current?.facts, { version: undefined, activatedAt: 1 });
+  await current?.close();
+});
+
+test('files are read whole, in ranges and at once; nothing outside of a file is', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  const index = await putBundle(dir, site('one'));
+  const bundle = await store.open(index.digest);
+  assert.ok(bundle !== undefined);
+  const file = index.files.find(({ path }) => path === 'index.html');
+  const empty = index.files.find(({ path }) => path === 'empty.txt');
+  assert.ok(file !== undefined && empty !== undefined);
+  assert.equal((await bundle.read(file)).toString(), 'home one');
+  assert.equal(bundle.readSync(file).toString(), 'home one');
+  assert.equal((await bundle.readRange(file, 5, 8)).toString(), 'one');
+  assert.equal((await bundle.readRange(file, 8, 8)).length, 0);
+  assert.equal((await bundle.read(empty)).length, 0);
+  assert.equal(bundle.readSync(empty).length, 0);
+  for (const [start, end] of [
+    [0, 9],
+    [-1, 2],
+    [3, 2],
+    [Number.NaN, 2],
+  ] as const) {
+    await assert.rejects(bundle.readRange(file, start, end), RangeError);
+  }
+  const reading = bundle.read(file);
+  await bundle.close();
+  await bundle.close();
+  assert.equal((await reading).toString(), 'home one');
+  await assert.rejects(bundle.read(file), /closed/);
+  assert.throws(() => bundle.readSync(file), /closed/);
+});
+
+test('a bundle that is being read survives its removal', async () => {
+  const store = await openBundleStore(dir, { keep: 1 });
+  const old = await putBundle(dir, site('old'));
+  await store.activate(old.digest, facts(1));
+  const reader = await store.lastGood();
+  const next = await putBundle(dir, site('next'));
+  await store.activate(next.digest, facts(2));
+  await store.sweep();
+  assert.deepEqual(await readdir(join(dir, 'bundles')), [next.digest]);
+  const file = reader?.index.files.find(({ path }) => path === 'index.html');
+  assert.ok(reader !== undefined && file !== undefined);
+  assert.equal((await reader.read(file)).toString(), 'home old');
+  await reader.close();
+});
+
+test('sweep keeps the current bundle and the newest others; recent gives those, newest first', async () => {
+  const store = await openBundleStore(dir, { keep: 3 });
+  const digests: string[] = [];
+  for (const [at, word] of ['a', 'b', 'c', 'd'].entries()) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    await store.activate(digest, facts(at + 1));
+  }
+  await putBundle(dir, site('never activated'));
+  const [a = '', b = '', c = '', d = ''] = digests;
+  await store.activate(b, facts(9));
+  await store.sweep();
+  assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), [b, c, d].sort());
+  const recent = await store.recent();
+  assert.deepEqual(
+    recent.map(({ index }) => index.digest),
+    [d, c],
+  );
+  assert.equal(await store.open(a), undefined);
+  await Promise.all(recent.map((bundle) => bundle.close()));
+});
+
+test('where the current bundle is damaged or not named, the newest of the others that is whole is the last good one', async () => {
+  const removed: string[] = [];
+  const store = await openBundleStore(dir, { keep: 4, onBadCopy: (digest) => removed.push(digest) });
+  const digests: string[] = [];
+  for (const [at, word] of ['one', 'two', 'three', 'four'].entries()) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    if (word !== 'four') await store.activate(digest, facts(at));
+  }
+  const [one = '', two = '', three = ''] = digests;
+  const lastGood = async (): Promise<string | undefined> => {
+    const bundle = await store.lastGood();
+    await bundle?.close();
+    return bundle?.index.digest;
+  };
+  await writeFile(join(dir, 'current'), 'no pointer');
+  assert.equal(await lastGood(), three);
+  await store.activate(three, facts(2));
+  for (const digest of [three, two]) await writeFile(join(dir, 'bundles', digest, 'pack'), 'damaged');
+  assert.equal(await lastGood(), one);
+  assert.deepEqual(removed, [three, two]);
+  await writeFile(join(dir, 'bundles', one, 'pack'), 'damaged');
+  assert.equal(await lastGood(), undefined, 'what was never served is none');
+});
+
+test('to make room all go but the current bundle and the one being served', async () => {
+  const store = await openBundleStore(dir, { keep: 4 });
+  const digests: string[] = [];
+  for (const [at, word] of ['a', 'b', 'c'].entries()) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    await store.activate(digest, facts(at + 1));
+  }
+  const [, served = '', current = ''] = digests;
+  await putBundle(dir, site('never activated'));
+  assert.equal(await store.dropFormer(served), 2);
+  assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), [served, current].sort());
+  assert.equal(await store.dropFormer(served), 0);
+});
+
+test('at the start leftovers of ours go, and nothing else does', async () => {
+  const first = await openBundleStore(dir, { keep: 2 });
+  const { digest } = await putBundle(dir, site('one'));
+  await first.activate(digest, facts(1));
+  await mkdir(join(dir, '.incoming-x', 'bundle'), { recursive: true });
+  await mkdir(join(dir, '.outgoing-y'));
+  await mkdir(join(dir, 'bundles', 'half'));
+  await mkdir(join(dir, 'lost+found'));
+  await writeFile(join(dir, '.current-next'), '{');
+  await writeFile(join(dir, 'notes.txt'), 'mine');
+
+  const store = await openBundleStore(dir, { keep: 2 });
+  assert.deepEqual((await readdir(dir)).sort(), ['bundles', 'current', 'lost+found', 'notes.txt']);
+  const current = await store.lastGood();
+  assert.equal(current?.index.digest, digest);
+  await current?.close();
+});
+
+test('preparing what is there already keeps the good copy and replaces a bad one', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  const { digest } = await putBundle(dir, site('one'));
+  await store.activate(digest, facts(1));
+  await putBundle(dir, site('one'));
+  const kept = await store.open(digest);
+  assert.deepEqual(kept?.facts, facts(1));
+  await kept?.close();
+
+  await writeFile(join(dir, 'bundles', digest, 'pack'), 'damaged');
+  await putBundle(dir, site('one'));
+  const replaced = await store.open(digest);
+  assert.equal(replaced?.index.digest, digest);
+  assert.equal(replaced?.facts, undefined);
+  await replaced?.close();
+});
+
+test('one changed, missing or added byte in pack or index is found, and the copy removed', async () => {
+  const change = fc.record({
+    name: fc.constantFrom('pack', 'index'),
+    at: fc.nat(),
+    how: fc.oneof(
+      fc.integer({ min: 1, max: 255 }).map((mask) => ({ mask })),
+      fc.constantFrom('cut' as const, 'added' as const),
+    ),
+  });
+  await fc.assert(
+    fc.asyncProperty(change, async ({ name, at, how }) => {
+      const store = await openBundleStore(dir, { keep: 2 });
+      const { digest } = await putBundle(dir, site('one'));
+      await store.activate(digest, facts(1));
+      const path = join(dir, 'bundles', digest, name);
+      const bytes = await readFile(path);
+      const position = at % bytes.length;
+      if (how === 'cut') await writeFile(path, bytes.subarray(0, position));
+      else if (how === 'added') await writeFile(path, Buffer.concat([bytes, Buffer.from('x')]));
+      else {
+        bytes.writeUInt8(bytes.readUInt8(position) ^ how.mask, position);
+        await writeFile(path, bytes);
+      }
+      assert.equal(await store.lastGood(), undefined);
+      assert.deepEqual(await readdir(join(dir, 'bundles')), []);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+const failing = (code: string): Error => Object.assign(new Error(code), { code });
+
+test('trouble of the machine says nothing of a copy: it is reported, and the last copy stays', async () => {
+  const { digest } = await putBundle(dir, site('one'));
+  await (await openBundleStore(dir, { keep: 2 })).activate(digest, facts(1));
+  for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM']) {
+    const disks: readonly Partial<StoreDisk>[] = [
+      { openFile: () => Promise.reject(failing(code)) },
+      {
+        readText: (path) =>
+          path.endsWith('index') ? Promise.reject(failing(code)) : systemDisk.readText(path),
+      },
+    ];
+    for (const disk of disks) {
+      const store = await openBundleStore(dir, { keep: 2, disk: { ...systemDisk, ...disk } });
+      await assert.rejects(store.lastGood(), (error) => {
+        assert.ok(error instanceof BundleError);
+        assert.deepEqual([error.kind, error.code], ['transient', 'StoreUnavailable']);
+        return true;
+      });
+    }
+    const again = await (await openBundleStore(dir, { keep: 2 })).lastGood();
+    assert.equal(again?.index.digest, digest, code);
+    await again?.close();
+  }
+});
+
+test('a copy that the disk can no longer read is as bad as a changed one', async () => {
+  const { digest } = await putBundle(dir, site('one'));
+  await (await openBundleStore(dir, { keep: 2 })).activate(digest, facts(1));
+  const unreadable: StoreDisk = {
+    ...systemDisk,
+    openFile: async (path) => {
+      const file = await systemDisk.openFile(path);
+      return {
+        stat: () => file.stat(),
+        read: () => Promise.reject(failing('EIO')),
+        close: () => file.close(),
+      };
+    },
+  };
+  const store = await openBundleStore(dir, { keep: 2, disk: unreadable });
+  assert.equal(await store.lastGood(), undefined);
+  assert.deepEqual(await readdir(join(dir, 'bundles')), []);
+});
+
+test('a note that the disk has lost keeps no whole bundle from being served, swept or activated', async () => {
+  const writing = await openBundleStore(dir, { keep: 3 });
+  const digests: string[] = [];
+  for (const [at, word] of ['one', 'two', 'three'].entries()) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    if (word !== 'three') await writing.activate(digest, facts(at));
+  }
+  const [one = '', two = '', three = ''] = digests;
+  for (const [lost, wanted] of [
+    [join('bundles', one, 'facts'), two],
+    [join('bundles', two, 'facts'), two],
+    ['current', two],
+  ] as const) {
+    const disk: StoreDisk = {
+      ...systemDisk,
+      readText: (path) =>
+        path === join(dir, lost) ? Promise.reject(failing('EIO')) : systemDisk.readText(path),
+    };
+    const store = await openBundleStore(dir, { keep: 3, disk });
+    const good = await store.lastGood();
+    assert.equal(good?.index.digest, wanted, lost);
+    const former = await store.recent();
+    await Promise.all([good, ...former].map((bundle) => bundle?.close()));
+  }
+  await writeFile(join(dir, 'bundles', two, 'facts'), 'no JSON');
+  const store = await openBundleStore(dir, { keep: 2 });
+  const good = await store.lastGood();
+  assert.equal(good?.index.digest, two, 'the pointer alone says what is current');
+  await good?.close();
+  await store.activate(three, facts(9));
+  await store.sweep();
+  assert.equal((await store.lastGood())?.index.digest, three);
+});
+
+test('which bundle is the former one is counted, whatever the clock said then', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  const digests: string[] = [];
+  for (const [word, at] of [
+    ['ahead', 900],
+    ['b', 5],
+    ['c', 6],
+  ] as const) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    await store.activate(digest, facts(at));
+  }
+  await store.sweep();
+  assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), digests.slice(1).sort());
+});
+
+test('facts of a program that did not count are ranked by their time', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  const digests: string[] = [];
+  for (const [at, word] of ['a', 'b', 'c'].entries()) {
+    const { digest } = await putBundle(dir, site(word));
+    digests.push(digest);
+    await store.activate(digest, facts(at));
+    await writeFile(join(dir, 'bundles', digest, 'facts'), JSON.stringify(facts(at)));
+  }
+  const recent = await store.recent();
+  assert.deepEqual(
+    recent.map(({ index }) => index.digest),
+    [digests[1], digests[0]],
+  );
+  await Promise.all(recent.map((bundle) => bundle.close()));
+});
+
+test('an index of another bundle is not believed, however whole it is', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  const one = await putBundle(dir, site('one'));
+  const two = await putBundle(dir, site('two'));
+  await rm(join(dir, 'bundles', one.digest), { recursive: true });
+  await mkdir(join(dir, 'bundles', one.digest));
+  for (const name of ['pack', 'index']) {
+    await writeFile(
+      join(dir, 'bundles', one.digest, name),
+      await readFile(join(dir, 'bundles', two.digest, name)),
+    );
+  }
+  assert.equal(await store.open(one.digest), undefined);
+});
+
+test('facts and pointer that are no JSON are as good as absent', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  const { digest } = await putBundle(dir, site('one'));
+  await store.activate(digest, facts(1));
+  await writeFile(join(dir, 'bundles', digest, 'facts'), '{"version":');
+  const current = await store.lastGood();
+  assert.equal(current?.facts, undefined);
+  await current?.close();
+  await writeFile(join(dir, 'current'), '');
+  assert.equal(await store.lastGood(), undefined);
+});
+
+test('what is no digest is never made a path', async () => {
+  const store = await openBundleStore(dir, { keep: 2 });
+  for (const name of ['', '..', '../bundles', 'x'.repeat(64)]) {
+    assert.equal(await store.open(name), undefined);
+    await assert.rejects(store.activate(name, facts(1)), { code: 'NotStored' });
+  }
+});
+
+test('a store that cannot be made says so, as transient', async () => {
+  const file = join(dir, 'file');
+  await writeFile(file, '');
+  await assert.rejects(openBundleStore(join(file, 'store'), { keep: 2 }), (error) => {
+    assert.ok(error instanceof BundleError);
+    assert.deepEqual([error.kind, error.code], ['transient', 'StoreUnavailable']);
+    assert.match(error.message, /ENOTDIR/);
+    return true;
+  });
+});
+
+test('a store that cannot be made is refused at once, wherever it was asked for', async () => {
+  // Where the system denies the name and not its parent, a recursive mkdir of Node tries for ever.
+  for (const impossible of ['/proc/no-such-store', '/dev/null/store']) {
+    await assert.rejects(openBundleStore(impossible, { keep: 2 }), (error) => {
+      assert.ok(error instanceof BundleError);
+      assert.equal(error.code, 'StoreUnavailable');
+      return true;
+    });
+  }
+});

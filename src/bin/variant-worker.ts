@@ -4,8 +4,8 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../runtime/clock.ts';
-import { compressorsOf, runVariantMaking } from '../site/variant-making.ts';
-import { parseVariantOrder } from '../site/variant-message.ts';
+import { compressorsOf, runVariantMaking } from '../site/variants/variant-making.ts';
+import { parseVariantOrder } from '../site/variants/variant-message.ts';
 
 // On Linux this is the calling thread alone: a tenth of the weight of the others, which still moves on where a node is
 // busy. A system that will not have it codes at the usual priority.

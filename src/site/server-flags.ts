@@ -21,11 +21,11 @@ import {
 } from '../runtime/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
 import { Link } from '../wire/link.ts';
-import { type ContentCoding, contentCodings } from './content-coding.ts';
-import { type PeerName, readPeerName } from './peer-addresses.ts';
-import { deploymentTypes } from './reply.ts';
-import { readBasePath } from './request-path.ts';
-import { addedHeaders } from './response-headers.ts';
+import { deploymentTypes } from './answer/reply.ts';
+import { type ContentCoding, contentCodings } from './http/content-coding.ts';
+import { readBasePath } from './http/request-path.ts';
+import { addedHeaders } from './http/response-headers.ts';
+import { type PeerName, readPeerName } from './peers/peer-addresses.ts';
 
 /** A link is parsed at once, so that no text of it is kept; `undefined` when not given. */
 const link: Flag<Link | undefined> = {

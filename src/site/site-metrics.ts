@@ -2,8 +2,8 @@
 // everything else is read when somebody scrapes. Labels hold versions, codes and outcomes, never a link.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type ContentCoding, contentCodings } from './content-coding.ts';
-import { type SourceState, sourceStates } from './source-progress.ts';
+import { type ContentCoding, contentCodings } from './http/content-coding.ts';
+import { type SourceState, sourceStates } from './source/source-progress.ts';
 
 export type DownloadOutcome = 'ok' | 'dead-link' | 'transient' | 'refused';
 

@@ -1,10 +1,10 @@
 // `/status`: what is served, what was served before, and what the source is up to, as one JSON document for
 // people and tests. Instants are ISO 8601 in UTC. A pure function; it holds no link by construction.
 
-import type { ServedVersion, SiteView } from './live-site.ts';
-import type { SourceKind } from './source-document.ts';
-import { type PublishedFacts, reasonOf, type SourceProgress } from './source-progress.ts';
-import type { VariantState } from './variant-keeper.ts';
+import type { ServedVersion, SiteView } from './content/live-site.ts';
+import type { SourceKind } from './source/source-document.ts';
+import { type PublishedFacts, reasonOf, type SourceProgress } from './source/source-progress.ts';
+import type { VariantState } from './variants/variant-keeper.ts';
 
 /** @param sourceKind which flag told the server what to serve */
 export function statusDocument(

@@ -23,13 +23,18 @@ import { readLlmsText, readSitemap } from '../../src/export-service/crawler/site
 import { readSrcset } from '../../src/export-service/crawler/srcset.ts';
 import { parseDateBound } from '../../src/export-service/date-bounds.ts';
 import { judgeLink } from '../../src/export-service/links.ts';
-import { assetNaming } from '../../src/site/asset-name.ts';
-import { readByteRange } from '../../src/site/byte-range.ts';
-import { acceptedForms } from '../../src/site/content-coding.ts';
-import { contentTypeOf } from '../../src/site/content-type.ts';
-import { allowsRange, findKnownTag, matchesStrongly, type SendableForms } from '../../src/site/entity-tag.ts';
-import { readRequestPath } from '../../src/site/request-path.ts';
-import { buildRouteTable } from '../../src/site/route-table.ts';
+import { assetNaming } from '../../src/site/content/asset-name.ts';
+import { buildRouteTable } from '../../src/site/content/route-table.ts';
+import { readByteRange } from '../../src/site/http/byte-range.ts';
+import { acceptedForms } from '../../src/site/http/content-coding.ts';
+import { contentTypeOf } from '../../src/site/http/content-type.ts';
+import {
+  allowsRange,
+  findKnownTag,
+  matchesStrongly,
+  type SendableForms,
+} from '../../src/site/http/entity-tag.ts';
+import { readRequestPath } from '../../src/site/http/request-path.ts';
 import { parseRetryAfter } from '../../src/wire/retry-after.ts';
 import { runToItsEnd } from '../support/watchdog.ts';
 import { bundleOf } from './site/fixtures.ts';

@@ -5,7 +5,7 @@ import { countPromises, stepsTaken } from './kill-steps.ts';
 
 countPromises();
 const [folder = '', digest = ''] = process.argv.slice(2);
-const { runVariantMaking } = await import('../../../src/site/variant-making.ts');
+const { runVariantMaking } = await import('../../../src/site/variants/variant-making.ts');
 const { systemClock } = await import('../../../src/runtime/clock.ts');
 
 await runVariantMaking(

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { goLive } from '../../../src/site/live-bundle.ts';
-import { createLiveSite } from '../../../src/site/live-site.ts';
-import { reasonOf, type SourceProgress, startingProgress } from '../../../src/site/source-progress.ts';
+import { goLive } from '../../../src/site/content/live-bundle.ts';
+import { createLiveSite } from '../../../src/site/content/live-site.ts';
+import { reasonOf, type SourceProgress, startingProgress } from '../../../src/site/source/source-progress.ts';
 import { statusDocument } from '../../../src/site/status-document.ts';
 import { storedBundle } from './fixtures.ts';
 

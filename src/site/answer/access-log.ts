@@ -1,0 +1,52 @@
+// The access log: one line for every request of the site port, when it is over. Off unless asked for, because a docs
+// site's readers are nobody's business by default. Refuses: queries, which may hold what somebody typed or a token.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+
+export type AccessLog = Pick<Logger, 'info'>;
+
+const longestText = 512;
+
+/** Logs once the answer is sent or the client is gone. */
+export function logWhenDone(
+  log: AccessLog,
+  request: IncomingMessage,
+  response: ServerResponse,
+  clock: Clock,
+): void {
+  const beganMs = clock.monotonic();
+  const { method, url = '', socket, headers, httpVersion } = request;
+  // Where both families are listened on, an address of IPv4 comes dressed as one of IPv6.
+  const client = socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '');
+  response.once('close', () => {
+    log.info(
+      {
+        method,
+        path: pathOf(url),
+        status: response.statusCode,
+        isWhole: response.writableFinished,
+        tookMs: Math.round((clock.monotonic() - beganMs) * 10) / 10,
+        client,
+        forwardedFor: textOf(headers['x-forwarded-for']),
+        host: textOf(headers.host),
+        referer: headers.referer === undefined ? undefined : pathOf(headers.referer),
+        userAgent: textOf(headers['user-agent']),
+        httpVersion,
+      },
+      'request',
+    );
+  });
+}
+
+/** As it came: who is believed is for whoever reads the log to decide. */
+function textOf(value: string | readonly string[] | undefined): string | undefined {
+  return value === undefined ? undefined : [value].flat().join(', ').slice(0, longestText);
+}
+
+/** Without the query: in a referer too, it is what somebody typed elsewhere. */
+function pathOf(url: string): string {
+  const mark = url.search(/[?#]/);
+  return (mark < 0 ? url : url.slice(0, mark)).slice(0, longestText);
+}

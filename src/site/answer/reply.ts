@@ -1,0 +1,278 @@
+// One request → what to answer, as data: status, headers and which bytes, never the sending of them. A pure
+// function, so that every rule of HTTP here is a row of a table. Order: method, path, look-up, then the
+// preconditions in the order of RFC 9110 §13.2.2, then the range.
+// Invariant: every header value is made of printable ASCII, whatever the files are called.
+
+import type { FileRoute, Route } from '../content/route-table.ts';
+import type { CodedForm } from '../content/variant-table.ts';
+import { type ByteRange, readByteRange } from '../http/byte-range.ts';
+import { acceptedForms, type ContentCoding, type FileForm } from '../http/content-coding.ts';
+import { allowsRange, findKnownTag, matchesStrongly, type SendableForms } from '../http/entity-tag.ts';
+import type { RequestPath } from '../http/request-path.ts';
+
+/** What of a request matters for its answer. */
+export interface RequestFacts {
+  readonly method: string;
+  readonly ifMatch: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+  readonly acceptEncoding: string | undefined;
+}
+
+/** Where the active bundle is looked up; the serving side knows which bundle a file belongs to. */
+export interface SiteLookup {
+  find(path: string): Route | undefined;
+  findNotFoundPage(path: string): FileRoute | undefined;
+  /** `undefined` while the file has no such form. */
+  codedForm(route: FileRoute, coding: ContentCoding): CodedForm | undefined;
+}
+
+export type ReplyBody =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'file';
+      readonly route: FileRoute;
+      /** `undefined`: the file as it is. */
+      readonly coded: CodedForm | undefined;
+      /** Names these bytes, whatever bundle they are in. */
+      readonly contentKey: string;
+      readonly start: number;
+      readonly endExclusive: number;
+    };
+
+export interface Reply {
+  readonly status: number;
+  /** Names and values in turns, as `writeHead` takes them. `Content-Length` is always among them, except for 304. */
+  readonly headers: readonly string[];
+  readonly body: ReplyBody;
+}
+
+/** Sent with every answer of this server. */
+export type SiteHeaders = readonly string[];
+
+const revalidate = 'public, max-age=0, must-revalidate';
+const forEver = 'public, max-age=31536000, immutable';
+
+/**
+ * @param path the canonical path
+ * @param site the active bundle, or `undefined` while there is none
+ */
+export function planReply(
+  facts: RequestFacts,
+  path: RequestPath,
+  site: SiteLookup | undefined,
+  always: SiteHeaders,
+): Reply {
+  if (facts.method !== 'GET' && facts.method !== 'HEAD') return methodNotAllowed(always);
+  const reply = planGet(facts, path, site, always);
+  return facts.method === 'HEAD' ? { ...reply, body: { kind: 'none' } } : reply;
+}
+
+function planGet(
+  facts: RequestFacts,
+  path: RequestPath,
+  site: SiteLookup | undefined,
+  always: SiteHeaders,
+): Reply {
+  if (path.outcome === 'malformed') return plainReply(400, 'This address is malformed.', always);
+  if (site === undefined) {
+    return plainReply(503, 'No content is ready yet. Try again soon.', always, ['Retry-After', '5']);
+  }
+  if (path.outcome === 'outside-base') return notFound(facts, site, '/', always);
+  if (path.outcome === 'base-without-slash') return redirect(path.location, path.query, always);
+  const route = site.find(path.path);
+  if (route === undefined) return notFound(facts, site, path.path, always);
+  return route.kind === 'redirect'
+    ? redirect(route.location, path.query, always)
+    : file(facts, route, site, always);
+}
+
+/** The form of a file that a request gets. */
+interface Selected {
+  readonly coding: ContentCoding | undefined;
+  /** `undefined`: the file as it is. */
+  readonly coded: CodedForm | undefined;
+  /** That the request accepts, most wanted first, whether they are there or not. */
+  readonly forms: readonly FileForm[];
+}
+
+/**
+ * Negotiates (RFC 9110 §12.5.3). A part is of the file as it is, because parts of coded bodies are of no use to anybody
+ * who does not know the coding. Where nothing acceptable exists, the header is disregarded.
+ */
+function select(acceptEncoding: string | undefined, route: FileRoute, site: SiteLookup): Selected {
+  const forms = route.isCodable ? acceptedForms(acceptEncoding) : identityOnly;
+  for (const form of forms) {
+    if (form === 'identity') break;
+    const coded = site.codedForm(route, form);
+    if (coded !== undefined) return { coding: form, coded, forms };
+  }
+  return { coding: undefined, coded: undefined, forms };
+}
+
+const identityOnly: readonly FileForm[] = ['identity'];
+
+/** What the conditions of a request may be about. */
+function sendableForms({ coded, forms }: Selected, route: FileRoute, site: SiteLookup): SendableForms {
+  const { entityTag } = route;
+  const tags = forms.flatMap((form) =>
+    form === 'identity' ? [entityTag] : (site.codedForm(route, form)?.tag ?? []),
+  );
+  const codings = forms.filter((form) => form !== 'identity');
+  return { tags: [coded?.tag ?? entityTag, ...tags], entityTag, codings };
+}
+
+/** Only GET has ranges (§14.2), and what is no single range of bytes is as if it were not there. */
+function rangeOf({ method, range, ifRange }: RequestFacts, { file, entityTag }: FileRoute): ByteRange {
+  const isAsked = method === 'GET' && allowsRange(ifRange, entityTag);
+  return readByteRange(isAsked ? range : undefined, file.size);
+}
+
+const varies = ['Vary', 'Accept-Encoding'];
+
+function file(facts: RequestFacts, route: FileRoute, site: SiteLookup, always: SiteHeaders): Reply {
+  const range = rangeOf(facts, route);
+  const selected = select(range.kind === 'whole' ? facts.acceptEncoding : undefined, route, site);
+  const { coding, coded } = selected;
+  const size = sizeOf(route, coded);
+  if (facts.ifMatch !== undefined && !matchesStrongly(facts.ifMatch, sendableForms(selected, route, site))) {
+    return plainReply(412, 'The content has changed.', always);
+  }
+  const { ifNoneMatch } = facts;
+  const known =
+    ifNoneMatch === undefined ? undefined : findKnownTag(ifNoneMatch, sendableForms(selected, route, site));
+  const caching = ['Cache-Control', route.naming === 'hashed' ? forEver : revalidate];
+  const vary = route.isCodable ? varies : [];
+  if (known !== undefined) {
+    return { status: 304, headers: ['ETag', known, ...caching, ...vary, ...always], body: { kind: 'none' } };
+  }
+  if (range.kind === 'unsatisfiable') {
+    return plainReply(416, 'The file ends before that range.', always, ['Content-Range', `bytes */${size}`]);
+  }
+  const start = range.kind === 'part' ? range.start : 0;
+  const endExclusive = range.kind === 'part' ? range.endExclusive : size;
+  const form = coding === undefined ? ['Accept-Ranges', 'bytes'] : ['Content-Encoding', coding];
+  const part = range.kind === 'part' ? ['Content-Range', `bytes ${start}-${endExclusive - 1}/${size}`] : [];
+  return {
+    status: range.kind === 'part' ? 206 : 200,
+    headers: [
+      'Content-Type',
+      route.contentType,
+      'Content-Length',
+      `${endExclusive - start}`,
+      'ETag',
+      coded?.tag ?? route.entityTag,
+      ...form,
+      ...part,
+      ...caching,
+      ...vary,
+      ...always,
+    ],
+    body: { kind: 'file', route, coded, contentKey: contentKeyOf(route, coded), start, endExclusive },
+  };
+}
+
+function sizeOf({ file }: FileRoute, coded: CodedForm | undefined): number {
+  return coded?.size ?? file.size;
+}
+
+/** Of a coded form its tag, which no other coded bytes have. */
+function contentKeyOf(route: FileRoute, coded: CodedForm | undefined): string {
+  return coded?.tag ?? route.file.sha256;
+}
+
+/** The site's own page if it has one. Never cached and never conditional: it stands for an absence. */
+function notFound(facts: RequestFacts, site: SiteLookup, path: string, always: SiteHeaders): Reply {
+  const page = site.findNotFoundPage(path);
+  if (page === undefined) return plainReply(404, 'There is no such page.', always);
+  const { coding, coded } = select(facts.acceptEncoding, page, site);
+  const size = sizeOf(page, coded);
+  return {
+    status: 404,
+    headers: [
+      'Content-Type',
+      page.contentType,
+      'Content-Length',
+      `${size}`,
+      'Cache-Control',
+      'no-store',
+      ...(coding === undefined ? [] : ['Content-Encoding', coding]),
+      ...(page.isCodable ? varies : []),
+      ...always,
+    ],
+    body: {
+      kind: 'file',
+      route: page,
+      coded,
+      contentKey: contentKeyOf(page, coded),
+      start: 0,
+      endExclusive: size,
+    },
+  };
+}
+
+/** Permanent for search engines, asked again by browsers: the next version may have a file there. */
+function redirect(location: string, query: string, always: SiteHeaders): Reply {
+  const target = location + escapeQuery(query);
+  return plainReply(301, 'This page is a folder.', always, ['Location', target], revalidate);
+}
+
+/** A query goes back as it came, except for what may not stand in a header. */
+function escapeQuery(query: string): string {
+  return query.replace(
+    /[^\x21-\x7e]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`,
+  );
+}
+
+function methodNotAllowed(always: SiteHeaders): Reply {
+  // The connection goes with it: a body that was announced is not waited for.
+  return plainReply(405, 'This site can only be read.', always, [
+    'Allow',
+    'GET, HEAD',
+    'Connection',
+    'close',
+  ]);
+}
+
+/** An answer in the server's own words. Nothing of the request is repeated in it. */
+export function plainReply(
+  status: number,
+  words: string,
+  always: SiteHeaders,
+  more: readonly string[] = [],
+  cacheControl = 'no-store',
+): Reply {
+  const body = `${words}\n`;
+  return {
+    status,
+    headers: [
+      'Content-Type',
+      'text/plain; charset=utf-8',
+      'Content-Length',
+      `${Buffer.byteLength(body)}`,
+      'Cache-Control',
+      cacheControl,
+      ...more,
+      ...always,
+    ],
+    body: { kind: 'text', text: body },
+  };
+}
+
+/**
+ * @param deploymentType where the site stands; an air-gapped one must not ask the outside for anything
+ * @param added by whoever runs the server; a policy of theirs can only narrow the air-gapped one
+ */
+export function siteHeaders(deploymentType: DeploymentType, added: SiteHeaders = []): SiteHeaders {
+  const always = ['X-Content-Type-Options', 'nosniff', ...added];
+  return deploymentType === 'AirGapped' ? [...always, 'Content-Security-Policy', airGappedPolicy] : always;
+}
+
+export const deploymentTypes = ['Cloud', 'ClientHosted', 'AirGapped'] as const;
+export type DeploymentType = (typeof deploymentTypes)[number];
+
+const airGappedPolicy =
+  "default-src 'self' 'unsafe-inline' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'self'; object-src 'none'";

@@ -1,0 +1,315 @@
+// The site port: reads a request's facts, lets `reply` plan the answer, and sends the bytes.
+// Pipeline: canonical path → one view of the site → plan → head and body, from memory or from the pack.
+// Invariant: no request can end the process, and a body that cannot be read whole is never sent as if it were.
+
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Clock } from '../../runtime/clock.ts';
+import { cutStalledReader, waitForReader } from '../../runtime/http-listener.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { UnreadBytes } from '../../runtime/unread-bytes.ts';
+import type { BodyCache, BodyPart } from '../content/body-cache.ts';
+import type { LiveBundle } from '../content/live-bundle.ts';
+import type { LiveSite, SiteView } from '../content/live-site.ts';
+import { createPieces } from '../content/pieces.ts';
+import type { ReadPace } from '../content/read-pace.ts';
+import { isHostWellFormed } from '../http/host-field.ts';
+import { readRequestPath } from '../http/request-path.ts';
+import { type AccessLog, logWhenDone } from './access-log.ts';
+import {
+  plainReply,
+  planReply,
+  type Reply,
+  type ReplyBody,
+  type RequestFacts,
+  type SiteHeaders,
+} from './reply.ts';
+
+export interface SiteServing {
+  readonly site: LiveSite;
+  readonly cache: BodyCache;
+  readonly pace: ReadPace;
+  /** Decoded, without trailing slash; empty for none. */
+  readonly basePath: string;
+  /** Headers of every answer. */
+  readonly always: SiteHeaders;
+  /** Told once an answer was handed over; `tookMs` since its request was read. */
+  readonly countReply: (status: number, bodyBytes: number, tookMs: number) => void;
+  /** A reader that takes nothing for this long is let go, because it keeps memory and an old bundle; default 60 s. */
+  readonly stalledReaderMs?: number | undefined;
+  /** Bounds what readers hold together; `undefined`: nothing does. */
+  readonly unread?: UnreadBytes | undefined;
+  /** `undefined`: requests are not logged. */
+  readonly accessLog?: AccessLog | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+type FileBody = Extract<ReplyBody, { kind: 'file' }>;
+
+/** One request on its way to an answer. */
+interface Exchange {
+  readonly serving: SiteServing;
+  readonly response: ServerResponse;
+  /** On the monotonic clock. */
+  readonly beganMs: number;
+}
+
+const chunkBytes = 256 * 1024;
+const pieces = createPieces(chunkBytes);
+/** While readers hold much together. */
+const smallChunkBytes = 64 * 1024;
+/** What is read while others wait: tens of microseconds from the page cache. */
+const largestAtOnce = 128 * 1024;
+export const defaultStalledReaderMs = 60_000;
+
+export function siteHandler(serving: SiteServing): RequestListener {
+  return (request, response) => {
+    const exchange = { serving, response, beganMs: serving.clock.monotonic() };
+    try {
+      if (serving.accessLog !== undefined) logWhenDone(serving.accessLog, request, response, serving.clock);
+      answer(exchange, request);
+    } catch (error) {
+      fail(exchange, error);
+    }
+  };
+}
+
+function answer(exchange: Exchange, request: IncomingMessage): void {
+  const { serving } = exchange;
+  const { site, basePath, always } = serving;
+  const view = site.view();
+  const reply =
+    refusalOf(request, always) ??
+    planReply(factsOf(request), readRequestPath(request.url ?? '', basePath), view, always);
+  const { body } = reply;
+  if (body.kind !== 'file') {
+    sendWhole(exchange, reply, body.kind === 'text' ? body.text : '');
+    return;
+  }
+  const bundle = bundleOf(view, body);
+  let atOnce: BodyPart | undefined;
+  try {
+    atOnce = bodyAtOnce(serving, view, body);
+  } catch (error) {
+    failToRead(exchange, bundle, error);
+    return;
+  }
+  if (atOnce === undefined) sendFromPack(exchange, reply, body, bundle);
+  else sendCached(exchange, reply, atOnce);
+}
+
+const last = ['Connection', 'close'];
+
+/** What is wrong with a request beside what it asks for. What comes behind it on the connection is not believed. */
+function refusalOf(request: IncomingMessage, always: SiteHeaders): Reply | undefined {
+  const { rawHeaders, httpVersion, headers } = request;
+  if (!isHostWellFormed(rawHeaders, httpVersion !== '1.0')) {
+    return plainReply(400, 'A request names one host.', always, last);
+  }
+  const { expect } = headers;
+  return expect === undefined || expect.toLowerCase() === '100-continue'
+    ? undefined
+    : plainReply(417, 'This server meets no such expectation.', always, last);
+}
+
+/**
+ * The body without a wait: from memory, or from the pack where that is quick.
+ *
+ * @returns `undefined` for what has to be waited for
+ * @throws as the disk does
+ */
+export function bodyAtOnce(
+  { cache, pace, unread }: SiteServing,
+  view: SiteView | undefined,
+  body: FileBody,
+): BodyPart | undefined {
+  const isRoom = (): boolean => unread?.tryTake(body.endExclusive - body.start) !== false;
+  const cached = cache.get(body.contentKey);
+  if (cached !== undefined) return isRoom() ? cached.toSend(body.start, body.endExclusive) : undefined;
+  const packed = body.coded ?? body.route.file;
+  const isSmall = packed.size <= Math.min(cache.maxEntryBytes, largestAtOnce);
+  if (!isSmall || !pace.isQuick() || !isRoom()) return undefined;
+  const pack = bundleOf(view, body).packOf(body.coded);
+  const read = (into: Buffer): void => pace.measure(() => pack.readIntoSync(packed, into));
+  return cache.loadAtOnce(body.contentKey, packed.size, read).toSend(body.start, body.endExclusive);
+}
+
+function bundleOf(view: SiteView | undefined, { route }: FileBody): LiveBundle {
+  const bundle = view?.bundleOf(route);
+  if (bundle === undefined) throw new Error('a route of this view has no bundle');
+  return bundle;
+}
+
+function factsOf({ method = '', headers }: IncomingMessage): RequestFacts {
+  return {
+    method,
+    ifMatch: headers['if-match'],
+    ifNoneMatch: headers['if-none-match'],
+    range: headers.range,
+    ifRange: headers['if-range']?.toString(),
+    acceptEncoding: headers['accept-encoding']?.toString(),
+  };
+}
+
+/** The body stays as it is until the system has taken it, or the reader is gone. */
+function sendCached(exchange: Exchange, reply: Reply, { part, held }: BodyPart): void {
+  const { response } = exchange;
+  sendWhole(exchange, reply, part);
+  if (response.destroyed || response.socket?.writableLength === 0) return;
+  held.hold();
+  response.once('close', held.release);
+}
+
+function sendWhole(exchange: Exchange, reply: Reply, body: string | Buffer): void {
+  const { response } = exchange;
+  response.writeHead(reply.status, [...reply.headers]);
+  end(exchange, body);
+  count(exchange, reply.status, body.length);
+}
+
+/** The last of an answer. What the reader does not take is not kept for ever. */
+function end({ response, serving }: Exchange, body: string | Buffer): void {
+  response.end(body);
+  cutStalledReader(response, stalledMsOf(serving), serving.clock);
+}
+
+function stalledMsOf({ stalledReaderMs = defaultStalledReaderMs }: SiteServing): number {
+  return stalledReaderMs;
+}
+
+function count({ serving, beganMs }: Exchange, status: number, bodyBytes: number): void {
+  serving.countReply(status, bodyBytes, serving.clock.monotonic() - beganMs);
+}
+
+/** Holds the bundle for as long as its packs are needed. Never throws: what goes wrong is answered and logged. */
+function sendFromPack(exchange: Exchange, reply: Reply, body: FileBody, bundle: LiveBundle): void {
+  // Without a listener, an error of the connection would be one of the process.
+  exchange.response.on('error', () => {});
+  bundle.hold();
+  const { size } = body.coded ?? body.route.file;
+  const sent =
+    size <= exchange.serving.cache.maxEntryBytes
+      ? sendThroughCache(exchange, reply, body, bundle)
+      : sendInPieces(exchange, reply, body, bundle);
+  sent.catch((error: unknown) => failToRead(exchange, bundle, error)).finally(() => bundle.release());
+}
+
+async function sendThroughCache(
+  exchange: Exchange,
+  reply: Reply,
+  body: FileBody,
+  bundle: LiveBundle,
+): Promise<void> {
+  const { coded, route, contentKey } = body;
+  const packed = coded ?? route.file;
+  const pack = bundle.packOf(coded);
+  await withRoom(exchange, body.endExclusive - body.start, async () => {
+    const loaded = await exchange.serving.cache.load(contentKey, packed.size, (into) =>
+      pack.readInto(packed, into),
+    );
+    try {
+      sendCached(exchange, reply, loaded.toSend(body.start, body.endExclusive));
+    } finally {
+      loaded.release();
+    }
+  });
+}
+
+/** Reads and writes so many bytes when there is room. @returns false where there is none, as {@link isRoom} */
+async function withRoom(exchange: Exchange, bytes: number, send: () => Promise<void>): Promise<boolean> {
+  if (!(await isRoom(exchange, bytes))) return false;
+  try {
+    await send();
+    return true;
+  } finally {
+    exchange.serving.unread?.settle(bytes);
+  }
+}
+
+/** @returns false where the reader has left, or was told to come again: others hold all the room and are cut too slowly */
+async function isRoom(exchange: Exchange, bytes: number): Promise<boolean> {
+  const { response, serving } = exchange;
+  const { unread } = serving;
+  while (unread !== undefined && !(await unread.take(bytes))) {
+    if (response.destroyed) return false;
+    if (response.headersSent) continue;
+    const reply = plainReply(503, 'Too many slow readers hold this server. Try again soon.', serving.always, [
+      'Retry-After',
+      '5',
+    ]);
+    sendWhole(exchange, reply, reply.body.kind === 'text' ? reply.body.text : '');
+    return false;
+  }
+  if (response.destroyed) unread?.settle(bytes);
+  return !response.destroyed;
+}
+
+/** The head goes out after the first piece was read, so that a disk that fails is a 500 and no torn body. */
+async function sendInPieces(
+  exchange: Exchange,
+  reply: Reply,
+  { route, coded, start, endExclusive }: FileBody,
+  bundle: LiveBundle,
+): Promise<void> {
+  const { response, serving } = exchange;
+  const pack = bundle.packOf(coded);
+  let at = start;
+  try {
+    while (at < endExclusive && !response.destroyed) {
+      const longest = serving.unread?.isScarce() === true ? smallChunkBytes : chunkBytes;
+      const pieceEnd = Math.min(at + longest, endExclusive);
+      let isTaken = true;
+      const isSent = await withRoom(exchange, pieceEnd - at, async () => {
+        await pieces.read(pack, coded ?? route.file, { start: at, endExclusive: pieceEnd }, (piece, done) => {
+          if (response.destroyed) {
+            done();
+            return;
+          }
+          if (at === start) response.writeHead(reply.status, [...reply.headers]);
+          isTaken = response.write(piece, (error) => {
+            if (error === undefined || error === null) done();
+          });
+          at = pieceEnd;
+        });
+      });
+      if (!isSent) break;
+      if (!isTaken) await waitForReader(response, stalledMsOf(serving), serving.clock);
+    }
+    if (!response.destroyed && at >= endExclusive) end(exchange, '');
+  } finally {
+    // What left with its reader was not sent; before the head there was no answer.
+    const unsent = response.destroyed ? response.writableLength : 0;
+    if (at > start) count(exchange, reply.status, Math.max(0, at - start - unsent));
+  }
+}
+
+/** Told once for each bundle: the watch over the source gets it anew, and until then every page may be like this one. */
+function failToRead(exchange: Exchange, bundle: LiveBundle, error: unknown): void {
+  const { logger } = exchange.serving;
+  const fields = { error, code: 'StoreUnreadable', digest: bundle.digest };
+  if (bundle.reportUnreadable()) {
+    logger.error(fields, 'what is served cannot be read from the store any more; look at the volume');
+  } else {
+    logger.debug(fields, 'a file could not be read from the store');
+  }
+  refuse(exchange);
+}
+
+function fail(exchange: Exchange, error: unknown): void {
+  exchange.serving.logger.error({ error }, 'a request could not be answered');
+  refuse(exchange);
+}
+
+function refuse(exchange: Exchange): void {
+  const { response, serving } = exchange;
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  try {
+    const reply = plainReply(500, 'This page cannot be read right now.', serving.always);
+    sendWhole(exchange, reply, reply.body.kind === 'text' ? reply.body.text : '');
+  } catch {
+    response.destroy();
+  }
+}

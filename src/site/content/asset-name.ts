@@ -1,0 +1,109 @@
+// Is a name a promise that its content never changes? Build tools put a hash of the content into the names
+// of assets; such a file may be cached for ever, and one of a former version may still be asked for by pages
+// that are open. Two grades, because the two mistakes cost differently: a name wrongly cached for ever is a
+// visitor's stale page for a year, a former file wrongly kept is an answer in place of a 404. A name that could be
+// either is believed where enough files beside it can be nothing else.
+// Invariant: a page is never hashed, and no name that a person may have written (`report-20240131.pdf`).
+
+import { isDocument } from '../http/content-type.ts';
+
+/** Folders that only build tools write to; in them a base64url hash is believed. */
+const buildFolder =
+  /(?:^|\/)(?:_next|_nuxt|_astro|_app|assets|static|_static|chunks|immutable|build|media)\//;
+/** Everything below is named by build or content. */
+const wholeFolder = /(?:^|\/)(?:_next\/static|_app\/immutable)\//;
+
+/** `likely` is enough to keep a former file, not to cache it for ever. */
+export type AssetNaming = 'hashed' | 'likely' | 'plain';
+
+/** @param path of a file in the bundle, no leading slash */
+export function assetNaming(path: string): AssetNaming {
+  if (isDocument(path)) return 'plain';
+  if (wholeFolder.test(path)) return 'hashed';
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const dot = name.lastIndexOf('.');
+  if (dot <= 0) return 'plain';
+  const parts = name.slice(0, dot).split('.');
+  if (parts.some(endsInHexHash)) return 'hashed';
+  if (!buildFolder.test(path)) return 'plain';
+  // VitePress: `guide.md.BYwSqCud.js`; nobody else writes a hash-sized part behind `.md`.
+  if (parts.some((part, at) => parts[at - 1] === 'md' && /^[\w-]{8}$/.test(part))) return 'hashed';
+  const changes = Math.max(...parts.map(mostChanges));
+  if (changes >= 4) return 'hashed';
+  return changes >= 2 || isProgramUnderHexNumber(name) ? 'likely' : 'plain';
+}
+
+/**
+ * webpack: `main.30945721.js`, `styles.deadbeef.css`. One hash in forty has no letter or no digit, and beside pictures
+ * and documents that is a date or a word.
+ */
+function isProgramUnderHexNumber(name: string): boolean {
+  return /\.[0-9a-f]{8}(?:\.chunk)?\.(?:m?js|css)(?:\.map)?$/.test(name);
+}
+
+/** Hashed names of one build folder from which on a likely one beside them is one of theirs. */
+const siblingsThatTell = 3;
+
+/**
+ * The naming of all files of a bundle: {@link assetNaming} of each, and what their neighbours say. VitePress' own
+ * `app.BnvtSGpd.js` could be read as words; forty `….md.CjJX0B9x.js` beside it say that a build tool named it.
+ * Yields after each path, so that others can be let run.
+ */
+export function* nameAssets(paths: readonly string[]): Generator<void, readonly AssetNaming[]> {
+  const alone: AssetNaming[] = [];
+  const hashedIn = new Map<string, number>();
+  for (const path of paths) {
+    yield;
+    const naming = assetNaming(path);
+    alone.push(naming);
+    const root = naming === 'hashed' ? buildRoot(path) : undefined;
+    if (root !== undefined) hashedIn.set(root, (hashedIn.get(root) ?? 0) + 1);
+  }
+  return paths.map((path, at) => {
+    const naming = alone[at] ?? 'plain';
+    if (naming !== 'likely' || isWrittenByPerson(path)) return naming;
+    const hashed = hashedIn.get(buildRoot(path) ?? '') ?? 0;
+    return hashed >= siblingsThatTell ? 'hashed' : 'likely';
+  });
+}
+
+/** Among a build tool's files too: pictures and documents, `MyModule`, and dates. */
+function isWrittenByPerson(path: string): boolean {
+  const match = /[.-]([\w-]{8})(?:\.chunk)?\.(?:m?js|css|woff2?)(?:\.map)?$/.exec(path);
+  const hash = match?.[1];
+  return hash === undefined || /^[A-Z]?[a-z]+(?:[A-Z][a-z]+)*$/.test(hash) || /^(?:19|20)\d{6}$/.test(hash);
+}
+
+/** `docs/assets/` of `docs/assets/chunks/theme.js`: the outermost folder that only build tools write to. */
+function buildRoot(path: string): string | undefined {
+  const match = buildFolder.exec(path);
+  return match === null ? undefined : path.slice(0, match.index + match[0].length);
+}
+
+/** `main-1a2b3c4d`, `1a2b3c4d5e6f7a8b`: at least 8 hex digits, letters and digits both. */
+function endsInHexHash(part: string, index: number): boolean {
+  const match = /(^|[-_])([0-9a-f]{8,64})$/.exec(part);
+  const hash = match?.[2] ?? '';
+  if (match === null || !/[a-f]/.test(hash) || !/[0-9]/.test(hash)) return false;
+  // A whole first part is a name of its own unless it is long enough to be nothing else.
+  return index > 0 || match[1] !== '' || hash.length >= 16;
+}
+
+/**
+ * How little `app-BxYz12_Q`, or a part of its own as in `app.BxYz12_Q.js`, reads like a word: the number of
+ * changes between kinds of letters in what may be a base64url hash. Words have one or two.
+ */
+function mostChanges(part: string, index: number): number {
+  const own = index > 0 && /^[\w-]{8,24}$/.test(part) ? changesOfKind(part) : 0;
+  const tail = /[-_]/.test(part.at(-9) ?? '') ? changesOfKind(part.slice(-8)) : 0;
+  return Math.max(own, tail);
+}
+
+function changesOfKind(text: string): number {
+  // esbuild writes base32: eight capitals and digits, in which changes are rarer.
+  if (/^[A-Z2-7]{8}$/.test(text) && /[A-Z]/.test(text) && /[2-7]/.test(text)) return 4;
+  const kinds = [...text].map((letter) =>
+    /[a-z]/.test(letter) ? 'a' : /[A-Z]/.test(letter) ? 'A' : /[0-9]/.test(letter) ? '0' : '_',
+  );
+  return kinds.filter((kind, at) => at > 0 && kind !== kinds[at - 1]).length;
+}

@@ -1,0 +1,84 @@
+// A bundle while it is served: its routes, its pack, the coded forms once there are some, and who still reads.
+// Invariant: the packs stay open until the bundle is retired and the last request under way has let go.
+
+import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import type { ContentCoding } from '../http/content-coding.ts';
+import { buildRouteTable, buildRouteTableInSlices, type FileRoute, type RouteTable } from './route-table.ts';
+import type { CodedForm, VariantTable } from './variant-table.ts';
+
+export interface LiveBundle {
+  readonly digest: string;
+  readonly stored: StoredBundle;
+  readonly routes: RouteTable;
+  /** `undefined` until coded forms are attached. */
+  readonly variants: () => VariantTable | undefined;
+  readonly codedForm: (route: FileRoute, coding: ContentCoding) => CodedForm | undefined;
+  /** Serves these forms from now on. Takes over `pack`. */
+  attach(table: VariantTable, pack: StoredBundle): void;
+  /** The pack that holds the coded bodies or the files. @throws when there are no coded bodies */
+  readonly packOf: (coded: CodedForm | undefined) => StoredBundle;
+  /** Every hold is followed by exactly one release. */
+  hold(): void;
+  release(): void;
+  /** The disk no longer gives what was checked. @returns whether that is news */
+  reportUnreadable(): boolean;
+  readonly isUnreadable: () => boolean;
+  /** Closes the pack as soon as nobody holds it, and resolves then. Idempotent. */
+  retire(): Promise<void>;
+}
+
+/** As {@link goLive}, for bundles of any size: requests are answered while the routes are decided. */
+export async function goLiveInSlices(stored: StoredBundle, pause: () => Promise<void>): Promise<LiveBundle> {
+  return goLive(stored, await buildRouteTableInSlices(stored.index, pause));
+}
+
+/** Takes over the stored bundle: closing it is this one's business from here on. */
+export function goLive(stored: StoredBundle, routes = buildRouteTable(stored.index)): LiveBundle {
+  let holders = 0;
+  let isRetired = false;
+  let isUnreadable = false;
+  let coded: { readonly table: VariantTable; readonly pack: StoredBundle } | undefined;
+  const { promise: idle, resolve: letClose } = Promise.withResolvers<void>();
+  // A failing close leaves nothing that could be done better by failing somewhere else.
+  const closed = idle
+    .then(() => Promise.all([stored.close(), coded?.pack.close()]))
+    .then(
+      () => {},
+      () => {},
+    );
+  return {
+    digest: stored.index.digest,
+    stored,
+    routes,
+    variants: () => coded?.table,
+    codedForm: ({ ordinal }, coding) => coded?.table.find(ordinal, coding),
+    attach: (table, pack) => {
+      const isTooLate = coded !== undefined || (isRetired && holders === 0);
+      if (isTooLate) void pack.close().catch(() => {});
+      else coded = { table, pack };
+    },
+    packOf: (form) => {
+      if (form === undefined) return stored;
+      if (coded === undefined) throw new Error('a coded form without a pack');
+      return coded.pack;
+    },
+    hold: () => {
+      holders += 1;
+    },
+    release: () => {
+      holders -= 1;
+      if (isRetired && holders === 0) letClose();
+    },
+    reportUnreadable: () => {
+      const isNews = !isUnreadable;
+      isUnreadable = true;
+      return isNews;
+    },
+    isUnreadable: () => isUnreadable,
+    retire: () => {
+      isRetired = true;
+      if (holders === 0) letClose();
+      return closed;
+    },
+  };
+}

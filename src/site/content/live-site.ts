@@ -1,0 +1,108 @@
+// What is served right now: the active bundle, and behind it the former ones for the hashed assets that open
+// pages still ask for. A swap is the assignment of one reference.
+// Invariant: a request sees one view from its look-up to its last byte, and never a mixture of two.
+
+import type { SiteLookup } from '../answer/reply.ts';
+import type { LiveBundle } from './live-bundle.ts';
+import type { FileRoute } from './route-table.ts';
+
+/** How the bytes of the active bundle came here in this run. */
+export type Provenance = 'disk' | 'peer' | 'link';
+
+/** A bundle under the version it was published as. */
+export interface ServedVersion {
+  readonly bundle: LiveBundle;
+  /** `undefined` when nobody named one. */
+  readonly version: string | undefined;
+  /** Epoch ms. */
+  readonly activatedAt: number;
+  readonly provenance: Provenance;
+}
+
+/** One state of the site; never changed, only replaced. */
+export interface SiteView extends SiteLookup {
+  readonly active: ServedVersion;
+  /** Latest first. */
+  readonly previous: readonly ServedVersion[];
+  /** The bundle that a route of this view reads from. */
+  bundleOf(route: FileRoute): LiveBundle | undefined;
+}
+
+export interface LiveSite {
+  readonly view: () => SiteView | undefined;
+  /** Serves `next` from now on. What is beyond `keep` is retired: it closes when its last request is done. */
+  swap(next: ServedVersion): void;
+  /** Adds a former bundle behind the others, for its hashed assets. */
+  addPrevious(former: ServedVersion): void;
+  /** Lets go of all former bundles, and so of their hashed assets and their room on disk. */
+  dropPrevious(): void;
+  /** The same content under another name. */
+  relabel(version: string | undefined, activatedAt: number): void;
+  /** Swaps since the start; the first activation is none. */
+  readonly swaps: () => number;
+}
+
+/**
+ * @param keep versions to hold open, the active one included; at least 1
+ * @param onActive is told of every bundle that becomes the active one, once it is
+ */
+export function createLiveSite(keep: number, onActive: (bundle: LiveBundle) => void = () => {}): LiveSite {
+  let view: SiteView | undefined;
+  let swaps = 0;
+  const show = (active: ServedVersion, former: readonly ServedVersion[]): void => {
+    const others = former.filter(({ bundle }) => bundle !== active.bundle);
+    const previous = others
+      .filter(
+        ({ bundle }, at) =>
+          bundle.digest !== active.bundle.digest &&
+          others.findIndex((one) => one.bundle.digest === bundle.digest) === at,
+      )
+      .slice(0, Math.max(0, keep - 1));
+    view = createView(active, previous);
+    for (const one of others) if (!previous.includes(one)) void one.bundle.retire();
+  };
+  return {
+    view: () => view,
+    swap: (next) => {
+      if (view !== undefined && view.active.bundle.digest !== next.bundle.digest) swaps += 1;
+      show(next, view === undefined ? [] : [view.active, ...view.previous]);
+      onActive(next.bundle);
+    },
+    addPrevious: (former) => {
+      if (view === undefined) void former.bundle.retire();
+      else show(view.active, [...view.previous, former]);
+    },
+    dropPrevious: () => {
+      if (view !== undefined) {
+        const { active, previous } = view;
+        view = createView(active, []);
+        for (const { bundle } of previous) void bundle.retire();
+      }
+    },
+    relabel: (version, activatedAt) => {
+      if (view !== undefined) view = createView({ ...view.active, version, activatedAt }, view.previous);
+    },
+    swaps: () => swaps,
+  };
+}
+
+function createView(active: ServedVersion, previous: readonly ServedVersion[]): SiteView {
+  const { routes } = active.bundle;
+  const bundles = new Map([active, ...previous].map(({ bundle }) => [bundle.digest, bundle]));
+  // Asked one after another, latest first: joining their tables would take as long as they are large.
+  const findRetained = (path: string): FileRoute | undefined => {
+    for (const { bundle } of previous) {
+      const route = bundle.routes.hashedAssets.get(path);
+      if (route !== undefined) return route;
+    }
+    return undefined;
+  };
+  return {
+    active,
+    previous,
+    find: (path) => routes.find(path) ?? findRetained(path),
+    findNotFoundPage: (path) => routes.findNotFoundPage(path),
+    bundleOf: (route) => bundles.get(route.digest),
+    codedForm: (route, coding) => bundles.get(route.digest)?.codedForm(route, coding),
+  };
+}

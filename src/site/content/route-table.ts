@@ -1,0 +1,135 @@
+// Request path → what is answered, decided once per bundle when it is loaded. The mapping is GitHub Pages':
+// nothing redirects that need not, and only a folder's own name does, so that relative links work.
+// Invariant: a redirect leads to a path of this table that is a file, so that no redirect is ever chained.
+
+import type { BundleFile, BundleIndex } from '../../bundle/bundle-index.ts';
+import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
+import { isWorthCoding } from '../http/content-coding.ts';
+import { contentTypeOf } from '../http/content-type.ts';
+import { entityTagOf } from '../http/entity-tag.ts';
+import { folderLocation } from '../http/request-path.ts';
+import { type AssetNaming, nameAssets } from './asset-name.ts';
+import { createNotFoundPages } from './not-found-pages.ts';
+
+/** A file ready to be answered: everything about it that does not depend on the request. */
+export interface FileRoute {
+  readonly kind: 'file';
+  readonly file: BundleFile;
+  /** Of the file in its bundle's index. */
+  readonly ordinal: number;
+  /** Of the bundle whose pack holds the bytes. */
+  readonly digest: string;
+  readonly contentType: string;
+  readonly entityTag: string;
+  /**
+   * False for a file that is never coded. Decided when the bundle is loaded, so that `Vary` is the same before and
+   * after the forms are made.
+   */
+  readonly isCodable: boolean;
+  readonly naming: AssetNaming;
+}
+
+/** `/folder` → `/folder/`. The target is relative, so a prefix that a proxy took away does no harm. */
+export interface FolderRoute {
+  readonly kind: 'redirect';
+  /** Percent-encoded, ends in a slash, no query. */
+  readonly location: string;
+}
+
+export type Route = FileRoute | FolderRoute;
+
+export interface RouteTable {
+  /** @param path canonical: decoded, with its leading slash */
+  find(path: string): Route | undefined;
+  /** The page of the nearest `404.html`, from the path's own folder upwards. */
+  findNotFoundPage(path: string): FileRoute | undefined;
+  /** The files whose names hold a hash of their content, or seem to, by request path. */
+  readonly hashedAssets: ReadonlyMap<string, FileRoute>;
+  /** Number of files that can be asked for. */
+  readonly size: number;
+}
+
+const index = 'index.html';
+const extension = '.html';
+
+/** Paths that are looked at in one go: a few milliseconds' worth. */
+export const pathsPerSlice = 500;
+
+type TableBundle = Pick<BundleIndex, 'digest' | 'files'>;
+
+/** Hidden files are left out here, and are absent for every request. In one go. */
+export function buildRouteTable(bundle: TableBundle): RouteTable {
+  const building = buildStepwise(bundle);
+  for (let step = building.next(); ; step = building.next()) if (step.done) return step.value;
+}
+
+/** The same table, with others let run after every {@link pathsPerSlice} paths. */
+export async function buildRouteTableInSlices(
+  bundle: TableBundle,
+  pause: () => Promise<void>,
+): Promise<RouteTable> {
+  const building = buildStepwise(bundle);
+  let looked = 0;
+  for (let step = building.next(); ; step = building.next()) {
+    if (step.done) return step.value;
+    looked += 1;
+    if (looked % pathsPerSlice === 0) await pause();
+  }
+}
+
+/** Yields after each path that was looked at. */
+function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
+  const exact = new Map<string, FileRoute>();
+  const routes = new Map<string, Route>();
+  const hashedAssets = new Map<string, FileRoute>();
+  const notFoundPages = createNotFoundPages<FileRoute>();
+  const namings = yield* nameAssets(bundle.files.map(({ path }) => path));
+  for (const [ordinal, file] of bundle.files.entries()) {
+    yield;
+    if (isHiddenFile(file.path)) continue;
+    const path = `/${file.path}`;
+    const route = routeOf(file, ordinal, bundle.digest, namings[ordinal] ?? 'plain');
+    exact.set(path, route);
+    routes.set(path, route);
+    notFoundPages.add(path, route);
+    if (route.naming !== 'plain') hashedAssets.set(path, route);
+  }
+  for (const [path, route] of exact) {
+    yield;
+    if (path.endsWith(`/${index}`)) routes.set(path.slice(0, -index.length), route);
+  }
+  for (const [path, route] of exact) {
+    yield;
+    const clean = path.slice(0, -extension.length);
+    if (path.endsWith(extension) && !clean.endsWith('/') && !exact.has(clean)) routes.set(clean, route);
+  }
+  // Last, so that a file of the folder's name (`both`, `both.html`) keeps it.
+  for (const path of exact.keys()) {
+    yield;
+    if (!path.endsWith(`/${index}`)) continue;
+    const folder = path.slice(0, -index.length - 1);
+    if (folder !== '' && !routes.has(folder)) {
+      routes.set(folder, { kind: 'redirect', location: folderLocation(folder) });
+    }
+  }
+  return {
+    find: (path) => routes.get(path),
+    findNotFoundPage: notFoundPages.nearest,
+    hashedAssets,
+    size: exact.size,
+  };
+}
+
+function routeOf(file: BundleFile, ordinal: number, digest: string, naming: AssetNaming): FileRoute {
+  const contentType = contentTypeOf(file.path);
+  return {
+    kind: 'file',
+    file,
+    ordinal,
+    digest,
+    contentType,
+    entityTag: entityTagOf(file.sha256),
+    isCodable: isWorthCoding(contentType, file.size),
+    naming,
+  };
+}

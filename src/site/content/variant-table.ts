@@ -1,0 +1,85 @@
+// Where the coded forms of a bundle's files lie in their own pack, and what their bytes are called: six numbers a
+// file, in one block of memory that a worker hands over without a copy. Refuses: tables that are not of this bundle.
+
+import type { BundleFile } from '../../bundle/bundle-index.ts';
+import { type ContentCoding, contentCodings } from '../http/content-coding.ts';
+import { codedTagOf, entityTagOf } from '../http/entity-tag.ts';
+
+/** A coded body in the pack of coded bodies. */
+export interface CodedForm {
+  readonly offset: number;
+  readonly size: number;
+  /** Names these very bytes. */
+  readonly tag: string;
+}
+
+/** As it is handed over: the tag follows from it and the file's own hash. */
+export interface CodedNumbers {
+  readonly offset: number;
+  readonly size: number;
+  readonly fingerprint: number;
+}
+
+export interface VariantTable {
+  /** @param ordinal of the file in its bundle's index */
+  find(ordinal: number, coding: ContentCoding): CodedForm | undefined;
+  /** Files that have a form of that coding. */
+  readonly counts: Readonly<Record<ContentCoding, number>>;
+  readonly sizeBytes: number;
+}
+
+const numbersPerForm = 3;
+const numbersPerFile = contentCodings.length * numbersPerForm;
+
+/** An empty table to be filled by `setForm`. */
+export function createVariantNumbers(files: number): Float64Array<ArrayBuffer> {
+  return new Float64Array(files * numbersPerFile);
+}
+
+export function setForm(
+  numbers: Float64Array,
+  ordinal: number,
+  coding: ContentCoding,
+  form: CodedNumbers,
+): void {
+  const at = positionOf(ordinal, coding);
+  numbers[at] = form.offset;
+  numbers[at + 1] = form.size;
+  numbers[at + 2] = form.fingerprint;
+}
+
+/** @returns `undefined` where the numbers do not belong to a bundle of so many files */
+export function readVariantTable(
+  numbers: Float64Array,
+  files: readonly Pick<BundleFile, 'sha256'>[],
+): VariantTable | undefined {
+  if (numbers.length !== files.length * numbersPerFile) return undefined;
+  // Made when first asked for: most files of a large site are never asked for between two versions.
+  const made = new Map<number, CodedForm>();
+  const find = (ordinal: number, coding: ContentCoding): CodedForm | undefined => {
+    const at = positionOf(ordinal, coding);
+    const size = numbers[at + 1] ?? 0;
+    const file = files[ordinal];
+    if (size === 0 || file === undefined) return undefined;
+    const known = made.get(at);
+    if (known !== undefined) return known;
+    const tag = codedTagOf(entityTagOf(file.sha256), coding, numbers[at + 2] ?? 0);
+    const form = { offset: numbers[at] ?? 0, size, tag };
+    made.set(at, form);
+    return form;
+  };
+  const counts = { br: 0, gzip: 0 };
+  let sizeBytes = 0;
+  for (let ordinal = 0; ordinal < files.length; ordinal += 1) {
+    for (const coding of contentCodings) {
+      const size = numbers[positionOf(ordinal, coding) + 1] ?? 0;
+      if (size > 0) counts[coding] += 1;
+      sizeBytes += size;
+    }
+  }
+  return { find, counts, sizeBytes };
+}
+
+function positionOf(ordinal: number, coding: ContentCoding): number {
+  return ordinal * numbersPerFile + (coding === 'br' ? 0 : numbersPerForm);
+}

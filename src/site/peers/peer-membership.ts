@@ -1,0 +1,85 @@
+// This server as one of the servers of its site: what it asks the others, and what it answers them, over one id.
+// Without `--peers` it neither asks nor answers.
+
+import type { RequestListener } from 'node:http';
+import { Counter, type Registry } from 'prom-client';
+import { defaultLimits } from '../../bundle/limits.ts';
+import { copyInWorker } from '../../bundle/peer/copying.ts';
+import { createPeerClient } from '../../bundle/peer/peer-request.ts';
+import type { WrittenCopies } from '../../bundle/store/checking.ts';
+import type { HostPort } from '../../runtime/http-listener.ts';
+import type { ProgramEdge } from '../../runtime/program.ts';
+import { userAgent } from '../../runtime/version.ts';
+import { type PeerName, rememberPeers, resolvePeers } from './peer-addresses.ts';
+import { type PeerIntent, peerPort } from './peer-port.ts';
+import { createPeers, type Peers } from './peers.ts';
+
+export interface MembershipFlags {
+  readonly peers: readonly PeerName[];
+  readonly store: string;
+  readonly adminListen: HostPort;
+  readonly maxBundleSize: number;
+  readonly maxFileSize: number;
+  readonly maxFiles: number;
+}
+
+export interface PeerMembership {
+  /** `undefined` where no peers were named. */
+  readonly peers: Peers | undefined;
+  /** Puts the peers' addresses before those of the admin port. */
+  answer(others: RequestListener): RequestListener;
+  close(): Promise<void>;
+}
+
+/** Where copies are made, and who is told of each. */
+export interface CopyingPorts {
+  /** Program of the thread, see copying.ts. */
+  readonly worker: URL;
+  readonly note: WrittenCopies['note'];
+}
+
+/** @param registry where copies are counted */
+export function joinPeers(
+  flags: MembershipFlags,
+  edge: ProgramEdge,
+  registry: Registry,
+  { worker, note }: CopyingPorts,
+): PeerMembership {
+  if (flags.peers.length === 0) {
+    return { peers: undefined, answer: (others) => others, close: async () => {} };
+  }
+  const { clock, random, logger } = edge;
+  const id = random.uuid();
+  let intent: PeerIntent | undefined;
+  const copies = new Counter({
+    name: 'bundle_server_peer_copies_total',
+    help: 'Bundles taken from other servers of the site, by outcome',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of ['ok', 'transient', 'refused']) copies.inc({ outcome }, 0);
+  const limits = {
+    ...defaultLimits,
+    maxTotalBytes: flags.maxBundleSize,
+    maxFileBytes: flags.maxFileSize,
+    maxFiles: flags.maxFiles,
+  };
+  const pause = (): Promise<void> => clock.after(0);
+  const take = copyInWorker(worker, { storeDir: flags.store, limits, userAgent, pause, note });
+  const client = createPeerClient({ clock, userAgent, take });
+  const known = rememberPeers(() => resolvePeers(flags.peers, flags.adminListen.port), clock.monotonic);
+  const peers = createPeers({
+    id,
+    client,
+    resolve: known.resolve,
+    setIntent: (next) => {
+      intent = next;
+    },
+    countCopy: (outcome) => copies.inc({ outcome }),
+    clock,
+    random,
+    logger,
+  });
+  const facts = { id, storeDir: flags.store, intent: () => intent, isPeer: known.isPeer, clock };
+  return { peers, answer: (others) => peerPort(facts, others), close: () => client.close() };
+}

@@ -1,0 +1,124 @@
+// What a server tells the other servers of its site, on the admin port: whether it has a bundle, and the bundle.
+// Only a digest opens anything, and what it opens is what the site shows to everybody: nothing secret is here.
+// Refuses: more copies at once than a few, to one address and in all, and readers that take nothing or too little. No
+// client shuts this port to the servers of the site. Readiness does not matter: the server that takes a copy verifies it.
+
+import type { ReadStream } from 'node:fs';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { isOffered, openOffered } from '../../bundle/peer/bundle-copy.ts';
+import { isTooSlow } from '../../bundle/peer/copy-pace.ts';
+import type { PeerState, PeerWord } from '../../bundle/peer/peer-request.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { createCopySlots, type SlotLimits, type TakeSlot } from './copy-slots.ts';
+
+/** What this server is up to with a digest that it does not have. */
+export interface PeerIntent {
+  readonly digest: string;
+  readonly state: Exclude<PeerState, 'have' | 'none'>;
+  readonly receivedBytes: number;
+}
+
+export interface PeerPortFacts {
+  readonly id: string;
+  readonly storeDir: string;
+  readonly intent: () => PeerIntent | undefined;
+  /** Whether an address is one of the servers of this site, as far as is known. */
+  readonly isPeer: (address: string) => boolean;
+  /** A reader that takes nothing for so long is let go; default 5 s. */
+  readonly readerIdleMs?: number;
+  readonly clock: Clock;
+}
+
+type Part = 'index' | 'pack';
+
+/** A slot costs a descriptor, a quarter of a megabyte and the system's buffers. A server that has a pack serves the next. */
+const slotLimits: Readonly<Record<Part, SlotLimits>> = {
+  index: { atOnce: 16, perAddress: 4 },
+  pack: { atOnce: 4, perAddress: 2 },
+};
+const readerIdleMs = 5_000;
+const paceCheckMs = 500;
+
+const route = /^\/peers\/([0-9a-f]{64})(?:\/(index|pack))?$/;
+
+/** Answers `/peers/…`, and hands everything else on. */
+export function peerPort(facts: PeerPortFacts, others: RequestListener): RequestListener {
+  const slots: Readonly<Record<Part, TakeSlot>> = {
+    index: createCopySlots(slotLimits.index, facts.isPeer),
+    pack: createCopySlots(slotLimits.pack, facts.isPeer),
+  };
+  const sendPart = async (response: ServerResponse, digest: string, part: Part): Promise<void> => {
+    const giveBack = slots[part](addressOf(response));
+    if (giveBack === undefined) {
+      response.writeHead(503, { 'Retry-After': '1' }).end();
+      return;
+    }
+    try {
+      const file = await openOffered(facts.storeDir, digest, part);
+      if (file === undefined) {
+        response.writeHead(404).end();
+        return;
+      }
+      response.writeHead(200, {
+        'Content-Type': 'application/octet-stream',
+        'Content-Length': file.sizeBytes,
+        'Cache-Control': 'no-store',
+      });
+      // The socket's own timer: it sees that a part of one large write was taken.
+      response.setTimeout(facts.readerIdleMs ?? readerIdleMs, () => response.destroy());
+      await sendInTime(file.stream(), response, facts.clock);
+    } finally {
+      giveBack();
+    }
+  };
+  const sendWord = async (response: ServerResponse, digest: string): Promise<void> => {
+    const text = JSON.stringify(await wordOn(digest, facts));
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(text);
+  };
+  return (request, response) => {
+    const [, digest, part] = route.exec(request.url ?? '') ?? [];
+    if (digest === undefined) {
+      others(request, response);
+    } else if (request.method !== 'GET') {
+      response.writeHead(405, { Allow: 'GET' }).end();
+    } else {
+      const sending =
+        part === 'index' || part === 'pack' ? sendPart(response, digest, part) : sendWord(response, digest);
+      // Whoever asked has gone, or the disk failed: the broken connection says all that can be said.
+      sending.catch(() => response.destroy());
+    }
+  };
+}
+
+/** @throws when the reader has gone, or is behind the pace: a server of the site has given up by then */
+async function sendInTime(file: ReadStream, response: ServerResponse, clock: Clock): Promise<void> {
+  const start = clock.monotonic();
+  const over = new AbortController();
+  const cut = new AbortController();
+  const takenBytes = (): number => file.bytesRead - file.readableLength - response.writableLength;
+  const watchPace = async (): Promise<void> => {
+    do await clock.after(paceCheckMs, over.signal);
+    while (!isTooSlow(takenBytes(), clock.monotonic() - start));
+    cut.abort();
+  };
+  const watching = watchPace().catch(() => {}); // ends by the abort below
+  try {
+    await pipeline(file, response, { signal: cut.signal });
+  } finally {
+    over.abort();
+    await watching;
+  }
+}
+
+/** Of the client; an IPv4 address as such, on a port of both families too. */
+function addressOf({ socket }: ServerResponse): string {
+  return (socket?.remoteAddress ?? '').replace(/^::ffff:/, '');
+}
+
+async function wordOn(digest: string, { id, storeDir, intent }: PeerPortFacts): Promise<PeerWord> {
+  if (await isOffered(storeDir, digest)) return { id, state: 'have', receivedBytes: 0 };
+  const own = intent();
+  if (own?.digest !== digest) return { id, state: 'none', receivedBytes: 0 };
+  return { id, state: own.state, receivedBytes: own.receivedBytes };
+}

@@ -1,0 +1,97 @@
+// Bringing a stored bundle into service, and making it survive a restart: first the swap, then `current` on
+// disk, then the removal of what is beyond the number kept. A disk that fails here costs the restart, not the
+// site, so it is reported and nothing more.
+
+import type { BundleStore } from '../../bundle/store/store.ts';
+import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { goLiveInSlices, type LiveBundle } from '../content/live-bundle.ts';
+import type { LiveSite, Provenance } from '../content/live-site.ts';
+
+export interface ActivationPorts {
+  readonly store: BundleStore;
+  readonly site: LiveSite;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Its routes are decided a slice at a time, so that no request waits for a large site. */
+export function bringUp({ clock }: ActivationPorts, stored: StoredBundle): Promise<LiveBundle> {
+  return goLiveInSlices(stored, () => clock.after(0));
+}
+
+/** Swaps the bundle in under that version. Takes over `stored`. */
+export async function activate(
+  ports: ActivationPorts,
+  stored: StoredBundle,
+  version: string | undefined,
+  provenance: Provenance,
+): Promise<void> {
+  const { digest, files, pages } = stored.index;
+  const bundle = await bringUp(ports, stored);
+  const before = ports.site.view()?.active;
+  const isSame = before?.bundle.digest === digest && before.version === version;
+  const activatedAt = isSame ? before.activatedAt : ports.clock.now();
+  ports.site.swap({ bundle, version, activatedAt, provenance });
+  ports.logger.info({ version, digest, files: files.length, pages, provenance }, 'serving');
+  await remember(ports, digest, version, activatedAt);
+}
+
+/**
+ * Serves what `current` names already; the disk need not be told. If something else has come to be served while
+ * its routes were decided, it goes behind that.
+ */
+export async function activateCurrent(ports: ActivationPorts, stored: StoredBundle): Promise<void> {
+  const { digest, files, pages } = stored.index;
+  const bundle = await bringUp(ports, stored);
+  const { version, activatedAt } = stored.facts ?? { version: undefined, activatedAt: ports.clock.now() };
+  const served = { bundle, version, activatedAt, provenance: 'disk' } as const;
+  if (ports.site.view() !== undefined) {
+    ports.site.addPrevious(served);
+    return;
+  }
+  ports.site.swap(served);
+  ports.logger.info({ version, digest, files: files.length, pages, provenance: 'disk' }, 'serving');
+}
+
+/** The active content is published under another version from now on. */
+export async function relabel(ports: ActivationPorts, version: string | undefined): Promise<void> {
+  const active = ports.site.view()?.active;
+  if (active === undefined) return;
+  const activatedAt = ports.clock.now();
+  ports.site.relabel(version, activatedAt);
+  ports.logger.info({ version, digest: active.bundle.digest }, 'same content under another version');
+  await remember(ports, active.bundle.digest, version, activatedAt);
+}
+
+/** Former bundles that are still on disk, so that pages opened before a restart find their assets. */
+export async function reopenFormer(ports: ActivationPorts): Promise<void> {
+  try {
+    for (const stored of await ports.store.recent()) {
+      ports.site.addPrevious({
+        bundle: await bringUp(ports, stored),
+        version: stored.facts?.version,
+        activatedAt: stored.facts?.activatedAt ?? 0,
+        provenance: 'disk',
+      });
+    }
+  } catch (error) {
+    ports.logger.warn({ error }, 'former bundles could not be opened; their assets are not answered');
+  }
+}
+
+/** The sweep comes only after `current` has moved: else it could remove the very bundle being served. */
+async function remember(
+  { store, logger }: ActivationPorts,
+  digest: string,
+  version: string | undefined,
+  activatedAt: number,
+): Promise<void> {
+  try {
+    await store.activate(digest, { version, activatedAt });
+    await store.sweep();
+  } catch (error) {
+    logger.warn({ error, digest }, 'the active bundle could not be recorded; a restart may fetch it again');
+  }
+}

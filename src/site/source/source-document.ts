@@ -1,0 +1,76 @@
+// Where the server is told what to serve: a mounted `bundle.json`, or plain flags. Reading answers with a
+// reading and never throws, because a source that cannot be read is a state to report, not an end.
+// A file that nobody gave a name is known by its size and times, so that a new one in its place is another link.
+// Invariant: one read sees one state of a mounted folder. kubelet swaps the link `..data`; going through it
+// by name twice could meet two versions, so it is resolved once.
+
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseServedBundle } from '../../bundle/published-bundle.ts';
+import type { Link } from '../../wire/link.ts';
+import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import type { Published, SourceReading } from './source-decision.ts';
+
+/** Which flag tells the server what to serve. */
+export type SourceKind = 'bundle-file' | 'bundle-url';
+
+export interface BundleSource {
+  readonly kind: SourceKind;
+  read(): Promise<SourceReading>;
+}
+
+/** A mounted document; looked at again at every poll. */
+export function bundleFileSource(file: string): BundleSource {
+  return {
+    kind: 'bundle-file',
+    read: async (): Promise<SourceReading> => {
+      try {
+        const text = await readMounted(file);
+        if (text.trim() === '') return { kind: 'absent' };
+        const { bundleUrl: link, ...names } = parseServedBundle(text);
+        return { kind: 'published', published: await asItIsNow({ ...names, link }) };
+      } catch (error) {
+        const code = publishableCode(error);
+        if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
+        return { kind: 'unreadable', code, message: publishableMessage(error) };
+      }
+    },
+  };
+}
+
+/** Plain values of the command line: they change with a restart and not before; a file that they name may. */
+export function bundleUrlSource(link: Link, version: string | undefined): BundleSource {
+  const unknown = { digest: undefined, jobId: undefined, issuedAt: undefined, expiresAt: undefined };
+  const published = { version, link, ...unknown };
+  return {
+    kind: 'bundle-url',
+    read: async () => ({ kind: 'published', published: await asItIsNow(published) }),
+  };
+}
+
+/** Where content has a version or a digest, that says whether to read it, whatever happens to the file. */
+async function asItIsNow(published: Published): Promise<Published> {
+  const { version, digest, link } = published;
+  if (version !== undefined || digest !== undefined || link.protocol !== 'file:') return published;
+  try {
+    const { size, mtimeNs, ino } = await stat(fileURLToPath(link.reveal()), { bigint: true });
+    return { ...published, link: link.inState(`${size}-${mtimeNs}-${ino}`) };
+  } catch {
+    return published; // reading it says what is wrong
+  }
+}
+
+/** More is no document of ours. */
+const maxDocumentBytes = 1024 * 1024;
+
+async function readMounted(file: string): Promise<string> {
+  const folder = dirname(file);
+  const current = await realpath(join(folder, '..data')).catch(() => folder);
+  const bytes = await readFile(join(current, basename(file))).catch((error: unknown) => {
+    // Swapped away between the two calls, or a folder with `..data` that holds the file beside it.
+    if (current !== folder && publishableCode(error) === 'ENOENT') return readFile(file);
+    throw error;
+  });
+  return bytes.subarray(0, maxDocumentBytes).toString('utf8');
+}

@@ -1,0 +1,310 @@
+// Keeps the site on what its source says: look, decide, carry out, sleep, again. Owns the memory between two
+// looks: what failed, which link is settled, and the last good bundle while it is not served.
+// Invariant: the old version is served until the new one is whole, verified and open. Whatever goes wrong is
+// kept as progress and tried again; nothing here ends the process.
+
+import { storeFullCode } from '../../bundle/store/store-fault.ts';
+import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Link } from '../../wire/link.ts';
+import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import {
+  type ActivationPorts,
+  activate,
+  activateCurrent,
+  bringUp,
+  relabel,
+  reopenFormer,
+} from './activation.ts';
+import {
+  copyOffered,
+  type FetchProgress,
+  failureKind,
+  type ObtainingPorts,
+  obtainBundle,
+} from './obtaining.ts';
+import { type Renewal, watchDisk } from './renewal.ts';
+import {
+  decideSource,
+  type FailedTry,
+  identityOf,
+  isSameContent,
+  type Published,
+  recordFailure,
+  type SourceDecision,
+} from './source-decision.ts';
+import type { BundleSource } from './source-document.ts';
+import { newsTeller, type TellNews } from './source-news.ts';
+import { progressAfter, type SourceProgress, startingProgress } from './source-progress.ts';
+
+export interface SourceWatchPorts extends ActivationPorts, ObtainingPorts {
+  readonly source: BundleSource;
+  readonly random: Random;
+  readonly pollMs: number;
+  /** With nothing served, how long a fetch may take before the last good bundle is served meanwhile. */
+  readonly patienceMs: number;
+}
+
+export interface SourceWatch {
+  readonly progress: () => SourceProgress;
+  /** Resolves once the signal has aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface Memory {
+  progress: SourceProgress;
+  readonly tell: TellNews;
+  failed: FailedTry | undefined;
+  settledLink: Link | undefined;
+  /** On disk, verified, open, and not served yet. */
+  lastGood: StoredBundle | undefined;
+  /** True after the disk could not be read, until it could. */
+  isLastGoodUnknown: boolean;
+  hasReopenedFormer: boolean;
+  readonly renewal: Renewal;
+}
+
+export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
+  const memory: Memory = {
+    progress: startingProgress,
+    tell: newsTeller(ports.logger, ports.source.kind),
+    failed: undefined,
+    settledLink: undefined,
+    lastGood: undefined,
+    isLastGoodUnknown: false,
+    hasReopenedFormer: false,
+    renewal: watchDisk(ports.site, ports.clock),
+  };
+  return {
+    progress: () => memory.progress,
+    run: async (signal) => {
+      await findLastGood(ports, memory);
+      for (let hurried = 0; !signal.aborted; ) {
+        const waitMs = await lookOnce(ports, memory, signal).catch((error: unknown) => {
+          if (!signal.aborted) ports.logger.error({ error }, 'looking after the source failed');
+          return ports.pollMs;
+        });
+        hurried = waitMs > 0 ? 0 : hurried + 1;
+        const pauseMs = hurried > mostHurriedLooks ? ports.pollMs : waitMs;
+        await ports.clock.after(pauseMs, signal).catch(() => {});
+      }
+    },
+  };
+}
+
+/** One thing done leads to the next at once, but a source that contradicts itself must not make us spin. */
+const mostHurriedLooks = 5;
+
+/** A disk that cannot be read just now may hold the one version that there is, so it is looked at again. */
+async function findLastGood({ store, site, logger }: SourceWatchPorts, memory: Memory): Promise<void> {
+  const isFirst = !memory.isLastGoodUnknown;
+  memory.isLastGoodUnknown = false;
+  if (site.view() !== undefined) return;
+  try {
+    memory.lastGood = await store.lastGood();
+  } catch (error) {
+    memory.isLastGoodUnknown = true;
+    if (isFirst)
+      logger.warn({ error }, 'the bundle on disk could not be opened; it will be tried again, or fetched');
+  }
+}
+
+/** One look and what follows from it. Returns how long to wait before the next. */
+async function lookOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<number> {
+  if (memory.isLastGoodUnknown) await findLastGood(ports, memory);
+  const decision = await look(ports, memory);
+  switch (decision.action) {
+    case 'rest':
+      if (decision.because === 'in-sync') memory.failed = undefined;
+      return ports.pollMs;
+    case 'wait':
+      return (await copyMeanwhile(ports, memory, signal)) ? 0 : Math.min(ports.pollMs, decision.waitMs);
+    case 'relabel':
+      await relabel(ports, decision.version);
+      return 0;
+    case 'serve-last-good':
+      await serveLastGood(ports, memory);
+      return 0;
+    case 'obtain':
+      await obtain(ports, memory, decision.published, signal);
+      return 0;
+    default:
+      return decision satisfies never;
+  }
+}
+
+/**
+ * A link that is dead, or an archive that is refused, matters less once another server of the site has what is
+ * published. The failure is forgotten with a good copy and not before: what others say is only their word.
+ */
+async function copyMeanwhile(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<boolean> {
+  const { failed, progress } = memory;
+  const { digest, version } = progress.published ?? {};
+  const isPossible = ports.peers !== undefined && failed !== undefined && failed.kind !== 'no-room';
+  if (!isPossible || progress.published === undefined || digest === undefined) return false;
+  const published = { ...progress.published, link: failed.link };
+  return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
+    const stored = await copyOffered(ports, digest, onProgress, whileWanted);
+    if (stored === undefined) return false;
+    memory.renewal.note();
+    await activate(ports, stored, version, 'peer');
+    return true;
+  });
+}
+
+async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDecision> {
+  const reading = await ports.source.read();
+  const active = memory.renewal.intact();
+  const { lastGood } = memory;
+  const decision = decideSource({
+    reading,
+    active: active && { digest: active.bundle.digest, version: active.version },
+    lastGood: lastGood && { digest: lastGood.index.digest, version: lastGood.facts?.version },
+    settledLink: memory.settledLink,
+    failed: memory.failed,
+    monotonicMs: ports.clock.monotonic(),
+  });
+  const before = memory.progress;
+  memory.progress = progressAfter(before, reading, decision, ports.clock.now());
+  memory.tell(before, memory.progress, isTryAgain(memory, decision));
+  return decision;
+}
+
+/** The same content by the same link once more. */
+function isTryAgain({ failed }: Memory, decision: SourceDecision): boolean {
+  if (decision.action !== 'obtain' || failed === undefined) return false;
+  const { published } = decision;
+  return failed.identity === identityOf(published) && failed.link.isSame(published.link);
+}
+
+async function serveLastGood(ports: SourceWatchPorts, memory: Memory): Promise<void> {
+  const { lastGood } = memory;
+  if (lastGood === undefined || ports.site.view() !== undefined) return;
+  memory.lastGood = undefined;
+  await activateCurrent(ports, lastGood);
+  await serveFormer(ports, memory);
+}
+
+/** Brings the content in and serves it. @returns whether it did */
+type BringIn = (signal: AbortSignal, onProgress: (progress: FetchProgress) => void) => Promise<boolean>;
+
+/** With two eyes on the side: on how long it takes at start, and on whether it is still wanted. */
+async function bringIn(
+  ports: SourceWatchPorts,
+  memory: Memory,
+  published: Published,
+  signal: AbortSignal,
+  work: BringIn,
+): Promise<boolean> {
+  const done = new AbortController();
+  const superseded = new AbortController();
+  const meanwhile = AbortSignal.any([signal, done.signal]);
+  const ignore = (): void => {};
+  const onTheSide = Promise.all([
+    ports.clock.after(ports.patienceMs, meanwhile).then(() => serveLastGood(ports, memory), ignore),
+    untilOtherIsWanted(ports, memory, published, meanwhile).then(() => superseded.abort(), ignore),
+  ]);
+  try {
+    const isHere = await work(AbortSignal.any([signal, superseded.signal]), (download) => {
+      memory.progress = { ...memory.progress, download };
+    });
+    if (!isHere) return false;
+    await serveFormer(ports, memory);
+    memory.failed = undefined;
+    memory.settledLink = published.link;
+    return true;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (!superseded.signal.aborted) {
+      noteFailure(ports, memory, published, error);
+      if (isStoreFull(error) && (await makeRoom(ports))) memory.failed = undefined;
+    }
+    return false;
+  } finally {
+    done.abort();
+    await onTheSide;
+    memory.progress = { ...memory.progress, download: undefined };
+  }
+}
+
+/** Resolves when the source names other content than is being fetched. Rejects once the signal has aborted. */
+async function untilOtherIsWanted(
+  ports: SourceWatchPorts,
+  memory: Memory,
+  published: Published,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    await ports.clock.after(ports.pollMs, signal);
+    const reading = await ports.source.read();
+    memory.progress = { ...memory.progress, lastCheckedAt: ports.clock.now() };
+    if (reading.kind === 'published' && !isSameContent(reading.published, published)) return;
+  }
+}
+
+/** From disk, from another server of the site, or by the link. */
+function obtain(
+  ports: SourceWatchPorts,
+  memory: Memory,
+  published: Published,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
+    const activeDigest = memory.renewal.intact()?.bundle.digest;
+    const lostDigest = memory.renewal.lost(published.version)?.bundle.digest;
+    const served = { activeDigest, lostDigest };
+    const obtained = await obtainBundle(ports, published, served, onProgress, whileWanted);
+    memory.renewal.note();
+    // The name of content that was fetched under none stays; a new name for it is written down.
+    if (obtained.kind === 'bundle')
+      await activate(ports, obtained.stored, published.version, obtained.provenance);
+    else if (published.version !== undefined) await relabel(ports, published.version);
+    return true;
+  });
+}
+
+/** After the first activation: what was served before this start, for the assets of pages still open. */
+async function serveFormer(ports: SourceWatchPorts, memory: Memory): Promise<void> {
+  const { lastGood } = memory;
+  memory.lastGood = undefined;
+  if (lastGood !== undefined) {
+    const { version, activatedAt = 0 } = lastGood.facts ?? { version: undefined };
+    const bundle = await bringUp(ports, lastGood);
+    ports.site.addPrevious({ bundle, version, activatedAt, provenance: 'disk' });
+  }
+  if (memory.hasReopenedFormer) return;
+  memory.hasReopenedFormer = true;
+  await reopenFormer(ports);
+}
+
+function isStoreFull(error: unknown): boolean {
+  return publishableCode(error) === storeFullCode;
+}
+
+/** The assets of former versions matter less than the version that is wanted. @returns whether there is more room */
+async function makeRoom({ store, site, logger }: SourceWatchPorts): Promise<boolean> {
+  site.dropPrevious();
+  try {
+    const gone = await store.dropFormer(site.view()?.active.bundle.digest);
+    if (gone > 0) logger.warn({ gone }, 'former bundles were removed to make room');
+    return gone > 0;
+  } catch (error) {
+    logger.warn({ error }, 'former bundles could not be removed to make room');
+    return false;
+  }
+}
+
+function noteFailure(
+  { clock, random, logger }: SourceWatchPorts,
+  memory: Memory,
+  published: Published,
+  error: unknown,
+): void {
+  const kind = isStoreFull(error) ? 'no-room' : failureKind(error);
+  const now = clock.now();
+  memory.failed = recordFailure(memory.failed, published, kind, clock.monotonic(), random.fraction());
+  const code = publishableCode(error);
+  const message = publishableMessage(error);
+  memory.progress = { ...memory.progress, lastError: { code, message, at: now } };
+  logger.warn({ error, kind, version: published.version, tries: memory.failed.count }, message);
+}

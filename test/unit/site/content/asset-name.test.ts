@@ -1,0 +1,104 @@
+// Which names promise content that never changes: those of the build tools that docs sites are made with,
+// and none that a person may have chosen.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assetNaming, nameAssets } from '../../../../src/site/content/asset-name.ts';
+
+const hashed = [
+  'assets/app.BxYz12_Q.js',
+  'assets/guide_index.md.CjJX0B9x.lean.js',
+  'assets/pino_browser.md.Daw7hqlt.lean.js',
+  'assets/chunks/theme.C3sI1x2_.js',
+  'assets/main-ABCD2345.js',
+  'assets/inter-roman-latin.Di8DUHzh.woff2',
+  '_next/static/chunks/main-app-6b2d0e1f9c8a7b5d.js',
+  '_next/static/kQ3x/_buildManifest.js',
+  '_astro/hoisted.D3k29xPq.js',
+  'static/js/main.8f3b2c1d.js',
+  'js/main.8f3b2c1d.chunk.js',
+  'img/logo-1a2b3c4d5e6f.png',
+  '3f2a9c1b77d0e4aa.woff2',
+];
+const plain = [
+  'index.html',
+  'assets/page.BxYz12_Q.html',
+  'assets/logo.png',
+  'assets/style.css',
+  'assets/Overview.js',
+  'assets/getting-started.png',
+  'assets/chapter-Overview.png',
+  'assets/screenshot-20240131.png',
+  'report-20240131.pdf',
+  'reports/12345678.pdf',
+  'img/decade.png',
+  'img/deadbeef.png',
+  'js/main.20240131.js',
+  'assets/invoice.20240131.pdf',
+  'app.BxYz12_Q.js',
+  'hashmap.json',
+  'guides/start.txt',
+  'docs/1.4/changes',
+  '_static/documentation_options.js',
+  '_static/searchtools.js',
+];
+
+const likely = [
+  'assets/index-DiwrgTda.css',
+  'assets/x.MyModule.js',
+  'assets/js/main.30945721.js',
+  'assets/js/935f2afb.10293847.js',
+  'assets/css/styles.deadbeef.css',
+  'static/js/runtime~main.41827365.js.map',
+];
+
+test('names of build tools are taken for hashed', () => {
+  for (const path of hashed) assert.equal(assetNaming(path), 'hashed', path);
+});
+
+test('names that a person may have written are plain', () => {
+  for (const path of plain) assert.equal(assetNaming(path), 'plain', path);
+});
+
+test('what could be either is kept after a swap and not cached for ever', () => {
+  for (const path of likely) assert.equal(assetNaming(path), 'likely', path);
+});
+
+const beside = (path: string, ...siblings: readonly string[]): string | undefined => {
+  const naming = nameAssets([path, ...siblings]);
+  for (let step = naming.next(); ; step = naming.next()) if (step.done) return step.value[0];
+};
+
+const ofVitePress = [
+  'assets/guide_index.md.CjJX0B9x.js',
+  'assets/guide_index.md.CjJX0B9x.lean.js',
+  'assets/chunks/theme.C3sI1x2_.js',
+];
+const ofWebpack = [
+  'assets/js/main.8f3b2c1d.js',
+  'assets/js/17896441.js',
+  'assets/js/1be78505.9c2f0a11.js',
+].concat('assets/css/styles.0f1e2d3c.css');
+
+test('what could be either is hashed beside files that a build tool has named', () => {
+  for (const path of [
+    'assets/app.BnvtSGpd.js',
+    'assets/chunks/search.DZ1xossw.js',
+    'assets/inter.CWwsfg7h.woff2',
+  ]) {
+    assert.equal(beside(path, ...ofVitePress), 'hashed', path);
+    assert.equal(beside(path, ...ofVitePress.slice(1)), 'likely', `${path} beside two`);
+    assert.equal(beside(`docs/${path}`, ...ofVitePress), 'likely', `${path} in another site’s folder`);
+  }
+  assert.equal(beside('assets/js/main.30945721.js', ...ofWebpack), 'hashed');
+});
+
+test('what a person may have put among them is not', () => {
+  for (const path of [
+    'assets/x.MyModule.js',
+    'assets/chapter-QuickTip.png',
+    'assets/js/changes.20240131.js',
+  ]) {
+    assert.notEqual(beside(path, ...ofVitePress, ...ofWebpack), 'hashed', path);
+  }
+});

@@ -1,0 +1,121 @@
+// A swap: one reference, the former version open while anybody reads it, its hashed assets a while longer.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { goLive } from '../../../../src/site/content/live-bundle.ts';
+import { createLiveSite, type ServedVersion } from '../../../../src/site/content/live-site.ts';
+import { type MemoryBundle, storedBundle } from '../fixtures.ts';
+
+const asset = (version: string): string => `assets/app.BxYz12_${version}.js`;
+
+function served(version: string): ServedVersion & { readonly stored: MemoryBundle } {
+  const stored = storedBundle({
+    'index.html': version,
+    [`page-${version}.html`]: version,
+    [asset(version)]: version,
+  });
+  return { bundle: goLive(stored), version, activatedAt: 0, provenance: 'link', stored };
+}
+
+const pathFound = (site: ReturnType<typeof createLiveSite>, path: string): string | undefined => {
+  const view = site.view();
+  const route = view?.find(path);
+  return route?.kind === 'file' ? view?.bundleOf(route)?.digest : undefined;
+};
+
+test('after a swap pages come from the new version, and hashed assets of the former one are still found', () => {
+  const site = createLiveSite(2);
+  const [a, b, c] = [served('1'), served('2'), served('3')];
+  site.swap(a);
+  site.swap(b);
+  assert.equal(pathFound(site, '/'), b.bundle.digest);
+  assert.equal(pathFound(site, `/${asset('2')}`), b.bundle.digest);
+  assert.equal(pathFound(site, `/${asset('1')}`), a.bundle.digest);
+  assert.equal(pathFound(site, '/page-1'), undefined);
+  site.swap(c);
+  assert.equal(pathFound(site, `/${asset('2')}`), b.bundle.digest);
+  assert.equal(pathFound(site, `/${asset('1')}`), undefined);
+  assert.equal(site.swaps(), 2);
+});
+
+test('a version beyond the number kept closes when its last request is done, and not before', async () => {
+  const site = createLiveSite(1);
+  const [a, b] = [served('1'), served('2')];
+  site.swap(a);
+  a.bundle.hold();
+  a.bundle.hold();
+  site.swap(b);
+  a.bundle.release();
+  await Promise.resolve();
+  assert.equal(a.stored.isClosed(), false);
+  a.bundle.release();
+  await a.bundle.retire();
+  assert.equal(a.stored.isClosed(), true);
+  assert.equal(b.stored.isClosed(), false);
+});
+
+test('a view in use is not changed by a swap', () => {
+  const site = createLiveSite(2);
+  const [a, b] = [served('1'), served('2')];
+  site.swap(a);
+  const view = site.view();
+  site.swap(b);
+  const route = view?.find('/');
+  assert.ok(route?.kind === 'file');
+  assert.equal(view?.bundleOf(route)?.digest, a.bundle.digest);
+});
+
+test('going back swaps the versions and opens nothing twice', async () => {
+  const site = createLiveSite(2);
+  const [a, b, again] = [served('1'), served('2'), served('1')];
+  site.swap(a);
+  site.swap(b);
+  site.swap(again);
+  await a.bundle.retire();
+  assert.equal(a.stored.isClosed(), true);
+  assert.deepEqual(
+    site.view()?.previous.map(({ version }) => version),
+    ['2'],
+  );
+  assert.equal(pathFound(site, '/'), again.bundle.digest);
+  assert.equal(again.stored.isClosed(), false);
+});
+
+test('former bundles are taken up to the number kept; the others close', async () => {
+  const site = createLiveSite(2);
+  const [a, b, c, d] = [served('1'), served('2'), served('3'), served('4')];
+  site.addPrevious(d);
+  await d.bundle.retire();
+  assert.equal(d.stored.isClosed(), true);
+  site.swap(a);
+  site.addPrevious(b);
+  site.addPrevious(c);
+  await c.bundle.retire();
+  assert.equal(c.stored.isClosed(), true);
+  assert.deepEqual(
+    site.view()?.previous.map(({ version }) => version),
+    ['2'],
+  );
+});
+
+test('the same content under another version is no swap', () => {
+  const site = createLiveSite(2);
+  site.swap(served('1'));
+  site.relabel('v9', 7);
+  assert.equal(site.view()?.active.version, 'v9');
+  assert.equal(site.view()?.active.activatedAt, 7);
+  assert.equal(site.swaps(), 0);
+});
+
+test('former versions are let go on demand, and closed when nobody reads them', async () => {
+  const site = createLiveSite(3);
+  const [a, b] = [served('1'), served('2')];
+  site.dropPrevious();
+  site.swap(a);
+  site.swap(b);
+  site.dropPrevious();
+  await a.bundle.retire();
+  assert.equal(a.stored.isClosed(), true);
+  assert.equal(pathFound(site, '/'), b.bundle.digest);
+  assert.equal(pathFound(site, `/${asset('1')}`), undefined);
+});

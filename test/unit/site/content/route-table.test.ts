@@ -1,0 +1,155 @@
+// The mapping from paths to files, as a table; and what must hold of any bundle's routes.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  buildRouteTable,
+  buildRouteTableInSlices,
+  pathsPerSlice,
+  type Route,
+} from '../../../../src/site/content/route-table.ts';
+import { bundleOf } from '../fixtures.ts';
+
+const table = buildRouteTable(
+  bundleOf([
+    'index.html',
+    '404.html',
+    'file.html',
+    'folder/index.html',
+    'both.html',
+    'both/index.html',
+    'exact',
+    'exact.html',
+    'exact/index.html',
+    'empty/page.html',
+    'docs/1.4/index.html',
+    'de/404.html',
+    'de/deep/er/page.html',
+    'a b/index.html',
+    'mailto:x/index.html',
+    'été/index.html',
+    '.env',
+    '.well-known/security.txt',
+    '_headers',
+    'guides/_headers',
+    'guides/start.txt',
+    'page.html/index.html',
+    'x/.html',
+  ]),
+);
+
+const show = (route: Route | undefined): string =>
+  route === undefined ? 'absent' : route.kind === 'file' ? route.file.path : `→ ${route.location}`;
+
+const rows: readonly (readonly [string, string])[] = [
+  ['/', 'index.html'],
+  ['/index', 'index.html'],
+  ['/index.html', 'index.html'],
+  ['/file', 'file.html'],
+  ['/file/', 'absent'],
+  ['/file.html', 'file.html'],
+  ['/folder', '→ ./folder/'],
+  ['/folder/', 'folder/index.html'],
+  ['/folder/index', 'folder/index.html'],
+  ['/folder/index.html', 'folder/index.html'],
+  ['/both', 'both.html'],
+  ['/both/', 'both/index.html'],
+  ['/both.html', 'both.html'],
+  ['/exact', 'exact'],
+  ['/exact/', 'exact/index.html'],
+  ['/exact.html', 'exact.html'],
+  ['/empty', 'absent'],
+  ['/empty/', 'absent'],
+  ['/docs/1.4', '→ ./1.4/'],
+  ['/docs/1.4/', 'docs/1.4/index.html'],
+  ['/page.html', '→ ./page.html/'],
+  ['/page.html/', 'page.html/index.html'],
+  ['/a b', '→ ./a%20b/'],
+  ['/mailto:x', '→ ./mailto%3Ax/'],
+  ['/été', '→ ./%C3%A9t%C3%A9/'],
+  ['/.env', 'absent'],
+  ['/.well-known/security.txt', '.well-known/security.txt'],
+  ['/_headers', 'absent'],
+  ['/guides/_headers', 'guides/_headers'],
+  ['/guides/start', 'absent'],
+  ['/guides/start.txt', 'guides/start.txt'],
+  ['/x/', 'absent'],
+  ['/x/.html', 'absent'],
+  ['/FILE', 'absent'],
+  ['//file', 'absent'],
+  ['/folder//', 'absent'],
+  ['/__proto__', 'absent'],
+  ['/constructor', 'absent'],
+];
+
+test('each form of an address has one answer', () => {
+  for (const [path, expected] of rows) assert.equal(show(table.find(path)), expected, path);
+});
+
+test('the nearest 404.html stands for what is absent', () => {
+  const pages: readonly (readonly [string, string])[] = [
+    ['/nothing', '404.html'],
+    ['/', '404.html'],
+    ['/folder/nothing/at/all', '404.html'],
+    ['/de', '404.html'],
+    ['/de/', 'de/404.html'],
+    ['/de/nothing', 'de/404.html'],
+    ['/de/deep/er/nothing', 'de/404.html'],
+    ['/dex/nothing', '404.html'],
+    ['//x', '404.html'],
+  ];
+  for (const [path, expected] of pages) assert.equal(table.findNotFoundPage(path)?.file.path, expected, path);
+  assert.equal(buildRouteTable(bundleOf(['a.html'])).findNotFoundPage('/x'), undefined);
+});
+
+test('in any bundle every visible file has its own path, and no redirect leads to a redirect', () => {
+  const name = fc.constantFrom(
+    'a',
+    'b',
+    'index',
+    'index.html',
+    'a.html',
+    'b.html',
+    '404.html',
+    'x.js',
+    'a:b',
+    '.x',
+  );
+  const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((all) => all.join('/'));
+  fc.assert(
+    fc.property(fc.uniqueArray(path, { maxLength: 30 }), (paths) => {
+      const routes = buildRouteTable(bundleOf(paths));
+      const folders = paths.flatMap((one) => [one.replace(/\/?[^/]*$/, ''), one.replace(/\/?[^/]*$/, '/')]);
+      for (const at of [...paths, ...folders].map((one) => `/${one}`.replace('//', '/'))) {
+        const route = routes.find(at);
+        if (paths.includes(at.slice(1)) && !at.split('/').includes('.x')) {
+          assert.ok(route?.kind === 'file' && route.file.path === at.slice(1), at);
+        }
+        if (route?.kind !== 'redirect') continue;
+        const target = new URL(route.location, `http://h${at.split('/').map(encodeURIComponent).join('/')}`);
+        assert.equal(
+          routes.find(decodeURIComponent(target.pathname))?.kind,
+          'file',
+          `${at} ${route.location}`,
+        );
+      }
+    }),
+  );
+});
+
+test('a table made in slices is the same, and lets others run after every slice of paths', async () => {
+  const paths = Array.from({ length: pathsPerSlice }, (_, at) => `folder-${at}/index.html`);
+  const bundle = bundleOf(['both.html', 'both/index.html', 'assets/app.BxYz1234.js', ...paths]);
+  let pauses = 0;
+  const sliced = await buildRouteTableInSlices(bundle, async () => {
+    pauses += 1;
+  });
+  const whole = buildRouteTable(bundle);
+  for (const path of ['/both', '/both/', '/folder-7', '/folder-7/', '/assets/app.BxYz1234.js', '/none']) {
+    assert.deepEqual(sliced.find(path), whole.find(path), path);
+  }
+  assert.deepEqual([...sliced.hashedAssets], [...whole.hashedAssets]);
+  // Each file is looked at once to be entered, and three times for its other names.
+  assert.equal(pauses, Math.floor((5 * bundle.files.length) / pathsPerSlice));
+});

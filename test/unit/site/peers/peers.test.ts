@@ -1,0 +1,209 @@
+// Rounds with peers that are functions, and time moved by hand: whom it takes from, when it gives up waiting, and
+// what it tells the others meanwhile.
+
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { BundleError } from '../../../../src/bundle/bundle-error.ts';
+import type { PeerWord } from '../../../../src/bundle/peer/peer-request.ts';
+import { silentLogger } from '../../../../src/runtime/logger.ts';
+import type { PeerIntent } from '../../../../src/site/peers/peer-port.ts';
+import { createPeers, type Peers } from '../../../../src/site/peers/peers.ts';
+import { type ManualClock, manualClock } from '../manual-clock.ts';
+
+const digest = 'd'.repeat(64);
+
+let clock: ManualClock;
+let words: Map<string, () => PeerWord | undefined>;
+let takes: string[];
+let takeResult: (origin: string) => void;
+let intents: (string | undefined)[];
+let outcomes: string[];
+let peers: Peers;
+let stop: AbortController;
+
+beforeEach(() => {
+  clock = manualClock(0);
+  words = new Map();
+  takes = [];
+  takeResult = () => {};
+  intents = [];
+  outcomes = [];
+  stop = new AbortController();
+  peers = createPeers({
+    id: 'me',
+    client: {
+      ask: async (origin) => words.get(origin)?.(),
+      take: async (origin) => {
+        takes.push(origin);
+        takeResult(origin);
+      },
+      close: async () => {},
+    },
+    resolve: async () => [...words.keys()],
+    setIntent: (intent: PeerIntent | undefined) => intents.push(intent?.state),
+    countCopy: (outcome) => outcomes.push(outcome),
+    clock,
+    random: { uuid: () => 'copy', bytes: () => new Uint8Array(), fraction: () => 0.5 },
+    logger: silentLogger,
+  });
+});
+
+const says =
+  (state: PeerWord['state'], id = 'other', receivedBytes = 0) =>
+  (): PeerWord => ({ id, state, receivedBytes });
+
+/** Starts, lets that much time pass, and says what came of it so far. */
+async function bringFor(ms: number): Promise<boolean | 'waiting' | unknown> {
+  let result: unknown = 'waiting';
+  peers
+    .bring(digest, () => {}, stop.signal)
+    .then(
+      (isHere) => {
+        result = isHere;
+      },
+      (error: unknown) => {
+        result = error;
+      },
+    );
+  await clock.pass(ms);
+  return result;
+}
+
+const copyNow = (): Promise<boolean> => peers.copy(digest, () => {}, stop.signal);
+
+test('alone, or with itself among the addresses, it fetches at once and has said so', async () => {
+  words.set('self', says('claiming', 'me'));
+  assert.equal(await bringFor(0), false);
+  assert.deepEqual(intents, ['claiming', 'fetching']);
+});
+
+test('it takes from whoever has it', async () => {
+  words.set('a', says('none', 'a'));
+  words.set('b', says('have', 'b'));
+  assert.equal(await bringFor(0), true);
+  assert.deepEqual([takes, outcomes], [['b'], ['ok']]);
+});
+
+test('a liar is left out for minutes, and the next owner is asked', async () => {
+  words.set('liar', says('have', 'liar'));
+  words.set('owner', says('have', 'owner'));
+  takeResult = (origin) => {
+    if (origin === 'liar') throw new BundleError('refused', 'CopyRefused', 'lied');
+  };
+  assert.equal(await bringFor(0), true);
+  assert.deepEqual(
+    [takes, outcomes],
+    [
+      ['liar', 'owner'],
+      ['refused', 'ok'],
+    ],
+  );
+  words.delete('owner');
+  takes = [];
+  assert.equal(await copyNow(), false);
+  assert.deepEqual(takes, []);
+  await clock.pass(5 * 60_000);
+  assert.equal(await copyNow(), false);
+  assert.deepEqual(takes, ['liar']);
+});
+
+test('a copy is taken without a claim, and of nobody who does not have it', async () => {
+  words.set('slow', says('fetching', 'slow'));
+  assert.equal(await copyNow(), false);
+  words.set('owner', says('have', 'owner'));
+  assert.equal(await copyNow(), true);
+  assert.deepEqual([takes, intents], [['owner'], []]);
+});
+
+test('one that has it and is busy for ever is left out for a minute, and not waited for meanwhile', async () => {
+  words.set('busy', says('have', 'busy'));
+  takeResult = () => {
+    throw new BundleError('transient', 'PeerBusy', 'busy');
+  };
+  assert.equal(await bringFor(7_000), 'waiting');
+  await clock.pass(1_500);
+  assert.equal(intents.at(-1), 'fetching');
+  peers.release();
+  takes = [];
+  assert.equal(await bringFor(0), false);
+  assert.deepEqual(takes, []);
+  peers.release();
+  await clock.pass(60_000);
+  assert.equal(await bringFor(0), 'waiting');
+  assert.deepEqual(takes, ['busy']);
+});
+
+test('a peer that is busy is asked again, and is no failure', async () => {
+  words.set('owner', says('have', 'owner'));
+  let times = 0;
+  takeResult = () => {
+    times += 1;
+    if (times < 3) throw new BundleError('transient', 'PeerBusy', 'busy');
+  };
+  assert.equal(await bringFor(1000), true);
+  assert.deepEqual([takes.length, outcomes], [3, ['ok']]);
+});
+
+test('it waits no longer than 10 s for one that stands still', async () => {
+  words.set('slow', says('fetching', 'slow', 7));
+  assert.equal(await bringFor(9_000), 'waiting');
+  await clock.pass(1_500);
+  assert.equal(intents.at(-1), 'fetching');
+  assert.deepEqual(takes, []);
+});
+
+test('it waits no longer than 5 min, however much the other says that it gets on', async () => {
+  words.set('drip', () => says('fetching', 'drip', clock.monotonic())());
+  assert.equal(await bringFor(4 * 60_000), 'waiting');
+  await clock.pass(61_000);
+  assert.equal(intents.at(-1), 'fetching');
+});
+
+test('whoever was waited for in vain is waited for half as long the next time, until it hands over a good copy', async () => {
+  words.set('drip', () => says('fetching', 'drip', clock.monotonic())());
+  const waited = async (): Promise<number> => {
+    const start = clock.monotonic();
+    let isOver = false;
+    const ended = peers
+      .bring(digest, () => {}, stop.signal)
+      .then(() => {
+        isOver = true;
+      });
+    while (!isOver) await clock.pass(1000);
+    await ended;
+    peers.release();
+    return Math.round((clock.monotonic() - start) / 1000);
+  };
+  const waits = [await waited(), await waited(), await waited()];
+  assert.deepEqual(
+    waits.map((seconds) => [300, 150, 75].find((wanted) => Math.abs(seconds - wanted) <= 1)),
+    [300, 150, 75],
+    waits.join(),
+  );
+  for (let at = 0; at < 5; at += 1) await waited();
+  assert.ok((await waited()) <= 11);
+  words.set('drip', says('have', 'drip'));
+  assert.equal(await copyNow(), true);
+  words.set('drip', () => says('fetching', 'drip', clock.monotonic())());
+  assert.ok((await waited()) >= 299);
+});
+
+test('a full disk is its own trouble and blames nobody', async () => {
+  words.set('owner', says('have', 'owner'));
+  takeResult = () => {
+    throw new BundleError('transient', 'StoreFull', 'full');
+  };
+  const error = await bringFor(0);
+  assert.ok(error instanceof BundleError && error.code === 'StoreFull');
+  takeResult = () => {};
+  assert.equal(await copyNow(), true);
+});
+
+test('told to stop, it stops waiting and no longer claims anything', async () => {
+  words.set('slow', says('fetching', 'slow'));
+  const reason = new Error('stopped');
+  const result = bringFor(1000);
+  stop.abort(reason);
+  assert.equal(await result, reason);
+  assert.equal(intents.at(-1), undefined);
+});

@@ -1,0 +1,113 @@
+// What is shown of the source: the state of each decision, the error that stands, and words that can be acted on.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SourceDecision, SourceReading } from '../../../../src/site/source/source-decision.ts';
+import {
+  progressAfter,
+  reasonOf,
+  type SourceProgress,
+  type SourceState,
+  sourceStates,
+  startingProgress,
+  stateOf,
+} from '../../../../src/site/source/source-progress.ts';
+import { Link } from '../../../../src/wire/link.ts';
+
+const at = 1_000;
+const link = Link.parse('https://storage.example.com/a?X-Amz-Signature=feedc0de') ?? assert.fail();
+const published = (version: string): SourceReading => ({
+  kind: 'published',
+  published: { version, digest: undefined, jobId: 'j', link, issuedAt: 5, expiresAt: 6 },
+});
+const absent: SourceReading = { kind: 'absent' };
+const unreadable: SourceReading = { kind: 'unreadable', code: 'EACCES', message: 'it cannot be read' };
+const error = { code: 'LinkDead', message: 'the link is dead', at };
+
+const inSync: SourceDecision = { action: 'rest', because: 'in-sync' };
+const noDocument: SourceDecision = { action: 'rest', because: 'no-document' };
+const badDocument: SourceDecision = { action: 'rest', because: 'unreadable-document' };
+const deadLink: SourceDecision = { action: 'wait', because: 'dead-link', waitMs: 300 };
+
+/** With v2 published, its link dead. */
+const failing: SourceProgress = {
+  ...progressAfter(startingProgress, published('v2'), deadLink, at),
+  lastError: error,
+};
+
+test('every decision shows as a state; serving the last good bundle changes none', () => {
+  const states = [
+    inSync,
+    noDocument,
+    badDocument,
+    deadLink,
+    { action: 'wait', because: 'refused', waitMs: 1 },
+    { action: 'wait', because: 'back-off', waitMs: 1 },
+    { action: 'relabel', version: undefined },
+    { action: 'serve-last-good' },
+  ] as const;
+  assert.deepEqual(
+    states.map((decision) => stateOf(decision)),
+    [
+      'in-sync',
+      'waiting-for-document',
+      'unreadable-document',
+      'waiting-for-link',
+      'refused',
+      'backing-off',
+      'in-sync',
+      undefined,
+    ],
+  );
+  const after = progressAfter(failing, absent, { action: 'serve-last-good' }, at);
+  assert.equal(after.state, failing.state);
+});
+
+const lives: readonly (readonly [string, SourceReading, SourceDecision, typeof error | undefined])[] = [
+  ['stands while the same is published', published('v2'), deadLink, error],
+  ['is over once what is published is served', published('v2'), inSync, undefined],
+  ['is over once something else is published', published('v3'), deadLink, undefined],
+  ['is over once the document is gone', absent, noDocument, undefined],
+];
+for (const [what, reading, decision, wanted] of lives) {
+  test(`the error of a version ${what}`, () => {
+    assert.deepEqual(progressAfter(failing, reading, decision, at).lastError, wanted);
+  });
+}
+
+test('what is published is not shown any more once the document is gone or cannot be used', () => {
+  assert.equal(failing.published?.version, 'v2');
+  assert.equal(progressAfter(failing, absent, noDocument, at).published, undefined);
+  assert.equal(progressAfter(failing, unreadable, badDocument, at).published, undefined);
+});
+
+test('a document that cannot be used is an error since it was first met, until it can be', () => {
+  const first = progressAfter(failing, unreadable, badDocument, at + 1);
+  assert.deepEqual(first.lastError, { code: 'EACCES', message: 'it cannot be read', at: at + 1 });
+  const second = progressAfter(first, unreadable, badDocument, at + 2);
+  assert.deepEqual([second.lastError?.at, second.lastCheckedAt], [at + 1, at + 2]);
+  const other: SourceReading = { kind: 'unreadable', code: 'X', message: 'other words' };
+  assert.equal(progressAfter(second, other, badDocument, at + 3).lastError?.at, at + 3);
+  assert.equal(progressAfter(second, published('v2'), deadLink, at + 4).lastError, undefined);
+  assert.equal(progressAfter(second, absent, noDocument, at + 4).lastError, undefined);
+});
+
+test('a wait shows when it ends, and nothing else does', () => {
+  assert.equal(failing.retryAt, at + 300);
+  assert.equal(progressAfter(failing, published('v2'), inSync, at).retryAt, undefined);
+});
+
+test('no progress holds the link', () => {
+  assert.ok(!JSON.stringify(failing).includes('feedc0de'));
+  assert.ok(!('link' in (failing.published ?? {})));
+});
+
+test('with a plain link nobody is told to wait for another: it is said what to do', () => {
+  const waiting: readonly SourceState[] = ['waiting-for-link', 'refused'];
+  for (const state of waiting) {
+    assert.match(reasonOf(state, 'bundle-file'), /another one is waited for|a fresh one is waited for/);
+    assert.doesNotMatch(reasonOf(state, 'bundle-url'), /waited for/);
+    assert.match(reasonOf(state, 'bundle-url'), /--bundle-url .*start the server again with/);
+  }
+  for (const state of sourceStates) assert.ok(reasonOf(state, 'bundle-url').length > 10, state);
+});

@@ -1,0 +1,614 @@
+// The watch over the source, with every port faked and time moved by hand: what it fetches, serves, writes
+// down and reports when things go well and when they do not.
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { BundleError } from '../../../../src/bundle/bundle-error.ts';
+import { oddAnswer } from '../../../../src/bundle/fetch/odd-answer.ts';
+import type { BundleStore } from '../../../../src/bundle/store/store.ts';
+import { storeFull } from '../../../../src/bundle/store/store-fault.ts';
+import type { BundleFacts } from '../../../../src/bundle/store/stored-bundle.ts';
+import { silentLogger } from '../../../../src/runtime/logger.ts';
+import { createLiveSite, type LiveSite } from '../../../../src/site/content/live-site.ts';
+import { pathsPerSlice } from '../../../../src/site/content/route-table.ts';
+import type { Peers } from '../../../../src/site/peers/peers.ts';
+import type { Published, SourceReading } from '../../../../src/site/source/source-decision.ts';
+import { createSourceWatch, type SourceWatch } from '../../../../src/site/source/source-watch.ts';
+import { Link } from '../../../../src/wire/link.ts';
+import { type MemoryBundle, storedBundle } from '../fixtures.ts';
+import { type ManualClock, manualClock } from '../manual-clock.ts';
+
+const pollMs = 5000;
+const patienceMs = 30_000;
+
+/** A store in memory that writes down what is done to it. */
+class FakeStore implements BundleStore {
+  readonly log: string[] = [];
+  readonly bundles = new Map<string, () => MemoryBundle>();
+  pointer: string | undefined;
+  facts: BundleFacts | undefined;
+  failure: Error | undefined;
+  readFailure: Error | undefined;
+
+  put(version: string): string {
+    const make = (): MemoryBundle => storedBundle({ 'index.html': version }, this.facts);
+    const { digest } = make().index;
+    this.bundles.set(digest, make);
+    return digest;
+  }
+
+  async lastGood(): Promise<MemoryBundle | undefined> {
+    if (this.readFailure !== undefined) throw this.readFailure;
+    return this.pointer === undefined ? undefined : this.open(this.pointer);
+  }
+
+  async open(digest: string): Promise<MemoryBundle | undefined> {
+    return this.bundles.get(digest)?.();
+  }
+
+  async recent(): Promise<readonly MemoryBundle[]> {
+    return [];
+  }
+
+  async activate(digest: string, facts: BundleFacts): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    this.log.push(`activate ${facts.version}`);
+    this.pointer = digest;
+  }
+
+  async dropFormer(servedDigest: string | undefined): Promise<number> {
+    const gone = [...this.bundles.keys()].filter(
+      (digest) => digest !== this.pointer && digest !== servedDigest,
+    );
+    for (const digest of gone) this.bundles.delete(digest);
+    this.log.push(`drop ${gone.length}`);
+    return gone.length;
+  }
+
+  async sweep(): Promise<void> {
+    this.log.push('sweep');
+  }
+}
+
+let clock: ManualClock;
+let store: FakeStore;
+let site: LiveSite;
+let watch: SourceWatch;
+let reading: SourceReading;
+let fetches: Published[];
+let outcomes: string[];
+let warnings: string[];
+/** What the next fetches do; the last one stays. */
+let answer: (published: Published, signal: AbortSignal) => Promise<{ readonly digest: string }>;
+let stop: AbortController;
+let running: Promise<void>;
+let peers: Peers | undefined;
+
+beforeEach(() => {
+  clock = manualClock(Date.parse('2026-11-21T10:00:00Z'));
+  store = new FakeStore();
+  site = createLiveSite(2);
+  reading = { kind: 'absent' };
+  fetches = [];
+  outcomes = [];
+  warnings = [];
+  answer = async (published) => ({ digest: store.put(published.version ?? 'unnamed') });
+  stop = new AbortController();
+  running = Promise.resolve();
+  peers = undefined;
+});
+afterEach(async () => {
+  stop.abort(new Error('stopped'));
+  await clock.pass(0);
+  await running;
+});
+
+async function start(): Promise<void> {
+  watch = createSourceWatch({
+    source: { kind: 'bundle-file', read: async () => reading },
+    store,
+    site,
+    prepare: (published, _onProgress, signal) => {
+      fetches.push(published);
+      return answer(published, signal);
+    },
+    countDownload: (outcome) => outcomes.push(outcome),
+    peers,
+    clock,
+    random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
+    logger: { ...silentLogger, warn: (_fields, words) => warnings.push(words) },
+    pollMs,
+    patienceMs,
+  });
+  running = watch.run(stop.signal);
+  await clock.pass(0);
+}
+
+function publish(version: string, link = 'first', digest?: string): void {
+  const parsed = Link.parse(`https://storage.example.com/${link}`) ?? assert.fail();
+  reading = {
+    kind: 'published',
+    published: {
+      version,
+      digest,
+      jobId: `job-${version}`,
+      link: parsed,
+      issuedAt: undefined,
+      expiresAt: undefined,
+    },
+  };
+}
+
+/** Reads a file of every bundle that may be asked for one: fails if a pack was closed under it. */
+async function readAll(): Promise<readonly string[]> {
+  const view = site.view() ?? assert.fail('nothing is served');
+  const reads = [view.active, ...view.previous].map(({ bundle: { stored } }) =>
+    stored.read(stored.index.files[0] ?? assert.fail()),
+  );
+  return (await Promise.all(reads)).map(String);
+}
+
+const servedVersion = (): string | undefined => site.view()?.active.version;
+const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
+const dead = new BundleError('dead-link', 'LinkDead', 'the link is dead');
+const transient = new BundleError('transient', 'StorageUnavailable', 'the storage is busy');
+const full = storeFull();
+const maintenance = oddAnswer('HtmlInsteadOfArchive');
+const refused = new BundleError('refused', 'NotAnArchive', 'this is no archive');
+
+test('a first start waits for the document, fetches, serves, and only then writes it down', async () => {
+  await start();
+  assert.equal(watch.progress().state, 'waiting-for-document');
+  publish('v1');
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual(store.log, ['activate v1', 'sweep']);
+  assert.equal(watch.progress().state, 'in-sync');
+  assert.deepEqual(outcomes, ['ok']);
+});
+
+test('a fresh link for the same version costs nothing but the look', async () => {
+  publish('v1');
+  await start();
+  for (const link of ['second', 'third', 'fourth']) {
+    publish('v1', link);
+    await clock.pass(pollMs);
+  }
+  assert.equal(fetches.length, 1);
+  assert.equal(site.swaps(), 0);
+});
+
+test('the same content under another version is written down and not fetched', async () => {
+  publish('v1');
+  await start();
+  publish('v2', 'second', site.view()?.active.bundle.digest);
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v2');
+  assert.equal(fetches.length, 1);
+  assert.deepEqual(store.log, ['activate v1', 'sweep', 'activate v2', 'sweep']);
+});
+
+test('after a restart with the published content on disk nothing is fetched', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v1');
+  await start();
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(site.view()?.active.provenance, 'disk');
+  assert.equal(fetches.length, 0);
+  assert.deepEqual(await readAll(), ['v1']);
+});
+
+test('after a restart with a dead link the last good version stays up, and a fresh link ends that', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v2');
+  answer = fails(dead);
+  await start();
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(watch.progress().state, 'waiting-for-link');
+  assert.equal(watch.progress().lastError?.code, 'LinkDead');
+  await clock.pass(60_000);
+  assert.equal(fetches.length, 1, 'a dead link is not asked again at every look');
+  answer = async () => ({ digest: store.put('v2') });
+  publish('v2', 'second');
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v2');
+});
+
+test('a disk that cannot be read for a moment at start is read again, and its last good version served', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  store.readFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
+  publish('v2');
+  answer = fails(dead);
+  await start();
+  await clock.pass(3 * pollMs);
+  assert.equal(servedVersion(), undefined);
+  assert.equal(warnings.filter((words) => words.startsWith('the bundle on disk')).length, 1);
+  store.readFailure = undefined;
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
+});
+
+/** Another server of the site, as far as it is asked here. */
+function peersThat(copy: () => Promise<boolean>): Peers {
+  return { bring: async () => false, copy, report: () => {}, release: () => {} };
+}
+
+test('a peer that says it has the bundle and hands over none changes nothing about a dead or refused link', async () => {
+  for (const [error, ms] of [
+    [dead, 4 * 60_000],
+    [refused, 9 * 60_000],
+  ] as const) {
+    let asked = 0;
+    peers = peersThat(async () => {
+      asked += 1;
+      return false;
+    });
+    publish('v1', 'first', store.put('v1'));
+    store.bundles.clear();
+    answer = fails(error);
+    fetches = [];
+    await start();
+    await clock.pass(ms);
+    assert.equal(fetches.length, 1, error.code);
+    assert.ok(asked >= ms / pollMs - 2, 'the peer is asked all along');
+    stop.abort(new Error('stopped'));
+    await running;
+    stop = new AbortController();
+  }
+});
+
+test('with a dead link the copy of a peer is served as soon as there is one, under the published version', async () => {
+  const digest = store.put('v1');
+  store.bundles.clear();
+  let hasIt = false;
+  peers = peersThat(async () => {
+    if (hasIt) store.put('v1');
+    return hasIt;
+  });
+  publish('v1', 'first', digest);
+  answer = fails(dead);
+  await start();
+  await clock.pass(3 * pollMs);
+  assert.equal(servedVersion(), undefined);
+  hasIt = true;
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(site.view()?.active.provenance, 'peer');
+  assert.deepEqual([watch.progress().state, watch.progress().lastError], ['in-sync', undefined]);
+  assert.equal(fetches.length, 1);
+});
+
+test('a store without room is no reason to copy again and again', async () => {
+  let copies = 0;
+  peers = peersThat(async () => {
+    copies += 1;
+    throw full;
+  });
+  publish('v1', 'first', store.put('v1'));
+  store.bundles.clear();
+  answer = fails(dead);
+  await start();
+  await clock.pass(10 * 60_000);
+  assert.equal(copies, 1);
+  assert.equal(watch.progress().lastError?.code, 'StoreFull');
+});
+
+test('what was served before a restart stays behind the version that was fetched after it', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v2');
+  await start();
+  assert.equal(servedVersion(), 'v2');
+  assert.equal(site.swaps(), 0);
+  assert.deepEqual(await readAll(), ['v2', 'v1']);
+});
+
+test('a fetch that hangs at start gives way to the last good version, and goes on', async () => {
+  store.pointer = store.put('v1');
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v2');
+  const { promise, resolve } = Promise.withResolvers<{ digest: string }>();
+  answer = () => promise;
+  await start();
+  assert.equal(servedVersion(), undefined);
+  await clock.pass(patienceMs);
+  assert.equal(servedVersion(), 'v1');
+  resolve({ digest: store.put('v2') });
+  await clock.pass(0);
+  assert.equal(servedVersion(), 'v2');
+  assert.equal(site.swaps(), 1);
+  assert.deepEqual(await readAll(), ['v2', 'v1']);
+});
+
+test('content that the disk no longer gives is got anew while the old view answers, and not more than once a minute', async () => {
+  publish('v1');
+  await start();
+  const first = site.view()?.active.bundle ?? assert.fail();
+  store.bundles.clear();
+  assert.deepEqual([first.reportUnreadable(), first.reportUnreadable()], [true, false]);
+  answer = fails(dead);
+  await clock.pass(pollMs);
+  assert.equal(site.view()?.active.bundle, first, 'what can be answered still is');
+  assert.equal(watch.progress().state, 'waiting-for-link');
+  answer = async () => ({ digest: store.put('v1') });
+  publish('v1', 'second');
+  await clock.pass(pollMs);
+  const second = site.view()?.active.bundle ?? assert.fail();
+  assert.notEqual(second, first);
+  assert.equal(watch.progress().state, 'in-sync');
+  second.reportUnreadable();
+  store.bundles.clear();
+  const before = fetches.length;
+  await clock.pass(30_000);
+  assert.equal(fetches.length, before);
+  await clock.pass(30_000);
+  assert.equal(fetches.length, before + 1);
+  assert.equal(site.view()?.active.bundle.isUnreadable(), false);
+});
+
+test('what a passing fault of the disk made unreadable comes back from the disk, though its link is dead', async () => {
+  publish('v1');
+  await start();
+  const { bundle: first, activatedAt } = site.view()?.active ?? assert.fail();
+  first.reportUnreadable();
+  answer = fails(dead);
+  await clock.pass(pollMs);
+  const { bundle: second, activatedAt: since, provenance } = site.view()?.active ?? assert.fail();
+  assert.notEqual(second, first);
+  assert.deepEqual([second.isUnreadable(), provenance, fetches.length], [false, 'disk', 1]);
+  assert.deepEqual([since, site.swaps()], [activatedAt, 0], 'it is the same version as before');
+});
+
+test('an archive without a page never takes the place of a site, unless somebody inspected it', async () => {
+  publish('v1');
+  await start();
+  const pageless = storedBundle({ 'readme.txt': 'no page' });
+  store.bundles.set(pageless.index.digest, () => pageless);
+  answer = async () => ({ digest: pageless.index.digest });
+  publish('v2');
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual(
+    [watch.progress().state, watch.progress().lastError?.code, pageless.isClosed()],
+    ['refused', 'NoPages', true],
+  );
+  const inspected = storedBundle({ 'readme.txt': 'meant so' });
+  store.bundles.set(inspected.index.digest, () => inspected);
+  answer = async () => ({ digest: inspected.index.digest });
+  publish('v3', 'third', inspected.index.digest);
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v3');
+});
+
+test('a last good version that is still coming up when the published one is there goes behind it', async () => {
+  const paths = Array.from({ length: 2 * pathsPerSlice }, (_, at) => [`page-${at}.html`, 'v1']);
+  const large = (): MemoryBundle => storedBundle(Object.fromEntries(paths), store.facts);
+  store.pointer = large().index.digest;
+  store.bundles.set(store.pointer, large);
+  store.facts = { version: 'v1', activatedAt: 1 };
+  publish('v2');
+  answer = async () => {
+    await clock.after(patienceMs);
+    return { digest: store.put('v2') };
+  };
+  await start();
+  await clock.pass(patienceMs);
+  assert.equal(servedVersion(), 'v2');
+  assert.deepEqual(await readAll(), ['v2', 'v1']);
+});
+
+test('a link without a name is fetched once at start, behind the last good version', async () => {
+  const digest = store.put('unnamed');
+  store.pointer = digest;
+  reading = {
+    kind: 'published',
+    published: {
+      version: undefined,
+      digest: undefined,
+      jobId: undefined,
+      link: Link.parse('file:///a.tar') ?? assert.fail(),
+      issuedAt: undefined,
+      expiresAt: undefined,
+    },
+  };
+  await start();
+  await clock.pass(60_000);
+  assert.equal(fetches.length, 1);
+  assert.equal(site.view()?.active.provenance, 'disk');
+  assert.equal(site.swaps(), 0);
+  assert.equal(watch.progress().state, 'in-sync');
+});
+
+test('what is passing is tried again with growing waits, and the old version stays up', async () => {
+  publish('v1');
+  await start();
+  publish('v2');
+  answer = fails(transient);
+  await clock.pass(60_000);
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual(
+    [watch.progress().state, watch.progress().lastError?.code],
+    ['backing-off', 'StorageUnavailable'],
+  );
+  const tries = fetches.length - 1;
+  assert.ok(tries >= 5 && tries <= 7, `${tries} tries in a minute`);
+  answer = async () => ({ digest: store.put('v2') });
+  await clock.pass(120_000);
+  assert.equal(servedVersion(), 'v2');
+  assert.equal(watch.progress().state, 'in-sync');
+});
+
+test('a refused archive is tried on three links at most, until other content is published', async () => {
+  publish('v1');
+  await start();
+  answer = fails(refused);
+  for (const link of ['a', 'b', 'c', 'd', 'e']) {
+    publish('v2', link);
+    await clock.pass(3 * pollMs);
+  }
+  assert.equal(fetches.length, 1 + 3);
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual([watch.progress().state, watch.progress().lastError?.code], ['refused', 'NotAnArchive']);
+  answer = async () => ({ digest: store.put('v3') });
+  publish('v3');
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v3');
+});
+
+test('a page in place of the archive, once, costs a second and not a person', async () => {
+  publish('v1');
+  answer = fails(maintenance);
+  await start();
+  assert.equal(servedVersion(), undefined);
+  assert.notEqual(watch.progress().retryAt, undefined);
+  answer = async () => ({ digest: store.put('v1') });
+  await clock.pass(2000);
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(fetches.length, 2);
+});
+
+test('a refused archive is tried again while nothing is served, and the next try is shown', async () => {
+  publish('v1');
+  answer = fails(refused);
+  await start();
+  const { state, retryAt } = watch.progress();
+  assert.deepEqual([state, retryAt], ['refused', clock.now() + 600_000]);
+  answer = async () => ({ digest: store.put('v1') });
+  await clock.pass(600_000 - 1);
+  assert.equal(fetches.length, 1);
+  await clock.pass(1);
+  assert.equal(servedVersion(), 'v1');
+});
+
+test('a store without room drops what is former and tries again at once; then it waits, fresh links or not', async () => {
+  publish('v1');
+  await start();
+  publish('v2');
+  await clock.pass(pollMs);
+  assert.deepEqual(await readAll(), ['v2', 'v1']);
+  answer = fails(full);
+  const tries = fetches.length;
+  for (let at = 0; at < 15 * 60_000; at += 60_000) {
+    publish('v3', `link-${at}`);
+    await clock.pass(60_000);
+  }
+  assert.equal(fetches.length, tries + 2);
+  assert.deepEqual(store.log.slice(-2), ['drop 1', 'drop 0']);
+  assert.deepEqual(await readAll(), ['v2']);
+  assert.deepEqual([watch.progress().state, watch.progress().lastError?.code], ['backing-off', 'StoreFull']);
+  answer = async () => ({ digest: store.put('v3') });
+  await clock.pass(10 * 60_000);
+  assert.equal(servedVersion(), 'v3');
+});
+
+test('a wall clock that is set back a day lengthens no wait', async () => {
+  publish('v1');
+  answer = fails(transient);
+  await start();
+  clock.setWall(-86_400_000);
+  answer = async () => ({ digest: store.put('v1') });
+  await clock.pass(2000);
+  assert.equal(servedVersion(), 'v1');
+});
+
+test('content other than published is never served, even if the preparation let it pass', async () => {
+  publish('v1', 'first', 'f'.repeat(64));
+  await start();
+  assert.equal(servedVersion(), undefined);
+  assert.equal(watch.progress().lastError?.code, 'DigestMismatch');
+});
+
+test('a store that cannot write down what is served costs nothing else, and removes nothing', async () => {
+  publish('v1');
+  store.failure = new Error('disk');
+  await start();
+  assert.equal(servedVersion(), 'v1');
+  assert.deepEqual(store.log, []);
+});
+
+test('a store that loses the bundle just written is trouble, not an end', async () => {
+  publish('v1');
+  answer = async () => ({ digest: 'e'.repeat(64) });
+  await start();
+  assert.equal(watch.progress().lastError?.code, 'StoreUnreliable');
+  answer = async () => ({ digest: store.put('v1') });
+  await clock.pass(60_000);
+  assert.equal(servedVersion(), 'v1');
+});
+
+test('a document that is taken away takes its version and its error along; what is served stays', async () => {
+  publish('v1');
+  await start();
+  publish('v2');
+  answer = fails(dead);
+  await clock.pass(pollMs);
+  assert.deepEqual(
+    [watch.progress().published?.version, watch.progress().lastError?.code],
+    ['v2', 'LinkDead'],
+  );
+  reading = { kind: 'absent' };
+  await clock.pass(pollMs);
+  const { state, published, lastError, retryAt } = watch.progress();
+  assert.deepEqual(
+    { state, published, lastError, retryAt },
+    { state: 'waiting-for-document', published: undefined, lastError: undefined, retryAt: undefined },
+  );
+  assert.equal(servedVersion(), 'v1');
+});
+
+test('a refusal that comes again and again is one warning of the state, and one of each try', async () => {
+  publish('v1');
+  answer = fails(refused);
+  await start();
+  for (let at = 0; at < 3; at += 1) await clock.pass(700_000);
+  assert.equal(fetches.length, 4);
+  const states = warnings.filter((words) => words.startsWith('the published archive was refused'));
+  assert.deepEqual([states.length, warnings.length], [1, 1 + 4]);
+});
+
+test('an unreadable document is reported once, and what is served stays', async () => {
+  publish('v1');
+  await start();
+  reading = { kind: 'unreadable', code: 'InvalidBundleDocument', message: 'not a document' };
+  await clock.pass(4 * pollMs);
+  assert.equal(servedVersion(), 'v1');
+  assert.equal(watch.progress().state, 'unreadable-document');
+  assert.equal(watch.progress().lastError?.at, Date.parse('2026-11-21T10:00:05Z'));
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /cannot be used.*: not a document$/);
+});
+
+test('a fetch that is no longer wanted gives way to what is', async () => {
+  const untilAborted = (_published: Published, signal: AbortSignal): Promise<never> =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  answer = untilAborted;
+  publish('v1');
+  await start();
+  publish('v1', 'fresh');
+  await clock.pass(2 * pollMs);
+  assert.equal(fetches.length, 1, 'a fresh link for the same content does not stop the fetch');
+  answer = async () => ({ digest: store.put('v2') });
+  publish('v2');
+  await clock.pass(pollMs);
+  assert.equal(servedVersion(), 'v2');
+  assert.deepEqual(outcomes, ['ok']);
+  assert.equal(watch.progress().lastError, undefined);
+});
+
+test('a stop in the middle of a fetch is no failure of the fetch', async () => {
+  publish('v1');
+  answer = () =>
+    new Promise((_resolve, reject) => {
+      stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
+    });
+  await start();
+  stop.abort(new Error('stopped'));
+  await running;
+  assert.deepEqual(outcomes, []);
+  assert.equal(watch.progress().lastError, undefined);
+});

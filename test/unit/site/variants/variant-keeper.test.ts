@@ -1,0 +1,141 @@
+// Who gets coded forms, and when: the active bundle alone, one thread at a time, and whatever the thread does, the
+// bundle goes on with its files as they are.
+
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import { silentLogger } from '../../../../src/runtime/logger.ts';
+import { goLive, type LiveBundle } from '../../../../src/site/content/live-bundle.ts';
+import { createVariantNumbers, setForm } from '../../../../src/site/content/variant-table.ts';
+import {
+  createVariantKeeper,
+  type MakeVariants,
+  type VariantKeeper,
+} from '../../../../src/site/variants/variant-keeper.ts';
+import type { VariantOrder, VariantReport } from '../../../../src/site/variants/variant-message.ts';
+import { storedBundle } from '../fixtures.ts';
+
+let storeDir: string;
+beforeEach(async () => {
+  storeDir = await mkdtemp(join(tmpdir(), 'keeper-'));
+});
+afterEach(() => rm(storeDir, { recursive: true, force: true }));
+
+async function bundle(text: string): Promise<LiveBundle> {
+  const stored = storedBundle({ 'index.html': text.repeat(600) });
+  const folder = bundleFolder(storeDir, stored.index.digest);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'variants'), 'the coded body');
+  return goLive(stored);
+}
+
+interface Job {
+  readonly order: VariantOrder;
+  readonly signal: AbortSignal;
+  readonly end: (report: VariantReport) => void;
+  readonly crash: (error: Error) => void;
+}
+
+function keeper(codings: readonly ('br' | 'gzip')[] = ['br', 'gzip']): {
+  readonly jobs: Job[];
+  readonly keeper: VariantKeeper;
+} {
+  const jobs: Job[] = [];
+  const make: MakeVariants = (order, signal) =>
+    new Promise((end, crash) => {
+      signal.addEventListener('abort', () => crash(new Error('given up')));
+      jobs.push({ order, signal, end, crash });
+    });
+  const settings = { storeDir, codings, cpuPercent: 50, maxBundleBytes: 5000 };
+  return { jobs, keeper: createVariantKeeper(settings, { make, clock: systemClock, logger: silentLogger }) };
+}
+
+function done(): VariantReport {
+  const numbers = createVariantNumbers(1);
+  setForm(numbers, 0, 'br', { offset: 4, size: 5, fingerprint: 0xabc });
+  return { type: 'done', numbers, isPartial: false, isFound: false };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('a bundle and its forms stay below the limit together, and a stop ends the work', async () => {
+  const { jobs, keeper: one } = keeper();
+  const live = await bundle('a');
+  one.attend(live);
+  await settled();
+  assert.equal(one.state(), 'making');
+  assert.equal(jobs[0]?.order.maxBytes, 5000 - 600, 'bundle and forms stay below the limit together');
+  jobs[0]?.end(done());
+  await one.stop();
+  assert.equal(one.state(), 'making', 'an outcome after the stop is nobody’s');
+});
+
+test('ready once attached: the form is found, its bytes come from the pack of forms', async () => {
+  const { jobs, keeper: one } = keeper();
+  const live = await bundle('a');
+  one.attend(live);
+  await settled();
+  jobs[0]?.end(done());
+  while (one.state() === 'making') await settled();
+  assert.equal(one.state(), 'ready');
+  const route = live.routes.find('/');
+  assert.ok(route?.kind === 'file');
+  const form = live.codedForm(route, 'br');
+  const tag = `${route.entityTag.slice(0, -1)}-br-0000000000abc"`;
+  assert.deepEqual(form, { offset: 4, size: 5, tag });
+  assert.equal(live.codedForm(route, 'gzip'), undefined);
+  assert.ok(form);
+  assert.equal(String(await live.packOf(form).readRange(form, 0, 5)), 'coded');
+  one.attend(live);
+  await settled();
+  assert.equal(jobs.length, 1, 'what it has is not made again');
+  await live.retire();
+  await assert.rejects(live.packOf(form).readRange(form, 0, 5), /closed/);
+});
+
+test('a swap gives up the former job before the next begins', async () => {
+  const { jobs, keeper: one } = keeper();
+  const [former, next] = [await bundle('a'), await bundle('b')];
+  one.attend(former);
+  await settled();
+  one.attend(next);
+  await settled();
+  await settled();
+  assert.equal(jobs[0]?.signal.aborted, true);
+  assert.equal(jobs[1]?.order.digest, next.digest);
+  jobs[1]?.end(done());
+  while (one.state() === 'making') await settled();
+  assert.equal(one.state(), 'ready');
+  assert.equal(former.variants(), undefined);
+});
+
+test('a thread that fails, crashes or lies leaves the files as they are', async () => {
+  const outcomes: readonly ((job: Job) => void)[] = [
+    ({ end }) => end({ type: 'failed', code: 'StoreFull', message: 'full' }),
+    ({ crash }) => crash(new Error('out of memory')),
+    ({ end }) => end({ type: 'done', numbers: createVariantNumbers(7), isPartial: false, isFound: false }),
+  ];
+  for (const outcome of outcomes) {
+    const { jobs, keeper: one } = keeper();
+    const live = await bundle('a');
+    one.attend(live);
+    await settled();
+    assert.ok(jobs[0]);
+    outcome(jobs[0]);
+    while (one.state() === 'making') await settled();
+    assert.equal(one.state(), 'failed');
+    assert.equal(live.variants(), undefined);
+  }
+});
+
+test('told to make none, it makes none', async () => {
+  const { jobs, keeper: one } = keeper([]);
+  one.attend(await bundle('a'));
+  await settled();
+  assert.equal(jobs.length, 0);
+  assert.equal(one.state(), 'off');
+});

@@ -1,0 +1,331 @@
+// The thread's work without the thread: forms that decode to the very bytes, budgets that hold, a restart that
+// believes what is whole and makes again what is not.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
+import { digestOf } from '../../../../src/bundle/store/digest.ts';
+import { formatIndex } from '../../../../src/bundle/store/index-document.ts';
+import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
+import type { Clock } from '../../../../src/runtime/clock.ts';
+import { readVariantTable, type VariantTable } from '../../../../src/site/content/variant-table.ts';
+import { fingerprintOf } from '../../../../src/site/http/entity-tag.ts';
+import {
+  formatVariants,
+  parseVariants,
+  type VariantDocument,
+} from '../../../../src/site/variants/variant-document.ts';
+import { runVariantMaking, variantPackName } from '../../../../src/site/variants/variant-making.ts';
+import type { VariantOrder, VariantReport } from '../../../../src/site/variants/variant-message.ts';
+import { putBundle } from '../../../support/store-builder.ts';
+import { bundleOf } from '../fixtures.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'variants-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const page = (name: string): string => `<p>${name}</p>`.repeat(400);
+/** Seven random bits a byte: gzip saves less than a tenth of it. */
+const noise = (length: number): string =>
+  Array.from({ length }, (_, at) =>
+    String.fromCharCode((createHash('sha256').update(`${at}`).digest()[0] ?? 0) % 128),
+  ).join('');
+const content: Readonly<Record<string, string>> = {
+  'a.html': page('a'),
+  'copy-of-a.html': page('a'),
+  'b.css': 'p { margin: 0 }\n'.repeat(100),
+  'random.txt': noise(560),
+  'logo.png': page('not really an image'),
+  'tiny.html': 'tiny',
+};
+
+async function storeBundle(): Promise<BundleIndex> {
+  const made = bundleOf(Object.keys(content), (path) => content[path] ?? '');
+  const index = { ...made, digest: digestOf(made.files) };
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'pack'), made.files.map(({ path }) => content[path] ?? '').join(''));
+  await writeFile(join(folder, 'index'), formatIndex({ index, packBytes: index.sizeBytes }));
+  return index;
+}
+
+interface Run {
+  readonly report: VariantReport;
+  readonly restedMs: number;
+}
+
+/** A clock on which every look takes a millisecond, so that work has a length without taking any. */
+async function run(
+  digest: string,
+  order: Partial<VariantOrder> = {},
+  compressors = 'zlib 1 brotli 1',
+): Promise<Run> {
+  const reports: VariantReport[] = [];
+  let now = 0;
+  let restedMs = 0;
+  const clock: Clock = {
+    now: () => now,
+    monotonic: () => {
+      now += 30;
+      return now;
+    },
+    after: async (ms) => {
+      restedMs += ms;
+    },
+    deadline: () => new AbortController().signal,
+  };
+  await runVariantMaking(
+    { folder, digest, codings: ['br', 'gzip'], cpuPercent: 50, maxBytes: 1_000_000, ...order },
+    { clock, compressors, report: (one) => reports.push(one) },
+  );
+  assert.equal(reports.length, 1);
+  const [report] = reports;
+  assert.ok(report);
+  return { report, restedMs };
+}
+
+function tableOf({ report }: Run, index: BundleIndex): VariantTable {
+  assert.ok(report.type === 'done', report.type === 'failed' ? report.code : '');
+  const table = readVariantTable(report.numbers, index.files);
+  assert.ok(table);
+  return table;
+}
+
+async function decoded(table: VariantTable, index: BundleIndex, path: string): Promise<readonly string[]> {
+  const ordinal = index.files.findIndex((file) => file.path === path);
+  const pack = await readFile(join(folder, variantPackName));
+  const body = (coding: 'br' | 'gzip'): Buffer | undefined => {
+    const form = table.find(ordinal, coding);
+    return form && pack.subarray(form.offset, form.offset + form.size);
+  };
+  const [br, gzip] = [body('br'), body('gzip')];
+  return [
+    ...(br === undefined ? [] : [brotliDecompressSync(br).toString()]),
+    ...(gzip === undefined ? [] : [gunzipSync(gzip).toString()]),
+  ];
+}
+
+test('hidden files have no forms, and forms of them that an earlier program left are made anew without them', async (t) => {
+  const store = folder;
+  t.after(() => rm(store, { recursive: true, force: true }));
+  const files = { '.draft.html': page('5ecret'), 'index.html': page('home'), 'serve.js': page('5ecret') };
+  const index = await putBundle(store, files);
+  folder = bundleFolder(store, index.digest);
+  const listOf = async (): Promise<string> => readFile(join(folder, 'variants-index'), 'utf8');
+  const isRight = (table: VariantTable): void => assert.deepEqual(table.counts, { br: 1, gzip: 1 });
+  isRight(tableOf(await run(index.digest), index));
+  isRight(tableOf(await run(index.digest), index));
+
+  // As an earlier program would have left it: a form of the hidden page, true of it, in the list and in its pack.
+  const made = parseVariants(await listOf(), index.digest, index.files.length) ?? assert.fail();
+  const hiddenForm = brotliCompressSync(page('5ecret'));
+  await appendFile(join(folder, variantPackName), hiddenForm);
+  const pack = await readFile(join(folder, variantPackName));
+  const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+  const ordinal = index.files.findIndex(({ path }) => path === '.draft.html');
+  const name = fingerprintOf(sha256(hiddenForm));
+  const form: VariantDocument['forms'][number] = [ordinal, 'br', made.packBytes, hiddenForm.length, name];
+  await writeFile(
+    join(folder, 'variants-index'),
+    formatVariants({
+      ...made,
+      packBytes: pack.length,
+      packSha256: sha256(pack),
+      forms: [form, ...made.forms],
+    }),
+  );
+  isRight(tableOf(await run(index.digest), index));
+  assert.ok(!(await readFile(join(folder, variantPackName))).includes(hiddenForm), 'the form is on the disk');
+});
+
+test('forms decode to the very bytes of their files; what gains nothing has none', async () => {
+  const index = await storeBundle();
+  const table = tableOf(await run(index.digest), index);
+  for (const path of ['a.html', 'copy-of-a.html', 'b.css']) {
+    assert.deepEqual(await decoded(table, index, path), [content[path], content[path]], path);
+  }
+  for (const path of ['logo.png', 'tiny.html']) assert.deepEqual(await decoded(table, index, path), [], path);
+  const random = index.files.findIndex(({ path }) => path === 'random.txt');
+  assert.equal(table.find(random, 'gzip'), undefined);
+  assert.equal(table.counts.gzip, 3);
+  const pack = await readFile(join(folder, variantPackName));
+  const ordinals = ['a.html', 'copy-of-a.html'].map((path) =>
+    index.files.findIndex((one) => one.path === path),
+  );
+  assert.deepEqual(table.find(ordinals[0] ?? -1, 'br'), table.find(ordinals[1] ?? -1, 'br'), 'kept once');
+  assert.ok(pack.length < 1000);
+});
+
+test('a form has a tag of its very bytes, the same in every run and for every file of the same content', async () => {
+  const index = await storeBundle();
+  const pack = async (): Promise<Buffer> => readFile(join(folder, variantPackName));
+  const made = tableOf(await run(index.digest), index);
+  const found = tableOf(await run(index.digest), index);
+  for (const [ordinal, file] of index.files.entries()) {
+    for (const coding of ['br', 'gzip'] as const) {
+      const form = made.find(ordinal, coding);
+      assert.deepEqual(found.find(ordinal, coding), form);
+      if (form === undefined) continue;
+      const body = (await pack()).subarray(form.offset, form.offset + form.size);
+      const fingerprint = createHash('sha256').update(body).digest('hex').slice(0, 13);
+      assert.equal(form.tag, `"${file.sha256.slice(0, 32)}-${coding}-${fingerprint}"`);
+    }
+  }
+});
+
+test('one coding alone', async () => {
+  const index = await storeBundle();
+  assert.deepEqual(tableOf(await run(index.digest, { codings: ['gzip'] }), index).counts, { br: 0, gzip: 3 });
+});
+
+test('forms on disk are believed when whole, and made again when of other codings, torn or changed', async () => {
+  const index = await storeBundle();
+  const isFound = async (order: Partial<VariantOrder> = {}, compressors?: string): Promise<boolean> => {
+    const { report } = await run(index.digest, order, compressors);
+    assert.ok(report.type === 'done');
+    return report.isFound;
+  };
+  assert.equal(await isFound(), false);
+  assert.equal(await isFound(), true);
+  assert.equal(await isFound({ codings: ['gzip'] }), false);
+  assert.equal(await isFound(), false);
+  assert.equal(await isFound({}, 'zlib 1 brotli 2'), false, 'of another build of a compressor');
+  assert.equal(await isFound(), false);
+  await appendFile(join(folder, variantPackName), 'x');
+  assert.equal(await isFound(), false, 'a longer pack');
+  const pack = await readFile(join(folder, variantPackName));
+  pack[10] = (pack[10] ?? 0) ^ 1;
+  await writeFile(join(folder, variantPackName), pack);
+  assert.equal(await isFound(), false, 'a changed byte');
+  const list = await readFile(join(folder, 'variants-index'), 'utf8');
+  await writeFile(join(folder, 'variants-index'), list.slice(0, -5));
+  assert.equal(await isFound(), false, 'a torn list');
+  await rm(join(folder, variantPackName));
+  assert.equal(await isFound(), false, 'a lost pack');
+  assert.equal(await isFound(), true);
+});
+
+test('forms of another text are not believed, however true their list is of itself', async () => {
+  const index = await storeBundle();
+  await run(index.digest);
+  const listPath = join(folder, 'variants-index');
+  const packPath = join(folder, variantPackName);
+  const document = parseVariants(await readFile(listPath, 'utf8'), index.digest, index.files.length);
+  assert.ok(document);
+  const pack = await readFile(packPath);
+  const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+  const forgeries: Readonly<Record<string, (text: Buffer) => Buffer>> = {
+    'other text': (text) => brotliCompressSync(Buffer.from(text.toString().replaceAll('p', 'q'))),
+    'text that goes on': (text) => brotliCompressSync(Buffer.concat([text, text])),
+    'no form at all': (text) => text.subarray(0, 40),
+  };
+  for (const [what, forge] of Object.entries(forgeries)) {
+    const bodies: Buffer[] = [];
+    let end = 0;
+    const forms = document.forms.map(([ordinal, coding, offset, size]) => {
+      const body = pack.subarray(offset, offset + size);
+      const own = coding === 'br' ? forge(brotliDecompressSync(body)) : body;
+      bodies.push(own);
+      end += own.length;
+      const form: (typeof document.forms)[number] = [
+        ordinal,
+        coding,
+        end - own.length,
+        own.length,
+        fingerprintOf(sha256(own)),
+      ];
+      return form;
+    });
+    const forged = Buffer.concat(bodies);
+    await writeFile(packPath, forged);
+    await writeFile(
+      listPath,
+      formatVariants({ ...document, forms, packBytes: forged.length, packSha256: sha256(forged) }),
+    );
+    const again = await run(index.digest);
+    assert.ok(again.report.type === 'done');
+    assert.equal(again.report.isFound, false, what);
+    assert.deepEqual(await decoded(tableOf(again, index), index, 'a.html'), [
+      content['a.html'],
+      content['a.html'],
+    ]);
+  }
+});
+
+test('a form under a fingerprint that is not its own is not believed', async () => {
+  const index = await storeBundle();
+  await run(index.digest);
+  const listPath = join(folder, 'variants-index');
+  const document = parseVariants(await readFile(listPath, 'utf8'), index.digest, index.files.length);
+  assert.ok(document);
+  const forms = document.forms.map(([ordinal, coding, offset, size, fingerprint]) => {
+    const form: (typeof document.forms)[number] = [ordinal, coding, offset, size, fingerprint + 1];
+    return form;
+  });
+  await writeFile(listPath, formatVariants({ ...document, forms }));
+  const { report } = await run(index.digest);
+  assert.ok(report.type === 'done');
+  assert.equal(report.isFound, false);
+});
+
+test('coding rests as long as its share of the core demands', async () => {
+  const index = await storeBundle();
+  const half = await run(index.digest, { cpuPercent: 50 });
+  await rm(join(folder, 'variants-index'));
+  const tenth = await run(index.digest, { cpuPercent: 10 });
+  assert.ok(half.restedMs > 0);
+  assert.equal(tenth.restedMs, half.restedMs * 9);
+});
+
+test('the room on disk is a limit: what does not fit is left out and said', async () => {
+  const index = await storeBundle();
+  const { size: beside } = await stat(join(folder, 'index'));
+  const { report } = await run(index.digest, { maxBytes: beside + 60 });
+  assert.ok(report.type === 'done' && report.isPartial);
+  const { size } = await stat(join(folder, variantPackName));
+  assert.ok(size <= 60, `${size}`);
+  assert.ok((readVariantTable(report.numbers, index.files)?.sizeBytes ?? 0) > 0);
+});
+
+test('a damaged bundle gets no forms, and nothing of them stays', async () => {
+  const index = await storeBundle();
+  const pack = await readFile(join(folder, 'pack'));
+  pack[3] = (pack[3] ?? 0) ^ 1;
+  await writeFile(join(folder, 'pack'), pack);
+  const { report } = await run(index.digest);
+  assert.ok(report.type === 'failed');
+  assert.equal(report.code, 'BundleDamaged');
+  assert.deepEqual((await readdir(folder)).toSorted(), ['index', 'pack']);
+});
+
+test('replaced entries in the pack and the index take of the room for forms, so that no bundle outgrows its limit', async () => {
+  const index = await storeBundle();
+  await appendFile(join(folder, 'pack'), Buffer.alloc(5000));
+  const text = formatIndex({ index, packBytes: index.sizeBytes + 5000 });
+  await writeFile(join(folder, 'index'), text);
+  const formBytes = async (maxBytes: number): Promise<number> => {
+    tableOf(await run(index.digest, { maxBytes }), index);
+    return (await stat(join(folder, variantPackName))).size;
+  };
+  const wanted = await formBytes(1_000_000);
+  const overhead = 5000 + Buffer.byteLength(text);
+  assert.equal(await formBytes(overhead + wanted), wanted);
+  assert.ok((await formBytes(overhead + wanted - 1)) < wanted);
+  assert.equal(await formBytes(overhead), 0);
+});
+
+test('a bundle that is gone, or is another, is said and nothing is made', async () => {
+  await storeBundle();
+  const { report } = await run('0'.repeat(64));
+  assert.ok(report.type === 'failed');
+  assert.equal(report.code, 'BundleGone');
+  await rm(folder, { recursive: true });
+  const gone = await run('0'.repeat(64));
+  assert.ok(gone.report.type === 'failed');
+});

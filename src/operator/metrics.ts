@@ -6,11 +6,11 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { PassOutcome } from '../loop/edge.ts';
 import type { ObjectKey } from '../loop/ports.ts';
 import { version } from '../runtime/version.ts';
-import type { PassResult } from './controller.ts';
-import { type EventLoss, eventLosses } from './event-recorder.ts';
-import { type ResourceReport, registerReports } from './report-metrics.ts';
-import { registerWatches, type WatchFigures } from './watch-metrics.ts';
-import type { QueueFigures, QueueObserver } from './work-queue.ts';
+import type { PassResult } from './controller/controller.ts';
+import { type EventLoss, eventLosses } from './controller/event-recorder.ts';
+import { type ResourceReport, registerReports } from './controller/report-metrics.ts';
+import { registerWatches, type WatchFigures } from './metrics/watch-metrics.ts';
+import type { QueueFigures, QueueObserver } from './queue/work-queue.ts';
 
 export interface MetricsSources {
   readonly workers: number;

@@ -11,22 +11,22 @@ import { adminApp } from '../runtime/admin-port.ts';
 import { listenHttp } from '../runtime/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
-import { isPresent } from './absence.ts';
-import { laneOfHost } from './api-host.ts';
-import { watchSkew } from './clock-skew.ts';
-import { type ElectionTimes, runElection } from './election.ts';
-import { createFeed } from './feed.ts';
+import { watchSkew } from './controller/clock-skew.ts';
+import { type OutsideFacts, openOutside } from './controller/outside.ts';
+import { createReports } from './controller/reports.ts';
+import { type ElectionTimes, runElection } from './election/election.ts';
+import { selectorOf } from './election/instance.ts';
 import { type OperatorValues, passTimeoutOf } from './flags.ts';
 import { livenessOf, readinessOf } from './health.ts';
-import { selectorOf } from './instance.ts';
-import { linkLifeLeft } from './known-resource.ts';
 import { passesAtOnce, runLeader, totalWorkers } from './leader.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
-import { type OutsideFacts, openOutside } from './outside.ts';
-import { createReports } from './reports.ts';
-import { createRivalPace } from './rival-pace.ts';
-import { createWatches, logLeftOut } from './watches.ts';
-import { WorkQueue } from './work-queue.ts';
+import { laneOfHost } from './queue/api-host.ts';
+import { createRivalPace } from './queue/rival-pace.ts';
+import { WorkQueue } from './queue/work-queue.ts';
+import { isPresent } from './watch/absence.ts';
+import { createFeed } from './watch/feed.ts';
+import { linkLifeLeft } from './watch/known-resource.ts';
+import { createWatches, logLeftOut } from './watch/watches.ts';
 
 /** What only the composition root can know. */
 export interface OperatorFacts extends OutsideFacts {

@@ -11,8 +11,8 @@ import { after, before, suite, test } from 'node:test';
 import { z } from 'zod';
 import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { defaultLimits } from '../../src/bundle/limits.ts';
+import { type Outside, openOutside } from '../../src/operator/controller/outside.ts';
 import { operatorProgram } from '../../src/operator/flags.ts';
-import { type Outside, openOutside } from '../../src/operator/outside.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { readInvocation } from '../../src/runtime/flags.ts';
 import { silentLogger } from '../../src/runtime/logger.ts';
@@ -141,7 +141,7 @@ suite('the operator and a server, asked about the same archive', () => {
 
 test('both have their archives read by the same module in the same worker, and by nothing else', async () => {
   const read = (path: string): Promise<string> => readFile(join(sources, path), 'utf8');
-  for (const path of ['operator/outside.ts', 'site/bundle-server.ts']) {
+  for (const path of ['operator/controller/outside.ts', 'site/bundle-server.ts']) {
     assert.match(
       await read(path),
       /import \{ prepareInWorker \} from '\.\.\/bundle\/preparation\.ts';/,

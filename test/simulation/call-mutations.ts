@@ -97,7 +97,7 @@ export const callMutations: readonly Row[] = [
   [
     'what reads as gone once is never looked at again',
     '14',
-    'operator/absence.ts',
+    'operator/watch/absence.ts',
     'wakeAfterMs ?? (isKnown ? doubtMs : undefined)',
     'wakeAfterMs',
     'unknownOnce',

@@ -5,7 +5,7 @@ import type { OperatorSettings, PassEdge, PassOutcome } from '../../src/loop/edg
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
 import { runPass } from '../../src/loop/pass.ts';
 import type { EventNote, ObjectKey, StaticExportObject, TargetPlanner } from '../../src/loop/ports.ts';
-import { nextLookMs } from '../../src/operator/absence.ts';
+import { nextLookMs } from '../../src/operator/watch/absence.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
 import type { Status } from '../../src/staticexport/status-schema.ts';
 import { planValuesEdit } from '../../src/targets/values.ts';

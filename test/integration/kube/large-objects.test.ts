@@ -11,7 +11,7 @@ import { createList } from '../../../src/kube/resource-list.ts';
 import { staticExports } from '../../../src/kube/resource-path.ts';
 import type { StoredResource } from '../../../src/kube/stored-object.ts';
 import { createTransport, type Transport } from '../../../src/kube/transport.ts';
-import { knownOf } from '../../../src/operator/known-resource.ts';
+import { knownOf } from '../../../src/operator/watch/known-resource.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import { startControlPlane, type TestCluster } from '../../support/cluster.ts';

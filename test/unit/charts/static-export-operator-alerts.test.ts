@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { createReports } from '../../../src/operator/controller/reports.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
-import { createReports } from '../../../src/operator/reports.ts';
 import {
   conditionTypes,
   exportedReasons,

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StoredResource } from '../../../src/kube/stored-object.ts';
 import type { Observed, PassOutcome } from '../../../src/loop/edge.ts';
-import type { FailedPass } from '../../../src/operator/controller.ts';
-import { knownOf } from '../../../src/operator/known-resource.ts';
+import type { FailedPass } from '../../../src/operator/controller/controller.ts';
+import { createReports } from '../../../src/operator/controller/reports.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
-import { createReports } from '../../../src/operator/reports.ts';
+import { knownOf } from '../../../src/operator/watch/known-resource.ts';
 
 const observed: Observed = {
   isReady: true,

@@ -1,0 +1,162 @@
+// Events for people: the loop's `Events` port. Repeats are counted into one event and written at most every few
+// minutes, an object that will not stop is cut off, and what cannot be written is counted, logged and forgotten.
+// Invariant: never throws, never waits, never grows without bound.
+
+import type { EventStore } from '../../kube/event-store.ts';
+import type { EventNote, Events, StaticExportObject } from '../../loop/ports.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Random } from '../../runtime/random.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+
+export interface RecorderOptions {
+  readonly store: EventStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Ends what is being sent. */
+  readonly signal: AbortSignal;
+  /** Told of every event that is not written. */
+  readonly dropped: (why: EventLoss) => void;
+}
+
+/** Too much of one object, too many on their way, or refused by the API server. */
+export const eventLosses = ['flood', 'crowd', 'refused'] as const;
+export type EventLoss = (typeof eventLosses)[number];
+
+interface Series {
+  readonly namespace: string;
+  /** Set once the server has taken the event. */
+  name: string | undefined;
+  count: number;
+  writtenAt: number;
+}
+
+/** What happened, once more perhaps. */
+interface Occurrence {
+  /** The same for each time. */
+  readonly id: string;
+  readonly object: StaticExportObject;
+  readonly note: EventNote;
+}
+
+interface Bucket {
+  tokens: number;
+  filledAt: number;
+}
+
+const maxRemembered = 4096;
+const maxUnderWay = 100;
+/** A repeat is only counted until this has passed since the last write. */
+const repeatEveryMs = 5 * 60_000;
+/** As client-go's spam filter: 25 at once, then one in five minutes, per object. */
+const burst = 25;
+const refillMs = 5 * 60_000;
+
+export interface EventRecorder extends Events {
+  /** Resolves when all that was recorded is sent or given up. */
+  settled(): Promise<void>;
+}
+
+export function createEventRecorder(options: RecorderOptions): EventRecorder {
+  const { store, clock, random, logger, signal, dropped } = options;
+  const series = new Map<string, Series>();
+  const buckets = new Map<string, Bucket>();
+  let sending: Promise<void> = Promise.resolve();
+  let underWay = 0;
+
+  /** One after the other: a repeat must find the name that its first got. False: there are too many already. */
+  const send = (work: () => Promise<void>): boolean => {
+    if (underWay >= maxUnderWay) return false;
+    underWay += 1;
+    sending = sending.then(work).finally(() => {
+      underWay -= 1;
+    });
+    return true;
+  };
+
+  const write = async (one: Series, { id, object, note }: Occurrence): Promise<void> => {
+    const suffix = Buffer.from(random.bytes(8)).toString('hex');
+    const event = { ...note, regarding: object.metadata, at: clock.now(), suffix };
+    try {
+      one.name = await store.create(event, signal);
+    } catch (error) {
+      series.delete(id);
+      dropped('refused');
+      const { namespace, name } = object.metadata;
+      const about = { object: `${namespace}/${name}`, reason: note.reason };
+      logger.warn({ error, ...about }, 'an event could not be written');
+    }
+  };
+
+  const create = (one: Series, occurrence: Occurrence): void => {
+    if (send(() => write(one, occurrence))) return;
+    // Or its repeats would be counted into an event that does not exist.
+    series.delete(occurrence.id);
+    dropped('crowd');
+  };
+
+  const count = (one: Series, occurrence: Occurrence): void => {
+    send(async () => {
+      const { namespace, name } = one;
+      if (name === undefined) return;
+      try {
+        await store.count({ namespace, name, count: one.count, at: clock.now() }, signal);
+      } catch (error) {
+        if (error instanceof ClusterError && error.code === 'NotFound') {
+          // The server forgets events after an hour, and what happens nightly is to be seen each morning.
+          one.count = 1;
+          await write(one, occurrence);
+          return;
+        }
+        series.delete(occurrence.id);
+        logger.warn({ error, event: `${namespace}/${name}` }, 'an event could not be counted up');
+      }
+    });
+  };
+
+  const spend = (uid: string): boolean => {
+    const now = clock.monotonic();
+    const bucket = buckets.get(uid) ?? { tokens: burst, filledAt: now };
+    const refill = Math.floor((now - bucket.filledAt) / refillMs);
+    bucket.tokens = Math.min(burst, bucket.tokens + refill);
+    bucket.filledAt += refill * refillMs;
+    remember(buckets, uid, bucket);
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  };
+
+  return {
+    record: (object, note) => {
+      const { uid, namespace } = object.metadata;
+      const id = JSON.stringify([uid, note.type, note.reason, note.message]);
+      const now = clock.monotonic();
+      const known = series.get(id);
+      if (known === undefined) {
+        if (!spend(uid)) {
+          dropped('flood');
+          return;
+        }
+        const first: Series = { namespace, name: undefined, count: 1, writtenAt: now };
+        remember(series, id, first);
+        create(first, { id, object, note });
+        return;
+      }
+      known.count += 1;
+      remember(series, id, known);
+      if (now - known.writtenAt < repeatEveryMs) return;
+      known.writtenAt = now;
+      count(known, { id, object, note });
+    },
+    settled: () => sending,
+  };
+}
+
+/** Least recently used goes first. */
+function remember<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > maxRemembered && oldest !== undefined) map.delete(oldest);
+}

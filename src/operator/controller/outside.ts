@@ -1,0 +1,129 @@
+// The two ports of the loop that lead out of the cluster, made from the flags: the export API and the bundles
+// behind its links. One set of connections each, proxies and extra authorities included.
+// Refuses: reading `file:` links, which are somebody else's text here.
+
+import { BundleError } from '../../bundle/bundle-error.ts';
+import type { ProxySettings } from '../../bundle/fetch/link-agent.ts';
+import { probeLink } from '../../bundle/fetch/probe.ts';
+import { keepRenewed, RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
+import { type BundleLimits, defaultLimits } from '../../bundle/limits.ts';
+import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
+import { createExportApiClient } from '../../export-api/client.ts';
+import { InspectionPlaces } from '../../loop/inspection-places.ts';
+import type { Bundles, ExportApiSource, TargetPlanner } from '../../loop/ports.ts';
+import { openAuthorities } from '../../runtime/authorities.ts';
+import { sizeText } from '../../runtime/flag-kinds.ts';
+import type { ProgramEdge } from '../../runtime/program.ts';
+import { userAgent } from '../../runtime/version.ts';
+import type { OperatorValues } from '../flags.ts';
+import { createValuesPlanner } from './values-planner.ts';
+
+export interface OutsideFacts {
+  /** Program of the worker thread that reads archives. */
+  readonly workerUrl: URL;
+  /** Program of the worker thread that reads targets' documents. */
+  readonly valuesWorkerUrl: URL;
+  readonly proxy: ProxySettings;
+}
+
+/** How much there may be of it at the same time. */
+export interface OutsideBounds {
+  /** Passes, each with one call at most under way. */
+  readonly callsAtOnce: number;
+}
+
+export interface Outside {
+  readonly exportApi: ExportApiSource;
+  readonly bundles: Bundles;
+  readonly planner: TargetPlanner;
+  /** Where archives may be read. */
+  readonly inspections: InspectionPlaces;
+  close(): Promise<void>;
+}
+
+/** @throws {PublishableError} `ExtraCaUnreadable`, `ExtraCaInvalid` */
+export async function openOutside(
+  values: OperatorValues,
+  { clock, random, logger }: ProgramEdge,
+  { workerUrl, valuesWorkerUrl, proxy, callsAtOnce }: OutsideFacts & OutsideBounds,
+): Promise<Outside> {
+  const authorities = await openAuthorities(values.extraCaFile, (error) => {
+    logger.warn({ error }, 'trusting the authorities that were read before');
+  });
+  const { allowPrivateLinks, requestTimeout } = values;
+  // Waiting for a connection is part of a call's time: who never left would be told to have had no answer.
+  const agent = { proxy, idleTimeoutMs: requestTimeout, connections: callsAtOnce };
+  const extraCaPem = await authorities.current();
+  // The API's address is chosen by the operator's owner, and may well be inside the cluster.
+  const apiAgent = new RenewedAgent({ ...agent, allowPrivateLinks: true }, extraCaPem);
+  const linkAgent = new RenewedAgent({ ...agent, allowPrivateLinks }, extraCaPem);
+  const closing = new AbortController();
+  const renewing = keepRenewed([apiAgent, linkAgent], authorities, clock, closing.signal);
+  const planner = createValuesPlanner(valuesWorkerUrl, clock);
+  const limits = {
+    ...defaultLimits,
+    maxArchiveBytes: values.maxArchiveSize,
+    maxTotalBytes: values.maxBundleSize,
+  };
+  return {
+    exportApi: {
+      connect: (baseUrl, key) =>
+        createExportApiClient({
+          baseUrl,
+          key,
+          clock,
+          timeoutMs: requestTimeout,
+          userAgent,
+          dispatcher: apiAgent,
+        }),
+    },
+    bundles: {
+      inspect: async (link, signal, maxBytes = Number.POSITIVE_INFINITY) => {
+        const held = {
+          ...limits,
+          maxArchiveBytes: Math.min(limits.maxArchiveBytes, maxBytes),
+          maxTotalBytes: Math.min(limits.maxTotalBytes, maxBytes),
+        };
+        const request = { link, storeDir: undefined, expectedDigest: undefined, limits: held };
+        const extraCaPem = await authorities.current();
+        const index = await prepareInWorker(
+          workerUrl,
+          { ...request, allowPrivateLinks, extraCaPem, userAgent },
+          { signal, clock, random },
+        ).catch((error: unknown) => {
+          throw withLimit(error, held);
+        });
+        return { digest: index.digest, pages: index.pages, sizeBytes: index.sizeBytes };
+      },
+      probe: (link, signal) => {
+        const options = {
+          allowPrivateLinks,
+          dispatcher: linkAgent,
+          clock,
+          timeoutMs: requestTimeout,
+          userAgent,
+        };
+        return probeLink(link, options, signal);
+      },
+    },
+    planner,
+    inspections: new InspectionPlaces(values.inspectConcurrency),
+    close: async () => {
+      closing.abort();
+      await Promise.all([renewing, apiAgent.end(), linkAgent.end(), planner.close()]);
+    },
+  };
+}
+
+/** Whoever reads that something is too large wants to know what would not have been. */
+function withLimit(error: unknown, { maxArchiveBytes, maxTotalBytes }: BundleLimits): unknown {
+  if (!(error instanceof BundleError)) return error;
+  const { kind, code, message } = error;
+  const bytes = new Map([
+    ['ArchiveTooLarge', maxArchiveBytes],
+    ['ContentTooLarge', maxTotalBytes],
+  ]).get(code);
+  if (bytes === undefined) return error;
+  const words = `${message} (${sizeText(bytes)}: promotion.maxBundleSize, or the operator's own limit)`;
+  return new BundleError(kind, code, words, { cause: error });
+}

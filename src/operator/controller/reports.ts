@@ -1,0 +1,96 @@
+// What the last pass over each resource saw, kept for the metrics until the resource is gone; and how many passes
+// in a row did not come to their end. Invariant: what passes no longer see is judged by the clock, not by memory.
+// Pages, the last export's times and failures are read from the resource's own status as last watched.
+
+import type { Observed, PassOutcome } from '../../loop/edge.ts';
+import type { ObjectKey } from '../../loop/ports.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { isPresent } from '../watch/absence.ts';
+import type { KnownResource } from '../watch/known-resource.ts';
+import type { Watches } from '../watch/watches.ts';
+import type { FailedPass } from './controller.ts';
+import type { ResourceReport } from './report-metrics.ts';
+
+export interface Reports {
+  /** A failed pass leaves what the one before it saw, unless it saw something itself. */
+  put(key: ObjectKey, outcome: PassOutcome | undefined, failed?: FailedPass): void;
+  list(): readonly ResourceReport[];
+}
+
+/** Nothing is seen of a resource but that it is not ready. */
+const unseen: Observed = {
+  isReady: false,
+  isSuspended: false,
+  exportState: 'unknown',
+  linkState: 'unknown',
+  wantState: 'unknown',
+  action: 'none',
+  linkExpiresAt: undefined,
+  linkIssuedAt: undefined,
+  nextRefreshAt: undefined,
+  nextExportAt: undefined,
+  actionFailure: undefined,
+  failure: undefined,
+  blockedBy: undefined,
+};
+
+interface Seen {
+  readonly key: ObjectKey;
+  readonly observed: Observed;
+  readonly lifeLeftMs: number | undefined;
+  readonly failedPasses: number;
+  readonly contestedBy: string | undefined;
+}
+
+export function createReports(watches: Pick<Watches, 'get'>, clock: Pick<Clock, 'now'>): Reports {
+  const last = new Map<string, Seen>();
+  return {
+    put: (key, outcome, failed) => {
+      const id = `${key.namespace}/${key.name}`;
+      const before = last.get(id);
+      const observed = seenBy(outcome, failed, before);
+      if (observed === undefined) return;
+      const isGone = outcome !== undefined && outcome.wakeAfterMs === undefined;
+      // One read that did not find it says nothing while the watches know it: what was seen last is shown on.
+      if (isGone && isPresent(watches.get(id))) return;
+      if (isGone) last.delete(id);
+      else
+        last.set(id, {
+          key,
+          observed,
+          lifeLeftMs: lifeLeft(before, observed),
+          failedPasses: failed?.inARow ?? 0,
+          contestedBy: outcome === undefined ? before?.contestedBy : outcome.contestedBy,
+        });
+    },
+    list: () => [...last].flatMap(([id, seen]) => reportOf(seen, watches.get(id), clock.now())),
+  };
+}
+
+function seenBy(
+  outcome: PassOutcome | undefined,
+  failed: FailedPass | undefined,
+  before: Seen | undefined,
+): Observed | undefined {
+  // A resource whose spec cannot be read says no more than that.
+  if (outcome !== undefined) return outcome.observed ?? { ...unseen, failure: 'InvalidSpec' };
+  if (failed === undefined) return undefined;
+  return { ...(failed.observed ?? before?.observed ?? unseen), failure: failed.code };
+}
+
+function reportOf(seen: Seen, known: KnownResource | undefined, now: number): readonly ResourceReport[] {
+  // Only a pass is told that the resource is gone, and while the API server cannot be read none ends well.
+  if (known === undefined) return [];
+  const { observed } = seen;
+  const isReady = observed.isReady && (observed.linkExpiresAt ?? Number.POSITIVE_INFINITY) > now;
+  const judged = isReady === observed.isReady ? observed : { ...observed, isReady };
+  return [{ ...seen, observed: judged, ...known.facts }];
+}
+
+/** What the link before had left when this one was issued; kept until the next refresh. */
+function lifeLeft(before: Seen | undefined, { linkIssuedAt }: Observed): number | undefined {
+  if (before === undefined || linkIssuedAt === undefined) return before?.lifeLeftMs;
+  const { linkIssuedAt: earlier, linkExpiresAt } = before.observed;
+  const isRefreshed = earlier !== undefined && linkExpiresAt !== undefined && linkIssuedAt > earlier;
+  return isRefreshed ? linkExpiresAt - linkIssuedAt : before.lifeLeftMs;
+}

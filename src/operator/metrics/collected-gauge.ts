@@ -1,0 +1,71 @@
+// A gauge whose values are read when it is asked for and kept by nobody: of ten thousand resources, what a scrape
+// leaves behind would be larger than all else that is known of them, and made at once they would hold up the passes.
+// What is gone leaves no line.
+
+import { Gauge, type Registry } from 'prom-client';
+import type { PiecewiseMetric } from '../../runtime/metric-text.ts';
+
+export interface GaugeLine {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface CollectedGaugeOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+  readonly registry: Registry;
+  /** Every line, at every scrape. Labels that occur twice would make the scrape invalid. */
+  readonly read: () => Iterable<GaugeLine>;
+}
+
+/** Some milliseconds of work. */
+const linesAtOnce = 500;
+
+export class CollectedGauge extends Gauge implements PiecewiseMetric {
+  readonly #header: string;
+  readonly #name: string;
+  readonly #read: () => Iterable<GaugeLine>;
+
+  constructor({ name, help, labelNames, registry, read }: CollectedGaugeOptions) {
+    super({ name, help, labelNames, registers: [registry] });
+    this.#name = name;
+    this.#header = `# HELP ${name} ${escaped(help)}\n# TYPE ${name} gauge\n`;
+    this.#read = read;
+  }
+
+  override async get(): ReturnType<Gauge['get']> {
+    const described = await super.get();
+    return { ...described, values: [...this.#read()] };
+  }
+
+  *pieces(): Generator<string> {
+    yield this.#header;
+    let lines: string[] = [];
+    for (const line of this.#read()) {
+      lines.push(this.#textOf(line));
+      if (lines.length < linesAtOnce) continue;
+      yield lines.join('');
+      lines = [];
+    }
+    if (lines.length > 0) yield lines.join('');
+  }
+
+  #textOf({ labels, value }: GaugeLine): string {
+    const shown = Object.entries(labels).map(
+      ([name, text]) => `${name}="${escaped(text).replaceAll('"', '\\"')}"`,
+    );
+    return `${this.#name}${shown.length === 0 ? '' : `{${shown.join(',')}}`} ${numberText(value)}\n`;
+  }
+}
+
+/** As the text format has it (Prometheus, exposition formats, 0.0.4). */
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}
+
+function numberText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (Number.isFinite(value)) return String(value);
+  return value > 0 ? '+Inf' : '-Inf';
+}

@@ -1,0 +1,137 @@
+// What the operator remembers of a resource between its passes: when it changed, whose API it speaks to, and what
+// its status says for the metrics. Everything else is read anew by each pass. Ten thousand of them are kept, so
+// annotations are kept as their digest and words that recur are kept once. Pure but for those words.
+
+import { createHash } from 'node:crypto';
+import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from '../../kube/json.ts';
+import type { StoredMeta, StoredResource } from '../../kube/stored-object.ts';
+import { apiHostOf } from '../queue/api-host.ts';
+
+export interface StatusFacts {
+  readonly pages: number | undefined;
+  /** Epoch ms. */
+  readonly confirmedAt: number | undefined;
+  /** Epoch ms, of the published link. */
+  readonly linkExpiresAt: number | undefined;
+  /** Of the last job that is over. */
+  readonly exportTookMs: number | undefined;
+  /** Failures in a row, by what they hold up (`export`, `poll`, `link`); 1 for a refused `key`. */
+  readonly failures: readonly {
+    readonly lane: string;
+    readonly reason: string;
+    readonly count: number;
+  }[];
+  /** Reasons are few and documented. */
+  readonly conditions: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+  }[];
+}
+
+export interface KnownResource {
+  readonly metadata: StoredMeta;
+  readonly apiHost: string;
+  /** Who wrote its status: the lease of an operator. `undefined`: an older version, or nobody. */
+  readonly installation: string | undefined;
+  readonly facts: StatusFacts;
+}
+
+export function knownOf({ metadata, spec, status }: StoredResource): KnownResource {
+  const installation = isRecord(status) ? textAt(status, 'installation') : undefined;
+  return {
+    metadata: leanMeta(metadata),
+    apiHost: once(apiHostOf(spec)),
+    installation: installation === undefined ? undefined : once(installation),
+    facts: factsOf(status),
+  };
+}
+
+/** @param found a status as stored, of any shape */
+export function factsOf(found: unknown): StatusFacts {
+  const status: JsonRecord = isRecord(found) ? found : {};
+  const active = recordAt(status, 'active');
+  const job = recordAt(status, 'job');
+  const [startedAt, finishedAt] = [instantAt(job, 'startedAt'), instantAt(job, 'finishedAt')];
+  const failures = recordAt(status, 'failures');
+  const refused = textAt(recordAt(status, 'refusedKey'), 'reason');
+  const refusal = refused === undefined ? [] : [{ lane: 'key', reason: once(refused), count: 1 }];
+  return {
+    pages: numberAt(active, 'pages'),
+    confirmedAt: instantAt(active, 'checkedAt') ?? instantAt(active, 'exportedAt'),
+    linkExpiresAt: instantAt(active, 'linkExpiresAt'),
+    exportTookMs: startedAt === undefined || finishedAt === undefined ? undefined : finishedAt - startedAt,
+    failures: kept([
+      ...['export', 'poll', 'link'].flatMap((lane) => failureOf(lane, recordAt(failures, lane))),
+      ...refusal,
+    ]),
+    conditions: kept(readConditions(status)),
+  };
+}
+
+/** Milliseconds that the published link has, below zero once it is dead. @param now epoch ms */
+export function linkLifeLeft(known: KnownResource | undefined, now: number): number | undefined {
+  const expiresAt = known?.facts.linkExpiresAt;
+  return expiresAt === undefined ? undefined : expiresAt - now;
+}
+
+/** Only identity, and what tells whether somebody has to look at it. */
+function leanMeta(metadata: StoredMeta): StoredMeta {
+  const { generation, deletionTimestamp } = metadata;
+  return {
+    namespace: once(metadata.namespace),
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    ...(generation !== undefined && { generation }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    annotations: digestOf(metadata.annotations),
+    labels: nothing,
+    ownerReferences: none,
+  };
+}
+
+const nothing: Readonly<Record<string, string>> = {};
+const none: readonly never[] = [];
+
+/** Asked only whether it changed; an annotation may be of 256 KiB. */
+function digestOf(annotations: StoredMeta['annotations']): StoredMeta['annotations'] {
+  const entries = Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (entries.length === 0) return nothing;
+  return { digest: createHash('sha256').update(JSON.stringify(entries)).digest('base64') };
+}
+
+function kept<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? none : list;
+}
+
+function failureOf(lane: string, failure: JsonRecord): StatusFacts['failures'] {
+  const count = numberAt(failure, 'count') ?? 0;
+  return count > 0 ? [{ lane, reason: once(textAt(failure, 'reason') ?? 'Unknown'), count }] : [];
+}
+
+function readConditions(status: JsonRecord): StatusFacts['conditions'] {
+  const found = status['conditions'];
+  return (Array.isArray(found) ? found.filter(isRecord) : []).flatMap((condition) => {
+    const [type, state] = [textAt(condition, 'type'), textAt(condition, 'status')];
+    if (type === undefined || state === undefined) return [];
+    return [{ type: once(type), status: once(state), reason: once(textAt(condition, 'reason') ?? '') }];
+  });
+}
+
+function instantAt(record: JsonRecord, name: string): number | undefined {
+  const instant = Date.parse(textAt(record, name) ?? '');
+  return Number.isNaN(instant) ? undefined : instant;
+}
+
+const words = new Map<string, string>();
+/** Others may write conditions too, with what reasons they like. */
+const maxWords = 2_000;
+
+/** The same text as before where there was one: parsing JSON makes a new one each time. */
+function once(text: string): string {
+  const known = words.get(text);
+  if (known !== undefined) return known;
+  if (words.size < maxWords) words.set(text, text);
+  return text;
+}

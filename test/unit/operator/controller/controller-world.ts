@@ -1,0 +1,93 @@
+// A controller over virtual time whose pass the test writes, with all that it tells: results, log, failed passes.
+
+import type { Observed, PassOutcome } from '../../../../src/loop/edge.ts';
+import {
+  type ControllerOptions,
+  type FailedPass,
+  type PassResult,
+  runController,
+} from '../../../../src/operator/controller/controller.ts';
+import { WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
+import type { Logger } from '../../../../src/runtime/logger.ts';
+import { steppedClock } from '../../../support/stepped-clock.ts';
+
+interface Line {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly fields: object;
+  readonly message: string;
+}
+
+export function start(pass: ControllerOptions['pass'], more: Partial<ControllerOptions> = {}) {
+  const clock = steppedClock();
+  const queue = new WorkQueue(clock);
+  const results: PassResult[] = [];
+  const told: (FailedPass | undefined)[] = [];
+  const lines: Line[] = [];
+  const note =
+    (level: Line['level']) =>
+    (fields: object, message: string): void => {
+      lines.push({ level, fields, message });
+    };
+  const logger: Logger = {
+    debug: note('debug'),
+    info: note('info'),
+    warn: note('warn'),
+    error: note('error'),
+    child: () => logger,
+  };
+  const work = new AbortController();
+  const running = runController(
+    {
+      queue,
+      pass,
+      workers: 2,
+      passTimeoutMs: 60_000,
+      fullLookMs: 3_600_000,
+      isKnown: () => false,
+      lifeLeftMs: () => undefined,
+      clock,
+      random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
+      logger,
+      observe: (_key, result, _tookMs, _outcome, failed) => {
+        results.push(result);
+        told.push(failed);
+      },
+      ...more,
+    },
+    work.signal,
+  );
+  return {
+    clock,
+    queue,
+    results,
+    /** The failure of each pass, or `undefined` of one that had none. */
+    told,
+    lines,
+    warnings: () => lines.filter(({ level }) => level === 'warn'),
+    work,
+    running,
+  };
+}
+
+export const outcome = (wakeAfterMs: number | undefined): PassOutcome => ({
+  wakeAfterMs,
+  because: 'x',
+  observed: undefined,
+});
+
+/** Of a resource for which nothing was to be done. */
+export const observed: Observed = {
+  isReady: true,
+  isSuspended: false,
+  exportState: 'x',
+  linkState: 'x',
+  wantState: 'x',
+  action: 'none',
+  linkExpiresAt: undefined,
+  linkIssuedAt: undefined,
+  nextRefreshAt: undefined,
+  nextExportAt: undefined,
+  failure: undefined,
+  actionFailure: undefined,
+  blockedBy: undefined,
+};

@@ -1,0 +1,124 @@
+// When passes are run: workers, wake-ups, deadlines, the hourly look, the end. Retries, the pace of what never rests, and
+// what is told have files of their own.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settle } from '../../../support/stepped-clock.ts';
+import { outcome, start } from './controller-world.ts';
+
+test('the next look is when the pass said', async () => {
+  let passes = 0;
+  const { clock, queue } = start(async () => {
+    passes += 1;
+    return outcome(10_000);
+  });
+  queue.add('ns/a');
+  await clock.pass(9_999);
+  assert.equal(passes, 1);
+  await clock.pass(1);
+  assert.equal(passes, 2);
+});
+
+test('every resource is looked at once an hour, whatever its pass said', async () => {
+  let passes = 0;
+  const { clock, queue } = start(async () => {
+    passes += 1;
+    return outcome(90 * 86_400_000);
+  });
+  queue.add('ns/a');
+  await clock.pass(3_600_000);
+  assert.equal(passes, 2);
+});
+
+test('no chance brings a look forward that a pass has spread already', async () => {
+  let passes = 0;
+  const { clock, queue } = start(
+    async () => {
+      passes += 1;
+      return outcome(59 * 60_000);
+    },
+    { random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0 } },
+  );
+  queue.add('ns/a');
+  await clock.pass(59 * 60_000 - 1);
+  assert.equal(passes, 1);
+});
+
+test('a resource that is gone is not looked at again', async () => {
+  let passes = 0;
+  const { clock, queue, results } = start(async () => {
+    passes += 1;
+    return outcome(undefined);
+  });
+  queue.add('ns/a');
+  await clock.pass(7_200_000);
+  assert.equal(passes, 1);
+  assert.deepEqual(results, ['gone']);
+});
+
+test('a resource that is gone by one read but not by the watches is looked at within a minute, and nobody is told', async () => {
+  let passes = 0;
+  let isKnown = true;
+  const { clock, queue, results, told, lines } = start(
+    async () => {
+      passes += 1;
+      return outcome(undefined);
+    },
+    { isKnown: (key) => isKnown && key === 'ns/a' },
+  );
+  queue.add('ns/a');
+  await clock.pass(60_000);
+  assert.equal(passes, 2);
+  isKnown = false;
+  await clock.pass(7_200_000);
+  assert.equal(passes, 3, 'once more, and with the watches it is gone');
+  assert.deepEqual(results, ['gone', 'gone', 'gone']);
+  assert.ok(told.every((failed) => failed === undefined));
+  assert.ok(lines.every(({ level }) => level === 'debug'));
+});
+
+test('a pass that does not end is aborted at its deadline and tried again', async () => {
+  let passes = 0;
+  const { clock, queue, results } = start((_key, signal) => {
+    passes += 1;
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  });
+  queue.add('ns/a');
+  await clock.pass(60_500);
+  assert.equal(passes, 2);
+  assert.deepEqual(results, ['timeout']);
+});
+
+test('one resource that hangs does not hold up the others', async () => {
+  const done: string[] = [];
+  const { clock, queue } = start(({ name }) => {
+    if (name === 'stuck') return new Promise(() => {});
+    done.push(name);
+    return Promise.resolve(outcome(undefined));
+  });
+  for (const name of ['stuck', 'a', 'b', 'c']) queue.add(`ns/${name}`);
+  await clock.pass(1);
+  assert.deepEqual(done, ['a', 'b', 'c']);
+});
+
+test('closing the queue ends it once the passes under way have ended, and an abort ends those', async () => {
+  const { queue, running, work, results } = start((_key, signal) => {
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  });
+  queue.add('ns/a');
+  await settle();
+  queue.close();
+  let hasEnded = false;
+  void running.then(() => {
+    hasEnded = true;
+  });
+  await settle();
+  assert.equal(hasEnded, false);
+  work.abort();
+  await running;
+  assert.deepEqual(results, []);
+});

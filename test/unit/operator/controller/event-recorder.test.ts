@@ -1,0 +1,184 @@
+// Events: repeats counted into one, a flood cut off, failures forgotten, nothing thrown.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NewEvent } from '../../../../src/kube/event-store.ts';
+import type { EventNote, StaticExportObject } from '../../../../src/loop/ports.ts';
+import { createEventRecorder } from '../../../../src/operator/controller/event-recorder.ts';
+import { silentLogger } from '../../../../src/runtime/logger.ts';
+import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { steppedClock } from '../../../support/stepped-clock.ts';
+
+const object = (name = 'docs'): StaticExportObject => ({
+  metadata: {
+    namespace: 'ns',
+    name,
+    uid: `uid-${name}`,
+    resourceVersion: '1',
+    annotations: {},
+    labels: {},
+    ownerReferences: [],
+  },
+  spec: {},
+  status: {},
+});
+const note = (message = 'it failed'): EventNote => ({ type: 'Warning', reason: 'JobFailed', message });
+
+function start() {
+  const clock = steppedClock();
+  const created: NewEvent[] = [];
+  const counted: { readonly name: string; readonly count: number }[] = [];
+  const faults: { create?: Error; count?: Error } = {};
+  const lost: string[] = [];
+  const warnings: object[] = [];
+  let bytes = 0;
+  const recorder = createEventRecorder({
+    store: {
+      create: async (event) => {
+        if (faults.create !== undefined) throw faults.create;
+        created.push(event);
+        return `${event.regarding.name}.${event.suffix}`;
+      },
+      count: async ({ name, count }) => {
+        if (faults.count !== undefined) throw faults.count;
+        counted.push({ name, count });
+      },
+    },
+    clock,
+    random: {
+      uuid: () => '',
+      fraction: () => 0,
+      bytes: (length) => {
+        bytes += 1;
+        return new Uint8Array(length).fill(bytes);
+      },
+    },
+    logger: { ...silentLogger, warn: (fields) => warnings.push(fields) },
+    signal: new AbortController().signal,
+    dropped: (why) => lost.push(why),
+  });
+  return { clock, created, counted, faults, lost, recorder, warnings };
+}
+
+test('the same note again is counted, and written at most every five minutes', async () => {
+  const { clock, created, counted, recorder } = start();
+  for (let minute = 0; minute < 12; minute += 1) {
+    recorder.record(object(), note());
+    await clock.pass(60_000);
+  }
+  await recorder.settled();
+  assert.equal(created.length, 1);
+  assert.deepEqual(
+    counted.map(({ count }) => count),
+    [6, 11],
+  );
+  assert.equal(counted[0]?.name, `docs.${created[0]?.suffix}`);
+});
+
+test('another message or another object is another event', async () => {
+  const { created, recorder } = start();
+  recorder.record(object(), note());
+  recorder.record(object(), note('it failed otherwise'));
+  recorder.record(object('blog'), note());
+  await recorder.settled();
+  assert.equal(created.length, 3);
+});
+
+test('an object that will not stop is cut off after 25, and gets one more in five minutes', async () => {
+  const { clock, created, lost, recorder } = start();
+  for (let count = 0; count < 60; count += 1) recorder.record(object(), note(`failure ${count}`));
+  recorder.record(object('blog'), note());
+  await recorder.settled();
+  assert.equal(created.length, 26);
+  assert.deepEqual(lost, Array(35).fill('flood'));
+  await clock.pass(5 * 60_000);
+  for (let count = 0; count < 3; count += 1) recorder.record(object(), note(`later ${count}`));
+  await recorder.settled();
+  assert.equal(created.length, 27);
+});
+
+test('however long it was quiet, an object gets 25 at once and no more', async () => {
+  const { clock, created, recorder } = start();
+  recorder.record(object(), note('the first'));
+  await clock.pass(24 * 3_600_000);
+  for (let count = 0; count < 60; count += 1) recorder.record(object(), note(`failure ${count}`));
+  await recorder.settled();
+  assert.equal(created.length, 1 + 25);
+});
+
+test('of many thousands the last 4,096 are remembered, those that came up again among them', async () => {
+  const { created, counted, clock, recorder } = start();
+  const tell = async (index: number): Promise<void> => {
+    recorder.record(object(`docs-${index}`), note());
+    await recorder.settled();
+  };
+  for (let index = 0; index < 4_096; index += 1) await tell(index);
+  await clock.pass(6 * 60_000);
+  await tell(0);
+  await tell(4_096);
+  assert.deepEqual([created.length, counted.length], [4_097, 1]);
+  await tell(0);
+  assert.equal(created.length, 4_097, 'it came up again, and is remembered');
+  await tell(1);
+  assert.equal(created.length, 4_098, 'the one that was silent longest is forgotten');
+});
+
+test('what happens each night in the same words has an event of each, for the server forgets them', async () => {
+  const { clock, counted, created, faults, lost, recorder } = start();
+  for (let night = 1; night <= 5; night += 1) {
+    recorder.record(object(), note());
+    await recorder.settled();
+    assert.equal(created.length, night);
+    // Forgotten by the time of the next one.
+    faults.count = new ClusterError('NotFound', 'gone');
+    await clock.pass(24 * 3_600_000);
+  }
+  assert.equal(new Set(created.map(({ suffix }) => suffix)).size, 5);
+  delete faults.count;
+  recorder.record(object(), note());
+  await recorder.settled();
+  assert.deepEqual(
+    counted.map(({ count }) => count),
+    [2],
+  );
+  assert.deepEqual(lost, []);
+});
+
+test('an event that was forgotten and may not be written again is counted as lost, and tried when it happens again', async () => {
+  const { clock, created, faults, lost, recorder } = start();
+  recorder.record(object(), note());
+  await clock.pass(2 * 3_600_000);
+  faults.count = new ClusterError('NotFound', 'gone');
+  faults.create = new ClusterError('Forbidden', 'may not');
+  recorder.record(object(), note());
+  await recorder.settled();
+  assert.deepEqual(lost, ['refused']);
+  delete faults.create;
+  recorder.record(object(), note());
+  await recorder.settled();
+  assert.equal(created.length, 2);
+});
+
+test('what had no place among a hundred on their way is counted, and written when it happens again', async () => {
+  const { created, lost, recorder } = start();
+  for (let index = 0; index < 101; index += 1) recorder.record(object(`docs-${index}`), note());
+  await recorder.settled();
+  assert.equal(created.length, 100);
+  assert.deepEqual(lost, ['crowd']);
+  recorder.record(object('docs-100'), note());
+  await recorder.settled();
+  assert.equal(created.at(-1)?.regarding.name, 'docs-100');
+});
+
+test('what cannot be written is counted and forgotten, and tried when it happens again', async () => {
+  const { created, faults, lost, recorder, warnings } = start();
+  faults.create = new ClusterError('Forbidden', 'may not');
+  recorder.record(object(), note());
+  await recorder.settled();
+  assert.deepEqual(lost, ['refused']);
+  assert.deepEqual(warnings, [{ error: faults.create, object: 'ns/docs', reason: 'JobFailed' }]);
+  delete faults.create;
+  recorder.record(object(), note());
+  await recorder.settled();
+  assert.equal(created.length, 1);
+});

@@ -1,0 +1,78 @@
+// The planner in its real thread: costly documents are refused or planned there, one namespace's backlog leaves the
+// others their turn, and a thread that breaks is no verdict on a document.
+
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import {
+  createValuesPlanner,
+  type ValuesPlanner,
+} from '../../../../src/operator/controller/values-planner.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import { costlyDocuments } from '../../../support/costly-documents.ts';
+
+const program = new URL('../../../../src/bin/values-worker.ts', import.meta.url);
+const wanted = { enabled: true, version: 'v1' } as const;
+const { signal } = new AbortController();
+const open: ValuesPlanner[] = [];
+
+function planner(url = program): ValuesPlanner {
+  const made = createValuesPlanner(url, systemClock);
+  open.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  for (const made of open.splice(0)) await made.close();
+});
+
+test('every costly document is planned or refused, and the next one is planned', async () => {
+  const made = planner();
+  const outcomes: string[] = [];
+  for (const [name, text] of Object.entries(costlyDocuments)) {
+    const plan = await made.planValues('hostile', text, wanted, signal);
+    assert.ok(plan !== undefined, name);
+    outcomes.push(`${name}: ${plan.outcome === 'refused' ? plan.code : plan.outcome}`);
+    assert.deepEqual(
+      await made.planValues('served', 'staticExport: {enabled: true, version: "v1"}\n', wanted, signal),
+      {
+        outcome: 'in-sync',
+      },
+    );
+  }
+  assert.ok(outcomes.includes('questions in a flow map: TooLarge'), outcomes.join('\n'));
+  assert.ok(outcomes.includes('ordinary values, 220 KiB: edit'), outcomes.join('\n'));
+});
+
+test('what one namespace has waiting delays another by one document at most', async () => {
+  const made = planner();
+  const text = costlyDocuments['open brackets'] ?? '';
+  const ended: string[] = [];
+  const ask = (namespace: string, document: string) =>
+    made.planValues(namespace, document, wanted, signal).then(() => ended.push(namespace));
+  await Promise.all([
+    ask('hostile', text),
+    ask('hostile', text),
+    ask('hostile', text),
+    ask('served', 'a: 1\n'),
+  ]);
+  assert.deepEqual(ended, ['hostile', 'hostile', 'served', 'hostile']);
+});
+
+test('a namespace with too many documents waiting is told to come back', async () => {
+  const made = planner();
+  const plans = Array.from({ length: 6 }, () => made.planValues('docs', 'a: 1\n', wanted, signal));
+  const outcomes = (await Promise.all(plans)).map((plan) => plan?.outcome);
+  assert.deepEqual(outcomes, ['edit', 'edit', 'edit', 'edit', 'edit', undefined]);
+});
+
+test('a thread that cannot be started is no verdict on a document', async () => {
+  const made = planner(new URL('../no-such-program.ts', import.meta.url));
+  assert.equal(await made.planValues('docs', 'a: 1\n', wanted, signal), undefined);
+});
+
+test('who stopped asking gets the reason of the signal', async () => {
+  const stop = new AbortController();
+  const asked = planner().planValues('docs', 'a: 1\n', wanted, stop.signal);
+  stop.abort(new Error('stopped'));
+  await assert.rejects(asked, { message: 'stopped' });
+});

@@ -1,0 +1,47 @@
+// Asking how a job goes passes always; starting one and minting a link while the lease is held, judged at each call.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ExportApi } from '../../../../src/export-api/answers.ts';
+import { fenceCalls } from '../../../../src/operator/election/call-fence.ts';
+import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { Link } from '../../../../src/wire/link.ts';
+
+test('with the lease all calls go out; without it only those that cost nothing', async () => {
+  const sent: string[] = [];
+  let isHeld = true;
+  const api: ExportApi = {
+    startJob: async () => {
+      sent.push('start');
+      return { jobId: 'job', raw: {} };
+    },
+    readJob: async () => {
+      sent.push('poll');
+      return { outcome: 'unfinished', state: 'running', progress: 1, pageCount: 1, raw: {} };
+    },
+    mintBundle: async () => {
+      sent.push('mint');
+      const link = Link.parse('https://files.example.com/a.tgz');
+      assert.ok(link);
+      return { link, expiresAt: undefined, serverDate: undefined, raw: {} };
+    },
+  };
+  const fenced = fenceCalls({ connect: () => api }, () => isHeld).connect('https://api.example.com', 'svc_x');
+  const never = new AbortController().signal;
+  const callAll = () =>
+    Promise.allSettled([
+      fenced.startJob({ domain: 'docs.example.com', idempotencyKey: 'a' }, never),
+      fenced.mintBundle({ jobId: 'job', idempotencyKey: 'b' }, never),
+      fenced.readJob('job', never),
+    ]);
+  await callAll();
+  assert.deepEqual(sent.splice(0), ['start', 'mint', 'poll']);
+  isHeld = false;
+  const [start, mint, poll] = await callAll();
+  assert.deepEqual(sent, ['poll']);
+  assert.equal(poll.status, 'fulfilled');
+  for (const refused of [start, mint]) {
+    assert.ok(refused.status === 'rejected' && refused.reason instanceof ClusterError);
+    assert.equal(refused.reason.code, 'Aborted');
+  }
+});

@@ -1,0 +1,62 @@
+// Reads pass always, writes while the lease is held and not a moment longer: through the real transport, to a server
+// that is slow, refuses, and names times to come again.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { after, test } from 'node:test';
+import type { Connection } from '../../../../src/kube/connection.ts';
+import { configMaps } from '../../../../src/kube/resource-path.ts';
+import { type Call, createTransport } from '../../../../src/kube/transport.ts';
+import { fenceWrites } from '../../../../src/operator/election/write-fence.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+
+let isHeld = true;
+let isLostAtFirst = false;
+const sent: string[] = [];
+const server = createServer((request, response) => {
+  sent.push(request.method ?? '');
+  if (isLostAtFirst) {
+    isHeld = false;
+    response.writeHead(429, { 'retry-after': '0' });
+  }
+  response.end('{}');
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const address = server.address();
+assert.ok(typeof address === 'object' && address !== null);
+const connection: Connection = {
+  server: `http://127.0.0.1:${address.port}`,
+  proxyUrl: undefined,
+  namespace: undefined,
+  authenticate: async () => ({ headers: {}, tls: {} }),
+  renew: () => {},
+};
+const transport = createTransport(connection, { clock: systemClock, timeoutMs: 5_000 });
+const fenced = fenceWrites(transport, () => isHeld);
+const call = (method: Call['method']): Call => ({ verb: 'get', method, address: { resource: configMaps } });
+const never = new AbortController().signal;
+after(async () => {
+  await transport.close();
+  server.close();
+});
+
+test('what only reads goes out with or without the lease; what writes only with it', async () => {
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH'] as const) await fenced.call(call(method), never);
+  isHeld = false;
+  await fenced.call(call('GET'), never);
+  for (const method of ['POST', 'PUT', 'PATCH'] as const) {
+    await assert.rejects(fenced.call(call(method), never), { code: 'Aborted' });
+  }
+  assert.deepEqual(sent, ['GET', 'POST', 'PUT', 'PATCH', 'GET']);
+});
+
+test('a lease that is lost while the API server makes a write wait keeps its next try back', async () => {
+  isHeld = true;
+  isLostAtFirst = true;
+  sent.length = 0;
+  await assert.rejects(fenced.call(call('PATCH'), never), {
+    code: 'Aborted',
+    message: /lease may be with another/,
+  });
+  assert.deepEqual(sent, ['PATCH']);
+});

@@ -1,0 +1,77 @@
+// What becomes work, and how urgent it is: nothing before this process leads; then what is known, and edits first.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
+import { createFeed } from '../../../../src/operator/watch/feed.ts';
+import { steppedClock } from '../../../support/stepped-clock.ts';
+
+function start() {
+  const clock = steppedClock();
+  const queue = new WorkQueue(clock);
+  /** The keys in the order in which they are taken, one by one. */
+  const drain = async (): Promise<readonly string[]> => {
+    const keys: string[] = [];
+    while (queue.figures().waiting > 0) {
+      const key = await queue.take();
+      assert.ok(key !== undefined);
+      queue.done(key);
+      keys.push(key);
+    }
+    return keys;
+  };
+  return { clock, queue, feed: createFeed(queue), drain };
+}
+
+test('a replica that stands by queues nothing, however long and whatever comes and goes', async () => {
+  const { clock, queue, feed } = start();
+  for (let pull = 0; pull < 1_000; pull += 1) {
+    feed.wake(`ns/docs-pr-${pull}`, 'changed');
+    feed.wakeAfter(`ns/docs-pr-${pull}`, 1_000);
+    feed.wake(`ns/docs-pr-${pull}`, 'gone');
+  }
+  await clock.pass(60_000);
+  assert.deepEqual([queue.figures().waiting, queue.figures().delayed], [0, 0]);
+});
+
+test('who begins to lead looks at all that is known, and at a fresh edit before that', async () => {
+  const { queue, feed, drain } = start();
+  const known = Array.from({ length: 1_000 }, (_, index) => `ns/r${index}`);
+  // Edited once each, in the months of standing by.
+  for (const key of known) feed.wake(key, 'changed');
+  feed.wake('ns/gone', 'gone');
+  feed.open(known);
+  feed.wake('ns/fresh', 'changed');
+  assert.equal(queue.figures().waiting, 1_001);
+  const keys = await drain();
+  assert.equal(keys[0], 'ns/fresh');
+  assert.deepEqual([...keys].sort(), ['ns/fresh', ...known].sort());
+});
+
+test('ten thousand deletions come after an edit and a due link, and each is still looked at', async () => {
+  const { queue, feed, drain } = start();
+  feed.open([]);
+  for (let index = 0; index < 10_000; index += 1) feed.wake(`ns/r${index}`, 'gone');
+  queue.add('other/due', 'due');
+  feed.wake('other/fresh', 'changed');
+  const keys = await drain();
+  assert.deepEqual(keys.slice(0, 2), ['other/fresh', 'other/due']);
+  assert.equal(keys.length, 10_002);
+});
+
+test('what is deleted and made again is an edit', async () => {
+  const { feed, drain } = start();
+  feed.open(['ns/a']);
+  feed.wake('ns/b', 'gone');
+  feed.wake('ns/b', 'changed');
+  assert.deepEqual(await drain(), ['ns/b', 'ns/a']);
+});
+
+test('a delayed look of the leader comes when it is due', async () => {
+  const { clock, queue, feed } = start();
+  feed.open([]);
+  feed.wakeAfter('ns/a', 1_000);
+  assert.equal(queue.figures().waiting, 0);
+  await clock.pass(1_000);
+  assert.equal(queue.figures().waiting, 1);
+});

@@ -1,0 +1,71 @@
+// What is remembered of a resource: enough to tell who must be looked at, and nothing that grows with what
+// somebody wrote into it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ObjectCache } from '../../../../src/kube/object-cache.ts';
+import type { StoredResource } from '../../../../src/kube/stored-object.ts';
+import {
+  factsOf,
+  type KnownResource,
+  knownOf,
+  linkLifeLeft,
+} from '../../../../src/operator/watch/known-resource.ts';
+
+const stored = (annotations: Readonly<Record<string, string>>): StoredResource => ({
+  metadata: {
+    namespace: 'ns',
+    name: 'docs',
+    uid: 'u',
+    resourceVersion: '1',
+    generation: 3,
+    annotations,
+    labels: { team: 'a' },
+    ownerReferences: [{ apiVersion: 'v1', kind: 'K', name: 'n', uid: 'o' }],
+  },
+  spec: { domain: 'docs.example.com', api: { baseUrl: 'https://api.example.com/prefix' } },
+  status: { conditions: [{ type: 'Ready', status: 'True', reason: 'Published', message: 'words' }] },
+});
+
+for (const [what, before, after, wakes] of [
+  ['the same in another order', { a: '1', b: '2' }, { b: '2', a: '1' }, false],
+  ['another value', { a: '1' }, { a: '2' }, true],
+  ['one more', {}, { a: '' }, true],
+  ['one less', { a: '' }, {}, true],
+  ['a value moved to another name', { a: '1', b: '' }, { a: '', b: '1' }, true],
+] as const) {
+  test(`annotations that are ${what} ${wakes ? 'wake' : 'wake nobody'}, though only their digest is kept`, () => {
+    const cache = new ObjectCache<KnownResource>();
+    cache.put(knownOf(stored(before)));
+    assert.equal(cache.put(knownOf(stored(after))), wakes);
+  });
+}
+
+test('an annotation of 256 KiB, words for people and a spec are let go; its API and its facts stay', () => {
+  const known = knownOf(stored({ large: 'x'.repeat(256 * 1024) }));
+  assert.ok(JSON.stringify(known).length < 600, JSON.stringify(known));
+  assert.equal(known.apiHost, 'https://api.example.com');
+  assert.deepEqual(known.facts.conditions, [{ type: 'Ready', status: 'True', reason: 'Published' }]);
+});
+
+for (const nonsense of [undefined, null, 7, [], { active: [], job: 'x', failures: 3, conditions: {} }]) {
+  test(`a status of ${JSON.stringify(nonsense)} has no facts`, () => {
+    assert.deepEqual(factsOf(nonsense), {
+      pages: undefined,
+      confirmedAt: undefined,
+      linkExpiresAt: undefined,
+      exportTookMs: undefined,
+      failures: [],
+      conditions: [],
+    });
+  });
+}
+
+test('a link has the time until its end, less than none when that is over, and none at all where nothing is published', () => {
+  const status = { active: { linkExpiresAt: '2026-01-02T00:00:00Z' } };
+  const known = knownOf({ ...stored({}), status });
+  assert.equal(linkLifeLeft(known, Date.UTC(2026, 0, 1, 23)), 3_600_000);
+  assert.equal(linkLifeLeft(known, Date.UTC(2026, 0, 2, 0, 0, 1)), -1_000);
+  assert.equal(linkLifeLeft(knownOf(stored({})), 0), undefined);
+  assert.equal(linkLifeLeft(undefined, 0), undefined);
+});

@@ -4,15 +4,6 @@
 
 import { fieldManager } from '../staticexport/names.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
-import { mergePatch } from './json.ts';
-import {
-  apiVersionOf,
-  configMaps,
-  type ObjectAddress,
-  type Resource,
-  secrets,
-  staticExports,
-} from './resource-path.ts';
 import {
   readConfigMapData,
   readMeta,
@@ -21,8 +12,17 @@ import {
   type StoredMeta,
   type StoredOwner,
   type StoredResource,
-} from './stored-object.ts';
-import type { Transport } from './transport.ts';
+} from './objects/stored-object.ts';
+import { mergePatch } from './transport/json.ts';
+import {
+  apiVersionOf,
+  configMaps,
+  type ObjectAddress,
+  type Resource,
+  secrets,
+  staticExports,
+} from './transport/resource-path.ts';
+import type { Transport } from './transport/transport.ts';
 
 interface Key {
   readonly namespace: string;

@@ -3,9 +3,9 @@
 // Invariant: when this has ended, nothing that it began writes to the cluster, or asks for jobs and links, any more.
 
 import { createCluster } from '../kube/cluster.ts';
-import { createEventStore } from '../kube/event-store.ts';
-import { shareSecretReads } from '../kube/shared-reads.ts';
-import type { Transport } from '../kube/transport.ts';
+import { createEventStore } from '../kube/objects/event-store.ts';
+import type { Transport } from '../kube/transport/transport.ts';
+import { shareSecretReads } from '../kube/watch/shared-reads.ts';
 import type { PassEdge } from '../loop/edge.ts';
 import { createMemory } from '../loop/memory.ts';
 import { runPass } from '../loop/pass.ts';

@@ -3,9 +3,9 @@
 // Invariant: SIGTERM ends readiness first, then the queue, then the passes, then the lease, then the process.
 
 import { hostname } from 'node:os';
-import { ConnectionError, type ConnectionSource, openConnection } from '../kube/connection.ts';
-import { createLeaseStore } from '../kube/lease-store.ts';
-import { createTransport } from '../kube/transport.ts';
+import { createLeaseStore } from '../kube/objects/lease-store.ts';
+import { ConnectionError, type ConnectionSource, openConnection } from '../kube/transport/connection.ts';
+import { createTransport } from '../kube/transport/transport.ts';
 import { allowedHosts } from '../loop/allowed-host.ts';
 import { adminApp } from '../runtime/admin-port.ts';
 import { listenHttp } from '../runtime/http-listener.ts';

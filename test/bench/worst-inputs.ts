@@ -9,7 +9,7 @@ import {
 import { longestAnswerBytes } from '../../src/export-api/client.ts';
 import { membersOf, readJobId, readJobReport, readMintedLink } from '../../src/export-api/job-answers.ts';
 import { excerptOf, parseJson } from '../../src/export-api/refusals.ts';
-import { isCostly, splitList } from '../../src/kube/bounded-json.ts';
+import { isCostly, splitList } from '../../src/kube/transport/bounded-json.ts';
 import { readPublished } from '../../src/loop/found-outputs.ts';
 import { readSchedule } from '../../src/reconcile/schedule.ts';
 import { createLogger } from '../../src/runtime/logger.ts';

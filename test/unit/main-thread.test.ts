@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { longestDocument, parseServedBundle } from '../../src/bundle/published-bundle.ts';
 import { longestAnswerBytes } from '../../src/export-api/client.ts';
 import { membersOf, readJobReport } from '../../src/export-api/job-answers.ts';
-import { maxPageBytes } from '../../src/kube/resource-list.ts';
+import { maxPageBytes } from '../../src/kube/objects/resource-list.ts';
 import { readSchedule } from '../../src/reconcile/schedule.ts';
 import { worstInputs } from '../bench/worst-inputs.ts';
 

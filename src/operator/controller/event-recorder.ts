@@ -2,7 +2,7 @@
 // minutes, an object that will not stop is cut off, and what cannot be written is counted, logged and forgotten.
 // Invariant: never throws, never waits, never grows without bound.
 
-import type { EventStore } from '../../kube/event-store.ts';
+import type { EventStore } from '../../kube/objects/event-store.ts';
 import type { EventNote, Events, StaticExportObject } from '../../loop/ports.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';

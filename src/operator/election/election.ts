@@ -4,7 +4,7 @@
 // older than the renew deadline. Refuses: comparing clocks with others, working on after a lost lease, releasing one
 // while work is under way, leaving one behind on shutdown.
 
-import type { LeaseRecord, LeaseStore, StoredLease } from '../../kube/lease-store.ts';
+import type { LeaseRecord, LeaseStore, StoredLease } from '../../kube/objects/lease-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';

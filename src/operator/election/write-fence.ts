@@ -3,7 +3,7 @@
 // have waited before that for credentials, for a connection, or for the time the API server named.
 // Refuses nothing that only reads.
 
-import type { Transport } from '../../kube/transport.ts';
+import type { Transport } from '../../kube/transport/transport.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 
 /** @param isHeld judged anew for every write, and for each of its tries the moment before its first byte leaves */

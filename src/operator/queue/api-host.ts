@@ -2,7 +2,7 @@
 // Invariant: whatever tenants write, there are no more lanes than entries on the list of allowed hosts, and two: that of
 // the operator's own API, which no other port of its host may hold up, and one for everything that may not be called.
 
-import { isRecord, recordAt, textAt } from '../../kube/json.ts';
+import { isRecord, recordAt, textAt } from '../../kube/transport/json.ts';
 import { isAllowedHost } from '../../loop/allowed-host.ts';
 import type { OperatorSettings } from '../../loop/edge.ts';
 import { readHttpOrigin } from '../../wire/http-origin.ts';

@@ -2,7 +2,7 @@
 // nobody takes, names long gone among it, and begin its turn with stale edits before fresh ones.
 // Invariant: nothing is queued before `open`; from then on whatever is known has been queued once.
 
-import type { Finding } from '../../kube/reflector.ts';
+import type { Finding } from '../../kube/watch/reflector.ts';
 import type { Urgency } from '../queue/waiting-keys.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
 

@@ -3,8 +3,8 @@
 // annotations are kept as their digest and words that recur are kept once. Pure but for those words.
 
 import { createHash } from 'node:crypto';
-import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from '../../kube/json.ts';
-import type { StoredMeta, StoredResource } from '../../kube/stored-object.ts';
+import type { StoredMeta, StoredResource } from '../../kube/objects/stored-object.ts';
+import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from '../../kube/transport/json.ts';
 import { apiHostOf } from '../queue/api-host.ts';
 
 export interface StatusFacts {

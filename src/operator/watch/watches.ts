@@ -2,11 +2,11 @@
 // Owns the words with which an outage of a watch is logged, once when it begins and once when it ends. A namespace
 // that the API server refuses is known to be refused: it keeps none of the others from being ready.
 
-import { cacheKey } from '../../kube/object-cache.ts';
-import { createReflector, type Finding, type Reflector } from '../../kube/reflector.ts';
-import { staticExports } from '../../kube/resource-path.ts';
-import type { StoredResource } from '../../kube/stored-object.ts';
-import type { Transport } from '../../kube/transport.ts';
+import type { StoredResource } from '../../kube/objects/stored-object.ts';
+import { staticExports } from '../../kube/transport/resource-path.ts';
+import type { Transport } from '../../kube/transport/transport.ts';
+import { cacheKey } from '../../kube/watch/object-cache.ts';
+import { createReflector, type Finding, type Reflector } from '../../kube/watch/reflector.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';

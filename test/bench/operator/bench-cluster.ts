@@ -3,11 +3,11 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openConnection } from '../../../src/kube/connection.ts';
-import { isRecord, numberAt, recordAt, textAt } from '../../../src/kube/json.ts';
-import { secrets, staticExports } from '../../../src/kube/resource-path.ts';
-import { createTransport, type Transport } from '../../../src/kube/transport.ts';
-import { readWatchEvents } from '../../../src/kube/watch-stream.ts';
+import { openConnection } from '../../../src/kube/transport/connection.ts';
+import { isRecord, numberAt, recordAt, textAt } from '../../../src/kube/transport/json.ts';
+import { secrets, staticExports } from '../../../src/kube/transport/resource-path.ts';
+import { createTransport, type Transport } from '../../../src/kube/transport/transport.ts';
+import { readWatchEvents } from '../../../src/kube/watch/watch-stream.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { startControlPlane, type TestCluster } from '../../support/cluster.ts';
 

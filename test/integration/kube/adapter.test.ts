@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createCluster, type ObjectCluster } from '../../../src/kube/cluster.ts';
-import { type Connection, openConnection } from '../../../src/kube/connection.ts';
-import { createEventStore } from '../../../src/kube/event-store.ts';
-import { createLeaseStore } from '../../../src/kube/lease-store.ts';
-import { createReflector } from '../../../src/kube/reflector.ts';
-import { staticExports } from '../../../src/kube/resource-path.ts';
-import { createTransport, type Transport } from '../../../src/kube/transport.ts';
+import { createEventStore } from '../../../src/kube/objects/event-store.ts';
+import { createLeaseStore } from '../../../src/kube/objects/lease-store.ts';
+import { type Connection, openConnection } from '../../../src/kube/transport/connection.ts';
+import { staticExports } from '../../../src/kube/transport/resource-path.ts';
+import { createTransport, type Transport } from '../../../src/kube/transport/transport.ts';
+import { createReflector } from '../../../src/kube/watch/reflector.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, mock, test } from 'node:test';
-import { createTransport, type Transport } from '../../../src/kube/transport.ts';
+import { createTransport, type Transport } from '../../../src/kube/transport/transport.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { type SteppedClock, steppedClock } from '../../support/stepped-clock.ts';

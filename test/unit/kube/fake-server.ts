@@ -2,10 +2,10 @@
 // time; and one reflector that watches it. Knows no history: what a watch would bring, the test sends.
 
 import assert from 'node:assert/strict';
-import { OversizeError, UnfinishedError } from '../../../src/kube/exchange.ts';
-import { createReflector } from '../../../src/kube/reflector.ts';
-import { staticExports } from '../../../src/kube/resource-path.ts';
-import type { Call, Transport } from '../../../src/kube/transport.ts';
+import { OversizeError, UnfinishedError } from '../../../src/kube/transport/exchange.ts';
+import { staticExports } from '../../../src/kube/transport/resource-path.ts';
+import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
+import { createReflector } from '../../../src/kube/watch/reflector.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { settle, steppedClock } from '../../support/stepped-clock.ts';
 

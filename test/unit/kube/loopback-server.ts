@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Connection, Credentials } from '../../../src/kube/connection.ts';
-import { secrets } from '../../../src/kube/resource-path.ts';
-import type { Call } from '../../../src/kube/transport.ts';
+import type { Connection, Credentials } from '../../../src/kube/transport/connection.ts';
+import { secrets } from '../../../src/kube/transport/resource-path.ts';
+import type { Call } from '../../../src/kube/transport/transport.ts';
 import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
 
 export interface LoopbackServer {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExportApi } from '../../../src/export-api/answers.ts';
-import type { Call, Transport } from '../../../src/kube/transport.ts';
+import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
 import { InspectionPlaces } from '../../../src/loop/inspection-places.ts';
 import { createReports } from '../../../src/operator/controller/reports.ts';
 import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoredResource } from '../../../src/kube/stored-object.ts';
+import type { StoredResource } from '../../../src/kube/objects/stored-object.ts';
 import type { Observed, PassOutcome } from '../../../src/loop/edge.ts';
 import type { FailedPass } from '../../../src/operator/controller/controller.ts';
 import { createReports } from '../../../src/operator/controller/reports.ts';

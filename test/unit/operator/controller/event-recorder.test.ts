@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NewEvent } from '../../../../src/kube/event-store.ts';
+import type { NewEvent } from '../../../../src/kube/objects/event-store.ts';
 import type { EventNote, StaticExportObject } from '../../../../src/loop/ports.ts';
 import { createEventRecorder } from '../../../../src/operator/controller/event-recorder.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';

@@ -1,7 +1,7 @@
 // Contenders for a lease in memory, each behind a network of its own that fails as the test says, with clocks that
 // disagree, sleep and are set.
 
-import type { LeaseRecord, LeaseStore, StoredLease } from '../../../../src/kube/lease-store.ts';
+import type { LeaseRecord, LeaseStore, StoredLease } from '../../../../src/kube/objects/lease-store.ts';
 import { defaultTimes, runElection } from '../../../../src/operator/election/election.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';

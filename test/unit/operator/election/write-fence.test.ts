@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
-import type { Connection } from '../../../../src/kube/connection.ts';
-import { configMaps } from '../../../../src/kube/resource-path.ts';
-import { type Call, createTransport } from '../../../../src/kube/transport.ts';
+import type { Connection } from '../../../../src/kube/transport/connection.ts';
+import { configMaps } from '../../../../src/kube/transport/resource-path.ts';
+import { type Call, createTransport } from '../../../../src/kube/transport/transport.ts';
 import { fenceWrites } from '../../../../src/operator/election/write-fence.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 

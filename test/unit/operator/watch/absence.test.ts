@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
 import { createCluster } from '../../../../src/kube/cluster.ts';
-import { createTransport } from '../../../../src/kube/transport.ts';
+import { createTransport } from '../../../../src/kube/transport/transport.ts';
 import { runPass } from '../../../../src/loop/pass.ts';
 import { type PassResult, runController } from '../../../../src/operator/controller/controller.ts';
 import { WorkQueue } from '../../../../src/operator/queue/work-queue.ts';

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ObjectCache } from '../../../../src/kube/object-cache.ts';
-import type { StoredResource } from '../../../../src/kube/stored-object.ts';
+import type { StoredResource } from '../../../../src/kube/objects/stored-object.ts';
+import { ObjectCache } from '../../../../src/kube/watch/object-cache.ts';
 import {
   factsOf,
   type KnownResource,

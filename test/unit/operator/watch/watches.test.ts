@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Transport } from '../../../../src/kube/transport.ts';
+import type { Transport } from '../../../../src/kube/transport/transport.ts';
 import { readinessOf } from '../../../../src/operator/health.ts';
 import { createWatches } from '../../../../src/operator/watch/watches.ts';
 import type { Logger } from '../../../../src/runtime/logger.ts';

@@ -1,0 +1,96 @@
+// Events (events.k8s.io/v1) as written to the API server: created once, then counted up as a series.
+// Refuses: deciding what is worth an event, or how often; that is its caller's.
+
+import { printable } from '../../wire/printable-text.ts';
+import { isRecord, recordAt, textAt } from '../transport/json.ts';
+import { apiVersionOf, events, staticExports } from '../transport/resource-path.ts';
+import type { Transport } from '../transport/transport.ts';
+import { formatMicroTime } from './lease-store.ts';
+import type { StoredMeta } from './stored-object.ts';
+
+export interface NewEvent {
+  readonly regarding: StoredMeta;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  /** Epoch ms. */
+  readonly at: number;
+  /** Makes the event's name unique among those of its object. */
+  readonly suffix: string;
+}
+
+export interface EventStore {
+  /** @returns the event's name. @throws {ClusterError} */
+  create(event: NewEvent, signal: AbortSignal): Promise<string>;
+  /** @throws {ClusterError} `NotFound` once the server has forgotten it (an hour by default) */
+  count(
+    event: { readonly namespace: string; readonly name: string; readonly count: number; readonly at: number },
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+/** The API's own limits (core/v1 validation). */
+const maxNoteBytes = 1024;
+const maxReasonChars = 128;
+const maxInstanceChars = 128;
+
+/** @param instance which replica speaks, for `reportingInstance` */
+export function createEventStore(transport: Transport, instance: string): EventStore {
+  return {
+    create: async (event, signal) => {
+      const { namespace, name, uid, resourceVersion } = event.regarding;
+      const stored = await transport.call(
+        {
+          verb: 'create',
+          method: 'POST',
+          address: { resource: events, namespace },
+          body: {
+            apiVersion: apiVersionOf(events),
+            kind: events.kind,
+            metadata: { name: eventName(name, event.suffix), namespace },
+            eventTime: formatMicroTime(event.at),
+            reportingController: 'staticexport.dev/operator',
+            reportingInstance: instance.slice(0, maxInstanceChars),
+            action: 'Reconcile',
+            reason: event.reason.slice(0, maxReasonChars),
+            type: event.type,
+            note: cutToBytes(printable(event.message), maxNoteBytes),
+            regarding: {
+              apiVersion: apiVersionOf(staticExports),
+              kind: staticExports.kind,
+              namespace,
+              name,
+              uid,
+              resourceVersion,
+            },
+          },
+        },
+        signal,
+      );
+      return isRecord(stored) ? (textAt(recordAt(stored, 'metadata'), 'name') ?? '') : '';
+    },
+    count: async ({ namespace, name, count, at }, signal) => {
+      await transport.call(
+        {
+          verb: 'patch',
+          method: 'PATCH',
+          address: { resource: events, namespace, name },
+          contentType: 'application/merge-patch+json',
+          body: { series: { count, lastObservedTime: formatMicroTime(at) } },
+        },
+        signal,
+      );
+    },
+  };
+}
+
+/** Cut so that it stays a name: no part of one may end with a dash. */
+function eventName(name: string, suffix: string): string {
+  return `${name.slice(0, 200).replace(/[-.]+$/, '')}.${suffix}`;
+}
+
+/** At most so many bytes of UTF-8, and no half of a character. */
+function cutToBytes(text: string, maxBytes: number): string {
+  // As if more were to come, so that what is cut off in the middle is held back.
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
+}

@@ -1,0 +1,108 @@
+// One Lease, read and written with its resourceVersion as a precondition. Owns its wire format: times with
+// microseconds (the API server refuses three digits), an empty holder for a released one.
+// Refuses: judging who leads. Times of others are handed on as text, to be compared and never to be read.
+
+import { ClusterError } from '../../wire/cluster-error.ts';
+import { isRecord, numberAt, recordAt, textAt } from '../transport/json.ts';
+import { leases } from '../transport/resource-path.ts';
+import type { Transport } from '../transport/transport.ts';
+import { readMeta } from './stored-object.ts';
+
+export interface LeaseRecord {
+  /** Empty when released. */
+  readonly holder: string;
+  readonly durationMs: number;
+  /** Epoch ms of our own clock, for people to read. */
+  readonly acquiredAt: number;
+  readonly renewedAt: number;
+  readonly transitions: number;
+}
+
+/** Somebody's lease as stored. `fingerprint` changes whenever its holder shows a sign of life. */
+export interface StoredLease {
+  readonly holder: string;
+  readonly durationMs: number;
+  readonly transitions: number;
+  readonly acquiredAt: number;
+  readonly fingerprint: string;
+  readonly resourceVersion: string;
+}
+
+export interface LeaseStore {
+  /** @returns `undefined` when there is none */
+  read(signal: AbortSignal): Promise<StoredLease | undefined>;
+  /** @throws {ClusterError} `AlreadyExists` */
+  create(record: LeaseRecord, signal: AbortSignal): Promise<StoredLease>;
+  /** @throws {ClusterError} `Conflict` */
+  replace(resourceVersion: string, record: LeaseRecord, signal: AbortSignal): Promise<StoredLease>;
+}
+
+/** @param timeoutMs of one request; shorter than the renew deadline, so that a lost answer leaves time to try again */
+export function createLeaseStore(
+  transport: Transport,
+  key: { readonly namespace: string; readonly name: string },
+  timeoutMs: number,
+): LeaseStore {
+  const address = { resource: leases, ...key };
+  const body = (record: LeaseRecord, resourceVersion?: string) => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { ...key, ...(resourceVersion !== undefined && { resourceVersion }) },
+    spec: {
+      holderIdentity: record.holder,
+      leaseDurationSeconds: Math.max(1, Math.round(record.durationMs / 1000)),
+      acquireTime: formatMicroTime(record.acquiredAt),
+      renewTime: formatMicroTime(record.renewedAt),
+      leaseTransitions: record.transitions,
+    },
+  });
+  return {
+    read: async (signal) => {
+      try {
+        return readLease(await transport.call({ verb: 'get', method: 'GET', address, timeoutMs }, signal));
+      } catch (error) {
+        if (error instanceof ClusterError && error.code === 'NotFound') return undefined;
+        throw error;
+      }
+    },
+    create: async (record, signal) =>
+      readLease(
+        await transport.call(
+          {
+            verb: 'create',
+            method: 'POST',
+            address: { resource: leases, namespace: key.namespace },
+            body: body(record),
+            timeoutMs,
+          },
+          signal,
+        ),
+      ),
+    replace: async (resourceVersion, record, signal) =>
+      readLease(
+        await transport.call(
+          { verb: 'update', method: 'PUT', address, body: body(record, resourceVersion), timeoutMs },
+          signal,
+        ),
+      ),
+  };
+}
+
+function readLease(object: unknown): StoredLease {
+  const spec = isRecord(object) ? recordAt(object, 'spec') : {};
+  const { resourceVersion } = readMeta(object);
+  const holder = textAt(spec, 'holderIdentity') ?? '';
+  return {
+    holder,
+    durationMs: (numberAt(spec, 'leaseDurationSeconds') ?? 15) * 1000,
+    transitions: numberAt(spec, 'leaseTransitions') ?? 0,
+    acquiredAt: Date.parse(textAt(spec, 'acquireTime') ?? ''),
+    fingerprint: `${holder} ${textAt(spec, 'renewTime') ?? ''} ${resourceVersion}`,
+    resourceVersion,
+  };
+}
+
+/** MicroTime: RFC 3339 with exactly six digits of a second. */
+export function formatMicroTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace('Z', '000Z');
+}

@@ -1,0 +1,86 @@
+// Objects as the API server stores them, read into what we look at. Tolerant: a field of another type than
+// expected counts as absent; only an object without identity is refused. Specs and statuses stay raw.
+
+import { ClusterError } from '../../wire/cluster-error.ts';
+import { isRecord, type JsonRecord, numberAt, recordAt, textAt, textsAt } from '../transport/json.ts';
+
+export interface StoredOwner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+}
+
+export interface StoredMeta {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly deletionTimestamp?: string;
+  readonly creationTimestamp?: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly ownerReferences: readonly StoredOwner[];
+}
+
+/** A custom resource: `spec` and `status` as stored, unknown fields and all. */
+export interface StoredResource {
+  readonly metadata: StoredMeta;
+  readonly spec: unknown;
+  readonly status: unknown;
+}
+
+/** @throws {ClusterError} `Unavailable` when the answer is no Kubernetes object */
+export function readMeta(object: unknown): StoredMeta {
+  const metadata = isRecord(object) ? recordAt(object, 'metadata') : {};
+  const name = textAt(metadata, 'name');
+  const uid = textAt(metadata, 'uid');
+  const resourceVersion = textAt(metadata, 'resourceVersion');
+  if (name === undefined || uid === undefined || resourceVersion === undefined) {
+    throw new ClusterError('Unavailable', 'the API server answered with something that is no object');
+  }
+  const generation = numberAt(metadata, 'generation');
+  const deletionTimestamp = textAt(metadata, 'deletionTimestamp');
+  const creationTimestamp = textAt(metadata, 'creationTimestamp');
+  return {
+    namespace: textAt(metadata, 'namespace') ?? '',
+    name,
+    uid,
+    resourceVersion,
+    ...(generation !== undefined && { generation }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+    annotations: textsAt(metadata, 'annotations'),
+    labels: textsAt(metadata, 'labels'),
+    ownerReferences: readOwners(metadata),
+  };
+}
+
+export function readResource(object: unknown): StoredResource {
+  const record: JsonRecord = isRecord(object) ? object : {};
+  return { metadata: readMeta(object), spec: record['spec'], status: record['status'] };
+}
+
+/** A Secret's data by key, decoded. What is no base64 decodes to what Buffer makes of it. */
+export function readSecretData(object: unknown): Readonly<Record<string, Uint8Array>> {
+  const texts = isRecord(object) ? textsAt(object, 'data') : {};
+  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text, 'base64')]));
+}
+
+export function readConfigMapData(object: unknown): Readonly<Record<string, string>> {
+  return isRecord(object) ? textsAt(object, 'data') : {};
+}
+
+function readOwners(metadata: JsonRecord): readonly StoredOwner[] {
+  const owners = metadata['ownerReferences'];
+  if (!Array.isArray(owners)) return [];
+  return owners.filter(isRecord).map((owner) => ({
+    apiVersion: textAt(owner, 'apiVersion') ?? '',
+    kind: textAt(owner, 'kind') ?? '',
+    name: textAt(owner, 'name') ?? '',
+    uid: textAt(owner, 'uid') ?? '',
+    ...(typeof owner['controller'] === 'boolean' && { controller: owner['controller'] }),
+  }));
+}

@@ -1,0 +1,206 @@
+// Where the API server is and how to prove who we are, from a service account or a kubeconfig file.
+// Owns: client-node's KubeConfig (its parsing, exec plugins, token rotation), the only thing used of that package.
+// Refuses: guessing. Nothing configured is an error that says what to give, never `localhost:8080`.
+
+import { readFileSync } from 'node:fs';
+import type { RequestOptions } from 'node:https';
+import { KubeConfig } from '@kubernetes/client-node';
+import { findFault, holdsCertificate } from '../../runtime/authorities.ts';
+import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
+import { endPluginsOn } from './exec-plugin.ts';
+
+/** Facts of the process that decide it, handed over by `bin`. */
+export interface ConnectionSource {
+  /** A kubeconfig's path; wins over everything else. */
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  /** True in a pod: `KUBERNETES_SERVICE_HOST` is set. */
+  readonly isInCluster: boolean;
+}
+
+/** TLS material and headers for one request; read again for each, since tokens and CAs rotate in place. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: TlsMaterial;
+}
+
+export interface TlsMaterial {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+  readonly rejectUnauthorized?: boolean;
+}
+
+export interface Connection {
+  /** Base URL of the API server, without trailing slash; may carry a path prefix. */
+  readonly server: string;
+  readonly proxyUrl: string | undefined;
+  /** The context's or the service account's own namespace. */
+  readonly namespace: string | undefined;
+  /**
+   * @param signal ends an exec plugin that runs for it
+   * @throws {ConnectionError} `CredentialsUnavailable` when a file or an exec plugin fails, or gives nothing to show,
+   * `AuthorityUnusable` when what the server is to be known by does; they may heal, once the configuration is read again.
+   */
+  authenticate(signal: AbortSignal): Promise<Credentials>;
+  /**
+   * Reads the configuration again and forgets cached tokens: what was given last was refused. A file that cannot
+   * be read leaves things as they are. The server stays the one it was.
+   */
+  renew(): void;
+}
+
+/** No way to the API server: nothing configured, an unknown context, credentials that cannot be had. */
+export class ConnectionError extends PublishableError {}
+
+/** @throws {ConnectionError} */
+export function openConnection(source: ConnectionSource): Connection {
+  let config = loadConfig(source);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) {
+    throw new ConnectionError(
+      'NoCluster',
+      'no cluster to talk to: give --kubeconfig (and --context), set KUBECONFIG, or run in a pod with a service account',
+    );
+  }
+  if (!URL.canParse(cluster.server)) {
+    throw new ConnectionError('InvalidServer', 'the cluster of the chosen context has no usable server URL');
+  }
+  if (cluster.proxyUrl?.startsWith('socks')) {
+    throw new ConnectionError('SocksProxy', 'SOCKS proxies are not supported; use an HTTP proxy-url');
+  }
+  if (cluster.server.startsWith('http:') && !cluster.skipTLSVerify) {
+    throw new ConnectionError(
+      'PlainHttp',
+      'the server URL is http://; a token would travel in the clear (set insecure-skip-tls-verify if this is meant)',
+    );
+  }
+  return {
+    server: cluster.server.replace(/\/+$/, ''),
+    proxyUrl: cluster.proxyUrl,
+    namespace: config.getContextObject(config.getCurrentContext())?.namespace,
+    authenticate: (signal) => authenticate(config, signal),
+    renew: () => {
+      try {
+        config = loadConfig(source);
+      } catch {
+        // Half-written, or gone for a moment: the next refusal tries again.
+      }
+    },
+  };
+}
+
+function loadConfig({ kubeconfig, context, isInCluster }: ConnectionSource): KubeConfig {
+  const config = new KubeConfig();
+  try {
+    if (kubeconfig !== undefined) config.loadFromFile(kubeconfig);
+    else if (isInCluster && context === undefined) config.loadFromCluster();
+    else config.loadFromDefault();
+  } catch (cause) {
+    throw new ConnectionError(
+      'UnreadableKubeconfig',
+      `the kubeconfig cannot be read (${publishableCode(cause)}); check the path and that it is YAML`,
+      { cause },
+    );
+  }
+  if (context !== undefined) {
+    if (config.getContextObject(context) === null) {
+      const known = config.getContexts().map(({ name }) => name);
+      throw new ConnectionError(
+        'UnknownContext',
+        `the kubeconfig has no context "${context}"; it has ${known.join(', ') || 'none'}`,
+      );
+    }
+    config.setCurrentContext(context);
+  }
+  // The package's last resort, a server on localhost:8080, is nobody's intention.
+  if (config.getCurrentCluster()?.server === 'http://localhost:8080') config.clusters = [];
+  return config;
+}
+
+async function authenticate(config: KubeConfig, signal: AbortSignal): Promise<Credentials> {
+  const options: RequestOptions = {};
+  try {
+    await endPluginsOn(signal, () => config.applyToHTTPSOptions(options));
+  } catch (cause) {
+    throw unreadable(config, cause);
+  }
+  const credentials: Credentials = { headers: headersOf(options), tls: tlsOf(options) };
+  const { ca } = credentials.tls;
+  const fault = ca === undefined || holdsCertificate(ca) ? undefined : findFault(ca);
+  if (fault !== undefined) throw authorityUnusable(fault.why, fault.cause);
+  // The server would take the request for anybody's and forbid it, and the words would blame the role.
+  if (isSomebody(config) && !provesSomebody(credentials)) {
+    throw credentialsUnavailable('hold neither a usable token nor a certificate with its key');
+  }
+  return credentials;
+}
+
+/** Of several files, one, and not every error says which; its path is not for everybody, the field that holds it is. */
+function unreadable(config: KubeConfig, cause: unknown): ConnectionError {
+  const authority = config.getCurrentCluster()?.caFile;
+  try {
+    if (authority !== undefined) readFileSync(authority);
+  } catch (error) {
+    return authorityUnusable(`it cannot be read (${publishableCode(error)})`, error);
+  }
+  return credentialsUnavailable(`cannot be had (${publishableCode(cause)})`, cause);
+}
+
+function authorityUnusable(why: string, cause: unknown): ConnectionError {
+  const advice =
+    "give the certificates of the API server's authority (in a pod: the service account's ca.crt)";
+  return new ConnectionError(
+    'AuthorityUnusable',
+    `certificate-authority of the kubeconfig cannot be used: ${why}; ${advice}`,
+    { cause },
+  );
+}
+
+function credentialsUnavailable(what: string, cause?: unknown): ConnectionError {
+  const advice = 'check the token file, the certificate or the exec plugin of the kubeconfig';
+  return new ConnectionError(
+    'CredentialsUnavailable',
+    `the credentials for the API server ${what}; ${advice}`,
+    { cause },
+  );
+}
+
+/** The configuration names a source of credentials; without one, a request without any is what was meant. */
+function isSomebody(config: KubeConfig): boolean {
+  const user = config.getCurrentUser();
+  return Boolean(user?.exec) || Boolean(user?.authProvider);
+}
+
+function provesSomebody({ headers, tls }: Credentials): boolean {
+  // A scheme and what goes with it, of characters that a header may hold.
+  const isToken = /^[!-~]+ [ -~]+$/.test(headers['Authorization'] ?? '');
+  return isToken || (tls.cert !== undefined && tls.key !== undefined);
+}
+
+function headersOf(options: RequestOptions): Credentials['headers'] {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    if (typeof value === 'string') headers[name] = value.trim();
+  }
+  if (typeof options.auth === 'string') {
+    headers['Authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  }
+  return headers;
+}
+
+function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): TlsMaterial {
+  return {
+    ...(ca !== undefined && { ca: pem(ca) }),
+    ...(cert !== undefined && { cert: pem(cert) }),
+    ...(key !== undefined && { key: pem(key) }),
+    ...(servername !== undefined && { servername }),
+    ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+  };
+}
+
+/** KubeConfig gives buffers; as text they can be compared, and the connections kept while they are the same. */
+function pem(material: unknown): string {
+  return Buffer.isBuffer(material) ? material.toString('utf8') : String(material);
+}

@@ -1,0 +1,137 @@
+// What the API server's no means: an HTTP status and a Status object become a ClusterError.
+// Refuses: repeating the Status's message or causes, which may quote what was sent. Words are made of our own
+// verb and address, the reason, and field paths.
+
+import { ClusterError, type ClusterErrorCode } from '../../wire/cluster-error.ts';
+import { parseRetryAfter } from '../../wire/retry-after.ts';
+import { isRecord, type JsonRecord, textAt } from './json.ts';
+import { apiVersionOf, describeAddress, type ObjectAddress, type Verb } from './resource-path.ts';
+
+/** How long we let a server make us wait. */
+const maxRetryAfterMs = 60_000;
+
+export interface Refusal {
+  readonly httpStatus: number;
+  readonly retryAfterHeader: string | null;
+  /** The body as parsed JSON; anything at all, or `undefined`. */
+  readonly body: unknown;
+}
+
+/** @param now epoch milliseconds, for a Retry-After in its date form */
+export function readRefusal(verb: Verb, address: ObjectAddress, refusal: Refusal, now: number): ClusterError {
+  const status = isRecord(refusal.body) && refusal.body['kind'] === 'Status' ? refusal.body : {};
+  const details = isRecord(status['details']) ? status['details'] : {};
+  const isAbsent = isAbsence(verb, address, textAt(status, 'reason'), textAt(details, 'name'));
+  const code =
+    refusal.httpStatus === 404 && !isAbsent
+      ? 'Unavailable'
+      : codeOf(refusal.httpStatus, textAt(status, 'reason'), details);
+  const waitMs = parseRetryAfter(refusal.retryAfterHeader, now) ?? secondsOf(details['retryAfterSeconds']);
+  return new ClusterError(code, explain(code, verb, address, status, details, refusal.httpStatus), {
+    retryAfterMs: waitMs === undefined ? undefined : Math.min(waitMs, maxRetryAfterMs),
+  });
+}
+
+/**
+ * Whether a 404 speaks of the object. The API server names it then; where it does not serve the resource (yet), it
+ * answers in plain text, and a proxy on the way with a page of its own. A collection has no name, and no absence to
+ * be mistaken for.
+ */
+function isAbsence(
+  verb: Verb,
+  { name }: ObjectAddress,
+  reason: string | undefined,
+  named: string | undefined,
+): boolean {
+  if (name === undefined) return true;
+  // A write may miss the namespace, and names that.
+  return reason === 'NotFound' && (verb === 'get' ? named === name : named !== undefined);
+}
+
+function codeOf(httpStatus: number, reason: string | undefined, details: JsonRecord): ClusterErrorCode {
+  if (hasCause(details, 'NamespaceTerminating')) return 'NamespaceTerminating';
+  switch (httpStatus) {
+    case 401:
+      return 'Unauthorized';
+    case 403:
+      return 'Forbidden';
+    case 404:
+      return 'NotFound';
+    case 409:
+      return reason === 'AlreadyExists' ? 'AlreadyExists' : 'Conflict';
+    case 410:
+      return 'Gone';
+    case 429:
+      return 'TooManyRequests';
+    default:
+      return httpStatus >= 400 && httpStatus < 500 ? 'Invalid' : 'Unavailable';
+  }
+}
+
+function explain(
+  code: ClusterErrorCode,
+  verb: Verb,
+  address: ObjectAddress,
+  status: JsonRecord,
+  details: JsonRecord,
+  httpStatus: number,
+): string {
+  const what = describeAddress(address);
+  switch (code) {
+    case 'Forbidden':
+      // Admission and quotas answer 403 as well; only the authorizer says "cannot <verb> resource".
+      return /cannot \S+ resource/.test(textAt(status, 'message') ?? '')
+        ? `the operator's role does not allow "${verb}" on ${what}${wayOut(verb, address)}`
+        : `an admission rule or a quota refused to ${verb} ${what}`;
+    case 'Unauthorized':
+      return `the API server did not accept the operator's credentials (${verb} ${what})`;
+    case 'NotFound':
+      return address.name === undefined
+        ? `the API server does not know ${what}; install the CRD`
+        : `${what} does not exist`;
+    case 'Conflict':
+      return `${what} was changed by somebody else in the meantime`;
+    case 'AlreadyExists':
+      return `${what} exists already`;
+    case 'Gone':
+      return `the resourceVersion for ${what} is too old`;
+    case 'TooManyRequests':
+      return `the API server asks for fewer requests (${verb} ${what})`;
+    case 'NamespaceTerminating':
+      return `namespace ${address.namespace ?? ''} is being deleted; nothing can be created in it`;
+    case 'Invalid':
+      return `the API server refused to ${verb} ${what}${fieldsOf(details)}`;
+    default:
+      if (httpStatus === 404) {
+        const served = apiVersionOf(address.resource);
+        return `a 404 that does not say whether ${what} exists: ${served} is not served now, or a proxy answered`;
+      }
+      return `the API server failed to ${verb} ${what} (HTTP ${httpStatus})`;
+  }
+}
+
+/** Who may look into some namespaces alone has to be told which. */
+function wayOut(verb: Verb, { namespace, name }: ObjectAddress): string {
+  const isEverywhere = namespace === undefined && name === undefined && (verb === 'list' || verb === 'watch');
+  return isEverywhere
+    ? ' in all namespaces; add the verb to its ClusterRole, or name the namespaces of its Roles with --watch-namespaces'
+    : '; add the verb to its Role or ClusterRole';
+}
+
+function hasCause(details: JsonRecord, reason: string): boolean {
+  const causes = details['causes'];
+  return Array.isArray(causes) && causes.some((cause) => isRecord(cause) && cause['reason'] === reason);
+}
+
+/** Paths of the fields at fault; a path may hold a map's key, so only plain ones are shown. */
+function fieldsOf(details: JsonRecord): string {
+  const causes = Array.isArray(details['causes']) ? details['causes'] : [];
+  const fields = causes
+    .map((cause: unknown) => (isRecord(cause) ? textAt(cause, 'field') : undefined))
+    .filter((field) => field !== undefined && /^[A-Za-z0-9_.[\]-]{1,120}$/.test(field));
+  return fields.length === 0 ? '' : `: check ${[...new Set(fields)].slice(0, 5).join(', ')}`;
+}
+
+function secondsOf(value: unknown): number | undefined {
+  return typeof value === 'number' && value > 0 ? value * 1000 : undefined;
+}

@@ -1,0 +1,63 @@
+// Names of things in the API server: which resource, which object, which verb; and the URL path that says so.
+// Every segment is encoded here and nowhere else. The same facts make the words of an error.
+
+import { apiVersionName, group, kind, plural } from '../../staticexport/names.ts';
+
+export interface Resource {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  /** Plural, lower case, as in a role. */
+  readonly plural: string;
+  readonly kind: string;
+}
+
+export const secrets: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret' };
+export const configMaps: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
+export const leases: Resource = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+};
+export const events: Resource = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' };
+
+export const staticExports: Resource = { group, version: apiVersionName, plural, kind };
+
+/** The verb as RBAC names it. */
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch';
+
+export interface ObjectAddress {
+  readonly resource: Resource;
+  /** Absent: all namespaces. */
+  readonly namespace?: string | undefined;
+  /** Absent: the collection. */
+  readonly name?: string | undefined;
+  readonly subresource?: 'status';
+}
+
+export const apiVersionOf = ({ group, version }: Resource): string =>
+  group === '' ? version : `${group}/${version}`;
+
+/** Path and query, starting with `/`. */
+export function pathOf(address: ObjectAddress, query: Readonly<Record<string, string>> = {}): string {
+  const { resource, namespace, name, subresource } = address;
+  const segments = [
+    ...(resource.group === '' ? ['api'] : ['apis', resource.group]),
+    resource.version,
+    ...(namespace === undefined ? [] : ['namespaces', namespace]),
+    resource.plural,
+    ...(name === undefined ? [] : [name]),
+    ...(subresource === undefined ? [] : [subresource]),
+  ];
+  const search = new URLSearchParams(query).toString();
+  return `/${segments.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`;
+}
+
+/** As a person would say it: `secrets "docs-bundle" in namespace team-a`. */
+export function describeAddress({ resource, namespace, name, subresource }: ObjectAddress): string {
+  const plural = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
+  const what = `${plural}${subresource === undefined ? '' : `/${subresource}`}`;
+  const which = name === undefined ? what : `${what} "${name}"`;
+  return namespace === undefined ? which : `${which} in namespace ${namespace}`;
+}

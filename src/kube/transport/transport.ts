@@ -1,0 +1,238 @@
+// HTTP to the API server: bounded pools of kept-alive connections, credentials per request, a deadline on every call,
+// a bounded number of tries. Refuses: waiting past the deadline for a server that says when to come again, and giving
+// up where other credentials may do. Invariant: everything that goes wrong is a ClusterError.
+
+import type { Clock } from '../../runtime/clock.ts';
+import { withinLimit } from '../../runtime/time-limit.ts';
+import { userAgent } from '../../runtime/version.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { parseList, parseObject } from './bounded-json.ts';
+import { adviceOn } from './certificate-advice.ts';
+import { type Connection, ConnectionError } from './connection.ts';
+import { type ConnectionPool, createPool } from './connection-pool.ts';
+import {
+  type Answer,
+  exchange,
+  maxAnswerBytes,
+  OversizeError,
+  openStream,
+  type Permit,
+  type Send,
+  type Sending,
+  UnfinishedError,
+} from './exchange.ts';
+import { readRefusal } from './refusal.ts';
+import { describeAddress, type ObjectAddress, pathOf, type Verb } from './resource-path.ts';
+import { shareCredentials } from './shared-credentials.ts';
+import { isWorthResending, maxTries, waitBeforeNextTry } from './tries.ts';
+
+export interface Call {
+  readonly verb: Verb;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  readonly address: ObjectAddress;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON (which is YAML too, for `apply`). */
+  readonly body?: unknown;
+  readonly contentType?: string;
+  /** Less than the transport's own, where waiting longer is no use (leases). */
+  readonly timeoutMs?: number;
+  /** May this be sent, now? Asked before each try; what it throws is what the call throws. Not asked of a stream. */
+  readonly permit?: Permit;
+  /** Less than what is read of any answer, where the caller can ask for less. */
+  readonly maxBytes?: number;
+}
+
+export interface Transport {
+  /** @returns the parsed body. @throws {ClusterError} */
+  call(call: Call, signal: AbortSignal): Promise<unknown>;
+  /** Resolves with the headers; the body then runs until the signal aborts. @throws {ClusterError} */
+  stream(call: Call, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** So many find a connection without waiting for one, which is part of their time. */
+  readonly callsAtOnce?: number;
+  /** Told of an object of too many fields that was left out of a list. */
+  readonly onLeftOut?: (resource: string) => void;
+  /** Told of every answer; `code` is the HTTP status or `<error>`. */
+  readonly observe?: (fact: { readonly method: string; readonly code: string }) => void;
+}
+
+/** How an answer to a call is got, and until when. */
+interface Way<A extends Answer> {
+  readonly pool: ConnectionPool;
+  readonly send: Send<A>;
+  readonly signal: AbortSignal;
+  /** Monotonic. */
+  readonly endsAt: number;
+}
+
+/** A start with thousands of resources must not open as many connections. */
+const minConnections = 16;
+
+export function createTransport(connection: Connection, options: TransportOptions): Transport {
+  const { clock, timeoutMs } = options;
+  const { origin, pathname } = new URL(connection.server);
+  const prefix = pathname.replace(/\/+$/, '');
+  const calls = createPool(connection, { connections: Math.max(minConnections, options.callsAtOnce ?? 0) });
+  // Each watch holds one for as long as it lasts; they must not take the place of calls.
+  const streams = createPool(connection, {});
+  const credentials = shareCredentials(connection, clock);
+
+  const attempt = async <A extends Answer>(call: Call, { pool, send, signal }: Way<A>) => {
+    let code = '<error>';
+    try {
+      signal.throwIfAborted();
+      const used = await credentials.obtain(signal);
+      const sending: Sending = {
+        origin,
+        path: `${prefix}${pathOf(call.address, call.query)}`,
+        method: call.method,
+        headers: {
+          ...used.headers,
+          Accept: 'application/json',
+          'User-Agent': userAgent,
+          ...(call.body !== undefined && { 'Content-Type': call.contentType ?? 'application/json' }),
+        },
+        body: call.body === undefined ? null : JSON.stringify(call.body),
+      };
+      const answer = await send(pool.dispatcher(used.tls), sending, signal, {
+        permit: call.permit,
+        maxBytes: call.maxBytes ?? maxAnswerBytes,
+      });
+      code = String(answer.status);
+      return { answer, used };
+    } catch (error) {
+      credentials.doubt();
+      throw error;
+    } finally {
+      options.observe?.({ method: call.method, code });
+    }
+  };
+
+  /** One answer that is a success, with the tries that the server asks for. */
+  const obtain = async <A extends Answer>(call: Call, way: Way<A>) => {
+    let isResent = false;
+    for (let tries = 1; ; tries += 1) {
+      const tried = await attempt(call, way).catch((error: unknown) => {
+        if (isResent || !isWorthResending(call.method, error)) throw error;
+      });
+      if (tried === undefined) {
+        isResent = true;
+        continue;
+      }
+      const { answer, used } = tried;
+      const { status } = answer;
+      if (status >= 200 && status < 300) return answer;
+      const text = await answer.text();
+      if (status === 401 && tries < maxTries && credentials.replace(used)) continue;
+      if (status >= 300 && status < 400) throw unusable(call, 'a redirect');
+      const found = { httpStatus: status, retryAfterHeader: answer.retryAfter, body: readJson(text) };
+      const refusal = readRefusal(call.verb, call.address, found, clock.now());
+      const leftMs = way.endsAt - clock.monotonic();
+      const waitMs = waitBeforeNextTry(status, refusal.retryAfterMs, { tries, leftMs });
+      if (waitMs === undefined) throw refusal;
+      await clock.after(waitMs, way.signal);
+    }
+  };
+
+  return {
+    call: async (call, signal) => {
+      try {
+        const limitMs = call.timeoutMs ?? timeoutMs;
+        const endsAt = clock.monotonic() + limitMs;
+        return await withinLimit(clock, limitMs, signal, async (limit) => {
+          const way = { pool: calls, send: exchange, signal: limit, endsAt };
+          const text = await (await obtain(call, way)).text();
+          if (text === '') return undefined;
+          if (call.verb !== 'list') return parseObject(text);
+          const onLeftOut = (): void => options.onLeftOut?.(call.address.resource.plural);
+          return await parseList(text, () => clock.after(0), onLeftOut);
+        });
+      } catch (error) {
+        throw asClusterError(error, call, signal);
+      }
+    },
+    stream: async (call, signal) => {
+      const endsAt = clock.monotonic() + timeoutMs;
+      const headersLate = new AbortController();
+      const arrived = new AbortController();
+      const watchdog = clock.after(timeoutMs, AbortSignal.any([arrived.signal, signal])).then(
+        () => headersLate.abort(new DOMException('no answer in time', 'TimeoutError')),
+        () => {},
+      );
+      try {
+        const limit = AbortSignal.any([signal, headersLate.signal]);
+        const { chunks } = await obtain(call, { pool: streams, send: openStream, signal: limit, endsAt });
+        return readChunks(chunks, call, signal);
+      } catch (error) {
+        throw asClusterError(error, call, signal);
+      } finally {
+        arrived.abort();
+        await watchdog;
+      }
+    },
+    close: async () => {
+      await Promise.all([calls.close(), streams.close()]);
+    },
+  };
+}
+
+async function* readChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  call: Call,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of chunks) yield chunk;
+  } catch (error) {
+    throw asClusterError(error, call, signal);
+  }
+}
+
+/** A refusal's words, which may be a page of some proxy. */
+function readJson(text: string): unknown {
+  try {
+    return parseObject(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function asClusterError(error: unknown, call: Call, signal: AbortSignal): ClusterError {
+  if (error instanceof ClusterError) return error;
+  if (signal.aborted) {
+    return new ClusterError('Aborted', `stopped while asking to ${whatOf(call)}`, { cause: error });
+  }
+  if (error instanceof ConnectionError) {
+    const isOurFault = error.code !== 'CredentialsLate' && error.code !== 'AuthorityUnusable';
+    const code = isOurFault ? 'Unauthorized' : 'Unavailable';
+    return new ClusterError(code, error.message, { cause: error });
+  }
+  if (error instanceof OversizeError) {
+    const size = `${error.maxBytes / 1024 / 1024} MiB`;
+    const message = `the answer to ${whatOf(call)} is larger than ${size} and not read; make the objects smaller`;
+    return new ClusterError('Unavailable', message, { cause: error });
+  }
+  return unusable(call, reasonOf(error), error);
+}
+
+function unusable(call: Call, reason: string, cause?: unknown): ClusterError {
+  const message = `no usable answer from the API server (${reason}) to ${whatOf(call)}`;
+  return new ClusterError('Unavailable', message, { cause });
+}
+
+const whatOf = ({ verb, address }: Call): string => `${verb} ${describeAddress(address)}`;
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'not JSON';
+  if (error instanceof UnfinishedError) return 'timeout in the middle of the answer';
+  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
+  const code = publishableCode(error);
+  const advice = adviceOn(code);
+  return advice === undefined ? code : `${code}: ${advice}`;
+}

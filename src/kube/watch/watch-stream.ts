@@ -1,0 +1,86 @@
+// A watch's body: bytes in any chunks become one parsed event per line. Owns the framing and its bounds.
+// Refuses: a line that is no JSON or has no end. A reader that met one can no longer trust its place. A line of too many
+// fields is left out: one tenant's object must not end the watch.
+
+import { ClusterError } from '../../wire/cluster-error.ts';
+import { isCostly } from '../transport/bounded-json.ts';
+import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from '../transport/json.ts';
+
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: JsonRecord }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+
+/** Far above etcd's own limit of one object (1.5 MiB), JSON escapes included. */
+const maxLineBytes = 16 * 1024 * 1024;
+
+/**
+ * @param onLeftOut told of each event whose object has too many fields
+ * @throws {ClusterError} `Gone` for an ERROR event with 410, `Unavailable` for any other and for broken framing,
+ * and whatever the chunks throw
+ */
+export async function* readWatchEvents(
+  chunks: AsyncIterable<Uint8Array>,
+  onLeftOut: () => void = () => {},
+): AsyncGenerator<WatchEvent> {
+  for await (const line of readLines(chunks)) {
+    if (isCostly(line)) {
+      onLeftOut();
+      continue;
+    }
+    const event = readEvent(line);
+    if (event !== undefined) yield event;
+  }
+}
+
+async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  // Decoded per line, not per chunk: a character may be split between chunks, never by a newline.
+  let pending: Uint8Array[] = [];
+  let pendingBytes = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+      yield Buffer.concat([...pending, chunk.subarray(from, at)]).toString('utf8');
+      pending = [];
+      pendingBytes = 0;
+      from = at + 1;
+    }
+    if (from < chunk.length) {
+      pending.push(chunk.subarray(from));
+      pendingBytes += chunk.length - from;
+    }
+    if (pendingBytes > maxLineBytes) {
+      throw new ClusterError('Unavailable', 'a watch event is longer than any object can be');
+    }
+  }
+  // What is left without its newline was cut off in the middle: the next watch brings it again.
+}
+
+function readEvent(line: string): WatchEvent | undefined {
+  if (line.trim() === '') return undefined;
+  let event: unknown;
+  try {
+    event = JSON.parse(line);
+  } catch (cause) {
+    throw new ClusterError('Unavailable', 'a watch event is not JSON', { cause });
+  }
+  if (!isRecord(event)) throw new ClusterError('Unavailable', 'a watch event is not an object');
+  const object = recordAt(event, 'object');
+  switch (event['type']) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type: event['type'], object };
+    case 'BOOKMARK': {
+      const resourceVersion = textAt(recordAt(object, 'metadata'), 'resourceVersion');
+      return resourceVersion === undefined ? undefined : { type: 'BOOKMARK', resourceVersion };
+    }
+    case 'ERROR': {
+      const code = numberAt(object, 'code');
+      throw code === 410
+        ? new ClusterError('Gone', 'the watch is too far behind')
+        : new ClusterError('Unavailable', `the watch ended with an error (code ${code ?? 'unknown'})`);
+    }
+    default:
+      return undefined;
+  }
+}

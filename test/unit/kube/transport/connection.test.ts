@@ -1,0 +1,155 @@
+// From a kubeconfig to a connection: what it takes from it, and which words each misconfiguration gets.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { rootCertificates } from 'node:tls';
+import { ConnectionError, openConnection } from '../../../../src/kube/transport/connection.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, cluster: object, user: object = {}): string {
+  const file = join(folder, name);
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'main', context: { cluster: 'c', user: 'u', namespace: 'docs' } }],
+    'current-context': 'main',
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+const never = new AbortController().signal;
+const [authority = ''] = rootCertificates;
+const open = (kubeconfig: string, context?: string) =>
+  openConnection({ kubeconfig, context, isInCluster: false });
+
+test('server, namespace, authority and token come from the context', async () => {
+  const ca = Buffer.from(authority).toString('base64');
+  const file = write(
+    'good',
+    { server: 'https://10.0.0.1:6443/', 'certificate-authority-data': ca },
+    { token: 'abc' },
+  );
+  const connection = open(file);
+  assert.equal(connection.server, 'https://10.0.0.1:6443');
+  assert.equal(connection.namespace, 'docs');
+  assert.deepEqual(await connection.authenticate(never), {
+    headers: { Authorization: 'Bearer abc' },
+    tls: { ca: authority },
+  });
+});
+
+test('an authority that is none is refused by the name of its field, before any server is asked', async () => {
+  const data = Buffer.from('PEM').toString('base64');
+  const file = write('bad-authority', { server: 'https://h', 'certificate-authority-data': data });
+  await assert.rejects(open(file).authenticate(never), {
+    code: 'AuthorityUnusable',
+    message: /^certificate-authority of the kubeconfig cannot be used: it holds no certificate in PEM; give/,
+  });
+});
+
+test('an authority beside a damaged one, or under the older name, is taken: OpenSSL takes it too', async () => {
+  const damaged = authority.replace(/\n[A-Za-z0-9+/]{20}/, `\n${'A'.repeat(20)}`);
+  const older = authority.replaceAll('CERTIFICATE', 'X509 CERTIFICATE');
+  for (const [name, text] of Object.entries({ beside: `${authority}\n${damaged}`, older })) {
+    const data = Buffer.from(text).toString('base64');
+    const file = write(name, { server: 'https://h', 'certificate-authority-data': data }, { token: 'abc' });
+    assert.equal(String((await open(file).authenticate(never)).tls.ca), text);
+  }
+  const file = write('damaged', {
+    server: 'https://h',
+    'certificate-authority-data': Buffer.from(damaged).toString('base64'),
+  });
+  await assert.rejects(open(file).authenticate(never), { message: /certificate 1 in it is damaged/ });
+});
+
+test('a token file is read, without its last line end', async () => {
+  const tokenFile = join(folder, 'token');
+  writeFileSync(tokenFile, 'from-file\n');
+  const file = write(
+    'token-file',
+    { server: 'https://h' },
+    { 'auth-provider': { name: 'f', config: { tokenFile } } },
+  );
+  assert.equal((await open(file).authenticate(never)).headers['Authorization'], 'Bearer from-file');
+});
+
+test('a token file without a token is an error, not a request of nobody; it is believed once it has one', async () => {
+  const tokenFile = join(folder, 'empty-token');
+  const user = { 'auth-provider': { name: 'f', config: { tokenFile } } };
+  const connection = open(write('empty-token-file', { server: 'https://h' }, user));
+  for (const content of ['', '\n', 'two lines\nof it', 'nön-ascii']) {
+    writeFileSync(tokenFile, content);
+    connection.renew();
+    await assert.rejects(connection.authenticate(never), {
+      code: 'CredentialsUnavailable',
+      message: /neither a usable token nor a certificate with its key; check the token file/,
+    });
+  }
+  writeFileSync(tokenFile, 'good\n');
+  connection.renew();
+  assert.equal((await connection.authenticate(never)).headers['Authorization'], 'Bearer good');
+});
+
+test('a user of whom the kubeconfig says nothing shows nothing, as is meant', async () => {
+  const file = write('anonymous', { server: 'https://h' });
+  assert.deepEqual(await open(file).authenticate(never), { headers: {}, tls: {} });
+});
+
+test('credentials that cannot be had are an error that may heal, without their path', async () => {
+  const file = write('lost', { server: 'https://h' }, { 'client-certificate': '/nowhere/secret.pem' });
+  await assert.rejects(open(file).authenticate(never), (error) => {
+    assert.ok(error instanceof ConnectionError);
+    assert.equal(error.code, 'CredentialsUnavailable');
+    assert.doesNotMatch(error.message, /nowhere/);
+    return true;
+  });
+});
+
+test('nothing configured anywhere is an error that says what to give, and no server on localhost', () => {
+  const { HOME, KUBECONFIG } = process.env;
+  try {
+    process.env['HOME'] = join(folder, 'nobody');
+    delete process.env['KUBECONFIG'];
+    const nothing = { kubeconfig: undefined, context: undefined, isInCluster: false };
+    assert.throws(() => openConnection(nothing), { code: 'NoCluster', message: /give --kubeconfig/ });
+  } finally {
+    if (HOME !== undefined) process.env['HOME'] = HOME;
+    if (KUBECONFIG !== undefined) process.env['KUBECONFIG'] = KUBECONFIG;
+  }
+});
+
+const refusals: readonly (readonly [name: string, open: () => unknown, code: string, message: RegExp])[] = [
+  ['no such file', () => open(join(folder, 'none')), 'UnreadableKubeconfig', /ENOENT/],
+  [
+    'an unknown context',
+    () => open(write('x', { server: 'https://h' }), 'prod'),
+    'UnknownContext',
+    /it has main/,
+  ],
+  ['plain http', () => open(write('http', { server: 'http://h' })), 'PlainHttp', /in the clear/],
+  ['no URL', () => open(write('no-url', { server: 'nonsense' })), 'InvalidServer', /no usable server URL/],
+  [
+    'SOCKS',
+    () => open(write('socks', { server: 'https://h', 'proxy-url': 'socks5://p:1' })),
+    'SocksProxy',
+    /HTTP/,
+  ],
+];
+for (const [name, attempt, code, message] of refusals) {
+  test(`refused: ${name}`, () => {
+    assert.throws(attempt, (error) => {
+      assert.ok(error instanceof ConnectionError);
+      assert.equal(error.code, code);
+      assert.match(error.message, message);
+      return true;
+    });
+  });
+}

@@ -1,0 +1,58 @@
+// What is told of an outage: its beginning, its turning into another one, its end; and which of several counts.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Outage, troubleOf } from '../../../../src/kube/transport/outage.ts';
+import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+
+function start() {
+  const told: (string | undefined)[] = [];
+  return { told, outage: new Outage((trouble) => told.push(trouble?.message)) };
+}
+
+const down = (words: string) => new ClusterError('Unavailable', words);
+const refused = new ClusterError('Forbidden', 'may not');
+
+test('tries that fail alike are one outage, one that fails otherwise is another', () => {
+  const { told, outage } = start();
+  for (const words of ['reset', 'refused', 'timeout']) outage.begin('watch', down(words));
+  outage.begin('watch', refused);
+  outage.end('watch');
+  outage.end('watch');
+  assert.deepEqual(told, ['reset', 'may not', undefined]);
+});
+
+test('the words of the last try are the present ones', () => {
+  const { outage } = start();
+  outage.begin('watch', down('reset'));
+  outage.begin('watch', down('timeout'));
+  assert.equal(outage.current()?.message, 'timeout');
+});
+
+test('the first watch that opens is told, an audit that succeeds before it is not', () => {
+  const { told, outage } = start();
+  outage.end('audit');
+  assert.deepEqual(told, []);
+  outage.end('watch');
+  outage.end('audit');
+  assert.deepEqual(told, [undefined]);
+});
+
+test('a watch that cannot be had counts before one that brings nothing, that before an audit', () => {
+  const { told, outage } = start();
+  outage.begin('audit', refused);
+  outage.begin('heldBack', down('nothing comes'));
+  outage.begin('watch', down('reset'));
+  assert.equal(outage.of('audit'), refused);
+  outage.end('watch');
+  outage.end('heldBack');
+  outage.end('audit');
+  assert.deepEqual(told, ['may not', 'nothing comes', 'reset', 'nothing comes', 'may not', undefined]);
+});
+
+test('what is no error of the cluster is told without its words, which may hold anything', () => {
+  assert.equal(troubleOf(refused), refused);
+  const found = troubleOf(new TypeError('secret'));
+  assert.equal(found.code, 'Unavailable');
+  assert.doesNotMatch(found.message, /secret/);
+});

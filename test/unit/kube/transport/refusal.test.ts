@@ -1,0 +1,116 @@
+// What each no of the API server becomes, in a table; and that no word of what was sent comes back.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Refusal, readRefusal } from '../../../../src/kube/transport/refusal.ts';
+import { type ObjectAddress, secrets, staticExports } from '../../../../src/kube/transport/resource-path.ts';
+
+const now = Date.parse('2026-11-21T10:00:00Z');
+const secret: ObjectAddress = { resource: secrets, namespace: 'team-a', name: 'docs-bundle' };
+
+const status = (code: number, reason: string, more: object = {}) => ({
+  httpStatus: code,
+  retryAfterHeader: null,
+  body: { kind: 'Status', code, reason, message: 'svc_secret was sent', ...more },
+});
+
+const rows: readonly (readonly [name: string, refusal: Refusal, code: string, message: RegExp])[] = [
+  [
+    'no object',
+    status(404, 'NotFound', { details: { name: 'docs-bundle', kind: 'secrets' } }),
+    'NotFound',
+    /secrets "docs-bundle" in namespace team-a does not exist/,
+  ],
+  [
+    'no namespace',
+    status(404, 'NotFound', { details: { name: 'team-a', kind: 'namespaces' } }),
+    'NotFound',
+    /does not exist/,
+  ],
+  ['a stale write', status(409, 'Conflict'), 'Conflict', /changed by somebody else/],
+  ['a second create', status(409, 'AlreadyExists'), 'AlreadyExists', /exists already/],
+  [
+    'a missing right',
+    status(403, 'Forbidden', { message: 'User "x" cannot patch resource "secrets" in API group ""' }),
+    'Forbidden',
+    /role does not allow "patch" on secrets "docs-bundle" in namespace team-a; add the verb/,
+  ],
+  [
+    'a quota',
+    status(403, 'Forbidden', { message: 'exceeded quota' }),
+    'Forbidden',
+    /admission rule or a quota/,
+  ],
+  [
+    'a namespace on its way out',
+    status(403, 'Forbidden', { details: { causes: [{ reason: 'NamespaceTerminating' }] } }),
+    'NamespaceTerminating',
+    /namespace team-a is being deleted/,
+  ],
+  [
+    'an invalid object',
+    status(422, 'Invalid', { details: { causes: [{ field: 'data[bundle.json]', message: 'svc_secret' }] } }),
+    'Invalid',
+    /check data\[bundle\.json\]/,
+  ],
+  ['an odd request', status(400, 'BadRequest'), 'Invalid', /refused to patch/],
+  ['no credentials', status(401, 'Unauthorized'), 'Unauthorized', /did not accept/],
+  ['a lost place', status(410, 'Expired'), 'Gone', /too old/],
+  ['a proxy page', { httpStatus: 502, retryAfterHeader: null, body: undefined }, 'Unavailable', /HTTP 502/],
+];
+for (const [name, refusal, code, message] of rows) {
+  test(`${name} is ${code}`, () => {
+    const error = readRefusal('patch', secret, refusal, now);
+    assert.equal(error.code, code);
+    assert.match(error.message, message);
+    assert.doesNotMatch(error.message, /svc_secret/);
+  });
+}
+
+const vague: readonly (readonly [name: string, body: unknown])[] = [
+  ['a page that is no JSON, of a proxy or of a resource that is not served', undefined],
+  ['an answer of another program', { error: 'not found' }],
+  ['a Status without a name', { kind: 'Status', reason: 'NotFound' }],
+  ['a Status of another object', { kind: 'Status', reason: 'NotFound', details: { name: 'v1' } }],
+  ['a Status of another reason', { kind: 'Status', reason: 'Unknown', details: { name: 'docs-bundle' } }],
+];
+for (const [name, body] of vague) {
+  test(`a 404 is no absence of the object that was asked for: ${name}`, () => {
+    const refusal = { httpStatus: 404, retryAfterHeader: null, body };
+    const { code, message } = readRefusal('get', secret, refusal, now);
+    assert.equal(code, 'Unavailable');
+    assert.match(message, /404 .* whether secrets "docs-bundle" .* exists: v1 is not served now, or a proxy/);
+    // Where no object is asked for there is none to be mistaken for gone.
+    assert.equal(readRefusal('list', { resource: secrets }, refusal, now).code, 'NotFound');
+  });
+}
+
+test('a collection that is not known means a missing CRD', () => {
+  const error = readRefusal('list', { resource: staticExports }, status(404, 'NotFound'), now);
+  assert.match(error.message, /does not know staticexports.staticexport.dev; install the CRD/);
+});
+
+const waits: readonly (readonly [Partial<Refusal>, number | undefined])[] = [
+  [{ retryAfterHeader: '3' }, 3_000],
+  [{ retryAfterHeader: 'Sat, 21 Nov 2026 10:00:05 GMT' }, 5_000],
+  [{ retryAfterHeader: '86400' }, 60_000],
+  [{ body: { kind: 'Status', details: { retryAfterSeconds: 2 } } }, 2_000],
+  [{}, undefined],
+];
+for (const [more, expected] of waits) {
+  test(`Retry-After ${JSON.stringify(more)} is ${expected} ms`, () => {
+    const refusal = { httpStatus: 429, retryAfterHeader: null, body: undefined, ...more };
+    assert.equal(readRefusal('get', secret, refusal, now).retryAfterMs, expected);
+  });
+}
+
+test('a list that is missing everywhere says that namespaces may be named; of one namespace it does not', () => {
+  const refusal = status(403, 'Forbidden', {
+    message: 'User "x" cannot list resource "secrets" in API group ""',
+  });
+  const { name: _name, namespace: _namespace, ...everywhere } = secret;
+  const { message } = readRefusal('list', everywhere, refusal, now);
+  assert.match(message, /does not allow "list" on secrets in all namespaces; .* with --watch-namespaces$/);
+  const { message: ofOne } = readRefusal('list', { ...everywhere, namespace: 'team-a' }, refusal, now);
+  assert.match(ofOne, /on secrets in namespace team-a; add the verb to its Role or ClusterRole$/);
+});

@@ -1,0 +1,45 @@
+// Which refusals are waited out, and what is sent once more because nobody answered.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UnansweredError } from '../../../../src/kube/transport/exchange.ts';
+import {
+  isWorthResending,
+  maxTries,
+  type Progress,
+  waitBeforeNextTry,
+} from '../../../../src/kube/transport/tries.ts';
+
+const waits: readonly (readonly [
+  name: string,
+  httpStatus: number,
+  retryAfterMs: number | undefined,
+  progress: Partial<Progress>,
+  waitMs: number | undefined,
+])[] = [
+  ['429 that says when', 429, 2_000, {}, 2_000],
+  ['503 that says when', 503, 0, {}, 0],
+  ['429 that says nothing', 429, undefined, {}, undefined],
+  ['a conflict, whatever it says', 409, 1_000, {}, undefined],
+  ['more than ten seconds', 429, 10_001, {}, undefined],
+  ['ten seconds', 429, 10_000, {}, 10_000],
+  ['the third of four tries', 429, 1_000, { tries: maxTries - 1 }, 1_000],
+  ['the last try', 429, 1_000, { tries: maxTries }, undefined],
+  ['a wait that ends before the call must', 429, 1_999, { leftMs: 2_000 }, 1_999],
+  ['a wait that ends with the call', 429, 2_000, { leftMs: 2_000 }, undefined],
+  ['no time left at all', 503, 0, { leftMs: 0 }, undefined],
+];
+for (const [name, httpStatus, retryAfterMs, progress, waitMs] of waits) {
+  test(`${name} is ${waitMs === undefined ? 'the answer' : `tried again after ${waitMs} ms`}`, () => {
+    const known = { tries: 1, leftMs: 15_000, ...progress };
+    assert.equal(waitBeforeNextTry(httpStatus, retryAfterMs, known), waitMs);
+  });
+}
+
+test('only what reads is sent again, and only where no answer began', () => {
+  assert.equal(isWorthResending('GET', new UnansweredError()), true);
+  for (const method of ['POST', 'PUT', 'PATCH']) {
+    assert.equal(isWorthResending(method, new UnansweredError()), false);
+  }
+  assert.equal(isWorthResending('GET', new Error('in the middle of a body')), false);
+});

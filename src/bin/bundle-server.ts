@@ -1,9 +1,9 @@
 // The program `bundle-server`: hands it the process, and the workers that prepare bundles and code their files.
 // Decides nothing; what it does is in src/site.
 
-import '../runtime/small-heap.ts';
-import { keepWasmPlain } from '../runtime/plain-wasm.ts';
+import '../runtime/v8/small-heap.ts';
 import { runProgram } from '../runtime/program.ts';
+import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
 import { runBundleServer } from '../site/bundle-server.ts';
 import { bundleServer } from '../site/server-flags.ts';
 

@@ -2,11 +2,11 @@
 // what it does is in src/operator.
 
 // First, for it acts on all that follows.
-import '../runtime/small-heap.ts';
+import '../runtime/v8/small-heap.ts';
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';
-import { keepWasmPlain } from '../runtime/plain-wasm.ts';
 import { runProgram } from '../runtime/program.ts';
+import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
 
 // The workers stand beside this file, in the sources and in what the build makes of them.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';

@@ -4,7 +4,7 @@
 
 import { type Dispatcher, getGlobalDispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
-import { unlessAborted } from '../runtime/patience.ts';
+import { unlessAborted } from '../runtime/flags/patience.ts';
 import { withinLimit } from '../runtime/time-limit.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { ExportApiError } from './answers.ts';

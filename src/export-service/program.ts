@@ -1,8 +1,8 @@
 // The program's flags and its main: from the command line to a running service and back to a clean end.
 // Owns the defaults; only --keys-file and --data are required.
 
-import * as kind from '../runtime/flag-kinds.ts';
-import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
+import * as kind from '../runtime/flags/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { defaultCrawlLimits } from './crawler/contract.ts';
 import { exportInThread } from './export-thread.ts';

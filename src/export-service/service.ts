@@ -2,9 +2,9 @@
 // listens before the state is recovered) and of stopping (requests first, then jobs, then the store).
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { adminApp } from '../runtime/admin-port.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type HttpListener, listenHttp } from '../runtime/http-listener.ts';
+import { adminApp } from '../runtime/http/admin-port.ts';
+import { type HttpListener, listenHttp } from '../runtime/http/http-listener.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
 import { type ConversationSource, feedConversations } from './conversation-feed.ts';

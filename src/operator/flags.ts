@@ -13,8 +13,8 @@ import {
   sizeText,
   text,
   toggle,
-} from '../runtime/flag-kinds.ts';
-import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
+} from '../runtime/flags/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
 import { readOriginEntry } from '../wire/http-origin.ts';
 
 /** Kubernetes label values (apimachinery, IsValidLabelValue). */

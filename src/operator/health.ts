@@ -2,7 +2,7 @@
 // (standby replicas too). Alive: the event loop answers and no pass is stuck.
 // Refuses: failing liveness because others are down; that would restart every replica in an outage.
 
-import type { Readiness } from '../runtime/admin-port.ts';
+import type { Readiness } from '../runtime/http/admin-port.ts';
 
 export interface HealthFacts {
   readonly isDraining: () => boolean;

@@ -3,8 +3,8 @@
 
 import { publishableMessage } from '../wire/publishable-error.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { oneOf } from './flag-kinds.ts';
-import { type Flags, type FlagValues, type ProgramDescription, readInvocation } from './flags.ts';
+import { oneOf } from './flags/flag-kinds.ts';
+import { type Flags, type FlagValues, type ProgramDescription, readInvocation } from './flags/flags.ts';
 import { createLogger, type Logger, logLevels } from './logger.ts';
 import { type Random, systemRandom } from './random.ts';
 import { version } from './version.ts';

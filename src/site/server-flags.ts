@@ -18,8 +18,8 @@ import {
   sizeText,
   text,
   toggle,
-} from '../runtime/flag-kinds.ts';
-import type { FlagValues, ProgramDescription } from '../runtime/flags.ts';
+} from '../runtime/flags/flag-kinds.ts';
+import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
 import { Link } from '../wire/link.ts';
 import { deploymentTypes } from './answer/reply.ts';
 import { type ContentCoding, contentCodings } from './http/content-coding.ts';

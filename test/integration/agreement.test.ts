@@ -14,7 +14,7 @@ import { defaultLimits } from '../../src/bundle/limits.ts';
 import { type Outside, openOutside } from '../../src/operator/controller/outside.ts';
 import { operatorProgram } from '../../src/operator/flags.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { readInvocation } from '../../src/runtime/flags.ts';
+import { readInvocation } from '../../src/runtime/flags/flags.ts';
 import { silentLogger } from '../../src/runtime/logger.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import { bundleServer } from '../../src/site/server-flags.ts';

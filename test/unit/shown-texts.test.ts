@@ -13,7 +13,7 @@ import { excerptOf } from '../../src/export-api/refusals.ts';
 import { classify } from '../../src/reconcile/classify.ts';
 import { claimConditions } from '../../src/reconcile/conditions.ts';
 import { statusOfUnreadable } from '../../src/reconcile/status.ts';
-import { adminApp } from '../../src/runtime/admin-port.ts';
+import { adminApp } from '../../src/runtime/http/admin-port.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { parseStaticExport } from '../../src/staticexport/parse.ts';
 import { Link } from '../../src/wire/link.ts';

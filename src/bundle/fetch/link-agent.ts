@@ -4,7 +4,7 @@
 
 import { getCACertificates } from 'node:tls';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
-import { guardedLookup } from '../../runtime/guarded-lookup.ts';
+import { guardedLookup } from '../../runtime/http/guarded-lookup.ts';
 
 /** As in the usual variables; read by `bin`, handed in as data. */
 export interface ProxySettings {

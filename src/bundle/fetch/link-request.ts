@@ -3,9 +3,9 @@
 // Invariant: no error made here holds a URL, a header or a body.
 
 import { type Dispatcher, request } from 'undici';
-import { unknownAuthorityCodes } from '../../runtime/authorities.ts';
-import { InternalAddressError, isInternalHost } from '../../runtime/guarded-lookup.ts';
-import { unlessAborted } from '../../runtime/patience.ts';
+import { unlessAborted } from '../../runtime/flags/patience.ts';
+import { unknownAuthorityCodes } from '../../runtime/http/authorities.ts';
+import { InternalAddressError, isInternalHost } from '../../runtime/http/guarded-lookup.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';
 import { oddAnswer } from './odd-answer.ts';

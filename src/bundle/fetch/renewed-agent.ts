@@ -2,8 +2,8 @@
 // nobody knows to be needed while links die. Refuses: ending what is under way when the file changes.
 
 import { Dispatcher } from 'undici';
-import type { Authorities } from '../../runtime/authorities.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Authorities } from '../../runtime/http/authorities.ts';
 import { createLinkAgent, type LinkAgentOptions } from './link-agent.ts';
 
 /** At one a minute, long enough for whatever an agent was at. */

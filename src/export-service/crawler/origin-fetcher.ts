@@ -13,7 +13,7 @@ import {
 } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
-import { guardedLookup, InternalAddressError, isInternalHost } from '../../runtime/guarded-lookup.ts';
+import { guardedLookup, InternalAddressError, isInternalHost } from '../../runtime/http/guarded-lookup.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { parseRetryAfter } from '../../wire/retry-after.ts';

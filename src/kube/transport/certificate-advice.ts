@@ -1,7 +1,7 @@
 // What to do about an API server whose certificate is not accepted, by the code of the refusal: whose certificate it is,
 // and which field of the kubeconfig says what is accepted. Refuses: naming a host, a path or an authority.
 
-import { unknownAuthorityCodes } from '../../runtime/authorities.ts';
+import { unknownAuthorityCodes } from '../../runtime/http/authorities.ts';
 
 const adviceByCode: ReadonlyMap<string, string> = new Map([
   [

@@ -3,7 +3,7 @@
 // only limit of time. Refuses: judging an answer, retrying, and holding more of an answer than memory has room for.
 
 import type { Dispatcher } from 'undici';
-import { unlessAborted } from '../../runtime/patience.ts';
+import { unlessAborted } from '../../runtime/flags/patience.ts';
 
 export interface Answer {
   readonly status: number;

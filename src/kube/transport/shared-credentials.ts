@@ -5,7 +5,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../runtime/clock.ts';
-import { unlessAborted } from '../../runtime/patience.ts';
+import { unlessAborted } from '../../runtime/flags/patience.ts';
 import { withinLimit } from '../../runtime/time-limit.ts';
 import { type Connection, ConnectionError, type Credentials } from './connection.ts';
 

@@ -4,7 +4,7 @@
 // that hangs hold up those that were asked for later.
 
 import type { Clock } from '../../runtime/clock.ts';
-import { unlessAborted } from '../../runtime/patience.ts';
+import { unlessAborted } from '../../runtime/flags/patience.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { ObjectCluster } from '../cluster.ts';
 import { describeAddress, secrets } from '../transport/resource-path.ts';

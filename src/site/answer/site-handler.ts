@@ -4,9 +4,9 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
-import { cutStalledReader, waitForReader } from '../../runtime/http-listener.ts';
+import { cutStalledReader, waitForReader } from '../../runtime/http/http-listener.ts';
+import type { UnreadBytes } from '../../runtime/http/unread-bytes.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { UnreadBytes } from '../../runtime/unread-bytes.ts';
 import type { BodyCache, BodyPart } from '../content/body-cache.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import type { LiveSite, SiteView } from '../content/live-site.ts';

@@ -8,7 +8,7 @@
 // Invariant: blocks never exceed the budget but for those half of it that somebody still sends; a held body never
 // changes; one file is read once however many ask at the same time.
 
-import type { HeldBytes } from '../../runtime/plain-door.ts';
+import type { HeldBytes } from '../../runtime/http/plain-door.ts';
 
 /** Of use until the caller returns to the event loop; longer where something of it is held. */
 export interface CachedBody {

@@ -5,7 +5,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
-import type { AnswerPlainly, HeldBytes } from '../../runtime/plain-door.ts';
+import type { AnswerPlainly, HeldBytes } from '../../runtime/http/plain-door.ts';
 import { planReply } from '../answer/reply.ts';
 import { bodyAtOnce, type SiteServing } from '../answer/site-handler.ts';
 import { readRequestPath } from '../http/request-path.ts';

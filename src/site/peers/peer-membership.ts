@@ -7,7 +7,7 @@ import { defaultLimits } from '../../bundle/limits.ts';
 import { copyInWorker } from '../../bundle/peer/copying.ts';
 import { createPeerClient } from '../../bundle/peer/peer-request.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
-import type { HostPort } from '../../runtime/http-listener.ts';
+import type { HostPort } from '../../runtime/http/http-listener.ts';
 import type { ProgramEdge } from '../../runtime/program.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { type PeerName, rememberPeers, resolvePeers } from './peer-addresses.ts';

@@ -2,7 +2,7 @@
 // operator uses them too. Refuses: changing anything but the words.
 
 import { BundleError } from '../../bundle/bundle-error.ts';
-import { sizeText } from '../../runtime/flag-kinds.ts';
+import { sizeText } from '../../runtime/flags/flag-kinds.ts';
 import type { BundleServerFlags } from '../server-flags.ts';
 
 type Limits = Pick<BundleServerFlags, 'maxArchiveSize' | 'maxBundleSize' | 'maxFileSize' | 'maxFiles'>;

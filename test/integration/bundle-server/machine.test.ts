@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { StoredBundle } from '../../../src/bundle/store/stored-bundle.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { type HttpListener, listenHttp } from '../../../src/runtime/http-listener.ts';
+import { type HttpListener, listenHttp } from '../../../src/runtime/http/http-listener.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { siteHeaders } from '../../../src/site/answer/reply.ts';
 import { type SiteServing, siteHandler } from '../../../src/site/answer/site-handler.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { operatorProgram } from '../../../src/operator/flags.ts';
-import { readInvocation } from '../../../src/runtime/flags.ts';
+import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 import { version } from '../../../src/runtime/version.ts';
 import { bundleServer } from '../../../src/site/server-flags.ts';
 import { specSchema } from '../../../src/staticexport/schema.ts';

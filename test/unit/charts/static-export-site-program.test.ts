@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { parseServedBundle } from '../../../src/bundle/published-bundle.ts';
-import { readInvocation } from '../../../src/runtime/flags.ts';
+import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 import { version } from '../../../src/runtime/version.ts';
 import { bundleServer } from '../../../src/site/server-flags.ts';
 import { runCommand } from '../../support/command.ts';

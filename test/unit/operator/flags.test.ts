@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
-import { readInvocation } from '../../../src/runtime/flags.ts';
+import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 
 const read = (...args: readonly string[]) => readInvocation(operatorProgram, '0', args, {});
 

@@ -11,7 +11,7 @@ import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
 import { passesAtOnce, runLeader } from '../../../src/operator/leader.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { WorkQueue } from '../../../src/operator/queue/work-queue.ts';
-import { readInvocation } from '../../../src/runtime/flags.ts';
+import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { settle, steppedClock } from '../../support/stepped-clock.ts';

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createMemory } from '../../../src/loop/memory.ts';
 import { runPass } from '../../../src/loop/pass.ts';
 import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
-import { readInvocation } from '../../../src/runtime/flags.ts';
+import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 import { resource, World } from '../../simulation/world.ts';
 
 const minuteMs = 60_000;

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { flagName } from '../../../src/runtime/flag-names.ts';
-import { type Invocation, readInvocation } from '../../../src/runtime/flags.ts';
+import { flagName } from '../../../src/runtime/flags/flag-names.ts';
+import { type Invocation, readInvocation } from '../../../src/runtime/flags/flags.ts';
 import { bundleServer, bundleServerFlags } from '../../../src/site/server-flags.ts';
 
 const read = (

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { MockAgent } from 'undici';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { networkFault, requestLink } from '../../../../src/bundle/fetch/link-request.ts';
-import { InternalAddressError } from '../../../../src/runtime/guarded-lookup.ts';
+import { InternalAddressError } from '../../../../src/runtime/http/guarded-lookup.ts';
 
 let agent: MockAgent;
 beforeEach(() => {

@@ -13,7 +13,7 @@ import type { ProxySettings } from '../../../../src/bundle/fetch/link-agent.ts';
 import { type Outside, openOutside } from '../../../../src/operator/controller/outside.ts';
 import { operatorProgram } from '../../../../src/operator/flags.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { readInvocation } from '../../../../src/runtime/flags.ts';
+import { readInvocation } from '../../../../src/runtime/flags/flags.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { systemRandom } from '../../../../src/runtime/random.ts';
 import { Link } from '../../../../src/wire/link.ts';

@@ -6,9 +6,9 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { CollectedGauge, type GaugeLine } from '../../../../src/operator/metrics/collected-gauge.ts';
-import { adminApp } from '../../../../src/runtime/admin-port.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import { listenHttp } from '../../../../src/runtime/http-listener.ts';
+import { adminApp } from '../../../../src/runtime/http/admin-port.ts';
+import { listenHttp } from '../../../../src/runtime/http/http-listener.ts';
 
 function gaugeOf(read: () => Iterable<GaugeLine>, help = 'a gauge') {
   const registry = new Registry();

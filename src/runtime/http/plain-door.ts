@@ -5,7 +5,7 @@
 // Invariant: one answer at a time; the next piece is looked at when the system has taken the answer before it.
 
 import type { Socket } from 'node:net';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 import { cutWhenStalled } from './stalled-reader.ts';
 
 /** Bytes of an answer that stay as they are between `hold` and `release`. */

@@ -6,7 +6,7 @@
 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 const watched = new WeakSet<Socket>();
 

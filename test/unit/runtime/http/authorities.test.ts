@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { rootCertificates } from 'node:tls';
-import { openAuthorities, readAuthorities } from '../../../src/runtime/authorities.ts';
-import { publishableCode } from '../../../src/wire/publishable-error.ts';
+import { openAuthorities, readAuthorities } from '../../../../src/runtime/http/authorities.ts';
+import { publishableCode } from '../../../../src/wire/publishable-error.ts';
 
 let folder = '';
 before(async () => {

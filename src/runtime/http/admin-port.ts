@@ -4,11 +4,11 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Registry } from 'prom-client';
-import { printable, printableValue } from '../wire/printable-text.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { printable, printableValue } from '../../wire/printable-text.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+import { textsOf } from '../metric-text.ts';
 import { cutStalledReader, waitForReader } from './http-listener.ts';
-import type { Logger } from './logger.ts';
-import { textsOf } from './metric-text.ts';
 
 /** A reader of metrics that takes nothing for so long is cut. */
 const stalledMs = 30_000;

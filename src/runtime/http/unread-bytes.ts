@@ -5,7 +5,7 @@
 // while others hold it; those who keep it without reading lose it.
 
 import type { Socket } from 'node:net';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 import type { SocketQueues } from './socket-memory.ts';
 import { takenBytes } from './stalled-reader.ts';
 

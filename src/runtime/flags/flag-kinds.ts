@@ -1,7 +1,7 @@
 // What a flag's text may be, and what it becomes. Each kind is a pure parser with the words that help
 // somebody who got it wrong. Used for command lines and for environment variables alike.
 
-import type { HostPort } from './http-listener.ts';
+import type { HostPort } from '../http/http-listener.ts';
 
 /** Says what the text should have been; the flag's name is put in front by the reader. */
 export class FlagValueError extends Error {}

@@ -12,10 +12,10 @@ import {
   path,
   sizeText,
   toggle,
-} from '../../../src/runtime/flag-kinds.ts';
-import { flagName, variableName } from '../../../src/runtime/flag-names.ts';
-import { readInvocation } from '../../../src/runtime/flags.ts';
-import { helpText } from '../../../src/runtime/help-text.ts';
+} from '../../../../src/runtime/flags/flag-kinds.ts';
+import { flagName, variableName } from '../../../../src/runtime/flags/flag-names.ts';
+import { readInvocation } from '../../../../src/runtime/flags/flags.ts';
+import { helpText } from '../../../../src/runtime/flags/help-text.ts';
 
 const program = {
   name: 'bundle-server',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exportServiceProgram } from '../../../src/export-service/program.ts';
-import { operatorProgram } from '../../../src/operator/flags.ts';
-import { text } from '../../../src/runtime/flag-kinds.ts';
-import { flagName, variableName } from '../../../src/runtime/flag-names.ts';
-import { type DescribedProgram, helpText } from '../../../src/runtime/help-text.ts';
-import { bundleServer } from '../../../src/site/server-flags.ts';
+import { exportServiceProgram } from '../../../../src/export-service/program.ts';
+import { operatorProgram } from '../../../../src/operator/flags.ts';
+import { text } from '../../../../src/runtime/flags/flag-kinds.ts';
+import { flagName, variableName } from '../../../../src/runtime/flags/flag-names.ts';
+import { type DescribedProgram, helpText } from '../../../../src/runtime/flags/help-text.ts';
+import { bundleServer } from '../../../../src/site/server-flags.ts';
 
 const programs: readonly DescribedProgram[] = [operatorProgram, bundleServer, exportServiceProgram];
 for (const program of programs) {

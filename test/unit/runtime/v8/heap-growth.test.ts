@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 
-const smallHeap = new URL('../../../src/runtime/small-heap.ts', import.meta.url).href;
+const smallHeap = new URL('../../../../src/runtime/v8/small-heap.ts', import.meta.url).href;
 const keepSmall = `await import(${JSON.stringify(smallHeap)});`;
 
 /** Tells the largest that a part of the heap was while `work` runs; it calls `look` from time to time. */

@@ -6,10 +6,10 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { cutStalledReader, ListenError, listenHttp } from '../../../src/runtime/http-listener.ts';
-import { createUnreadBytes } from '../../../src/runtime/unread-bytes.ts';
-import { eventually } from '../../support/eventually.ts';
+import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
+import { cutStalledReader, ListenError, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
+import { createUnreadBytes } from '../../../../src/runtime/http/unread-bytes.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
 const now = { lingerMs: 0, graceMs: 5_000 };

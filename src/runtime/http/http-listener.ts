@@ -6,9 +6,9 @@ import type { RequestListener, Server, ServerOptions, ServerResponse } from 'nod
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { PublishableError } from '../wire/publishable-error.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
+import type { Clock } from '../clock.ts';
 import { type AnswerTurns, createAnswerTurns } from './answer-turns.ts';
-import type { Clock } from './clock.ts';
 import { feedInSlices } from './parser-feed.ts';
 import { createPlainDoor, type FullServer, type PlainDoor, type PlainDoorOptions } from './plain-door.ts';
 import { cutAfter, cutWhenStalled } from './stalled-reader.ts';

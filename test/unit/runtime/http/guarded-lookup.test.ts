@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { guardedLookup, isInternalHost } from '../../../src/runtime/guarded-lookup.ts';
+import { guardedLookup, isInternalHost } from '../../../../src/runtime/http/guarded-lookup.ts';
 
 test('a name that resolves to this machine is refused when connecting', async () => {
   const error = await new Promise<unknown>((resolve) =>

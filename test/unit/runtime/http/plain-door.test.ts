@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
-import { type HttpListener, listenHttp } from '../../../src/runtime/http-listener.ts';
-import type { HeldBytes, PlainDoorOptions } from '../../../src/runtime/plain-door.ts';
-import { eventually } from '../../support/eventually.ts';
+import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
+import { type HttpListener, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
+import type { HeldBytes, PlainDoorOptions } from '../../../../src/runtime/http/plain-door.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
 const now = { lingerMs: 0, graceMs: 5_000 };

@@ -4,8 +4,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { addQueues, readSocketQueues, socketMemoryPlaces } from '../../../src/runtime/socket-memory.ts';
-import { eventually } from '../../support/eventually.ts';
+import {
+  addQueues,
+  readSocketQueues,
+  socketMemoryPlaces,
+} from '../../../../src/runtime/http/socket-memory.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 test('under cgroup v2 the line of sockets in the memory statistics is read, of the own group', () => {
   const [place, ...more] = socketMemoryPlaces('0::/kubepods/pod1\n');

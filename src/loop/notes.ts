@@ -3,7 +3,7 @@
 // An event's reason stands alone in a list of a whole cluster: where a condition's does not speak for itself, it bears
 // the condition's subject.
 
-import { withoutRetry } from '../reconcile/failure-words.ts';
+import { withoutRetry } from '../reconcile/status/failure-words.ts';
 import type { Condition, Status } from '../staticexport/status-schema.ts';
 import type { EventNote } from './ports.ts';
 

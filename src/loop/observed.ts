@@ -4,7 +4,7 @@
 import { knownClock, type Observation, unreadOutput } from '../reconcile/observation.ts';
 import type { ActionResult } from '../reconcile/result.ts';
 import type { Action, State } from '../reconcile/state.ts';
-import { nextRefreshTime } from '../reconcile/status.ts';
+import { nextRefreshTime } from '../reconcile/status/status.ts';
 import { readInstant } from '../staticexport/instant.ts';
 import type { Observed } from './edge.ts';
 

@@ -4,12 +4,12 @@
 import { adopt } from '../reconcile/adopt.ts';
 import { choose } from '../reconcile/choose.ts';
 import { classify } from '../reconcile/classify.ts';
-import { sentence } from '../reconcile/failure-words.ts';
 import type { Observation } from '../reconcile/observation.ts';
 import type { ActionResult, Publication } from '../reconcile/result.ts';
 import { outputRefused, settle } from '../reconcile/settle.ts';
 import type { Plan, State } from '../reconcile/state.ts';
-import { statusOf, statusOfUnreadable } from '../reconcile/status.ts';
+import { sentence } from '../reconcile/status/failure-words.ts';
+import { statusOf, statusOfUnreadable } from '../reconcile/status/status.ts';
 import { nextWake } from '../reconcile/wake.ts';
 import { readInstant, wholeSecond } from '../staticexport/instant.ts';
 import { parseStaticExport, type StaticExport } from '../staticexport/parse.ts';

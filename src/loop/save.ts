@@ -1,8 +1,8 @@
 // Writing status: only when it would change something, and the id of a job that was just started at all costs
 // short of overwriting somebody else's mark. Every write carries the resourceVersion it is based on.
 
-import { keepForeign } from '../reconcile/foreign-fields.ts';
-import { isSameStatus, mergeStatus } from '../reconcile/status.ts';
+import { keepForeign } from '../reconcile/status/foreign-fields.ts';
+import { isSameStatus, mergeStatus } from '../reconcile/status/status.ts';
 import { parseStatus } from '../staticexport/parse.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';

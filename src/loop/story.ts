@@ -2,9 +2,9 @@
 // job, host and outcome, a version that was published, a condition that changed. Pure. A pass that did and changed
 // nothing has no line; a job on its way has one at its start and one at its end.
 
-import { hostOf } from '../reconcile/failure-words.ts';
 import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action } from '../reconcile/state.ts';
+import { hostOf } from '../reconcile/status/failure-words.ts';
 import { formatInstant } from '../staticexport/instant.ts';
 import { reconcilingReasons } from '../staticexport/reasons.ts';
 import type { Condition, Failure, Status } from '../staticexport/status-schema.ts';

@@ -1,9 +1,9 @@
-// Stands in for `src/reconcile/failure-words.ts`: the same address has the same host.
+// Stands in for `src/reconcile/status/failure-words.ts`: the same address has the same host.
 
-import { hostOf as hostAnew } from '../../../src/reconcile/failure-words.ts';
+import { hostOf as hostAnew } from '../../../src/reconcile/status/failure-words.ts';
 import { byValue } from './memory.ts';
 
-export * from '../../../src/reconcile/failure-words.ts';
+export * from '../../../src/reconcile/status/failure-words.ts';
 
 const hosts = byValue((baseUrl: string) => hostAnew(baseUrl));
 

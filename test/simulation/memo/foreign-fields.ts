@@ -1,8 +1,8 @@
-// Stands in for `src/reconcile/foreign-fields.ts`: whether a stored status holds anything that this version has no name
+// Stands in for `src/reconcile/status/foreign-fields.ts`: whether a stored status holds anything that this version has no name
 // for is found out once. One that holds nothing of the kind gives nothing to what comes after it.
 
-import { keepForeign as keepAnew } from '../../../src/reconcile/foreign-fields.ts';
-import { isSameStatus } from '../../../src/reconcile/status.ts';
+import { keepForeign as keepAnew } from '../../../src/reconcile/status/foreign-fields.ts';
+import { isSameStatus } from '../../../src/reconcile/status/status.ts';
 import { byIdentity } from './memory.ts';
 import { parseStatus } from './parse.ts';
 

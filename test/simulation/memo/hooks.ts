@@ -19,8 +19,8 @@ const standIns: Readonly<Record<string, string>> = {
   [`${source}loop/outputs.ts`]: `${folder}outputs.ts`,
   [`${source}targets/values.ts`]: `${folder}values.ts`,
   [`${source}reconcile/spread.ts`]: `${folder}spread.ts`,
-  [`${source}reconcile/foreign-fields.ts`]: `${folder}foreign-fields.ts`,
-  [`${source}reconcile/failure-words.ts`]: `${folder}failure-words.ts`,
+  [`${source}reconcile/status/foreign-fields.ts`]: `${folder}foreign-fields.ts`,
+  [`${source}reconcile/status/failure-words.ts`]: `${folder}failure-words.ts`,
 };
 const packages: Readonly<Record<string, string>> = {
   yaml: `${folder}yaml.ts`,

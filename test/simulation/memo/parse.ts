@@ -1,7 +1,7 @@
 // Stands in for `src/staticexport/parse.ts`: specs and statuses of the fake cluster never change in place, so each
 // is read once. What is not an object is read anew every time.
 
-import { isSameStatus } from '../../../src/reconcile/status.ts';
+import { isSameStatus } from '../../../src/reconcile/status/status.ts';
 import {
   parseStatus as readStatus,
   parseStaticExport as readWhole,

@@ -9,7 +9,7 @@ import { choose } from '../../../src/reconcile/choose.ts';
 import { classify } from '../../../src/reconcile/classify.ts';
 import { type Observation, unreadOutput } from '../../../src/reconcile/observation.ts';
 import type { Plan } from '../../../src/reconcile/state.ts';
-import { isSameStatus, mergeStatus, statusOf } from '../../../src/reconcile/status.ts';
+import { isSameStatus, mergeStatus, statusOf } from '../../../src/reconcile/status/status.ts';
 import { nextWake } from '../../../src/reconcile/wake.ts';
 import { formatInstant } from '../../../src/staticexport/instant.ts';
 import { statusSchema } from '../../../src/staticexport/status-schema.ts';

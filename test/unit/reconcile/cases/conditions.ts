@@ -4,7 +4,7 @@
 import { adopt } from '../../../../src/reconcile/adopt.ts';
 import { classify } from '../../../../src/reconcile/classify.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
-import { statusOf } from '../../../../src/reconcile/status.ts';
+import { statusOf } from '../../../../src/reconcile/status/status.ts';
 import type { Status, TargetStatus } from '../../../../src/staticexport/status-schema.ts';
 import { at, calm, fresh, inputHash, published, t0 } from './observations.ts';
 

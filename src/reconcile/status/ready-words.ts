@@ -1,18 +1,18 @@
 // What Ready, Reconciling and Stalled say beside their reason: the reason's sentence, the facts that belong to it,
 // and the way on. Pure. Invariant: nothing here ticks; a message that counted down would be a status write a second.
 
-import { annotations } from '../staticexport/names.ts';
+import { annotations } from '../../staticexport/names.ts';
 import {
   type ReadyReason,
   readyReasons,
   reconcilingReasons,
   stalledReasons,
-} from '../staticexport/reasons.ts';
-import type { Failure } from '../staticexport/status-schema.ts';
+} from '../../staticexport/reasons.ts';
+import type { Failure } from '../../staticexport/status-schema.ts';
+import { type Observation, pendingRequest } from '../observation.ts';
+import type { State } from '../state.ts';
 import { factsOf } from './facts.ts';
 import { describeFailure, describeLinkFailure, describeRetry, describeTry } from './failure-words.ts';
-import { type Observation, pendingRequest } from './observation.ts';
-import type { State } from './state.ts';
 
 const sentences = { ...readyReasons, ...reconcilingReasons, ...stalledReasons };
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shownPages } from '../../../src/reconcile/shown-pages.ts';
-import type { Status } from '../../../src/staticexport/status-schema.ts';
-import { active, inputHash } from './cases/observations.ts';
+import { shownPages } from '../../../../src/reconcile/status/shown-pages.ts';
+import type { Status } from '../../../../src/staticexport/status-schema.ts';
+import { active, inputHash } from '../cases/observations.ts';
 
 const job = { id: 'se_2', inputHash, pageCount: 7 };
 const candidate = { version: 'v', jobId: 'se_2', pages: 3, reason: 'TooFewPages' };

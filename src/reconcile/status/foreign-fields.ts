@@ -12,7 +12,7 @@ import {
   statusSchema,
   targetStatusSchema,
   versionSchema,
-} from '../staticexport/status-schema.ts';
+} from '../../staticexport/status-schema.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { keepForeign } from '../../../src/reconcile/foreign-fields.ts';
-import { isSameStatus, mergeStatus } from '../../../src/reconcile/status.ts';
-import { parseStatus } from '../../../src/staticexport/parse.ts';
-import { statusSchema } from '../../../src/staticexport/status-schema.ts';
-import { at } from './cases/observations.ts';
+import { keepForeign } from '../../../../src/reconcile/status/foreign-fields.ts';
+import { isSameStatus, mergeStatus } from '../../../../src/reconcile/status/status.ts';
+import { parseStatus } from '../../../../src/staticexport/parse.ts';
+import { statusSchema } from '../../../../src/staticexport/status-schema.ts';
+import { at } from '../cases/observations.ts';
 
 const failure = { count: 1, at: at(0), retryAt: at(60), reason: 'ServerError', theirs: 1 };
 /** As a newer version may have left it: a field that we do not know in every group, and whole groups. */
@@ -74,7 +74,7 @@ for (const stored of [undefined, null, 7, 'text', [], { job: 'text', failures: 3
   });
 }
 
-const folder = new URL('../../fixtures/status/', import.meta.url);
+const folder = new URL('../../../fixtures/status/', import.meta.url);
 for (const file of readdirSync(folder)) {
   test(`a status that an earlier version stored is read whole and stored as it was: ${file}`, () => {
     const stored: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adopt } from '../../../src/reconcile/adopt.ts';
-import { classify } from '../../../src/reconcile/classify.ts';
-import type { Observation } from '../../../src/reconcile/observation.ts';
-import { statusOf, statusOfUnreadable } from '../../../src/reconcile/status.ts';
-import * as reasons from '../../../src/staticexport/reasons.ts';
-import type { TargetStatus } from '../../../src/staticexport/status-schema.ts';
+import { adopt } from '../../../../src/reconcile/adopt.ts';
+import { classify } from '../../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../../src/reconcile/observation.ts';
+import { statusOf, statusOfUnreadable } from '../../../../src/reconcile/status/status.ts';
+import * as reasons from '../../../../src/staticexport/reasons.ts';
+import type { TargetStatus } from '../../../../src/staticexport/status-schema.ts';
 import {
   complete,
   conditionsOf,
@@ -19,8 +19,8 @@ import {
   running,
   withStatus,
   withWanted,
-} from './cases/conditions.ts';
-import { active, at, calm, fresh, inputHash, published, t0 } from './cases/observations.ts';
+} from '../cases/conditions.ts';
+import { active, at, calm, fresh, inputHash, published, t0 } from '../cases/observations.ts';
 
 const stalled: Readonly<Record<Exclude<reasons.StalledReason, 'InvalidSpec'>, Observation>> = {
   InvalidSchedule: withWanted(calm, { schedule: '0 0 30 2 *' }),

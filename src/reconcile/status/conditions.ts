@@ -13,9 +13,12 @@ import {
   type StalledReason,
   type TargetReason,
   targetReasons,
-} from '../staticexport/reasons.ts';
-import type { Condition, Failure, TargetStatus } from '../staticexport/status-schema.ts';
-import { printable } from '../wire/printable-text.ts';
+} from '../../staticexport/reasons.ts';
+import type { Condition, Failure, TargetStatus } from '../../staticexport/status-schema.ts';
+import { printable } from '../../wire/printable-text.ts';
+import { graceMs, isLifetimeTooShort, refreshTime } from '../link-timing.ts';
+import { isOutputTaken, knownClock, type Observation, unreadOutput } from '../observation.ts';
+import type { AccessReason, State } from '../state.ts';
 import { factsOf } from './facts.ts';
 import {
   describeFailure,
@@ -25,10 +28,7 @@ import {
   describeTry,
   sentence,
 } from './failure-words.ts';
-import { graceMs, isLifetimeTooShort, refreshTime } from './link-timing.ts';
-import { isOutputTaken, knownClock, type Observation, unreadOutput } from './observation.ts';
 import { describeReady } from './ready-words.ts';
-import type { AccessReason, State } from './state.ts';
 
 /** A condition before it is dated. */
 export interface Claim {

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adopt } from '../../../src/reconcile/adopt.ts';
-import { classify } from '../../../src/reconcile/classify.ts';
-import type { Observation } from '../../../src/reconcile/observation.ts';
-import { statusOf } from '../../../src/reconcile/status.ts';
-import type { Status } from '../../../src/staticexport/status-schema.ts';
-import { active, at, calm, fresh, inputHash } from './cases/observations.ts';
+import { adopt } from '../../../../src/reconcile/adopt.ts';
+import { classify } from '../../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../../src/reconcile/observation.ts';
+import { statusOf } from '../../../../src/reconcile/status/status.ts';
+import type { Status } from '../../../../src/staticexport/status-schema.ts';
+import { active, at, calm, fresh, inputHash } from '../cases/observations.ts';
 
 const withStatus = (base: Observation, status: Status): Observation => ({
   ...base,

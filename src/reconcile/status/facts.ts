@@ -1,13 +1,13 @@
 // The names and numbers that belong to a reason: which Secret, which host, which page counts, and what to type.
 // Facts that do not tick, and nothing secret: an origin, a name, a code, never a key, a link or an answer's body.
 
-import { formatInstant } from '../staticexport/instant.ts';
-import { annotations, outputKeys } from '../staticexport/names.ts';
-import { readHttpOrigin, shortOriginEntry } from '../wire/http-origin.ts';
+import { formatInstant } from '../../staticexport/instant.ts';
+import { annotations, outputKeys } from '../../staticexport/names.ts';
+import { readHttpOrigin, shortOriginEntry } from '../../wire/http-origin.ts';
+import { refreshTime } from '../link-timing.ts';
+import { knownClock, type Observation, unreadOutput } from '../observation.ts';
+import { scheduleProblem } from '../schedule.ts';
 import { describeJob, describeRequest, hostOf, sentence } from './failure-words.ts';
-import { refreshTime } from './link-timing.ts';
-import { knownClock, type Observation, unreadOutput } from './observation.ts';
-import { scheduleProblem } from './schedule.ts';
 
 /** @returns a sentence, or `undefined` where the reason's own says all */
 export function factsOf(reason: string, observation: Observation): string | undefined {

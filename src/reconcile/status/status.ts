@@ -2,16 +2,16 @@
 // Invariant: the same facts give the same status, so that an idle resource is never written; fields and
 // conditions that this version does not know are kept.
 
-import { formatInstant, readInstant } from '../staticexport/instant.ts';
-import { exportedReasons, linkReasons, stalledReasons } from '../staticexport/reasons.ts';
-import type { Status, TargetStatus } from '../staticexport/status-schema.ts';
-import { printable } from '../wire/printable-text.ts';
+import { formatInstant, readInstant } from '../../staticexport/instant.ts';
+import { exportedReasons, linkReasons, stalledReasons } from '../../staticexport/reasons.ts';
+import type { Status, TargetStatus } from '../../staticexport/status-schema.ts';
+import { printable } from '../../wire/printable-text.ts';
+import type { Observation } from '../observation.ts';
+import type { State } from '../state.ts';
 import { dateConditions } from './condition-dates.ts';
 import { type Claim, claimConditions, longestMessage } from './conditions.ts';
 import { keepForeign } from './foreign-fields.ts';
-import type { Observation } from './observation.ts';
 import { shownPages } from './shown-pages.ts';
-import type { State } from './state.ts';
 
 /** @param observation adopted again after settling and after the outputs were written */
 export function statusOf(observation: Observation, state: State, targets: readonly TargetStatus[]): Status {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { isSameStatus, mergeStatus } from '../../../src/reconcile/status.ts';
+import { isSameStatus, mergeStatus } from '../../../../src/reconcile/status/status.ts';
 
 const value = fc.letrec((tie) => ({
   any: fc.oneof(

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adopt } from '../../../src/reconcile/adopt.ts';
-import { classify } from '../../../src/reconcile/classify.ts';
-import type { Observation } from '../../../src/reconcile/observation.ts';
-import { statusOf } from '../../../src/reconcile/status.ts';
-import type * as reasons from '../../../src/staticexport/reasons.ts';
+import { adopt } from '../../../../src/reconcile/adopt.ts';
+import { classify } from '../../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../../src/reconcile/observation.ts';
+import { statusOf } from '../../../../src/reconcile/status/status.ts';
+import type * as reasons from '../../../../src/staticexport/reasons.ts';
 import {
   complete,
   conditionsOf,
@@ -17,8 +17,8 @@ import {
   running,
   withStatus,
   withWanted,
-} from './cases/conditions.ts';
-import { at, calm, fresh, t0 } from './cases/observations.ts';
+} from '../cases/conditions.ts';
+import { at, calm, fresh, t0 } from '../cases/observations.ts';
 
 /** An export is due. */
 const requested: Observation = { ...calm, request: 'token' };

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adopt } from '../../../src/reconcile/adopt.ts';
-import { classify } from '../../../src/reconcile/classify.ts';
-import type { Observation } from '../../../src/reconcile/observation.ts';
-import { statusOf } from '../../../src/reconcile/status.ts';
-import type * as reasons from '../../../src/staticexport/reasons.ts';
-import { conditionsOf, dead, failure, withStatus, withWanted } from './cases/conditions.ts';
-import { at, calm, fresh, published, t0 } from './cases/observations.ts';
+import { adopt } from '../../../../src/reconcile/adopt.ts';
+import { classify } from '../../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../../src/reconcile/observation.ts';
+import { statusOf } from '../../../../src/reconcile/status/status.ts';
+import type * as reasons from '../../../../src/staticexport/reasons.ts';
+import { conditionsOf, dead, failure, withStatus, withWanted } from '../cases/conditions.ts';
+import { at, calm, fresh, published, t0 } from '../cases/observations.ts';
 
 const past = (seconds: number): Observation => ({ ...calm, now: t0 + seconds * 1000 });
 const linkFresh: Readonly<Record<reasons.LinkReason, readonly [Observation, string]>> = {

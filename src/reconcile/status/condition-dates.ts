@@ -1,9 +1,9 @@
 // When a condition turned: claims are made of the facts alone, and dated here against what is stored.
 // Invariant: the same claims over what they were made into change nothing.
 
-import { formatInstant, readInstant } from '../staticexport/instant.ts';
-import { conditionTypes } from '../staticexport/reasons.ts';
-import type { Condition } from '../staticexport/status-schema.ts';
+import { formatInstant, readInstant } from '../../staticexport/instant.ts';
+import { conditionTypes } from '../../staticexport/reasons.ts';
+import type { Condition } from '../../staticexport/status-schema.ts';
 import type { Claim } from './conditions.ts';
 
 /**

@@ -1,7 +1,7 @@
 // The one number of pages that a table has room for: of what is published, else of what is on its way. Pure.
 // Refuses: mixing the two; beside a published version nothing else is counted.
 
-import type { Status } from '../staticexport/status-schema.ts';
+import type { Status } from '../../staticexport/status-schema.ts';
 
 /** @returns what `status.pages` shows; `undefined` where nobody has counted yet */
 export function shownPages({ active, candidate, job }: Status): number | undefined {

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { factsOf } from '../../../src/reconcile/facts.ts';
-import type { Observation } from '../../../src/reconcile/observation.ts';
-import { at, calm, inputHash, published } from './cases/observations.ts';
+import type { Observation } from '../../../../src/reconcile/observation.ts';
+import { factsOf } from '../../../../src/reconcile/status/facts.ts';
+import { at, calm, inputHash, published } from '../cases/observations.ts';
 
 const wanted = {
   ...calm.wanted,

@@ -2,9 +2,9 @@
 // for, and the id by which the API knows its answer. Pure.
 // Refuses: words of an answer. A host, a domain, codes and ids only; never a key, a link or a body.
 
-import type { Failure, JobStatus } from '../staticexport/status-schema.ts';
-import type { Observation } from './observation.ts';
-import type { State } from './state.ts';
+import type { Failure, JobStatus } from '../../staticexport/status-schema.ts';
+import type { Observation } from '../observation.ts';
+import type { State } from '../state.ts';
 
 type Asked = Pick<Observation, 'wanted'>;
 

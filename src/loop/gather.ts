@@ -15,10 +15,10 @@ import { ClusterError } from '../wire/cluster-error.ts';
 import { printable } from '../wire/printable-text.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
-import { readOutputs } from './found-outputs.ts';
 import { believeRefusal, unlessRefused } from './lasting-refusal.ts';
 import { gateId, resourceId } from './memory.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from './ports.ts';
+import { readOutputs } from './publish/found-outputs.ts';
 import { isDisputed, withoutTheirRefusal } from './rivals.ts';
 
 /*

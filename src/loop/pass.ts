@@ -17,7 +17,6 @@ import { exportedReasons } from '../staticexport/reasons.ts';
 import type { Spec } from '../staticexport/schema.ts';
 import type { TargetStatus } from '../staticexport/status-schema.ts';
 import type { Link } from '../wire/link.ts';
-import { confirmOutput } from './confirmed-output.ts';
 import type { Observed, PassEdge, PassOutcome } from './edge.ts';
 import { execute } from './execute.ts';
 import { changeGate } from './gates.ts';
@@ -25,14 +24,15 @@ import { gather, type Handles, readProcess } from './gather.ts';
 import { forgetResource, type Gate, resourceId, useGate } from './memory.ts';
 import { notesOf } from './notes.ts';
 import { observe } from './observed.ts';
-import { type OutputsWritten, writeOutputs } from './outputs.ts';
 import type { ObjectKey, StaticExportObject } from './ports.ts';
+import { confirmOutput } from './publish/confirmed-output.ts';
+import { type OutputsWritten, writeOutputs } from './publish/outputs.ts';
+import { writeTargets } from './publish/targets.ts';
 import { leaveIdlePlace, stopUnwantedReading } from './reading.ts';
 import { PassRefused, tellRefusal, withObserved } from './refused-pass.ts';
 import { findRival, noteOwn, type Rival } from './rivals.ts';
 import { saveStarted, saveStatus } from './save.ts';
 import { type Chapter, storyOf } from './story.ts';
-import { writeTargets } from './targets.ts';
 
 const unreadableLookMs = 3_600_000;
 

@@ -10,7 +10,7 @@ import { longestAnswerBytes } from '../../src/export-api/client.ts';
 import { membersOf, readJobId, readJobReport, readMintedLink } from '../../src/export-api/job-answers.ts';
 import { excerptOf, parseJson } from '../../src/export-api/refusals.ts';
 import { isCostly, splitList } from '../../src/kube/transport/bounded-json.ts';
-import { readPublished } from '../../src/loop/found-outputs.ts';
+import { readPublished } from '../../src/loop/publish/found-outputs.ts';
 import { readSchedule } from '../../src/reconcile/schedule.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { parseStaticExport } from '../../src/staticexport/parse.ts';

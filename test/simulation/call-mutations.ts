@@ -52,7 +52,7 @@ export const callMutations: readonly Row[] = [
   [
     'an output of somebody else is taken over',
     '11',
-    'loop/found-outputs.ts',
+    'loop/publish/found-outputs.ts',
     'if (secret !== undefined && !isOurs(secret)) return',
     'if (secret !== undefined && uid === undefined) return',
     'foreignOutput',
@@ -70,7 +70,7 @@ export const callMutations: readonly Row[] = [
   [
     'the ConfigMap says when it was written',
     '2',
-    'loop/outputs.ts',
+    'loop/publish/outputs.ts',
     '...(digest !== undefined && { [outputKeys.digest]: digest }),',
     "[outputKeys.digest]: digest ?? '', at: String(Math.random()),",
     'day',

@@ -93,7 +93,15 @@ const rows: readonly Row[] = [
     'silentStart',
     /sent \d+ times/,
   ],
-  ['the fence is forgotten', '13', 'loop/outputs.ts', applying, unfenced, 'sleepingLeader', /rolled back/],
+  [
+    'the fence is forgotten',
+    '13',
+    'loop/publish/outputs.ts',
+    applying,
+    unfenced,
+    'sleepingLeader',
+    /rolled back/,
+  ],
   [
     'the gate of shrinking is skipped',
     '4',
@@ -223,7 +231,7 @@ const rows: readonly Row[] = [
   [
     'the ConfigMap is written in every pass',
     '6',
-    'loop/outputs.ts',
+    'loop/publish/outputs.ts',
     'isConfigMapKept || isForeign',
     'isForeign',
     'day',
@@ -259,7 +267,7 @@ const rows: readonly Row[] = [
   [
     'a failing target ends the pass',
     '4',
-    'loop/targets.ts',
+    'loop/publish/targets.ts',
     'if (!(error instanceof ClusterError)) throw error;',
     'throw error;',
     'failingTarget',
@@ -268,7 +276,7 @@ const rows: readonly Row[] = [
   [
     'a document is written without consent',
     '5',
-    'loop/targets.ts',
+    'loop/publish/targets.ts',
     'document?.metadata.annotations[annotations.allowFrom] !== ',
     "document?.metadata.annotations['nobody'] === ",
     'noConsent',
@@ -277,7 +285,7 @@ const rows: readonly Row[] = [
   [
     'a fight over a target has no end',
     '6',
-    'loop/targets.ts',
+    'loop/publish/targets.ts',
     'contestedReverts = 3;',
     'contestedReverts = 99;',
     'foughtTarget',

@@ -16,7 +16,7 @@ const standIns: Readonly<Record<string, string>> = {
   [`${source}staticexport/instant.ts`]: `${folder}instant.ts`,
   [`${source}bundle/published-bundle.ts`]: `${folder}published-bundle.ts`,
   [`${source}loop/allowed-host.ts`]: `${folder}allowed-host.ts`,
-  [`${source}loop/outputs.ts`]: `${folder}outputs.ts`,
+  [`${source}loop/publish/outputs.ts`]: `${folder}outputs.ts`,
   [`${source}targets/values.ts`]: `${folder}values.ts`,
   [`${source}reconcile/spread.ts`]: `${folder}spread.ts`,
   [`${source}reconcile/status/foreign-fields.ts`]: `${folder}foreign-fields.ts`,

@@ -1,10 +1,10 @@
-// Stands in for `src/loop/outputs.ts`: outputs that were found as they should be are so again while neither they nor
+// Stands in for `src/loop/publish/outputs.ts`: outputs that were found as they should be are so again while neither they nor
 // their owner have changed. Whatever publishes, or finds something to write, goes through the real one.
 
-import { type OutputsWritten, writeOutputs as writeAnew } from '../../../src/loop/outputs.ts';
 import type { Cluster, ConfigMapObject, SecretObject } from '../../../src/loop/ports.ts';
+import { type OutputsWritten, writeOutputs as writeAnew } from '../../../src/loop/publish/outputs.ts';
 
-export { type OutputsWritten, secretOf } from '../../../src/loop/outputs.ts';
+export { type OutputsWritten, secretOf } from '../../../src/loop/publish/outputs.ts';
 
 type Call = Parameters<typeof writeAnew>;
 

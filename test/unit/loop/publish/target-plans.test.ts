@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TargetPlanner } from '../../../src/loop/ports.ts';
-import { planValuesEdit, type ValuesPlan } from '../../../src/targets/values.ts';
-import { World } from '../../simulation/world.ts';
+import type { TargetPlanner } from '../../../../src/loop/ports.ts';
+import { planValuesEdit, type ValuesPlan } from '../../../../src/targets/values.ts';
+import { World } from '../../../simulation/world.ts';
 
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };
 const document = (name: string) => ({ namespace: 'apps', name });

@@ -4,11 +4,11 @@
 // Invariants: at most one plan per resource is under way, made of the document and the wish that the reconcile sees
 // now; an answer that costs no text is kept, so that an unchanged document is read once.
 
-import type { ValuesPlan, WantedValues } from '../targets/values.ts';
-import type { PassEdge } from './edge.ts';
-import type { PlannedTarget, TargetPlans } from './memory.ts';
-import { resourceId } from './memory.ts';
-import type { ObjectKey } from './ports.ts';
+import type { ValuesPlan, WantedValues } from '../../targets/values.ts';
+import type { PassEdge } from '../edge.ts';
+import type { PlannedTarget, TargetPlans } from '../memory.ts';
+import { resourceId } from '../memory.ts';
+import type { ObjectKey } from '../ports.ts';
 
 /** All targets of one reconcile together wait this long for their plans; ordinary documents take a tenth of it. */
 const patienceMs = 1000;

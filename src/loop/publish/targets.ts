@@ -2,18 +2,18 @@
 // belong to somebody else. Each has its own back-off and delays nothing. Invariants: only an object that consents
 // is touched; a target follows what the output Secret holds; whoever undoes a write three times is left alone.
 
-import type { PublishedBundle } from '../bundle/published-bundle.ts';
-import { waitMs } from '../reconcile/backoff.ts';
-import { formatInstant, readInstant } from '../staticexport/instant.ts';
-import { annotations } from '../staticexport/names.ts';
-import type { TargetReason } from '../staticexport/reasons.ts';
-import type { TargetStatus } from '../staticexport/status-schema.ts';
-import type { WantedTarget } from '../staticexport/wanted.ts';
-import { ClusterError } from '../wire/cluster-error.ts';
-import type { PassEdge } from './edge.ts';
-import { entryOf } from './gather.ts';
-import { dropPlans, resourceId } from './memory.ts';
-import type { ConfigMapObject, ObjectMeta, SecretObject } from './ports.ts';
+import type { PublishedBundle } from '../../bundle/published-bundle.ts';
+import { waitMs } from '../../reconcile/backoff.ts';
+import { formatInstant, readInstant } from '../../staticexport/instant.ts';
+import { annotations } from '../../staticexport/names.ts';
+import type { TargetReason } from '../../staticexport/reasons.ts';
+import type { TargetStatus } from '../../staticexport/status-schema.ts';
+import type { WantedTarget } from '../../staticexport/wanted.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+import type { PassEdge } from '../edge.ts';
+import { entryOf } from '../gather.ts';
+import { dropPlans, resourceId } from '../memory.ts';
+import type { ConfigMapObject, ObjectMeta, SecretObject } from '../ports.ts';
 import { type PlanRequests, requestPlans } from './target-plans.ts';
 
 const contestedWindowMs = 10 * 60_000;

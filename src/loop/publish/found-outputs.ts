@@ -5,16 +5,16 @@ import {
   type PublishedBundle,
   PublishedBundleError,
   parsePublishedBundle,
-} from '../bundle/published-bundle.ts';
-import type { OutputState, PublishedFacts } from '../reconcile/observation.ts';
-import { outputKeys } from '../staticexport/names.ts';
-import type { Status } from '../staticexport/status-schema.ts';
-import { ClusterError } from '../wire/cluster-error.ts';
-import type { PassEdge } from './edge.ts';
-import { believeRefusal, unlessRefused } from './lasting-refusal.ts';
-import { resourceId } from './memory.ts';
-import type { ConfigMapObject, ObjectMeta, SecretObject } from './ports.ts';
-import { correctLife } from './set-back.ts';
+} from '../../bundle/published-bundle.ts';
+import type { OutputState, PublishedFacts } from '../../reconcile/observation.ts';
+import { outputKeys } from '../../staticexport/names.ts';
+import type { Status } from '../../staticexport/status-schema.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+import type { PassEdge } from '../edge.ts';
+import { believeRefusal, unlessRefused } from '../lasting-refusal.ts';
+import { resourceId } from '../memory.ts';
+import type { ConfigMapObject, ObjectMeta, SecretObject } from '../ports.ts';
+import { correctLife } from '../set-back.ts';
 
 export interface FoundOutputs {
   readonly state: OutputState;

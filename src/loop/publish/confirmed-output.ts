@@ -3,13 +3,13 @@
 // only where it is so still. Refuses: deciding by clocks, or by reading again. Invariant: neither status nor the
 // ConfigMap nor a target goes back to a Secret of the past.
 
-import { isUnknownToStatus } from '../reconcile/adopt.ts';
-import { ClusterError } from '../wire/cluster-error.ts';
-import type { PassEdge } from './edge.ts';
-import type { Gathered } from './gather.ts';
-import { believeRefusal, unlessRefused } from './lasting-refusal.ts';
+import { isUnknownToStatus } from '../../reconcile/adopt.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+import type { PassEdge } from '../edge.ts';
+import type { Gathered } from '../gather.ts';
+import { believeRefusal, unlessRefused } from '../lasting-refusal.ts';
+import type { StaticExportObject } from '../ports.ts';
 import { secretOf } from './outputs.ts';
-import type { StaticExportObject } from './ports.ts';
 
 /**
  * Writes the Secret as it was read, where status does not know what it publishes: a write that changes nothing.

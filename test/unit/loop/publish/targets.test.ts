@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
-import { World, type WorldOptions } from '../../simulation/world.ts';
+import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { World, type WorldOptions } from '../../../simulation/world.ts';
 
 const minuteMs = 60_000;
 const theirs = { namespace: 'apps', name: 'docs-values' };

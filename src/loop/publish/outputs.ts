@@ -3,18 +3,18 @@
 // and never over an object that is not ours.
 
 import { stringify } from 'yaml';
-import { formatPublishedBundle, type PublishedBundle } from '../bundle/published-bundle.ts';
-import type { OutputState } from '../reconcile/observation.ts';
-import type { Publication } from '../reconcile/result.ts';
-import { apiVersion, fluxWatchLabel, kind, managedByLabels, outputKeys } from '../staticexport/names.ts';
-import { ClusterError } from '../wire/cluster-error.ts';
-import type { Link } from '../wire/link.ts';
-import type { PassEdge } from './edge.ts';
+import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
+import type { OutputState } from '../../reconcile/observation.ts';
+import type { Publication } from '../../reconcile/result.ts';
+import { apiVersion, fluxWatchLabel, kind, managedByLabels, outputKeys } from '../../staticexport/names.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+import type { Link } from '../../wire/link.ts';
+import type { PassEdge } from '../edge.ts';
+import type { Handles } from '../gather.ts';
+import { resourceId } from '../memory.ts';
+import type { AppliedObject, ObjectMeta, StaticExportObject } from '../ports.ts';
+import { correctLife } from '../set-back.ts';
 import { factsOf, readPublished } from './found-outputs.ts';
-import type { Handles } from './gather.ts';
-import { resourceId } from './memory.ts';
-import type { AppliedObject, ObjectMeta, StaticExportObject } from './ports.ts';
-import { correctLife } from './set-back.ts';
 
 export interface OutputsWritten {
   readonly state: OutputState;

@@ -5,12 +5,12 @@
 
 import { createArrivals } from './arrivals.ts';
 import { assembleSite } from './assembly.ts';
-import { bodyKind, type LinkPool, noLinks, readableBytes, readLinks } from './body-links.ts';
 import type { CrawlEdge, CrawlRequest, CrawlResult } from './contract.ts';
 import { CrawlError, crawlTimedOut } from './crawl-error.ts';
 import { createFrontier, type Frontier, type Outcome, type Visit } from './frontier.ts';
 import { type Answer, createOriginFetcher, type OriginFetcher } from './origin-fetcher.ts';
-import type { ReferenceUse } from './reference.ts';
+import { bodyKind, type LinkPool, noLinks, readableBytes, readLinks } from './references/body-links.ts';
+import type { ReferenceUse } from './references/reference.ts';
 import { maxRobotsBytes, type Robots, readRobots } from './robots.ts';
 import { type Address, createScope, locate, originUrl, type SiteScope } from './site-scope.ts';
 import { createSpool, type Spool } from './spool.ts';

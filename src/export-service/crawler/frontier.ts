@@ -2,10 +2,10 @@
 // Work goes in waves: all addresses known and not yet visited, sorted. A wave's outcomes are settled in that
 // order, never in the order of arrival. Pure: no I/O, no time. Invariant: the same outcomes give the same files.
 
-import { type BodyLink, type BodyLinks, noLinks } from './body-links.ts';
 import { documentPath, filePath } from './bundle-path.ts';
 import type { CrawlLimits } from './contract.ts';
 import { tooDeep, tooManyFiles, tooManyLinks, tooManyPages } from './crawl-error.ts';
+import { type BodyLink, type BodyLinks, noLinks } from './references/body-links.ts';
 import type { Robots } from './robots.ts';
 import type { Address } from './site-scope.ts';
 import type { StoredBody } from './spool.ts';

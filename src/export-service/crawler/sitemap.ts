@@ -2,7 +2,7 @@
 // in Markdown. Both are hints at pages that no link leads to. Owns: reading them; never throws on any bytes.
 
 import { gunzipSync } from 'node:zlib';
-import { maxReferences } from './reference.ts';
+import { maxReferences } from './references/reference.ts';
 
 export interface Sitemap {
   /** Addresses as written, in order. */

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createArrivals } from '../../../../src/export-service/crawler/arrivals.ts';
-import { noLinks } from '../../../../src/export-service/crawler/body-links.ts';
 import { type CrawlProgress, defaultCrawlLimits } from '../../../../src/export-service/crawler/contract.ts';
 import { createFrontier, type Outcome } from '../../../../src/export-service/crawler/frontier.ts';
-import type { ReferenceUse } from '../../../../src/export-service/crawler/reference.ts';
+import { noLinks } from '../../../../src/export-service/crawler/references/body-links.ts';
+import type { ReferenceUse } from '../../../../src/export-service/crawler/references/reference.ts';
 
 const link = (path: string, use: ReferenceUse = 'page') => ({
   address: { path, query: '' },

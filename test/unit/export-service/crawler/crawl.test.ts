@@ -6,7 +6,7 @@ import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { CrawlError } from '../../../../src/export-service/crawler/crawl-error.ts';
-import { readHtmlReferences } from '../../../../src/export-service/crawler/html-references.ts';
+import { readHtmlReferences } from '../../../../src/export-service/crawler/references/html-references.ts';
 import { isInternalAddress } from '../../../../src/wire/address.ts';
 import * as traps from '../../../fixtures/sites/trap-site.ts';
 import { crawl, pages, type SiteServer, serveSite, textsOf } from './site-server.ts';

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { BodyLink, BodyLinks } from '../../../../src/export-service/crawler/body-links.ts';
 import { type CrawlLimits, defaultCrawlLimits } from '../../../../src/export-service/crawler/contract.ts';
 import {
   createFrontier,
   type Frontier,
   type Outcome,
 } from '../../../../src/export-service/crawler/frontier.ts';
-import type { ReferenceUse } from '../../../../src/export-service/crawler/reference.ts';
+import type { BodyLink, BodyLinks } from '../../../../src/export-service/crawler/references/body-links.ts';
+import type { ReferenceUse } from '../../../../src/export-service/crawler/references/reference.ts';
 import type { Robots } from '../../../../src/export-service/crawler/robots.ts';
 
 const openRobots: Robots = { isAllowed: ({ path }) => !path.startsWith('/no'), sitemaps: [] };

@@ -10,10 +10,10 @@ import {
   type BodyLinks,
   readableBytes,
   readLinks,
-} from '../../../../src/export-service/crawler/body-links.ts';
-import { readHtmlReferences } from '../../../../src/export-service/crawler/html-references.ts';
-import { readPayload } from '../../../../src/export-service/crawler/next-payload.ts';
-import { maxReferences } from '../../../../src/export-service/crawler/reference.ts';
+} from '../../../../src/export-service/crawler/references/body-links.ts';
+import { readHtmlReferences } from '../../../../src/export-service/crawler/references/html-references.ts';
+import { readPayload } from '../../../../src/export-service/crawler/references/next-payload.ts';
+import { maxReferences } from '../../../../src/export-service/crawler/references/reference.ts';
 import { createScope, locate } from '../../../../src/export-service/crawler/site-scope.ts';
 import { readSitemap } from '../../../../src/export-service/crawler/sitemap.ts';
 import { runToItsEnd } from '../../../support/watchdog.ts';

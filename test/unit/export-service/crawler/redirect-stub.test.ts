@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readHtmlReferences } from '../../../../src/export-service/crawler/html-references.ts';
 import { redirectStub, relativePath } from '../../../../src/export-service/crawler/redirect-stub.ts';
+import { readHtmlReferences } from '../../../../src/export-service/crawler/references/html-references.ts';
 
 test('the stub refreshes to its target, fragment included, and is well formed for any path', () => {
   const stub = Buffer.from(redirectStub('/a/old', '/b/"new"&<x>', '#part')).toString();

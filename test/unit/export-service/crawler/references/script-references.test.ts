@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readScriptReferences } from '../../../../src/export-service/crawler/script-references.ts';
+import { readScriptReferences } from '../../../../../src/export-service/crawler/references/script-references.ts';
 
 const rows: readonly (readonly [string, string, readonly string[], readonly string[]])[] = [
   ['a static import', 'import{a as b}from"./chunks/f.H1.js";', [], ['./chunks/f.H1.js']],

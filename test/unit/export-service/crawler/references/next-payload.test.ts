@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { payloadOf, readPayload } from '../../../../src/export-service/crawler/next-payload.ts';
+import { payloadOf, readPayload } from '../../../../../src/export-service/crawler/references/next-payload.ts';
 
 const names = (path: string, text: string): readonly string[] =>
   readPayload(path, text).map((found) => found.text);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readHtmlReferences } from '../../../../src/export-service/crawler/html-references.ts';
+import { readHtmlReferences } from '../../../../../src/export-service/crawler/references/html-references.ts';
 
 const rows: readonly (readonly [string, readonly string[]])[] = [
   ['<a href="/x">', ['page /x']],

@@ -8,8 +8,8 @@ import {
   type BodyLinks,
   bodyKind,
   readLinks,
-} from '../../../../src/export-service/crawler/body-links.ts';
-import { createScope } from '../../../../src/export-service/crawler/site-scope.ts';
+} from '../../../../../src/export-service/crawler/references/body-links.ts';
+import { createScope } from '../../../../../src/export-service/crawler/site-scope.ts';
 
 const scope = createScope('docs.example.com', new URL('http://127.0.0.1:4000/'));
 

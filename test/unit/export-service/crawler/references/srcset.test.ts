@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readSrcset } from '../../../../src/export-service/crawler/srcset.ts';
+import { readSrcset } from '../../../../../src/export-service/crawler/references/srcset.ts';
 
 const rows: readonly (readonly [string, string, readonly string[]])[] = [
   ['nothing', '', []],

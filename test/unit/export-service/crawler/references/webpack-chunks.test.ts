@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readScriptReferences } from '../../../../src/export-service/crawler/script-references.ts';
-import { readWebpackChunks } from '../../../../src/export-service/crawler/webpack-chunks.ts';
+import { readScriptReferences } from '../../../../../src/export-service/crawler/references/script-references.ts';
+import { readWebpackChunks } from '../../../../../src/export-service/crawler/references/webpack-chunks.ts';
 
 const rows: readonly (readonly [string, string, readonly string[]])[] = [
   [

@@ -1,14 +1,14 @@
 // Where one body leads: the reader for its kind is chosen, and what it found is resolved, sorted into inside and
 // outside, and reduced to each address once. Pure over (bytes, content type, address); bytes are never changed.
 
+import { type Address, locate, originUrl, type SiteScope } from '../site-scope.ts';
+import { maxSitemapBytes, readLlmsText, readSitemap } from '../sitemap.ts';
 import { readCssReferences } from './css-references.ts';
 import { readHtmlReferences } from './html-references.ts';
 import { readManifestReferences } from './manifest-references.ts';
 import { payloadOf, readPayload } from './next-payload.ts';
 import { addReferences, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
 import { readScriptReferences } from './script-references.ts';
-import { type Address, locate, originUrl, type SiteScope } from './site-scope.ts';
-import { maxSitemapBytes, readLlmsText, readSitemap } from './sitemap.ts';
 
 /** `sitemap` and `contents` are decided by whoever asked for the address, the rest by the answer. */
 export type BodyKind =

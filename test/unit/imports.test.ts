@@ -26,10 +26,10 @@ function importsOf(file: string): readonly Import[] {
   return [...found].map((match) => ({ file, target: match[1] ?? match[2] ?? match[3] ?? '' }));
 }
 
-/** Rows of the map: | `folder` | owns | may import |, the last cell a comma-separated list of `names`. */
-function readTable(): ReadonlyMap<string, ReadonlySet<string>> {
+/** Rows of a table: | `folder` | owns | may import |, the last cell a comma-separated list of `names`. */
+function readTable(rowName: RegExp): ReadonlyMap<string, ReadonlySet<string>> {
   const map = readFileSync(join(src, 'README.md'), 'utf8');
-  const rows = map.matchAll(/^\| `([a-z-]+)` +\|[^|]*\| ([^|]*) *\|$/gm);
+  const rows = map.matchAll(new RegExp(`^\\| \`(${rowName.source})\` +\\|[^|]*\\| ([^|]*) *\\|$`, 'gm'));
   return new Map(
     [...rows].map(([, folder = '', cell = '']) => [
       folder,
@@ -38,7 +38,9 @@ function readTable(): ReadonlyMap<string, ReadonlySet<string>> {
   );
 }
 
-const table = readTable();
+const table = readTable(/[a-z0-9-]+/);
+const rooms = readTable(/[a-z0-9-]+\/[a-z0-9/-]+/);
+const folderOf = (file: string): string => relative(src, dirname(file));
 const roomOf = (file: string): string => relative(src, file).split('/')[0] ?? '';
 const packageOf = (specifier: string): string =>
   specifier
@@ -86,6 +88,49 @@ test('a row of the map allows nothing that its folder does not import', () => {
     return [...allowed].filter((one) => one !== 'anything' && !used.has(one)).map((one) => `${room}: ${one}`);
   });
   assert.deepEqual(unused, []);
+});
+
+test('every folder within a folder has its row among the rooms, and every row its folder', () => {
+  const folders = new Set(files.map(folderOf).filter((folder) => folder.includes('/')));
+  assert.deepEqual([...rooms.keys()].sort(), [...folders].sort());
+});
+
+/** What each room imports of its neighbours. What lies in a folder around a room is shared by its rooms. */
+function neighboursOf(room: string): ReadonlySet<string> {
+  const targets = files
+    .filter((file) => folderOf(file) === room)
+    .flatMap(importsOf)
+    .filter(({ target }) => target.startsWith('.'))
+    .map(({ file, target }) => folderOf(resolve(dirname(file), target)));
+  return new Set(
+    targets.filter(
+      (other) => other.split('/')[0] === room.split('/')[0] && !`${room}/`.startsWith(`${other}/`),
+    ),
+  );
+}
+
+test('a room imports of its neighbours what its row names, and nothing more', () => {
+  for (const [room, allowed] of rooms) {
+    const within = [...neighboursOf(room)].filter((other) => !other.startsWith(`${room}/`));
+    assert.deepEqual(within.sort(), [...allowed].sort(), room);
+  }
+});
+
+test('rooms do not import each other in circles', () => {
+  const visit = (room: string, path: readonly string[]): void => {
+    assert.ok(!path.includes(room), `circle: ${[...path, room].join(' → ')}`);
+    for (const next of rooms.get(room) ?? []) visit(next, [...path, room]);
+  };
+  for (const room of rooms.keys()) visit(room, []);
+});
+
+test('no folder holds more than 20 files', () => {
+  const counts = new Map<string, number>();
+  for (const file of files) counts.set(folderOf(file), (counts.get(folderOf(file)) ?? 0) + 1);
+  assert.deepEqual(
+    [...counts].filter(([, count]) => count > 20),
+    [],
+  );
 });
 
 test('nobody imports bin', () => {

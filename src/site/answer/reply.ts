@@ -3,7 +3,8 @@
 // preconditions in the order of RFC 9110 §13.2.2, then the range.
 // Invariant: every header value is made of printable ASCII, whatever the files are called.
 
-import type { FileRoute, Route } from '../content/route-table.ts';
+import type { SiteLookup } from '../content/live-site.ts';
+import type { FileRoute } from '../content/route-table.ts';
 import type { CodedForm } from '../content/variant-table.ts';
 import { type ByteRange, readByteRange } from '../http/byte-range.ts';
 import { acceptedForms, type ContentCoding, type FileForm } from '../http/content-coding.ts';
@@ -18,14 +19,6 @@ export interface RequestFacts {
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
   readonly acceptEncoding: string | undefined;
-}
-
-/** Where the active bundle is looked up; the serving side knows which bundle a file belongs to. */
-export interface SiteLookup {
-  find(path: string): Route | undefined;
-  findNotFoundPage(path: string): FileRoute | undefined;
-  /** `undefined` while the file has no such form. */
-  codedForm(route: FileRoute, coding: ContentCoding): CodedForm | undefined;
 }
 
 export type ReplyBody =

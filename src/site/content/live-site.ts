@@ -2,9 +2,10 @@
 // pages still ask for. A swap is the assignment of one reference.
 // Invariant: a request sees one view from its look-up to its last byte, and never a mixture of two.
 
-import type { SiteLookup } from '../answer/reply.ts';
+import type { ContentCoding } from '../http/content-coding.ts';
 import type { LiveBundle } from './live-bundle.ts';
-import type { FileRoute } from './route-table.ts';
+import type { FileRoute, Route } from './route-table.ts';
+import type { CodedForm } from './variant-table.ts';
 
 /** How the bytes of the active bundle came here in this run. */
 export type Provenance = 'disk' | 'peer' | 'link';
@@ -17,6 +18,14 @@ export interface ServedVersion {
   /** Epoch ms. */
   readonly activatedAt: number;
   readonly provenance: Provenance;
+}
+
+/** Where the active bundle is looked up; the serving side knows which bundle a file belongs to. */
+export interface SiteLookup {
+  find(path: string): Route | undefined;
+  findNotFoundPage(path: string): FileRoute | undefined;
+  /** `undefined` while the file has no such form. */
+  codedForm(route: FileRoute, coding: ContentCoding): CodedForm | undefined;
 }
 
 /** One state of the site; never changed, only replaced. */

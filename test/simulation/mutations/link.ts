@@ -1,0 +1,104 @@
+// The published link: when it is refreshed, which new link is worth writing, and the clock it is measured by.
+
+import * as execute from '../../../src/loop/execute.ts';
+import * as setBack from '../../../src/loop/set-back.ts';
+import * as linkTiming from '../../../src/reconcile/link-timing.ts';
+import type { ActionResult } from '../../../src/reconcile/result.ts';
+import * as settle from '../../../src/reconcile/settle.ts';
+import * as spread from '../../../src/reconcile/spread.ts';
+import { exchange, type Mutations } from './exchange.ts';
+
+const late = /not replaced at its time|dead link/;
+
+type Settle = typeof settle.settle;
+type Minted = Extract<ActionResult, { kind: 'minted' }>;
+
+/** Settles a refresh as if its link were new, where `isTakenForNew` says so. */
+function publishAgain(
+  real: Settle,
+  isTakenForNew: (settled: settle.Settled, minted: Minted) => boolean,
+): Settle {
+  return (observation, plan, result) => {
+    const settled = real(observation, plan, result);
+    const published = observation.output.kind === 'ours' ? observation.output.published : undefined;
+    const isRefresh = plan.action.kind === 'mint' && plan.action.cause === 'refresh';
+    if (!isRefresh || result.kind !== 'minted' || published === undefined) return settled;
+    if (!isTakenForNew(settled, result)) return settled;
+    const { failures } = settled.status;
+    return {
+      ...settled,
+      status: { ...settled.status, failures: { ...failures, link: undefined } },
+      publish: { ...published, ...result.clock },
+    };
+  };
+}
+
+export const linkMutations: Mutations = {
+  'a refresh comes late': {
+    rule: '1',
+    exchange: exchange(linkTiming, {
+      refreshTime: (real) => (uid, clock, rule) =>
+        real(uid, clock, { ...rule, refreshAtPercent: (rule.refreshAtPercent * 100) / 60 }),
+    }),
+    scenario: 'day',
+    caught: late,
+  },
+  'jitter makes a refresh later': {
+    rule: '10',
+    exchange: exchange(spread, {
+      spreadOf:
+        (real) =>
+        (...parts) =>
+          parts.at(-1) === 'refresh' ? -real(...parts) : real(...parts),
+    }),
+    scenario: 'day',
+    caught: late,
+  },
+  'a link that is not fresher is written': {
+    rule: '1',
+    exchange: exchange(settle, {
+      settle: (real) => publishAgain(real, ({ status }) => status.failures?.link?.reason === 'NotFresher'),
+    }),
+    scenario: 'sameLink',
+    caught: /handed out again|dead link/,
+  },
+  'a published link that is issued again gets a new issue time': {
+    rule: '1',
+    exchange: exchange(settle, {
+      settle: (real) => publishAgain(real, (_settled, { isPublished }) => isPublished),
+    }),
+    scenario: 'oldLink',
+    caught: /not replaced at its time/,
+  },
+  'after a link that is not fresher the last attempt comes long after expiry': {
+    rule: '1',
+    exchange: exchange(linkTiming, {
+      retryAfterStale: (real) => (published, now, minIntervalMs) => {
+        const at = real(published, now, minIntervalMs);
+        return at > published.expiresAt ? at + 599_000 : at;
+      },
+    }),
+    scenario: 'sameLink',
+    caught: late,
+  },
+  'the probe of a new link is ignored': {
+    rule: '9',
+    exchange: exchange(execute, {
+      execute: (real) => (input, edge, signal) =>
+        real(input, { ...edge, bundles: { ...edge.bundles, probe: async () => 'alive' } }, signal),
+    }),
+    scenario: 'deadOnArrival',
+    caught: /dead link/,
+  },
+  'a clock that is set back is not noticed': {
+    rule: '1',
+    exchange: exchange(setBack, {
+      correctLife: (real) => (links, id, link, clock) => {
+        real(links, id, link, clock);
+        return link;
+      },
+    }),
+    scenario: 'setBack',
+    caught: /outlived by a clock/,
+  },
+};

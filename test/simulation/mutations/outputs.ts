@@ -1,0 +1,161 @@
+// What is stored in the cluster: the output Secret and ConfigMap, status, and the targets' documents.
+
+import type { PassEdge } from '../../../src/loop/edge.ts';
+import type { Cluster, ObjectMeta } from '../../../src/loop/ports.ts';
+import * as foundOutputs from '../../../src/loop/publish/found-outputs.ts';
+import * as outputs from '../../../src/loop/publish/outputs.ts';
+import * as targets from '../../../src/loop/publish/targets.ts';
+import * as save from '../../../src/loop/save.ts';
+import * as adopt from '../../../src/reconcile/adopt.ts';
+import * as choose from '../../../src/reconcile/choose.ts';
+import { annotations } from '../../../src/staticexport/names.ts';
+import { exchange, type Mutations } from './exchange.ts';
+
+const idle = /written (without a change|before its time)/;
+
+type FoundOutputs = Parameters<typeof outputs.writeOutputs>[2];
+
+function withCluster(edge: PassEdge, calls: Partial<Cluster>): PassEdge {
+  return { ...edge, cluster: { ...edge.cluster, ...calls } };
+}
+
+/** As if the ConfigMap had been emptied: it is written again. */
+function withEmptyConfigMap(found: FoundOutputs): FoundOutputs {
+  const { configMap } = found.handles;
+  return { ...found, handles: { ...found.handles, configMap: configMap && { ...configMap, data: {} } } };
+}
+
+const consents =
+  ({ namespace, name }: ObjectMeta) =>
+  <T extends { readonly metadata: ObjectMeta }>(document: T | undefined): T | undefined => {
+    if (document === undefined) return undefined;
+    const consent = { ...document.metadata.annotations, [annotations.allowFrom]: `${namespace}/${name}` };
+    return { ...document, metadata: { ...document.metadata, annotations: consent } };
+  };
+
+export const outputMutations: Mutations = {
+  'the resourceVersion of the output Secret is not checked': {
+    rule: '13',
+    exchange: exchange(outputs, {
+      writeOutputs: (real) => (object, name, found, publish, edge, signal) => {
+        const applySecret: Cluster['applySecret'] = async (secret, writing) => {
+          const stored = await edge.cluster.readSecret(secret.metadata, writing);
+          const readVersion = stored?.metadata.resourceVersion;
+          return edge.cluster.applySecret({ ...secret, readVersion }, writing);
+        };
+        return real(object, name, found, publish, withCluster(edge, { applySecret }), signal);
+      },
+    }),
+    scenario: 'sleepingLeader',
+    caught: /rolled back/,
+  },
+  'a lost output is not written again': {
+    rule: '11',
+    exchange: exchange(choose, {
+      choose: (real) => (state, observation) =>
+        state.link.kind === 'dead'
+          ? { ...real({ ...state, link: { kind: 'none' } }, observation), state }
+          : real(state, observation),
+    }),
+    scenario: 'lostOutput',
+    caught: /not within/,
+  },
+  "another owner's output is overwritten": {
+    rule: '11',
+    exchange: exchange(foundOutputs, {
+      readOutputs: (real) => (metadata, name, status, edge, signal) => {
+        const owner = { apiVersion: '', kind: '', name: metadata.name, uid: metadata.uid };
+        const readSecret: Cluster['readSecret'] = async (key, reading) => {
+          const secret = await edge.cluster.readSecret(key, reading);
+          return secret && { ...secret, metadata: { ...secret.metadata, ownerReferences: [owner] } };
+        };
+        return real(metadata, name, status, withCluster(edge, { readSecret }), signal);
+      },
+    }),
+    scenario: 'foreignOutput',
+    caught: /somebody else was overwritten/,
+  },
+  'an old output Secret is trusted': {
+    rule: '4',
+    exchange: exchange(adopt, { isUnknownToStatus: () => () => false }),
+    scenario: 'pastSecret',
+    caught: /a version of the past/,
+  },
+  'the ConfigMap is written in every reconcile': {
+    rule: '6',
+    exchange: exchange(outputs, {
+      writeOutputs: (real) => (object, name, found, publish, edge, signal) =>
+        real(object, name, withEmptyConfigMap(found), publish, edge, signal),
+    }),
+    scenario: 'day',
+    caught: idle,
+  },
+  'the ConfigMap holds the time it was written': {
+    rule: '2',
+    exchange: exchange(outputs, {
+      writeOutputs: (real) => (object, name, found, publish, edge, signal) => {
+        const applyConfigMap: Cluster['applyConfigMap'] = (configMap, writing) => {
+          const data = { ...configMap.data, at: String(edge.clock.now()) };
+          return edge.cluster.applyConfigMap({ ...configMap, data }, writing);
+        };
+        const written = publish === undefined ? found : withEmptyConfigMap(found);
+        return real(object, name, written, publish, withCluster(edge, { applyConfigMap }), signal);
+      },
+    }),
+    scenario: 'day',
+    caught: /changed without new content/,
+  },
+  'status is written in every reconcile': {
+    rule: '6',
+    exchange: exchange(save, { saveStatus: (_real, { writeSigned }) => writeSigned }),
+    scenario: 'day',
+    caught: idle,
+  },
+  'a failing target ends the reconcile': {
+    rule: '4',
+    exchange: exchange(targets, {
+      writeTargets: (real) => async (wanted, input, edge, signal) => {
+        const failures: unknown[] = [];
+        const editDocument: Cluster['editDocument'] = async (edit, writing) => {
+          try {
+            await edge.cluster.editDocument(edit, writing);
+          } catch (error) {
+            failures.push(error);
+            throw error;
+          }
+        };
+        const written = await real(wanted, input, withCluster(edge, { editDocument }), signal);
+        if (failures.length > 0) throw failures[0];
+        return written;
+      },
+    }),
+    scenario: 'failingTarget',
+    caught: /not within/,
+  },
+  'a document is written without consent': {
+    rule: '5',
+    exchange: exchange(targets, {
+      writeTargets: (real) => (wanted, input, edge, signal) => {
+        const consenting = consents(input.owner);
+        const documents = withCluster(edge, {
+          readConfigMap: async (key, reading) => consenting(await edge.cluster.readConfigMap(key, reading)),
+          readSecret: async (key, reading) => consenting(await edge.cluster.readSecret(key, reading)),
+        });
+        return real(wanted, input, documents, signal);
+      },
+    }),
+    scenario: 'noConsent',
+    caught: /without consent/,
+  },
+  'a contested target is written without limit': {
+    rule: '6',
+    exchange: exchange(targets, {
+      writeTargets: (real) => (wanted, input, edge, signal) => {
+        const before = input.before.map((target) => ({ ...target, reverts: undefined }));
+        return real(wanted, { ...input, before }, edge, signal);
+      },
+    }),
+    scenario: 'foughtTarget',
+    caught: /in a fight/,
+  },
+};

@@ -1,0 +1,18 @@
+// All rules that are broken on purpose, by theme and in the order of README.md.
+
+import { accessMutations } from './access.ts';
+import type { Mutations } from './exchange.ts';
+import { linkMutations } from './link.ts';
+import { outputMutations } from './outputs.ts';
+import { promotionMutations } from './promotion.ts';
+import { startMutations } from './start.ts';
+import { wakeMutations } from './wake.ts';
+
+export const ruleMutations: Mutations = {
+  ...linkMutations,
+  ...startMutations,
+  ...promotionMutations,
+  ...accessMutations,
+  ...outputMutations,
+  ...wakeMutations,
+};

@@ -1,0 +1,107 @@
+// Starting a job, following it, and starting another one in its place.
+
+import * as execute from '../../../src/loop/execute.ts';
+import * as adopt from '../../../src/reconcile/adopt.ts';
+import * as classify from '../../../src/reconcile/classify.ts';
+import * as poll from '../../../src/reconcile/poll.ts';
+import * as settle from '../../../src/reconcile/settle.ts';
+import * as settleFailure from '../../../src/reconcile/settle-failure.ts';
+import { exchange, type Mutations } from './exchange.ts';
+
+export const startMutations: Mutations = {
+  'the start record is dropped': {
+    rule: '3',
+    exchange: exchange(settleFailure, {
+      startFailed:
+        (real) =>
+        (...given) => ({ ...real(...given), start: undefined }),
+    }),
+    scenario: 'lostStart',
+    caught: /jobs nobody follows/,
+  },
+  'each attempt of a start has a new key': {
+    rule: '3',
+    exchange: exchange(execute, {
+      execute: (real) => (input, edge, signal) => {
+        const connect: typeof edge.exportApi.connect = (baseUrl, key) => {
+          const api = edge.exportApi.connect(baseUrl, key);
+          const startJob: typeof api.startJob = (request, starting) =>
+            api.startJob({ ...request, idempotencyKey: edge.random.uuid() }, starting);
+          return { ...api, startJob };
+        };
+        return real(input, { ...edge, exportApi: { connect } }, signal);
+      },
+    }),
+    scenario: 'lostStart',
+    caught: /before its mark was stored/,
+  },
+  'a start is sent without limit': {
+    rule: '3',
+    exchange: exchange(settleFailure, {
+      startFailed:
+        (real) =>
+        (...given) => {
+          const status = real(...given);
+          return { ...status, start: status.start && { ...status.start, sends: 1 } };
+        },
+    }),
+    scenario: 'silentStart',
+    caught: /sent \d+ times/,
+  },
+  'a start is sent again before its answer is overdue': {
+    rule: '3',
+    exchange: exchange(adopt, {
+      resendTime: (real) => (mark, now) => real(mark, now, 0),
+    }),
+    scenario: 'silentStart',
+    caught: /before its answer was overdue/,
+  },
+  'back-off restarts with each failure': {
+    rule: '8',
+    exchange: exchange(adopt, {
+      nextExportFailure: (real) => (observation, failed) => {
+        const { status } = observation;
+        const before = status.failures?.export;
+        const failures = { ...status.failures, export: before && { ...before, count: 0 } };
+        return real({ ...observation, status: { ...status, failures } }, failed);
+      },
+    }),
+    scenario: 'failingStarts',
+    caught: /starts in six hours/,
+  },
+  'a lost job is not replaced': {
+    rule: '8',
+    exchange: exchange(classify, {
+      classify: (real) => (observation) => {
+        const state = real(observation);
+        const isReplacement = 'cause' in state.export && state.export.cause === 'JobGone';
+        return isReplacement ? { ...state, export: { kind: 'resting' } } : state;
+      },
+    }),
+    scenario: 'lostJob',
+    caught: /no live link/,
+  },
+  'an unknown job status counts as a failure': {
+    rule: '7',
+    exchange: exchange(settle, {
+      settle: (real) => (observation, plan, result) => {
+        const isUnfinished = result.kind === 'polled' && result.outcome === 'unfinished';
+        return real(observation, plan, isUnfinished ? { ...result, outcome: 'failed' } : result);
+      },
+    }),
+    scenario: 'prompt',
+    caught: /not within/,
+  },
+  'a new process delays its first poll': {
+    rule: '14',
+    exchange: exchange(poll, {
+      pollTime: (real) => (observation, job) => {
+        const { now, process } = observation;
+        const isFirst = process.polledAt === undefined || process.polledAt > now;
+        return Math.max(real(observation, job), isFirst ? now + 120_000 : 0);
+      },
+    }),
+    scenario: 'day',
+    caught: /a restart would wake/,
+  },
+};

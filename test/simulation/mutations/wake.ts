@@ -1,0 +1,39 @@
+// When a resource is reconciled next.
+
+import * as absence from '../../../src/operator/watch/absence.ts';
+import * as spread from '../../../src/reconcile/spread.ts';
+import * as wake from '../../../src/reconcile/wake.ts';
+import { exchange, type Mutations } from './exchange.ts';
+
+export const wakeMutations: Mutations = {
+  'no timer is set for the next poll': {
+    rule: '14',
+    exchange: exchange(wake, {
+      nextWake: (real) => (observation, plan) => {
+        const { export: lane } = plan.state;
+        const unpolled = lane.kind === 'running' ? { ...lane, pollAt: 0 } : lane;
+        return real(observation, { ...plan, state: { ...plan.state, export: unpolled } });
+      },
+    }),
+    scenario: 'prompt',
+    caught: /not within/,
+  },
+  'the hourly check comes once a day': {
+    rule: '10',
+    exchange: exchange(spread, {
+      // Of an hour, the check comes up to a tenth early: 230 tenths less early is 23 hours later.
+      spreadOf:
+        (real) =>
+        (...parts) =>
+          real(...parts) - (parts.at(-1) === 'look' ? 230 : 0),
+    }),
+    scenario: 'quietDay',
+    caught: /longer than the hourly look/,
+  },
+  'a resource that reads as gone once is never checked again': {
+    rule: '14',
+    exchange: exchange(absence, { nextLookMs: () => (wakeAfterMs) => wakeAfterMs }),
+    scenario: 'unknownOnce',
+    caught: /never looked at again/,
+  },
+};

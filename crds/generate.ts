@@ -37,7 +37,7 @@ const columns = [
   ['Job', 'string', '.status.job.state', 0],
   ['%', 'integer', '.status.job.progress', 0],
   ['Pages', 'integer', '.status.pages', 0],
-  ['Link-Expires', 'string', '.status.active.linkExpiresAt', 0],
+  ['Link-Expires', 'string', '.status.active.linkExpirationTime', 0],
   ['Age', 'date', '.metadata.creationTimestamp', 0],
   ['Exported', 'string', '.status.conditions[?(@.type=="Exported")].reason', 1],
   ['Link', 'string', '.status.conditions[?(@.type=="LinkFresh")].reason', 1],
@@ -70,6 +70,8 @@ const kept = [
   'required',
   'properties',
   'items',
+  'x-kubernetes-list-type',
+  'x-kubernetes-list-map-keys',
   'x-kubernetes-validations',
 ];
 
@@ -107,7 +109,6 @@ function statusStructural(): Json {
   const schema = structuralSchema(statusSchema);
   const properties = isJson(schema['properties']) ? schema['properties'] : {};
   const conditions = isJson(properties['conditions']) ? properties['conditions'] : {};
-  const targets = isJson(properties['targets']) ? properties['targets'] : {};
   return {
     ...schema,
     // The one default: a fresh object must not read as ready. Nested defaults keep Argo CD out of sync.
@@ -115,10 +116,18 @@ function statusStructural(): Json {
     properties: {
       ...properties,
       conditions: { ...conditions, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] },
-      targets: { ...targets, 'x-kubernetes-list-type': 'atomic' },
     },
   };
 }
+
+/** Of the whole object, because the default output name is made of metadata.name. */
+const outputNameOf = (self: string): string =>
+  `(has(${self}.spec.output) && has(${self}.spec.output.name) ? ${self}.spec.output.name : self.metadata.name + '-bundle')`;
+const outputNameRule = {
+  rule: `${outputNameOf('self')} == ${outputNameOf('oldSelf')}`,
+  message:
+    'the resolved output name is immutable (spec.output.name, or <name>-bundle); delete the resource and create it again to publish elsewhere',
+};
 
 export function customResourceDefinition(): Json {
   return {
@@ -161,6 +170,7 @@ export function customResourceDefinition(): Json {
                 spec: structuralSchema(specSchema),
                 status: statusStructural(),
               },
+              'x-kubernetes-validations': [outputNameRule],
             },
           },
         },

@@ -1,5 +1,5 @@
 // Why a bundle could not be had or was refused. One class, stable codes, each with words for a person.
-// `LinkDead` and the transient codes (a page in place of the archive among them) say nothing about the content;
+// `LinkExpired` and the transient codes (a page in place of the archive among them) say nothing about the content;
 // every other code refuses the archive whole.
 
 import { PublishableError } from '../wire/publishable-error.ts';

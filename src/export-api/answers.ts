@@ -27,7 +27,7 @@ export interface JobReport {
   readonly raw: unknown;
 }
 
-export interface MintedLink {
+export interface IssuedLink {
   readonly link: Link;
   /** Epoch ms, the body's own claim; `undefined` when missing or unreadable. */
   readonly expiresAt: number | undefined;
@@ -95,8 +95,8 @@ export interface ExportApi {
     signal: AbortSignal,
   ): Promise<StartedJob>;
   readJob(jobId: string, signal: AbortSignal): Promise<JobReport>;
-  mintBundle(
+  issueLink(
     request: { readonly jobId: string; readonly idempotencyKey: string },
     signal: AbortSignal,
-  ): Promise<MintedLink>;
+  ): Promise<IssuedLink>;
 }

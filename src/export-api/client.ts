@@ -5,8 +5,8 @@
 import {
   type ExportApi,
   ExportApiError,
+  type IssuedLink,
   type JobReport,
-  type MintedLink,
   type StartedJob,
 } from './answers.ts';
 import { bundlePath, conversationsPath, jobPath, jobsPath, pageLimits } from './contract.ts';
@@ -16,7 +16,7 @@ import {
   readConversationPage,
 } from './conversation-answers.ts';
 import { type ApiRequest, createExchange, type ExchangeOptions } from './exchange.ts';
-import { isIdentifier, readJobId, readJobReport, readMintedLink } from './job-answers.ts';
+import { isIdentifier, readIssuedLink, readJobId, readJobReport } from './job-answers.ts';
 import {
   type Answer,
   parseJson,
@@ -86,8 +86,8 @@ export function createExportApiClient(options: ExportApiClientOptions): ExportAp
         },
         signal,
       ),
-    mintBundle: async ({ jobId, idempotencyKey }, signal) =>
-      call<MintedLink>(
+    issueLink: async ({ jobId, idempotencyKey }, signal) =>
+      call<IssuedLink>(
         {
           method: 'POST',
           path: bundlePath(checkedId(jobId, 'job id')),
@@ -95,7 +95,7 @@ export function createExportApiClient(options: ExportApiClientOptions): ExportAp
           maxBytes: longestAnswerBytes,
         },
         'an http(s) bundleUrl',
-        (raw, answer) => readMintedLink(raw, serverDateOf(answer.headers)),
+        (raw, answer) => readIssuedLink(raw, serverDateOf(answer.headers)),
         signal,
       ),
     listConversations: async (query, signal) =>

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { Link } from '../wire/link.ts';
 import { isPrintable, printable } from '../wire/printable-text.ts';
-import type { JobOutcome, JobReport, MintedLink } from './answers.ts';
+import type { IssuedLink, JobOutcome, JobReport } from './answers.ts';
 import { readInstant } from './instants.ts';
 import { containsSecret } from './secret-text.ts';
 
@@ -119,7 +119,7 @@ export function readCount(value: unknown): number | undefined {
 }
 
 /** Keeps what came in out of JSON and inspection: it holds the link's text. */
-class Minted implements MintedLink {
+class Issued implements IssuedLink {
   readonly link: Link;
   readonly expiresAt: number | undefined;
   readonly serverDate: number | undefined;
@@ -141,9 +141,9 @@ class Minted implements MintedLink {
  * @param serverDate epoch ms of the response's `Date`
  * @returns `undefined` when `bundleUrl` is no absolute http(s) URL; a `file:` URL from a service is refused
  */
-export function readMintedLink(body: unknown, serverDate: number | undefined): MintedLink | undefined {
+export function readIssuedLink(body: unknown, serverDate: number | undefined): IssuedLink | undefined {
   const members = membersOf(body);
   const link = Link.parse(members?.['bundleUrl']);
   if (link === undefined || link.protocol === 'file:') return undefined;
-  return new Minted(link, readInstant(members?.['expiresAt']), serverDate, body);
+  return new Issued(link, readInstant(members?.['expiresAt']), serverDate, body);
 }

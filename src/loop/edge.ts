@@ -9,7 +9,7 @@ import type { Bundles, Cluster, Events, ExportApiSource, ObjectKey, TargetPlanne
 
 export interface OperatorSettings {
   /** Who writes: the lease that is held, `<namespace>/<name>`. */
-  readonly installation: string;
+  readonly operatorLease: string;
   /** The export API where a resource names none. No trailing slash. */
   readonly apiBaseUrl: string | undefined;
   /** What a key may be sent to in addition to `apiBaseUrl`: `host` or `host:port` for https, `http://host:port`. */
@@ -46,7 +46,7 @@ export interface Observed {
   readonly exportState: string;
   readonly linkState: string;
   readonly wantState: string;
-  /** The action this pass took: `none`, `start`, `poll`, `mint`, `inspect`. */
+  /** The action this pass took: `none`, `start`, `poll`, `issue`, `inspect`. */
   readonly action: string;
   /** Epoch ms. */
   readonly linkExpiresAt: number | undefined;
@@ -69,6 +69,6 @@ export interface PassOutcome {
   /** state → action, for the log. */
   readonly because: string;
   /** Another installation that writes the same status. */
-  readonly contestedBy?: string | undefined;
+  readonly overlapsWith?: string | undefined;
   readonly observed: Observed | undefined;
 }

@@ -37,8 +37,8 @@ export interface ExecutionInput {
   readonly published: Link | undefined;
 }
 
-/** A mint whose link is dead on arrival is repeated at once, this often in all. */
-const maxMints = 3;
+/** A issue whose link is dead on arrival is repeated at once, this often in all. */
+const maxIssued = 3;
 
 /**
  * @throws {ClusterError} when the mark could not be written
@@ -62,8 +62,8 @@ export async function execute(
         link: undefined,
         object,
       };
-    case 'mint':
-      return { ...(await mintLink(action, input, edge, signal)), object };
+    case 'issue':
+      return { ...(await issueLink(action, input, edge, signal)), object };
     case 'inspect':
       return {
         ...(await readCandidate(object, input.observation.wanted.promotion, edge, signal)),
@@ -101,8 +101,8 @@ async function startJob(
       cause: action.cause,
       request: pendingRequest(observation),
     }),
-    at: formatInstant(edge.clock.now()),
-    sends: (action.mark?.sends ?? 0) + 1,
+    lastAttemptTime: formatInstant(edge.clock.now()),
+    attempts: (action.mark?.attempts ?? 0) + 1,
   };
   const marked = { ...observation.status, start: mark };
   const object = await writeSigned(input.object, marked, edge, signal);
@@ -148,8 +148,8 @@ function notePoll(
   memory.polls.set(resourceId(metadata), { jobId, at: wholeSecond(clock.now()), retryAfterMs });
 }
 
-async function mintLink(
-  action: Extract<Action, { kind: 'mint' }>,
+async function issueLink(
+  action: Extract<Action, { kind: 'issue' }>,
   input: ExecutionInput,
   edge: PassEdge,
   signal: AbortSignal,
@@ -159,33 +159,33 @@ async function mintLink(
     const origin = readHttpOrigin(action.baseUrl);
     const why = origin && shortOriginEntry(origin);
     const failure: CallFailure = { code: 'HostNotAllowed', retryAfterMs: undefined, why };
-    return { result: { kind: 'mint-failed', failure }, link: undefined };
+    return { result: { kind: 'issue-failed', failure }, link: undefined };
   }
   const api = connect(input, edge, action.baseUrl);
-  for (let mints = 0; mints < maxMints; mints += 1) {
+  for (let issues = 0; issues < maxIssued; issues += 1) {
     const sentAt = edge.clock.now();
     const idempotencyKey = edge.random.uuid();
-    const minted = await call(
-      async () => api.mintBundle({ jobId: action.jobId, idempotencyKey }, signal),
+    const issued = await call(
+      async () => api.issueLink({ jobId: action.jobId, idempotencyKey }, signal),
       (failure): { readonly failure: CallFailure } => ({ failure }),
       signal,
     );
-    if ('failure' in minted) {
-      return { result: { kind: 'mint-failed', failure: minted.failure }, link: undefined };
+    if ('failure' in issued) {
+      return { result: { kind: 'issue-failed', failure: issued.failure }, link: undefined };
     }
-    const { link, serverDate, expiresAt } = minted;
+    const { link, serverDate, expiresAt } = issued;
     const clock = clockOf({ sentAt, serverDate, claimedExpiresAt: expiresAt, signed: link.signedLifetime() });
     if (action.cause === 'subject' && !livesLongEnough(clock, edge.clock.now())) {
       const failure: CallFailure = { code: 'LifetimeTooShort', retryAfterMs: undefined };
-      return { result: { kind: 'mint-failed', failure }, link: undefined };
+      return { result: { kind: 'issue-failed', failure }, link: undefined };
     }
     if (await isAlive(link, clock, edge, signal)) {
       if (action.cause === 'subject') keepCandidate(action.jobId, link, clock, input, edge);
-      return { result: { kind: 'minted', clock, isPublished: link.isSame(input.published) }, link };
+      return { result: { kind: 'issued', clock, isPublished: link.isSame(input.published) }, link };
     }
   }
   const failure: CallFailure = { code: 'DeadOnArrival', retryAfterMs: undefined };
-  return { result: { kind: 'mint-failed', failure }, link: undefined };
+  return { result: { kind: 'issue-failed', failure }, link: undefined };
 }
 
 /** By its own claim, and by asking for one byte. A network error decides nothing. */

@@ -24,10 +24,10 @@ import { isDisputed, withoutTheirRefusal } from './rivals.ts';
 /*
  * The scenarios that the readers of an Observation speak of:
  *
- *   A  first export        no output, no status           → First: start, poll, mint, inspect, publish
+ *   A  first export        no output, no status           → First: start, poll, issue, inspect, publish
  *   B  steady              output ours, link young        → nothing until the refresh time or a tick
  *   C  lost status write   output newer than status       → adopt takes the output's word
- *   D  lost output         status.active, Secret absent   → mint the active job again, same version
+ *   D  lost output         status.active, Secret absent   → issue the active job again, same version
  *   E  lost response       status.start without an id     → the same start, same key, twice at most
  *   F  somebody else's     Secret without our ownership   → held, untouched
  *   G  a right lost        Secret that may not be read    → held, and judged by what status knew last

@@ -73,7 +73,7 @@ export function believeRefusal(
 /** Nobody waits for the end of a link: what its refresh needs is given up, or gone on without, well before. */
 function patienceOf({ code }: ClusterError, { active }: Pick<Status, 'active'>, now: number): number {
   const mostMs = patienceMs.get(code) ?? Number.POSITIVE_INFINITY;
-  const expiresAt = readInstant(active?.linkExpiresAt);
+  const expiresAt = readInstant(active?.linkExpirationTime);
   if (expiresAt === undefined) return mostMs;
   return Math.min(mostMs, Math.max(refusalPatienceMs, (expiresAt - now) / 4));
 }

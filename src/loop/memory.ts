@@ -1,5 +1,5 @@
 // What only this process knows, and may lose: when a job was last polled, what the API told everybody who uses
-// one key to wait for, and archives being read in the background. Losing it costs a poll, a mint or a download,
+// one key to wait for, and archives being read in the background. Losing it costs a poll, a link request or a download,
 // never a wrong decision: everything that must survive a restart is in status.
 
 import type { ValuesPlan, WantedValues } from '../targets/values.ts';
@@ -29,7 +29,7 @@ export type ReadingOutcome =
       };
     };
 
-/** A minted link of a job that is not published yet, and the reading of its archive. */
+/** A issued link of a job that is not published yet, and the reading of its archive. */
 export interface CandidateWork {
   readonly jobId: string;
   readonly link: Link;
@@ -77,7 +77,7 @@ export interface Rivals {
   /** Resources whose status this process left as its own. */
   readonly ours: Set<string>;
   /** Who else wrote, and when that was seen last (monotonic ms), by resource. */
-  readonly found: Map<string, { readonly installation: string; readonly at: number }>;
+  readonly found: Map<string, { readonly operatorLease: string; readonly at: number }>;
   /** Installations that the log has named. */
   readonly named: Set<string>;
 }
@@ -149,7 +149,7 @@ export function gateId(
   return `${baseUrl ?? ''} ${namespace}/${secret.name}/${secret.key}`;
 }
 
-/** Keeps a newly minted link instead of the one before it, whose reading ends. A place that is kept, waits for it. */
+/** Keeps a newly issued link instead of the one before it, whose reading ends. A place that is kept, waits for it. */
 export function replaceCandidate({ candidates }: ProcessMemory, id: string, work: CandidateWork): void {
   candidates.get(id)?.stop.abort();
   candidates.set(id, work);

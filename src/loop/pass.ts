@@ -104,9 +104,9 @@ function lookAgain(
   wakeAt: number,
   rival: Rival | undefined,
   { clock }: PassEdge,
-): Pick<PassOutcome, 'wakeAfterMs' | 'contestedBy'> {
+): Pick<PassOutcome, 'wakeAfterMs' | 'overlapsWith'> {
   const untilMs = Math.min(wakeAt - clock.now(), rival?.calmAfterMs ?? Number.POSITIVE_INFINITY);
-  return { wakeAfterMs: Math.max(0, untilMs), contestedBy: rival?.installation };
+  return { wakeAfterMs: Math.max(0, untilMs), overlapsWith: rival?.operatorLease };
 }
 
 /** read → classify → choose */
@@ -219,7 +219,7 @@ async function report(
     const message = `${exportedReasons[reason]} ${sentence(refusal.message)}`;
     const isTold = notes.some((note) => note.reason === reason);
     if (!isTold) edge.events.record(saved, { type: 'Warning', reason, message });
-    // What is withheld waits in its lane; anything else has no lane but the caller's.
+    // What is withheld waits in its operation; anything else has no operation but the caller's.
     if (!isWithheld) throw new PassRefused(refusal, observed);
   }
   return { last, state, observed };
@@ -241,7 +241,7 @@ async function reportUnreadable(
   tell(saved, { before: status, after: next, action: nothing, result: nothing, baseUrl: undefined }, edge);
   for (const note of notesOf(status, next)) edge.events.record(saved, note);
   // Its link still dies at its time, and status says so then.
-  const endsAt = readInstant(status.active?.linkExpiresAt) ?? 0;
+  const endsAt = readInstant(status.active?.linkExpirationTime) ?? 0;
   const wakeAt = Math.min(now + unreadableLookMs, endsAt > now ? endsAt : Number.POSITIVE_INFINITY);
   return { ...lookAgain(wakeAt, rival, edge), because: 'unreadable → none', observed: undefined };
 }

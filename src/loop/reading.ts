@@ -2,7 +2,7 @@
 // be refreshed meanwhile. One pass starts it, its end asks for another; the process that dies loses it and starts
 // again. The process has few places for it, and who finds none waits in line, its pass does not.
 // Invariants: at most one reading per resource, its outcome is looked at exactly once, and a reading that nobody
-// wants any more ends without one. A link that died in the line costs one mint, when the place is there.
+// wants any more ends without one. A link that died in the line costs one link request, when the place is there.
 
 import { BundleError } from '../bundle/bundle-error.ts';
 import { isWorthReading } from '../reconcile/choose.ts';
@@ -24,7 +24,7 @@ import type { ObjectKey, StaticExportObject } from './ports.ts';
 
 /** The pass that starts a reading waits this long; small archives are done by then. */
 const patienceMs = 2000;
-/** A mint and its probe: a place waits for a fresh link no longer than both may take. */
+/** A issue and its probe: a place waits for a fresh link no longer than both may take. */
 const callsToFreshLink = 2;
 
 /** Starts the reading, or looks whether it has ended; its end asks for the pass that takes the outcome. */
@@ -55,9 +55,13 @@ export async function readCandidate(
 }
 
 /** Ends a reading whose job is no longer what shall be published next: pinned, suspended, or for other inputs. */
-export function stopUnwantedReading(key: ObjectKey, { export: lane }: State, memory: ProcessMemory): void {
+export function stopUnwantedReading(
+  key: ObjectKey,
+  { export: operation }: State,
+  memory: ProcessMemory,
+): void {
   const work = memory.candidates.get(resourceId(key));
-  const isWanted = lane.kind === 'complete' && lane.subject.jobId === work?.jobId;
+  const isWanted = operation.kind === 'complete' && operation.subject.jobId === work?.jobId;
   if (work !== undefined && !isWanted) dropCandidate(memory, resourceId(key));
 }
 
@@ -67,7 +71,7 @@ export function stopUnwantedReading(key: ObjectKey, { export: lane }: State, mem
  * @param next what would be done next
  */
 export function leaveIdlePlace(key: ObjectKey, { action }: Plan, { places }: ProcessMemory): void {
-  if (action.kind !== 'mint' && action.kind !== 'inspect') places.giveUp(resourceId(key));
+  if (action.kind !== 'issue' && action.kind !== 'inspect') places.giveUp(resourceId(key));
 }
 
 /** @returns the outcome, if there is one before the patience of a pass is over */

@@ -14,13 +14,13 @@ export const calmAfterMs = 10 * 60_000;
 
 /** Another installation that writes the same status. */
 export interface Rival {
-  readonly installation: string;
+  readonly operatorLease: string;
   readonly calmAfterMs: number;
 }
 
 /** True where another installation wrote it. Without a name it is nobody's: an older version wrote it. */
-export function isWrittenByOther({ installation }: Pick<Status, 'installation'>, own: string): boolean {
-  return installation !== undefined && installation !== own;
+export function isWrittenByOther({ operatorLease }: Pick<Status, 'operatorLease'>, own: string): boolean {
+  return operatorLease !== undefined && operatorLease !== own;
 }
 
 /** Told of every status as it is read by a pass. @returns who disputes the resource at present */
@@ -28,18 +28,18 @@ export function findRival(object: StaticExportObject, status: Status, edge: Pass
   const { memory, settings, clock } = edge;
   const { rivals } = memory;
   const id = resourceId(object.metadata);
-  const { installation } = status;
-  if (installation !== undefined && isWrittenByOther(status, settings.installation)) {
+  const { operatorLease } = status;
+  if (operatorLease !== undefined && isWrittenByOther(status, settings.operatorLease)) {
     const isDisputed = rivals.ours.has(id);
-    nameOnce(installation, isDisputed, id, edge);
+    nameOnce(operatorLease, isDisputed, id, edge);
     if (isDisputed) {
-      rivals.found.set(id, { installation, at: clock.monotonic() });
-      edge.events.record(object, noteOf(installation, settings.installation));
+      rivals.found.set(id, { operatorLease, at: clock.monotonic() });
+      edge.events.record(object, noteOf(operatorLease, settings.operatorLease));
     }
   }
   const found = rivals.found.get(id);
   const calm = found === undefined ? 0 : found.at + calmAfterMs - clock.monotonic();
-  if (found !== undefined && calm > 0) return { installation: found.installation, calmAfterMs: calm };
+  if (found !== undefined && calm > 0) return { operatorLease: found.operatorLease, calmAfterMs: calm };
   rivals.found.delete(id);
   return undefined;
 }
@@ -52,7 +52,7 @@ export function isDisputed(id: string, { memory, clock }: PassEdge): boolean {
 
 /** Another installation may have asked another API, and a key that was refused there is good here. */
 export function withoutTheirRefusal(status: Status, { refused }: GateState, { settings }: PassEdge): Status {
-  if (refused !== undefined || !isWrittenByOther(status, settings.installation)) return status;
+  if (refused !== undefined || !isWrittenByOther(status, settings.operatorLease)) return status;
   return { ...status, refusedKey: undefined };
 }
 
@@ -68,17 +68,17 @@ const remedy =
 function noteOf(other: string, own: string): EventNote {
   return {
     type: 'Warning',
-    reason: 'InstallationsOverlap',
+    reason: 'OperatorsOverlap',
     message: `The operator with lease ${other} writes this status, and so does this one with lease ${own}: ${remedy}.`,
   };
 }
 
-function nameOnce(installation: string, isDisputed: boolean, object: string, edge: PassEdge): void {
+function nameOnce(operatorLease: string, isDisputed: boolean, object: string, edge: PassEdge): void {
   const { named } = edge.memory.rivals;
-  const id = `${isDisputed ? 'disputed' : 'taken'} ${installation}`;
+  const id = `${isDisputed ? 'disputed' : 'taken'} ${operatorLease}`;
   if (named.has(id)) return;
   named.add(id);
-  const fields = { object, otherInstallation: installation, installation: edge.settings.installation };
-  if (isDisputed) edge.logger.warn(fields, `another installation writes the same StaticExports; ${remedy}`);
-  else edge.logger.info(fields, 'StaticExports that another installation looked after are taken over');
+  const fields = { object, otherOperatorLease: operatorLease, operatorLease: edge.settings.operatorLease };
+  if (isDisputed) edge.logger.warn(fields, `another operator writes the same StaticExports; ${remedy}`);
+  else edge.logger.info(fields, 'this operator took over StaticExports of another operator');
 }

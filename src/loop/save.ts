@@ -21,13 +21,13 @@ export async function saveStatus(
   signal: AbortSignal,
 ): Promise<StaticExportObject> {
   const next = keepForeign(object.status, status);
-  const isOursAs = (one: Pick<Status, 'installation'>): boolean =>
-    !isWrittenByOther(one, edge.settings.installation);
+  const isOursAs = (one: Pick<Status, 'operatorLease'>): boolean =>
+    !isWrittenByOther(one, edge.settings.operatorLease);
   // Nearly every pass ends here: what is not written is not copied either.
   if (isOursAs(status) && isSameStatus(object.status, next)) return object;
   // It may have been written since this was drawn up: the name of who did is no change of its own.
-  const { installation } = parseStatus(object.status);
-  if (isOursAs({ installation }) && isSameStatus(object.status, { ...next, installation })) return object;
+  const { operatorLease } = parseStatus(object.status);
+  if (isOursAs({ operatorLease }) && isSameStatus(object.status, { ...next, operatorLease })) return object;
   return writeSigned(object, status, edge, signal);
 }
 
@@ -42,7 +42,7 @@ export function writeSigned(
   { cluster, settings }: PassEdge,
   signal: AbortSignal,
 ): Promise<StaticExportObject> {
-  const signed = { ...status, installation: settings.installation };
+  const signed = { ...status, operatorLease: settings.operatorLease };
   return cluster.writeStatus(object, mergeStatus(object.status, signed), signal);
 }
 

@@ -46,8 +46,8 @@ function warn(message: string, fields: StoryLine['fields']): readonly StoryLine[
 }
 
 function lineOfAction({ after, action, result, baseUrl }: Chapter): readonly StoryLine[] {
-  const isRefresh = action.kind === 'mint' && action.cause === 'refresh';
-  const host = hostOf(action.kind === 'mint' ? action.baseUrl : baseUrl);
+  const isRefresh = action.kind === 'issue' && action.cause === 'refresh';
+  const host = hostOf(action.kind === 'issue' ? action.baseUrl : baseUrl);
   const jobId = shorten(jobOf(action) ?? after.job?.id);
   const { failures, active } = after;
   switch (result.kind) {
@@ -66,13 +66,13 @@ function lineOfAction({ after, action, result, baseUrl }: Chapter): readonly Sto
         : [];
     case 'poll-failed':
       return failed('poll', result.failure, failures?.poll, { jobId, host });
-    case 'minted': {
-      const linkExpiresAt = formatInstant(result.clock.expiresAt);
-      const fields = { jobId, version: isRefresh ? active?.version : undefined, linkExpiresAt, host };
+    case 'issued': {
+      const linkExpirationTime = formatInstant(result.clock.expiresAt);
+      const fields = { jobId, version: isRefresh ? active?.version : undefined, linkExpirationTime, host };
       if (!isRefresh) return info('link to the export received', fields);
       return info(result.isPublished ? 'the same link received' : 'link renewed', fields);
     }
-    case 'mint-failed':
+    case 'issue-failed':
       return failed('link', result.failure, isRefresh ? failures?.link : failures?.poll, { jobId, host });
     case 'inspect-failed': {
       const { code, message } = result.failure;
@@ -86,11 +86,11 @@ function lineOfAction({ after, action, result, baseUrl }: Chapter): readonly Sto
 function failed(
   what: string,
   failure: Pick<CallFailure, 'why' | 'requestId'> & { readonly code: string },
-  lane: Failure | undefined,
+  operation: Failure | undefined,
   fields: StoryLine['fields'],
 ): readonly StoryLine[] {
   const { code, why, requestId } = failure;
-  const again = { count: lane?.count, retryAt: lane?.retryAt };
+  const again = { count: operation?.count, retryTime: operation?.retryTime };
   return warn(`${what} failed`, { ...fields, reason: code, why, requestId, ...again });
 }
 
@@ -100,7 +100,7 @@ function lineOfVerdict({ before, after }: Chapter): readonly StoryLine[] {
   if (job?.verdict === undefined || job.verdict === 'Promoted') return [];
   if (before.job?.id === job.id && before.job.verdict === job.verdict) return [];
   const jobId = shorten(job.id);
-  const { verdict, why } = job;
+  const { verdict, message: why } = job;
   if (verdict === 'Unchanged') return info('unchanged', { jobId, version: active?.version });
   if (verdict === 'Held') return warn('held back', { jobId, version: candidate?.version, reason: why });
   return warn('export failed', { jobId, reason: verdict, why });
@@ -108,9 +108,16 @@ function lineOfVerdict({ before, after }: Chapter): readonly StoryLine[] {
 
 function lineOfVersion({ before, after: { active } }: Chapter): readonly StoryLine[] {
   if (active === undefined || active.version === before.active?.version) return [];
-  const { version, pages, sizeBytes, linkExpiresAt } = active;
+  const { version, pages, sizeBytes, linkExpirationTime } = active;
   const was = before.active?.version;
-  return info('published', { version, was, jobId: shorten(active.jobId), pages, sizeBytes, linkExpiresAt });
+  return info('published', {
+    version,
+    was,
+    jobId: shorten(active.jobId),
+    pages,
+    sizeBytes,
+    linkExpirationTime,
+  });
 }
 
 /** On the way to what is wanted nothing of this needs anybody. */
@@ -151,7 +158,7 @@ function turned(was: Condition | undefined, is: Condition, isBad: boolean): read
 }
 
 function jobOf(action: Action): string | undefined {
-  if (action.kind === 'poll' || action.kind === 'mint') return action.jobId;
+  if (action.kind === 'poll' || action.kind === 'issue') return action.jobId;
   return action.kind === 'inspect' ? action.subject.jobId : undefined;
 }
 

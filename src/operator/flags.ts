@@ -79,7 +79,7 @@ const flags = {
   ),
 };
 
-/** A link that is dead on arrival is minted again, twice at most, and each is asked for one byte. */
+/** A link that is dead on arrival is issued again, twice at most, and each is asked for one byte. */
 const callsPerPass = 6;
 
 export const operatorProgram: ProgramDescription<typeof flags> = {
@@ -100,7 +100,7 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
     }
     if (values.leaseDuration < 3_000) return '--lease-duration must be at least 3s, to be renewed in time';
     if (passTimeoutOf(values) <= callsPerPass * values.requestTimeout) {
-      return '--pass-timeout must be longer than six of --request-timeout: a pass may mint and probe three links';
+      return '--pass-timeout must be longer than six of --request-timeout: a pass may issue and probe three links';
     }
     return undefined;
   },

@@ -31,7 +31,7 @@ export interface LeaderParts {
   readonly queue: WorkQueue;
   readonly transport: Transport;
   /** The lease that is held, `<namespace>/<name>`. */
-  readonly installation: string;
+  readonly operatorLease: string;
   readonly outside: Outside;
   /** Who speaks in events. */
   readonly identity: string;
@@ -92,7 +92,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     random,
     logger,
     settings: {
-      installation: parts.installation,
+      operatorLease: parts.operatorLease,
       apiBaseUrl: values.apiBaseUrl,
       allowedApiHosts: values.allowedApiHosts,
       requestTimeoutMs: values.requestTimeout,

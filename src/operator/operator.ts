@@ -43,7 +43,7 @@ export async function runOperator(
   const connection = openConnection(facts.source);
   const server = new URL(connection.server).host;
   const lease = { namespace: leaseNamespace(values, connection.namespace), name: values.leaseName };
-  const installation = `${lease.namespace}/${lease.name}`;
+  const operatorLease = `${lease.namespace}/${lease.name}`;
   const identity = `${hostname()}_${random.uuid()}`;
   const metrics: OperatorMetrics = createMetrics({
     workers: totalWorkers(values),
@@ -75,7 +75,7 @@ export async function runOperator(
     random,
     logger,
     wake: feed.wake,
-    installation,
+    operatorLease,
     contested: createRivalPace(clock, feed.wakeAfter),
   });
   const reports = createReports(watches, clock);
@@ -104,7 +104,7 @@ export async function runOperator(
     clock,
   );
   logger.info(
-    { version, identity, lease: installation, server, adminPort: admin.port, ...scopeOf(values) },
+    { version, identity, lease: operatorLease, server, adminPort: admin.port, ...scopeOf(values) },
     'operator started',
   );
 
@@ -120,7 +120,7 @@ export async function runOperator(
         feed.open(watches.keys());
         const known = { isKnown, lifeLeftMs };
         return runLeader(
-          { values, edge, queue, transport, installation, outside, identity, metrics, reports, ...known },
+          { values, edge, queue, transport, operatorLease, outside, identity, metrics, reports, ...known },
           term,
         );
       },

@@ -43,7 +43,7 @@ function refusalOf(
   const { refusedKey } = status;
   const own =
     refusedKey?.secretVersion === secretVersion
-      ? { reason: refusedKey.reason, at: readInstant(refusedKey.at) ?? 0 }
+      ? { reason: refusedKey.reason, at: readInstant(refusedKey.refusalTime) ?? 0 }
       : undefined;
   // Its own refusal remembers the request that it answered; any other was not answered yet.
   if (request !== undefined && (own === undefined || refusedKey?.request !== request)) return undefined;

@@ -25,12 +25,16 @@ export function adopt(observation: Observation): Observation {
 }
 
 /** When an unconfirmed mark may be sent again, epoch ms. A mark from the future may at once. */
-export function resendTime(mark: { readonly at: string }, now: number, requestTimeoutMs: number): number {
-  const at = readInstant(mark.at) ?? 0;
+export function resendTime(
+  mark: { readonly lastAttemptTime: string },
+  now: number,
+  requestTimeoutMs: number,
+): number {
+  const at = readInstant(mark.lastAttemptTime) ?? 0;
   return at > now + clockToleranceMs ? now : at + requestTimeoutMs + resendGraceMs;
 }
 
-/** The failure after this one in the export lane, its wait included. */
+/** The failure after this one in the export operation, its wait included. */
 export function nextExportFailure(
   observation: Observation,
   failed: {
@@ -45,11 +49,11 @@ export function nextExportFailure(
   return {
     ...heldAgainst(observation, failed.reason),
     count,
-    at: formatInstant(now),
-    retryAt: formatInstant(now + waitMs('export', count, failed.retryAfterMs)),
+    lastFailureTime: formatInstant(now),
+    retryTime: formatInstant(now + waitMs('export', count, failed.retryAfterMs)),
     reason: failed.reason,
     requestId: failed.requestId,
-    about: inputHash,
+    subject: inputHash,
     request: failed.request ?? status.failures?.export?.request,
   };
 }
@@ -73,12 +77,12 @@ function adoptPublished({ status, output, wanted }: Observation): Status {
     const { active } = status;
     return active === undefined
       ? status
-      : { ...status, active: { ...active, linkIssuedAt: undefined, linkExpiresAt: undefined } };
+      : { ...status, active: { ...active, linkIssueTime: undefined, linkExpirationTime: undefined } };
   }
   const active = projectActive(status, published);
-  const { linkIssuedAt: _issued, linkExpiresAt: _expires, checkedAt: _checked, ...entry } = active;
+  const { linkIssueTime: _issued, linkExpirationTime: _expires, lastCheckTime: _checked, ...entry } = active;
   const { job, candidate } = status;
-  const isJudged = job !== undefined && job.id === published.jobId && job.finishedAt !== undefined;
+  const isJudged = job !== undefined && job.id === published.jobId && job.completionTime !== undefined;
   return {
     ...status,
     active,
@@ -107,13 +111,13 @@ function projectActive(
     sizeBytes: published.sizeBytes,
     inputHash: known?.inputHash ?? jobFacts?.inputHash,
     baseUrl: jobFacts?.baseUrl ?? (known !== undefined && 'baseUrl' in known ? known.baseUrl : undefined),
-    exportedAt: known?.exportedAt ?? jobFacts?.finishedAt,
-    publishedAt:
-      (known !== undefined && 'publishedAt' in known ? known.publishedAt : undefined) ??
+    exportTime: known?.exportTime ?? jobFacts?.completionTime,
+    publishTime:
+      (known !== undefined && 'publishTime' in known ? known.publishTime : undefined) ??
       formatInstant(published.issuedAt),
-    checkedAt: active?.version === published.version ? active.checkedAt : undefined,
-    linkIssuedAt: formatInstant(published.issuedAt),
-    linkExpiresAt: formatInstant(published.expiresAt),
+    lastCheckTime: active?.version === published.version ? active.lastCheckTime : undefined,
+    linkIssueTime: formatInstant(published.issuedAt),
+    linkExpirationTime: formatInstant(published.expiresAt),
   };
 }
 
@@ -134,9 +138,9 @@ function followPin({ status, wanted, now, inputHash }: Observation): Status {
           ...job,
           cause: 'Pin',
           verdict: job.verdict === 'JobFailed' ? job.verdict : undefined,
-          why: undefined,
+          message: undefined,
         }
-      : { id: jobId, cause: 'Pin', inputHash, baseUrl: wanted.baseUrl, startedAt: formatInstant(now) };
+      : { id: jobId, cause: 'Pin', inputHash, baseUrl: wanted.baseUrl, startTime: formatInstant(now) };
   return { ...status, job: followed, start: undefined };
 }
 
@@ -146,7 +150,7 @@ function dropStale({ status, inputHash }: Observation): Status {
   const isJobStale =
     job !== undefined && job.verdict === undefined && job.cause !== 'Pin' && job.inputHash !== inputHash;
   const isCandidateStale = candidate?.inputHash !== undefined && candidate.inputHash !== inputHash;
-  const isFailureStale = failures?.export?.about !== undefined && failures.export.about !== inputHash;
+  const isFailureStale = failures?.export?.subject !== undefined && failures.export.subject !== inputHash;
   return {
     ...status,
     job: isJobStale ? undefined : job,
@@ -159,7 +163,7 @@ function dropStale({ status, inputHash }: Observation): Status {
 function endMark(observation: Observation): Status {
   const { status, now, requestTimeoutMs, wanted } = observation;
   const { start } = status;
-  if (start === undefined || start.sends < maxSends || wanted.isSuspended || wanted.pin !== undefined)
+  if (start === undefined || start.attempts < maxSends || wanted.isSuspended || wanted.pin !== undefined)
     return status;
   if (resendTime(start, now, requestTimeoutMs) > now) return status;
   const failure = nextExportFailure(observation, { reason: 'StartUnconfirmed', request: start.request });
@@ -168,16 +172,16 @@ function endMark(observation: Observation): Status {
 
 /** When a job counts as failed, epoch ms. */
 export function timeoutTime(job: JobStatus, now: number, jobTimeoutMs: number): number {
-  return (readInstant(job.startedAt) ?? now) + jobTimeoutMs;
+  return (readInstant(job.startTime) ?? now) + jobTimeoutMs;
 }
 
 function endJob(observation: Observation): Status {
   const { status, now, wanted } = observation;
   const { job } = status;
-  if (job === undefined || job.verdict !== undefined || job.finishedAt !== undefined) return status;
+  if (job === undefined || job.verdict !== undefined || job.completionTime !== undefined) return status;
   // A pin leaves any other job unasked, and time must not run out on what was not asked.
   if (wanted.pin !== undefined && job.cause !== 'Pin') return status;
-  const followed = job.startedAt === undefined ? { ...job, startedAt: formatInstant(now) } : job;
+  const followed = job.startTime === undefined ? { ...job, startTime: formatInstant(now) } : job;
   if (timeoutTime(followed, now, wanted.jobTimeoutMs) > now) return { ...status, job: followed };
   const failure = nextExportFailure(observation, { reason: 'TimedOut' });
   return {

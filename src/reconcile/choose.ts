@@ -9,7 +9,7 @@ const none: Action = { kind: 'none' };
 /** A candidate's link must live this long to be worth publishing. */
 const shortestUsefulLifeMs = 5000;
 
-/** Whether what is minted for reading and publishing can serve for both. Who mints asks the same as who uses it. */
+/** Whether what is issued for reading and publishing can serve for both. Who issues asks the same as who uses it. */
 export function livesLongEnough({ expiresAt }: { readonly expiresAt: number }, now: number): boolean {
   return expiresAt > now + shortestUsefulLifeMs;
 }
@@ -26,20 +26,20 @@ function chooseAction(state: State, observation: Observation): Action {
   const isOpen = state.access.kind === 'open';
   const { baseUrl } = observation.wanted;
   if (isOpen && isLinkWanted(state, now))
-    return mintRefresh(state, observation.status.active?.baseUrl ?? baseUrl);
+    return issueRefresh(state, observation.status.active?.baseUrl ?? baseUrl);
   if (state.export.kind === 'complete') {
     const { subject, notBefore } = state.export;
     // Reading an archive needs the link in hand, not the API: only its own back-off counts.
     if (candidate) return isBackingOff(subject, observation) ? none : { kind: 'inspect', subject };
     if (!isOpen || notBefore > now) return none;
-    return { kind: 'mint', jobId: subject.jobId, cause: 'subject', baseUrl: subject.baseUrl ?? baseUrl };
+    return { kind: 'issue', jobId: subject.jobId, cause: 'subject', baseUrl: subject.baseUrl ?? baseUrl };
   }
   return isOpen ? chooseExport(state, now) : none;
 }
 
 function isBackingOff({ jobId }: Subject, { status, now }: Observation): boolean {
   const failure = status.failures?.poll;
-  return failure?.about === jobId && retryTime(failure, now) !== undefined;
+  return failure?.subject === jobId && retryTime(failure, now) !== undefined;
 }
 
 function isLinkWanted({ link }: State, now: number): boolean {
@@ -47,7 +47,7 @@ function isLinkWanted({ link }: State, now: number): boolean {
     case 'due':
     case 'dead':
       return true;
-    case 'unmintable':
+    case 'unissuable':
       return link.until <= now;
     case 'none':
     case 'unreadable':
@@ -59,29 +59,31 @@ function isLinkWanted({ link }: State, now: number): boolean {
   }
 }
 
-function mintRefresh({ link }: State, baseUrl: string | undefined): Action {
+function issueRefresh({ link }: State, baseUrl: string | undefined): Action {
   return link.kind === 'none' || link.kind === 'unreadable' || link.kind === 'fresh'
     ? none
-    : { kind: 'mint', jobId: link.jobId, cause: 'refresh', baseUrl };
+    : { kind: 'issue', jobId: link.jobId, cause: 'refresh', baseUrl };
 }
 
 function chooseExport(state: State, now: number): Action {
-  const lane = state.export;
-  switch (lane.kind) {
+  const operation = state.export;
+  switch (operation.kind) {
     case 'running':
     case 'late':
-      return lane.pollAt <= now ? { kind: 'poll', jobId: lane.jobId } : none;
+      return operation.pollAt <= now ? { kind: 'poll', jobId: operation.jobId } : none;
     case 'unconfirmed':
-      return lane.resendAt <= now ? { kind: 'start', cause: lane.mark.cause, mark: lane.mark } : none;
+      return operation.resendAt <= now
+        ? { kind: 'start', cause: operation.mark.cause, mark: operation.mark }
+        : none;
     case 'due':
-      return { kind: 'start', cause: lane.cause, mark: undefined };
+      return { kind: 'start', cause: operation.cause, mark: undefined };
     case 'resting':
     case 'waiting':
     case 'complete':
     case 'held':
       return none;
     default:
-      return lane satisfies never;
+      return operation satisfies never;
   }
 }
 
@@ -98,7 +100,7 @@ function usableCandidate(subject: Subject, observation: Observation): boolean {
   return isWorthReading(candidate, observation.now);
 }
 
-/** Whether to begin with a link that was minted some time ago. One from the future says that the clock was set back. */
+/** Whether to begin with a link that was issued some time ago. One from the future says that the clock was set back. */
 export function isWorthReading(
   clock: { readonly issuedAt: number; readonly expiresAt: number },
   now: number,

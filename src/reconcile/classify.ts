@@ -1,4 +1,4 @@
-// From an (adopted) observation to its named state: access, and one answer per lane. Pure; the rules of what
+// From an (adopted) observation to its named state: access, and one answer per operation. Pure; the rules of what
 // starts an export and when a link is due are here, and what is done about it is in choose.ts.
 
 import { readInstant } from '../staticexport/instant.ts';
@@ -40,7 +40,7 @@ function classifyWant({ status, wanted, inputHash }: Observation): Want {
   const entry = pinnedEntry(status.history, wanted);
   const jobId = entry?.jobId ?? wanted.pin.jobId;
   if (jobId === undefined) return { kind: 'impossible', reason: 'PinnedVersionUnknown' };
-  const problem = failures?.poll?.about === jobId ? failures.poll.reason : undefined;
+  const problem = failures?.poll?.subject === jobId ? failures.poll.reason : undefined;
   if (problem === 'PinnedJobGone' || problem === 'PinnedContentChanged')
     return { kind: 'impossible', reason: problem };
   const isFailed = entry === undefined && job?.id === jobId && job.verdict !== undefined;
@@ -79,7 +79,7 @@ function isLate({ now, wanted }: Observation, job: JobStatus): boolean {
   return job.verdict === 'TimedOut' && timeoutTime(job, now, wanted.jobTimeoutMs) + lateMs > now;
 }
 
-function resendAt(observation: Observation, mark: { readonly at: string }): number {
+function resendAt(observation: Observation, mark: { readonly lastAttemptTime: string }): number {
   const { now, requestTimeoutMs, status } = observation;
   return Math.max(
     resendTime(mark, now, requestTimeoutMs),
@@ -96,7 +96,7 @@ function holdOnStart({ wanted }: Observation): HeldReason | undefined {
 /** Until it has a verdict: polled, then handed on as what shall be published next. */
 function followJob(observation: Observation, job: JobStatus, cause: 'job' | 'pin'): ExportState {
   const { now, wanted } = observation;
-  if (job.finishedAt === undefined) {
+  if (job.completionTime === undefined) {
     return {
       kind: 'running',
       jobId: job.id,
@@ -113,7 +113,7 @@ function complete(
   subject: Pick<Subject, 'jobId' | 'cause'> & Partial<Omit<Subject, 'jobId' | 'cause'>>,
 ): ExportState {
   const { failures } = observation.status;
-  const failure = failures?.poll?.about === subject.jobId ? failures.poll : undefined;
+  const failure = failures?.poll?.subject === subject.jobId ? failures.poll : undefined;
   return {
     kind: 'complete',
     subject: {
@@ -182,7 +182,9 @@ function classifyLink(observation: Observation): LinkState {
   const isDead = expiresAt <= now;
   const retryAt = retryTime(failures?.link, now);
   const until = Math.max(
-    retryAt === undefined ? 0 : boundByDeath(retryAt, readInstant(failures?.link?.at) ?? 0, expiresAt),
+    retryAt === undefined
+      ? 0
+      : boundByDeath(retryAt, readInstant(failures?.link?.lastFailureTime) ?? 0, expiresAt),
     boundByDeath(gateTime(observation) ?? 0, observation.gate.closedAt ?? 0, expiresAt),
     // The floor between two links holds for dead ones too.
     published === undefined || isFromTheFuture(published, now)
@@ -191,7 +193,7 @@ function classifyLink(observation: Observation): LinkState {
   );
   const { jobId } = active;
   if (failures?.link?.reason === 'JobGone') {
-    return { kind: 'unmintable', jobId, until: Math.max(retryAt ?? 0, gateTime(observation) ?? 0), isDead };
+    return { kind: 'unissuable', jobId, until: Math.max(retryAt ?? 0, gateTime(observation) ?? 0), isDead };
   }
   if (!isDead && published !== undefined && !isFromTheFuture(published, now)) {
     const refreshAt = refreshTime(uid, published, wanted);

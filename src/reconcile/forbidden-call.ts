@@ -1,4 +1,4 @@
-// A call that is forbidden (403) while something is published: its lane waits a quarter of an hour, and the key is
+// A call that is forbidden (403) while something is published: its operation waits a quarter of an hour, and the key is
 // held back from nothing else. The wait is held against the key that it was made with: it is over when the key's
 // Secret changes, and once for a new request. Refuses: a key that publishes nothing yet (access.ts). Pure.
 
@@ -7,9 +7,9 @@ import { retryTime } from './backoff.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 
 const forbidden = 'Forbidden';
-const lanes = ['export', 'poll', 'link'] as const;
+const operations = ['export', 'poll', 'link'] as const;
 
-/** @returns what a failed lane must remember of the call besides its wait; nothing unless it was forbidden */
+/** @returns what a failed operation must remember of the call besides its wait; nothing unless it was forbidden */
 export function heldAgainst(
   observation: Observation,
   reason: string,
@@ -22,21 +22,21 @@ export function heldAgainst(
   };
 }
 
-/** Whether a lane waits that another key, or new rights of the same one, could free: nothing tells of these. */
+/** Whether a operation waits that another key, or new rights of the same one, could free: nothing tells of these. */
 export function isHeldAgainstKey(failure: Failure | undefined, now: number): boolean {
   return failure?.reason === forbidden && retryTime(failure, now) !== undefined;
 }
 
-/** The status with no lane waiting over a key that is no longer the one, or that a new request asks to try. */
+/** The status with no operation waiting over a key that is no longer the one, or that a new request asks to try. */
 export function freeLanes(observation: Observation): Status {
   const { status } = observation;
   const { failures } = status;
   if (failures === undefined) return status;
   let freed = failures;
-  for (const lane of lanes) {
-    const failure = failures[lane];
+  for (const operation of operations) {
+    const failure = failures[operation];
     if (failure !== undefined && isFree(failure, observation))
-      freed = { ...freed, [lane]: { ...failure, retryAt: failure.at } };
+      freed = { ...freed, [operation]: { ...failure, retryTime: failure.lastFailureTime } };
   }
   return freed === failures ? status : { ...status, failures: freed };
 }

@@ -25,15 +25,15 @@ export const clockToleranceMs = 5000;
  *
  * @param sentAt our clock when the link was asked for
  */
-export function clockOf(mint: {
+export function clockOf(issue: {
   readonly sentAt: number;
   readonly serverDate: number | undefined;
   readonly claimedExpiresAt: number | undefined;
   readonly signed: { readonly signedAt: number | undefined; readonly expiresAt: number } | undefined;
 }): LinkClock {
-  const issuedAt = wholeSecond(mint.sentAt);
-  const ends = [mint.claimedExpiresAt, mint.signed?.expiresAt].filter((end) => end !== undefined);
-  const start = mint.serverDate ?? mint.signed?.signedAt ?? mint.sentAt;
+  const issuedAt = wholeSecond(issue.sentAt);
+  const ends = [issue.claimedExpiresAt, issue.signed?.expiresAt].filter((end) => end !== undefined);
+  const start = issue.serverDate ?? issue.signed?.signedAt ?? issue.sentAt;
   const stated = ends.length === 0 ? assumedLifetimeMs : Math.min(...ends) - start;
   return { issuedAt, expiresAt: wholeSecond(issuedAt + Math.min(Math.max(0, stated), longestLifetimeMs)) };
 }
@@ -62,9 +62,9 @@ export function graceMs(clock: LinkClock): number {
 }
 
 /** Whether a new link outlives the published one by enough to be worth writing. */
-export function isFresher(minted: LinkClock, published: LinkClock, now: number): boolean {
+export function isFresher(issued: LinkClock, published: LinkClock, now: number): boolean {
   if (isFromTheFuture(published, now)) return true;
-  return minted.expiresAt - published.expiresAt >= (minted.expiresAt - minted.issuedAt) * fresherShare;
+  return issued.expiresAt - published.expiresAt >= (issued.expiresAt - issued.issuedAt) * fresherShare;
 }
 
 /** Our clock was set back since: nothing it said then can be compared with now. */

@@ -111,8 +111,8 @@ export function knownClock({
   if (output.kind === 'ours') return output.published;
   if (output.kind !== 'unreadable') return undefined;
   const [issuedAt, expiresAt] = [
-    readInstant(status.active?.linkIssuedAt),
-    readInstant(status.active?.linkExpiresAt),
+    readInstant(status.active?.linkIssueTime),
+    readInstant(status.active?.linkExpirationTime),
   ];
   return issuedAt === undefined || expiresAt === undefined ? undefined : { issuedAt, expiresAt };
 }

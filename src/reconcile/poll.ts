@@ -22,9 +22,9 @@ export function pollIntervalMs(elapsedMs: number): number {
 export function pollTime(observation: Observation, job: JobStatus): number {
   const { now, status } = observation;
   const { polledAt, pollAfterMs = 0 } = observation.process;
-  const failure = status.failures?.poll?.about === job.id ? status.failures.poll : undefined;
+  const failure = status.failures?.poll?.subject === job.id ? status.failures.poll : undefined;
   // Paced by how old the job was when it was asked about: an interval that grew meanwhile would wake for nothing.
-  const elapsedMs = Math.max(0, (polledAt ?? now) - (readInstant(job.startedAt) ?? now));
+  const elapsedMs = Math.max(0, (polledAt ?? now) - (readInstant(job.startTime) ?? now));
   const ownMs = job.verdict === 'TimedOut' ? lateMs : pollIntervalMs(elapsedMs);
   const intervalMs = Math.max(ownMs, Math.ceil(Math.min(pollAfterMs, longestAskedMs) / 1000) * 1000);
   const next = polledAt === undefined || polledAt > now ? 0 : polledAt + intervalMs;

@@ -4,7 +4,7 @@
 import type { StartMark } from '../staticexport/status-schema.ts';
 import type { LinkClock } from './link-timing.ts';
 
-/** The export API's codes, and what a mint adds to them. */
+/** The export API's codes, and what a link request adds to them. */
 export type CallCode =
   | 'BadRequest'
   | 'Unauthorized'
@@ -18,7 +18,7 @@ export type CallCode =
   | 'RequestTimeout'
   | 'NetworkError'
   | 'Aborted'
-  /** Every link minted in a row was dead when it was tried. */
+  /** Every link issued in a row was dead when it was tried. */
   | 'DeadOnArrival'
   /** The link lives too short to read and publish what it leads to. */
   | 'LifetimeTooShort'
@@ -55,12 +55,12 @@ export type ActionResult =
     }
   | { readonly kind: 'poll-failed'; readonly failure: CallFailure }
   | {
-      readonly kind: 'minted';
+      readonly kind: 'issued';
       readonly clock: LinkClock;
       /** The very link that is published already: whatever it claims, it lives no longer than it did. */
       readonly isPublished: boolean;
     }
-  | { readonly kind: 'mint-failed'; readonly failure: CallFailure }
+  | { readonly kind: 'issue-failed'; readonly failure: CallFailure }
   | { readonly kind: 'inspecting' }
   | { readonly kind: 'inspected'; readonly content: InspectedContent; readonly clock: LinkClock }
   | {

@@ -5,7 +5,7 @@ import { formatInstant } from '../staticexport/instant.ts';
 import type { Failure, StartMark, Status } from '../staticexport/status-schema.ts';
 import { forbiddenRetryMs } from './access.ts';
 import { nextExportFailure, resendTime } from './adopt.ts';
-import { type Lane, linkWaitMs, longestRetryAfterMs, waitMs } from './backoff.ts';
+import { linkWaitMs, longestRetryAfterMs, type Operation, waitMs } from './backoff.ts';
 import { heldAgainst } from './forbidden-call.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 import type { CallFailure, GateChange } from './result.ts';
@@ -16,7 +16,7 @@ export const goneRetryMs = 3_600_000;
 /** What the status schema takes. */
 const maxWhyLength = 256;
 
-/** Adds to a lane's own bookkeeping what concerns everybody with this key. */
+/** Adds to a operation's own bookkeeping what concerns everybody with this key. */
 export function callFailed(
   observation: Observation,
   failure: CallFailure,
@@ -27,12 +27,12 @@ export function callFailed(
     const refusedKey = {
       secretVersion: key.secretVersion,
       reason: failure.code === 'Unauthorized' ? ('Unauthorized' as const) : ('Forbidden' as const),
-      at: formatInstant(now),
+      refusalTime: formatInstant(now),
       request: pendingRequest(observation),
       requestId: failure.requestId,
     };
     const { secretVersion, reason } = refusedKey;
-    // The key waits for its Secret; the lanes do not wait on top of that. A clear no ends the mark all the same.
+    // The key waits for its Secret; the operations do not wait on top of that. A clear no ends the mark all the same.
     // What is forbidden to one resource (its domain, its job) says nothing about the others with the same key.
     return {
       status: { ...observation.status, start: status.start, refusedKey },
@@ -47,39 +47,39 @@ export function callFailed(
 }
 
 /**
- * A key that publishes something is a good one: what it is forbidden then concerns the lane that asked, and the
+ * A key that publishes something is a good one: what it is forbidden then concerns the operation that asked, and the
  * published link is renewed meanwhile.
  */
 function isKeyRefused({ status }: Observation, { code }: CallFailure): boolean {
   return code === 'Unauthorized' || (code === 'Forbidden' && status.active === undefined);
 }
 
-/** As the lanes shall take it: a forbidden call is tried again after a quarter of an hour, whatever the lane. */
+/** As the operations shall take it: a forbidden call is tried again after a quarter of an hour, whatever the operation. */
 export function paced(failure: CallFailure): CallFailure {
   if (failure.code !== 'Forbidden') return failure;
   return { ...failure, retryAfterMs: Math.max(forbiddenRetryMs, failure.retryAfterMs ?? 0) };
 }
 
-/** The next failure of the poll lane (polling, minting and reading an unpublished job). */
+/** The next failure of the poll operation (polling, issuing and reading an unpublished job). */
 export function noteFailure(
   observation: Observation,
-  lane: Extract<Lane, 'poll'>,
-  about: string,
+  operation: Extract<Operation, 'poll'>,
+  subject: string,
   failure: Omit<CallFailure, 'code'> & { readonly code: string },
 ): Failure {
   const { status, now } = observation;
-  const before = status.failures?.[lane];
-  const same = before?.about === about ? before : undefined;
+  const before = status.failures?.[operation];
+  const same = before?.subject === subject ? before : undefined;
   const count = (same?.count ?? 0) + 1;
   return {
     count,
-    at: formatInstant(now),
-    retryAt: formatInstant(now + waitMs(lane, count, failure.retryAfterMs)),
+    lastFailureTime: formatInstant(now),
+    retryTime: formatInstant(now + waitMs(operation, count, failure.retryAfterMs)),
     reason: failure.code,
-    why: failure.why?.slice(0, maxWhyLength),
+    message: failure.why?.slice(0, maxWhyLength),
     requestId: failure.requestId,
-    about,
-    reads: same?.reads,
+    subject,
+    inspectionFailures: same?.inspectionFailures,
     ...heldAgainst(observation, failure.code),
   };
 }
@@ -113,19 +113,19 @@ export function startFailed(observation: Observation, mark: StartMark, failure: 
   );
   const unsure: Failure = {
     count: status.failures?.export?.count ?? 0,
-    at: formatInstant(now),
-    retryAt: formatInstant(resendAt),
+    lastFailureTime: formatInstant(now),
+    retryTime: formatInstant(resendAt),
     reason: failure.code,
-    why: failure.why?.slice(0, maxWhyLength),
+    message: failure.why?.slice(0, maxWhyLength),
     requestId: failure.requestId,
-    about: observation.inputHash,
+    subject: observation.inputHash,
     request: status.failures?.export?.request,
   };
   return { ...status, start: mark, failures: { ...status.failures, export: unsure } };
 }
 
 /** The published link could not be renewed. */
-export function mintRefreshFailed(observation: Observation, failure: CallFailure): Status {
+export function refreshFailed(observation: Observation, failure: CallFailure): Status {
   const { status, output, now, wanted } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;
   const count = (status.failures?.link?.count ?? 0) + 1;
@@ -140,10 +140,10 @@ export function mintRefreshFailed(observation: Observation, failure: CallFailure
       });
   const link: Failure = {
     count,
-    at: formatInstant(now),
-    retryAt: formatInstant(now + wait),
+    lastFailureTime: formatInstant(now),
+    retryTime: formatInstant(now + wait),
     reason: isGone ? 'JobGone' : failure.code,
-    why: failure.why?.slice(0, maxWhyLength),
+    message: failure.why?.slice(0, maxWhyLength),
     requestId: failure.requestId,
     ...heldAgainst(observation, failure.code),
   };

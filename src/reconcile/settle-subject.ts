@@ -51,7 +51,7 @@ function settleJob(
   const isHeldAgain = content.digest !== undefined && content.digest === status.candidate?.digest;
   const version =
     (isHeldAgain ? status.candidate?.version : undefined) ??
-    nameVersion(readInstant(job.finishedAt) ?? now, content.digest, job.id);
+    nameVersion(readInstant(job.completionTime) ?? now, content.digest, job.id);
   const verdict = judge(content, active, wanted.promotion, promote === version);
   const calm = { ...status, failures: { ...status.failures, export: undefined, poll: undefined } };
   switch (verdict.kind) {
@@ -59,7 +59,7 @@ function settleJob(
       return {
         status: {
           ...published(calm),
-          job: { ...job, verdict: 'Promoted', why: undefined },
+          job: { ...job, verdict: 'Promoted', message: undefined },
           candidate: undefined,
         },
         publish: { version, ...content, jobId: subject.jobId, ...clock },
@@ -67,20 +67,20 @@ function settleJob(
     case 'unchanged':
       return confirmActive(
         observation,
-        { ...calm, job: { ...job, verdict: 'Unchanged', why: undefined } },
+        { ...calm, job: { ...job, verdict: 'Unchanged', message: undefined } },
         clock,
       );
     case 'hold':
       return {
         status: {
           ...calm,
-          job: { ...job, verdict: 'Held', why: verdict.reason },
+          job: { ...job, verdict: 'Held', message: verdict.reason },
           candidate: {
             version,
             ...content,
             jobId: subject.jobId,
             inputHash,
-            exportedAt: job.finishedAt,
+            exportTime: job.completionTime,
             reason: verdict.reason,
           },
         },
@@ -97,7 +97,7 @@ function confirmActive({ now, inputHash }: Observation, status: Status, clock: L
   if (active === undefined || job === undefined) return { status, publish: undefined };
   const checked: Status = {
     ...status,
-    active: { ...active, inputHash, checkedAt: formatInstant(now) },
+    active: { ...active, inputHash, lastCheckTime: formatInstant(now) },
     candidate: undefined,
   };
   // The published job is gone, or of an API that the spec has left: the new one takes its place.
@@ -136,11 +136,11 @@ function settlePin(
       publish: republish(active, subject.jobId, clock),
     };
   }
-  const finishedAt = job?.id === subject.jobId ? readInstant(job.finishedAt) : undefined;
+  const completedAt = job?.id === subject.jobId ? readInstant(job.completionTime) : undefined;
   return {
     status: { ...calm, job: verdictOf(job, subject, 'Promoted') },
     publish: {
-      version: subject.version ?? nameVersion(finishedAt ?? now, content.digest, subject.jobId),
+      version: subject.version ?? nameVersion(completedAt ?? now, content.digest, subject.jobId),
       digest: content.digest ?? subject.digest,
       pages: content.pages ?? subject.pages,
       sizeBytes: content.sizeBytes ?? subject.sizeBytes,
@@ -155,7 +155,7 @@ function verdictOf(
   subject: Subject,
   verdict: 'Promoted' | 'Unchanged',
 ): JobStatus | undefined {
-  return job?.id === subject.jobId ? { ...job, verdict, why: undefined } : job;
+  return job?.id === subject.jobId ? { ...job, verdict, message: undefined } : job;
 }
 
 function settleRelease(observation: Observation, subject: Subject, clock: LinkClock): SubjectSettled {
@@ -174,19 +174,25 @@ function settleRelease(observation: Observation, subject: Subject, clock: LinkCl
   return {
     status: published({
       ...status,
-      job: job?.id === jobId ? { ...job, verdict: 'Promoted', why: undefined } : job,
+      job: job?.id === jobId ? { ...job, verdict: 'Promoted', message: undefined } : job,
       failures: { ...status.failures, export: undefined, poll: undefined },
     }),
     publish,
   };
 }
 
-function longFailure({ now }: Observation, about: string, reason: string): Failure {
-  return { count: 1, at: formatInstant(now), retryAt: formatInstant(now + goneRetryMs), reason, about };
+function longFailure({ now }: Observation, subject: string, reason: string): Failure {
+  return {
+    count: 1,
+    lastFailureTime: formatInstant(now),
+    retryTime: formatInstant(now + goneRetryMs),
+    reason,
+    subject,
+  };
 }
 
 /** No link for what shall be published. */
-export function subjectMintFailed(observation: Observation, subject: Subject, failure: CallFailure): Status {
+export function subjectLinkFailed(observation: Observation, subject: Subject, failure: CallFailure): Status {
   const { status } = observation;
   const { job } = status;
   const later: Status = {
@@ -195,7 +201,7 @@ export function subjectMintFailed(observation: Observation, subject: Subject, fa
   };
   const isTracked = job !== undefined && job.id === subject.jobId;
   if (failure.code === 'Conflict' && isTracked && subject.cause !== 'release') {
-    return { ...later, job: { ...job, finishedAt: undefined } };
+    return { ...later, job: { ...job, completionTime: undefined } };
   }
   if (failure.code !== 'NotFound' && failure.code !== 'Gone') return later;
   if (subject.cause === 'pin') {
@@ -205,7 +211,7 @@ export function subjectMintFailed(observation: Observation, subject: Subject, fa
   const lost: Status = {
     ...status,
     candidate: subject.cause === 'release' ? undefined : status.candidate,
-    job: isTracked ? { ...job, verdict: 'JobLost', why: undefined } : job,
+    job: isTracked ? { ...job, verdict: 'JobLost', message: undefined } : job,
   };
   return job?.cause === 'JobLost' ? exportFailed(observation, lost, 'JobLost') : lost;
 }
@@ -223,18 +229,19 @@ export function inspectFailed(
   const { status } = observation;
   const before = status.failures?.poll;
   // Links that could not be had are counted too, but say nothing of the archive.
-  const reads = ((before?.about === subject.jobId ? before.reads : undefined) ?? 0) + 1;
+  const inspectionFailures =
+    ((before?.subject === subject.jobId ? before.inspectionFailures : undefined) ?? 0) + 1;
   const noted = noteFailure(observation, 'poll', subject.jobId, {
     code: failure.code,
     retryAfterMs: undefined,
     why: failure.message,
   });
-  const poll = { ...noted, reads };
-  if (failure.kind !== 'refused' && reads < maxInspections) {
+  const poll = { ...noted, inspectionFailures };
+  if (failure.kind !== 'refused' && inspectionFailures < maxInspections) {
     return { ...status, failures: { ...status.failures, poll } };
   }
   const { job } = status;
-  const why = `${failure.code}: ${failure.message}`.slice(0, 256);
+  const message = `${failure.code}: ${failure.message}`.slice(0, 256);
   if (job?.id !== subject.jobId) {
     // A version of the history whose archive no longer passes: its content is not what was published.
     const changed = longFailure(observation, subject.jobId, 'PinnedContentChanged');
@@ -242,7 +249,7 @@ export function inspectFailed(
   }
   const rejected: Status = {
     ...status,
-    job: { ...job, verdict: 'BundleRejected', why },
+    job: { ...job, verdict: 'BundleRejected', message },
     failures: { ...status.failures, poll: undefined },
   };
   return exportFailed(observation, rejected, 'BundleRejected');

@@ -12,18 +12,18 @@ import { dueTick, readSchedule } from './schedule.ts';
 import {
   callFailed,
   exportFailed,
-  mintRefreshFailed,
   noteFailure,
   paced,
+  refreshFailed,
   startFailed,
 } from './settle-failure.ts';
-import { inspectFailed, settleSubject, subjectMintFailed } from './settle-subject.ts';
+import { inspectFailed, settleSubject, subjectLinkFailed } from './settle-subject.ts';
 import type { Plan, Subject } from './state.ts';
 
 /** What the status schema takes; the API's words have no length of their own. */
 const maxStateLength = 64;
 
-type Minted = Extract<ActionResult, { kind: 'minted' }>;
+type Issued = Extract<ActionResult, { kind: 'issued' }>;
 
 export interface Settled {
   readonly status: Status;
@@ -42,8 +42,8 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
       return answered(settleStarted(observation, result));
     case 'polled':
       return answered(settlePolled(observation, result));
-    case 'minted':
-      return settleMinted(observation, plan, result);
+    case 'issued':
+      return settleIssued(observation, plan, result);
     case 'inspected':
       return {
         ...settleSubject(observation, subjectOf(plan), result.content, result.clock),
@@ -57,9 +57,9 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
       };
     case 'start-failed':
     case 'poll-failed':
-    case 'mint-failed': {
+    case 'issue-failed': {
       const failure = paced(result.failure);
-      const next = laneFailed(observation, plan, { ...result, failure });
+      const next = operationFailed(observation, plan, { ...result, failure });
       // Another API's no says nothing of this one's key.
       if (isElsewhere(observation, plan)) return { status: next, publish: undefined, gate: { kind: 'keep' } };
       return callFailed(observation, failure, next);
@@ -71,10 +71,10 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
 
 /** The link is asked of the API that made the job, and the spec names another one since. */
 function isElsewhere({ wanted }: Observation, { action }: Plan): boolean {
-  return action.kind === 'mint' && action.baseUrl !== wanted.baseUrl;
+  return action.kind === 'issue' && action.baseUrl !== wanted.baseUrl;
 }
 
-function laneFailed(
+function operationFailed(
   observation: Observation,
   plan: Plan,
   result: Extract<ActionResult, { readonly failure: CallFailure }>,
@@ -84,10 +84,10 @@ function laneFailed(
       return startFailed(observation, result.mark, result.failure);
     case 'poll-failed':
       return pollFailed(observation, result.failure);
-    case 'mint-failed':
-      return plan.action.kind === 'mint' && plan.action.cause === 'refresh'
-        ? mintRefreshFailed(observation, result.failure)
-        : subjectMintFailed(observation, subjectOf(plan), result.failure);
+    case 'issue-failed':
+      return plan.action.kind === 'issue' && plan.action.cause === 'refresh'
+        ? refreshFailed(observation, result.failure)
+        : subjectLinkFailed(observation, subjectOf(plan), result.failure);
     default:
       return result satisfies never;
   }
@@ -101,8 +101,8 @@ function laneFailed(
 export function outputRefused(observation: Observation, plan: Plan, why: string): Status {
   const failure: CallFailure = { code: 'OutputWriteFailed', retryAfterMs: undefined, why };
   const { status } = observation;
-  if (plan.action.kind === 'mint' && plan.action.cause === 'refresh')
-    return mintRefreshFailed(observation, failure);
+  if (plan.action.kind === 'issue' && plan.action.cause === 'refresh')
+    return refreshFailed(observation, failure);
   const poll = noteFailure(observation, 'poll', subjectOf(plan).jobId, failure);
   return { ...status, failures: { ...status.failures, poll } };
 }
@@ -126,8 +126,8 @@ function settleStarted(
       inputHash: mark.inputHash,
       baseUrl: wanted.baseUrl,
       cause: mark.cause,
-      requestedAt: mark.at,
-      startedAt: formatInstant(now),
+      requestTime: mark.lastAttemptTime,
+      startTime: formatInstant(now),
     },
     lastHandledRequest: mark.request ?? status.lastHandledRequest,
     nextExportTime: tick === undefined ? undefined : formatInstant(tick),
@@ -153,12 +153,12 @@ function settlePolled(observation: Observation, report: Extract<ActionResult, { 
       // A late completion comes back to life: whatever the timeout said is withdrawn.
       return {
         ...calm,
-        job: { ...seen, finishedAt: formatInstant(now), verdict: undefined, why: undefined },
+        job: { ...seen, completionTime: formatInstant(now), verdict: undefined, message: undefined },
       };
     case 'failed': {
       const failed = {
         ...calm,
-        job: { ...seen, finishedAt: formatInstant(now), verdict: 'JobFailed' as const },
+        job: { ...seen, completionTime: formatInstant(now), verdict: 'JobFailed' as const },
       };
       return status.job.verdict === 'TimedOut' ? failed : exportFailed(observation, failed, 'JobFailed');
     }
@@ -177,9 +177,10 @@ function pollFailed(observation: Observation, failure: Parameters<typeof startFa
       failures: { ...status.failures, poll: noteFailure(observation, 'poll', job.id, failure) },
     };
   }
-  if (job.cause === 'Pin') return subjectMintFailed(observation, pinSubject(job.id), failure);
-  if (job.verdict === 'TimedOut') return { ...status, job: { ...job, verdict: 'JobFailed', why: 'JobLost' } };
-  const lost: Status = { ...status, job: { ...job, finishedAt: formatInstant(now), verdict: 'JobLost' } };
+  if (job.cause === 'Pin') return subjectLinkFailed(observation, pinSubject(job.id), failure);
+  if (job.verdict === 'TimedOut')
+    return { ...status, job: { ...job, verdict: 'JobFailed', message: 'JobLost' } };
+  const lost: Status = { ...status, job: { ...job, completionTime: formatInstant(now), verdict: 'JobLost' } };
   // The first loss is made good by one new job at once; a second one is a failed export.
   return job.cause === 'JobLost' ? exportFailed(observation, lost, 'JobLost') : lost;
 }
@@ -196,27 +197,27 @@ function pinSubject(jobId: string): Subject {
   };
 }
 
-function settleMinted(observation: Observation, plan: Plan, minted: Minted): Settled {
-  const settled = settleMint(observation, plan, minted);
+function settleIssued(observation: Observation, plan: Plan, issued: Issued): Settled {
+  const settled = settleIssue(observation, plan, issued);
   if (!isElsewhere(observation, plan)) return settled;
   const { refusedKey } = observation.status;
   return { ...settled, status: { ...settled.status, refusedKey }, gate: { kind: 'keep' } };
 }
 
-function settleMint(observation: Observation, plan: Plan, minted: Minted): Settled {
+function settleIssue(observation: Observation, plan: Plan, issued: Issued): Settled {
   const { status } = observation;
-  const { clock } = minted;
-  if (plan.action.kind === 'mint' && plan.action.cause === 'subject') {
+  const { clock } = issued;
+  if (plan.action.kind === 'issue' && plan.action.cause === 'subject') {
     const subject = subjectOf(plan);
     if (needsInspection(subject, observation)) return answered(status);
     const content = { digest: subject.digest, pages: subject.pages, sizeBytes: subject.sizeBytes };
     const settled = settleSubject(observation, subject, content, clock);
     return answered(settled.status, settled.publish);
   }
-  return settleRefreshed(observation, minted);
+  return settleRefreshed(observation, issued);
 }
 
-function settleRefreshed(observation: Observation, { clock, isPublished }: Minted): Settled {
+function settleRefreshed(observation: Observation, { clock, isPublished }: Issued): Settled {
   const { status, output, now, wanted } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;
   const { active } = status;
@@ -229,8 +230,8 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Minte
     const expiresAt = isPublished ? Math.min(published.expiresAt, clock.expiresAt) : published.expiresAt;
     const stale = {
       count: (status.failures?.link?.count ?? 0) + 1,
-      at: formatInstant(now),
-      retryAt: formatInstant(retryAfterStale({ ...published, expiresAt }, now, wanted.minIntervalMs)),
+      lastFailureTime: formatInstant(now),
+      retryTime: formatInstant(retryAfterStale({ ...published, expiresAt }, now, wanted.minIntervalMs)),
       reason: 'NotFresher',
     };
     return answered({ ...status, failures: { ...status.failures, link: stale } });
@@ -247,7 +248,7 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Minte
 }
 
 function subjectOf({ state }: Plan): Subject {
-  // Only a complete export is minted for, or read; whoever changes that must say whose result it is.
+  // Only a complete export is issued for, or read; whoever changes that must say whose result it is.
   if (state.export.kind !== 'complete') throw new TypeError(`no subject while export=${state.export.kind}`);
   return state.export.subject;
 }

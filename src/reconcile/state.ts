@@ -1,4 +1,4 @@
-// The named states of a resource: access to the API, and one union per lane. Two small questions instead of one
+// The named states of a resource: access to the API, and one union per operation. Two small questions instead of one
 // large: classify says which state it is, choose says what to do in it.
 
 import type { StalledReason } from '../staticexport/reasons.ts';
@@ -54,7 +54,7 @@ export type ExportState =
   | { readonly kind: 'running'; readonly jobId: string; readonly pollAt: number; readonly timeoutAt: number }
   /** Timed out, nothing newer exists: still polled, slowly, so that a late completion is adopted. */
   | { readonly kind: 'late'; readonly jobId: string; readonly pollAt: number; readonly next: ExportState }
-  /** To be minted, inspected and judged; `notBefore` is its back-off. */
+  /** To be issued, inspected and judged; `notBefore` is its back-off. */
   | { readonly kind: 'complete'; readonly subject: Subject; readonly notBefore: number }
   | { readonly kind: 'held'; readonly why: HeldReason };
 
@@ -68,7 +68,7 @@ export type LinkState =
   /** Due or dead, and in back-off. */
   | { readonly kind: 'waiting'; readonly jobId: string; readonly until: number; readonly isDead: boolean }
   /** Its job is gone; tried again at `until` in case the API was wrong. */
-  | { readonly kind: 'unmintable'; readonly jobId: string; readonly until: number; readonly isDead: boolean };
+  | { readonly kind: 'unissuable'; readonly jobId: string; readonly until: number; readonly isDead: boolean };
 
 /** Whether the spec is satisfied by what is published. */
 export type Want =
@@ -97,7 +97,7 @@ export type Action =
   | { readonly kind: 'start'; readonly cause: ExportCause; readonly mark: StartMark | undefined }
   | { readonly kind: 'poll'; readonly jobId: string }
   | {
-      readonly kind: 'mint';
+      readonly kind: 'issue';
       readonly jobId: string;
       readonly cause: 'refresh' | 'subject';
       /** Of the API that made the job. */

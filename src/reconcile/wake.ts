@@ -45,7 +45,7 @@ function isReading({ process }: Observation, { action }: Plan): boolean {
 
 function* timersOf(observation: Observation, state: State): Generator<number> {
   const { status, uid, wanted } = observation;
-  // While the API may not be called, the lanes' own times bring nothing.
+  // While the API may not be called, the operations' own times bring nothing.
   const isOpen = state.access.kind === 'open';
   if (state.access.kind === 'closed') yield state.access.lookAt;
   if (state.export.kind === 'running') yield state.export.timeoutAt;
@@ -54,13 +54,13 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
   if (isOutputHeld) yield observation.now + outputLookMs;
   // A mark that was sent for the last time ends by itself.
   const { start } = status;
-  if (start !== undefined && start.sends >= maxSends) {
+  if (start !== undefined && start.attempts >= maxSends) {
     yield resendTime(start, observation.now, observation.requestTimeoutMs);
   }
   if (isOpen) yield* exportTimers(state.export);
   const { link } = state;
   if (link.kind === 'fresh') yield link.refreshAt;
-  if (isOpen && (link.kind === 'waiting' || link.kind === 'unmintable')) yield link.until;
+  if (isOpen && (link.kind === 'waiting' || link.kind === 'unissuable')) yield link.until;
   const published = knownClock(observation);
   if (published !== undefined) {
     yield refreshTime(uid, published, wanted);
@@ -69,41 +69,41 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
     yield published.expiresAt;
   }
   yield readInstant(status.nextExportTime) ?? 0;
-  for (const { synced, reason, retryAt } of status.targets ?? []) {
-    yield readInstant(retryAt) ?? 0;
+  for (const { synced, reason, retryTime } of status.targets ?? []) {
+    yield readInstant(retryTime) ?? 0;
     // No event says that an object consents or that a document was corrected, and a plan's end may be lost.
-    const isWaiting = !synced && retryAt === undefined && waitingReasons.includes(reason);
+    const isWaiting = !synced && retryTime === undefined && waitingReasons.includes(reason);
     if (isWaiting && !wanted.isSuspended) yield observation.now + targetLookMs;
   }
   for (const failure of [status.failures?.export, status.failures?.poll, status.failures?.link]) {
-    yield readInstant(failure?.retryAt) ?? 0;
+    yield readInstant(failure?.retryTime) ?? 0;
     if (isHeldAgainstKey(failure, observation.now)) yield observation.now + lookAgainMs;
   }
 }
 
-function* exportTimers(lane: State['export']): Generator<number> {
-  switch (lane.kind) {
+function* exportTimers(operation: State['export']): Generator<number> {
+  switch (operation.kind) {
     case 'waiting':
-      yield lane.until;
+      yield operation.until;
       return;
     case 'unconfirmed':
-      yield lane.resendAt;
+      yield operation.resendAt;
       return;
     case 'running':
-      yield lane.pollAt;
+      yield operation.pollAt;
       return;
     case 'late':
-      yield lane.pollAt;
-      yield* exportTimers(lane.next);
+      yield operation.pollAt;
+      yield* exportTimers(operation.next);
       return;
     case 'complete':
-      yield lane.notBefore;
+      yield operation.notBefore;
       return;
     case 'resting':
     case 'due':
     case 'held':
       return;
     default:
-      lane satisfies never;
+      operation satisfies never;
   }
 }

@@ -37,7 +37,7 @@ export function parseStaticExport(object: {
   };
 }
 
-/** Where the link is minted and published must be known; whatever else cannot be read is left at its widest. */
+/** Where the link is issued and published must be known; whatever else cannot be read is left at its widest. */
 function readRemains(raw: unknown): Spec | undefined {
   if (!isRecord(raw)) return undefined;
   const bad: string[] = [];

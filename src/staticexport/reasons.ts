@@ -8,7 +8,7 @@ export const readyReasons = {
     'The pinned version is published behind a live link; nothing is exported until spec.pin is removed.',
   Suspended:
     'The resource is suspended: nothing new is exported or published, and a published link is still refreshed.',
-  LinkDead:
+  LinkExpired:
     'There is no live link at the moment, and no fresh one could be had yet: servers keep what they serve, new ones cannot download it.',
 } as const;
 
@@ -89,7 +89,7 @@ export const exportedReasons = {
 export const linkReasons = {
   Fresh: 'The link lives, and its replacement is not overdue.',
   Due: 'The link lives, but it should have been replaced by now.',
-  Dead: 'The published link is past its life, or no longer in the output Secret.',
+  Expired: 'The published link is past its life, or no longer in the output Secret.',
   JobGone:
     'The API no longer knows the published job: its link cannot be renewed, and only a new export brings one.',
   LifetimeTooShort:

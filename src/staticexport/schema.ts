@@ -17,6 +17,8 @@ export interface CelRule {
 /** Metadata that `crds/generate.ts` finds in the JSON schema under this name. */
 export const celKey = 'x-kubernetes-validations';
 const cel = (...rules: readonly CelRule[]) => ({ [celKey]: rules });
+/** A list whose entries are named: two of one name are refused, and server-side apply merges by name. */
+export const namedList = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] } as const;
 
 /** Counted repetition and `[.]` mean the same to the API server (RE2) and to us, and need no escapes in CEL. */
 const hostNamePattern =
@@ -160,7 +162,13 @@ const pin = z
   );
 
 const output = z
-  .object({ name: objectName.describe('Name of the output Secret and ConfigMap. Immutable.') })
+  .object({
+    name: objectName
+      .describe(
+        'Name of the output Secret and ConfigMap. Default: <name>-bundle. The resolved name is immutable.',
+      )
+      .optional(),
+  })
   .describe('Where the published version and link are written.');
 
 const valuesTarget = z
@@ -172,11 +180,18 @@ const valuesTarget = z
   })
   .describe('A YAML document in a key of a ConfigMap or Secret, whose staticExport leaves are edited.');
 
-const placeRule = 'kind values needs the field values, and only that kind may have it';
+const typeRule = 'type Values needs the field values, and only that type may have it';
 const linkRule = 'the link may be written into a Secret only; write version alone or name a Secret';
 const target = z
   .object({
-    kind: z.enum(['values']).describe('What is written; the field of the same name says where.'),
+    name: formed(
+      63,
+      '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+      'must be a name for the target: lower-case letters, digits and "-", beginning and ending with a letter or digit',
+    ).describe('Name of the target, unique within spec.targets. Status and metrics use it.'),
+    type: z
+      .enum(['Values'])
+      .describe('How the target is written. Values edits a YAML document that the field values names.'),
     write: z
       .array(z.enum(['version', 'bundleUrl']).describe('A leaf of the staticExport group.'))
       .min(1)
@@ -185,15 +200,15 @@ const target = z
       .optional(),
     values: valuesTarget.optional(),
   })
-  .refine((value) => value.values !== undefined, { error: placeRule })
+  .refine((value) => value.values !== undefined, { error: typeRule })
   .refine((value) => !(value.write?.includes('bundleUrl') && value.values?.kind === 'ConfigMap'), {
     error: linkRule,
   })
   .meta(
     cel(
       {
-        rule: "self.kind == 'values' ? has(self.values) : !has(self.values)",
-        message: placeRule,
+        rule: "self.type == 'Values' ? has(self.values) : !has(self.values)",
+        message: typeRule,
       },
       {
         rule: "!has(self.write) || !self.write.exists(leaf, leaf == 'bundleUrl') || !has(self.values) || self.values.kind == 'Secret'",
@@ -248,22 +263,20 @@ export const specSchema = z
       .optional(),
     output: output.optional(),
     targets: z
-      .array(target.describe('One place, and what is written there.'))
+      .array(target.describe('One object, and what the operator writes into it.'))
       .max(16)
-      .describe('Further places where the version, and when asked the link, are written.')
+      .refine((targets) => new Set(targets.map(({ name }) => name)).size === targets.length, {
+        error: 'two targets have the same name',
+      })
+      .describe('Objects of other owners that receive the version, and the link where asked.')
+      .meta(namedList)
       .optional(),
   })
   .meta(
-    cel(
-      {
-        rule: 'has(self.timeZone) ? has(self.schedule) : true',
-        message: 'timeZone has no meaning without schedule; add a schedule or remove it',
-      },
-      {
-        rule: 'has(self.output) == has(oldSelf.output) && (!has(self.output) || self.output.name == oldSelf.output.name)',
-        message: 'output.name is immutable; delete the resource and create it again to publish elsewhere',
-      },
-    ),
+    cel({
+      rule: 'has(self.timeZone) ? has(self.schedule) : true',
+      message: 'timeZone has no meaning without schedule; add a schedule or remove it',
+    }),
   )
   .describe('What shall be exported and published.');
 

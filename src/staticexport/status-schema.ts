@@ -2,6 +2,7 @@
 // nowhere else. Invariant: no key and no link has a place in it, and every instant is whole seconds in UTC.
 
 import { z } from 'zod';
+import { namedList } from './schema.ts';
 
 const text = (maxLength: number) => z.string().max(maxLength);
 const count = z.int().min(0);
@@ -57,21 +58,21 @@ export const jobSchema = z
     inputHash: inputHashText.optional(),
     baseUrl: baseUrlText.optional(),
     cause: causeText.optional(),
-    requestedAt: instant.describe('When the start was marked.').optional(),
-    startedAt: instant.describe('When the API named the job.').optional(),
-    finishedAt: instant.describe('When the operator saw it over.').optional(),
+    requestTime: instant.describe('When the start was marked.').optional(),
+    startTime: instant.describe('When the API named the job.').optional(),
+    completionTime: instant.describe('When the operator saw it over.').optional(),
     verdict: z.enum(verdicts).describe('What became of it; absent while it is not decided.').optional(),
-    why: text(256).describe('Code and words of a verdict that is not good.').optional(),
+    message: text(256).describe('Code and words of a verdict that is not good.').optional(),
   })
   .describe('The one job that is followed, or the last one.');
 
 export const startSchema = z
   .object({
     key: text(64).describe('Idempotency key of the start.'),
-    at: instant.describe('When it was last sent.'),
+    lastAttemptTime: instant.describe('When it was last sent.'),
     inputHash: inputHashText,
     cause: causeText,
-    sends: count.describe('How often it was sent.'),
+    attempts: count.describe('How often it was sent.'),
     request: text(256).describe('Token of the request that this start answers.').optional(),
   })
   .describe('The mark of a start that the API has not confirmed.');
@@ -84,7 +85,7 @@ export const candidateSchema = z
     pages: pagesCount.optional(),
     sizeBytes: sizeCount.optional(),
     inputHash: inputHashText.optional(),
-    exportedAt: exportedInstant.optional(),
+    exportTime: exportedInstant.optional(),
     reason: text(64).describe('Which gate holds it.'),
   })
   .describe('A complete and readable export that a gate or Manual mode holds back.');
@@ -98,32 +99,32 @@ export const versionSchema = z
     sizeBytes: sizeCount.optional(),
     inputHash: inputHashText.optional(),
     baseUrl: baseUrlText.optional(),
-    exportedAt: exportedInstant.optional(),
-    publishedAt: instant.describe('When it was published first.').optional(),
+    exportTime: exportedInstant.optional(),
+    publishTime: instant.describe('When it was published first.').optional(),
   })
   .describe('A version that can be pinned.');
 
 export const activeSchema = versionSchema
   .extend({
-    checkedAt: instant.describe('When an export last confirmed this content.').optional(),
-    linkIssuedAt: instant.describe('When its link was asked for.').optional(),
-    linkExpiresAt: instant.describe('When its link dies, unless it is replaced before.').optional(),
+    lastCheckTime: instant.describe('When an export last confirmed this content.').optional(),
+    linkIssueTime: instant.describe('When its link was asked for.').optional(),
+    linkExpirationTime: instant.describe('When its link dies, unless it is replaced before.').optional(),
   })
   .describe('What the output Secret publishes.');
 
 export const failureSchema = z.object({
   count: count.describe('Failures in a row.'),
-  at: instant.describe('When it failed last.'),
-  retryAt: instant.describe('Not tried again before this.'),
+  lastFailureTime: instant.describe('When it failed last.'),
+  retryTime: instant.describe('Not tried again before this.'),
   reason: text(64).describe('Code of the failure.'),
-  why: text(256).describe('What failed, in words, where the code alone does not say.').optional(),
+  message: text(256).describe('What failed, in words, where the code alone does not say.').optional(),
   requestId: requestIdText.optional(),
-  about: text(512).describe('What failed: the inputs of an export, or a job.').optional(),
+  subject: text(512).describe('What failed: the inputs of an export, or a job.').optional(),
   request: text(256).describe('Token of the request whose one free try is spent.').optional(),
   secretVersion: text(128)
     .describe('uid and resourceVersion of the Secret whose key the API forbade this (403).')
     .optional(),
-  reads: count.describe('Readings of its archive that failed.').optional(),
+  inspectionFailures: count.describe('Readings of its archive that failed.').optional(),
 });
 
 export const refusedKeySchema = z
@@ -132,7 +133,7 @@ export const refusedKeySchema = z
     reason: z
       .enum(['Unauthorized', 'Forbidden'])
       .describe('What the API answered: 401 Unauthorized, 403 Forbidden.'),
-    at: instant.describe('When it was refused.'),
+    refusalTime: instant.describe('When it was refused.'),
     request: text(256).describe('Token of the request whose one free try is spent.').optional(),
     requestId: requestIdText.optional(),
   })
@@ -140,18 +141,23 @@ export const refusedKeySchema = z
 
 export const targetStatusSchema = z
   .object({
-    target: text(640).describe('kind/objectKind/namespace/name/key'),
+    name: text(63).describe('Name of the target in spec.targets.'),
+    object: text(640).describe('The object that it names: <kind>/<namespace>/<name>/<key>.'),
     synced: z.boolean().describe('It holds what it should.'),
     reason: text(64).describe('Why, in one word.'),
     message: text(512).describe('What it lacks, in words.').optional(),
     version: versionText.describe('The version it last held in our name.').optional(),
-    linkIssuedAt: instant.describe('Which link it last held, where it asked for one.').optional(),
-    reverts: z.array(instant.describe('When.')).max(3).describe('When somebody undid our write.').optional(),
+    linkIssueTime: instant.describe('Which link it last held, where it asked for one.').optional(),
+    revertTimes: z
+      .array(instant.describe('When.'))
+      .max(3)
+      .describe('When somebody undid our write.')
+      .optional(),
     contestedGeneration: count
       .describe('The generation at which it was given up, until the next one.')
       .optional(),
     failures: count.describe('Failed writes in a row.').optional(),
-    retryAt: instant.describe('Not written again before this.').optional(),
+    retryTime: instant.describe('Not written again before this.').optional(),
   })
   .describe('One of spec.targets.');
 
@@ -161,7 +167,7 @@ export const statusSchema = z
       .int()
       .describe('The generation that the conditions speak of; -1 on a fresh object.')
       .optional(),
-    installation: text(317)
+    operatorLease: text(317)
       .describe('Who wrote this status: the lease of its operator, <namespace>/<name>.')
       .optional(),
     conditions: z
@@ -203,10 +209,15 @@ export const statusSchema = z
           .optional(),
         link: failureSchema.describe('Of replacing the published link.').optional(),
       })
-      .describe('Back-off by lane; kept here so that a restart does not reset it.')
+      .describe('Back-off by operation; kept here so that a restart does not reset it.')
       .optional(),
     refusedKey: refusedKeySchema.optional(),
-    targets: z.array(targetStatusSchema).max(16).describe('What each of spec.targets holds.').optional(),
+    targets: z
+      .array(targetStatusSchema)
+      .max(16)
+      .describe('State of each entry of spec.targets.')
+      .meta(namedList)
+      .optional(),
   })
   .describe('What was observed and what must be remembered.');
 

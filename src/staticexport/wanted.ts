@@ -6,9 +6,13 @@ import { defaultOutputName, defaultSecretKey } from './names.ts';
 import type { Spec, SpecTarget } from './schema.ts';
 import { parseSizeBytes } from './size.ts';
 
+/** A target whose YAML document is edited. */
 export interface WantedTarget {
-  /** `values/ConfigMap/apps/docs-values/values.yaml`: identifies the target in status. */
-  readonly id: string;
+  readonly type: 'Values';
+  /** As in `spec.targets`. */
+  readonly targetName: string;
+  /** `ConfigMap/apps/docs-values/values.yaml`: a target that names another object starts afresh in status. */
+  readonly object: string;
   readonly objectKind: 'ConfigMap' | 'Secret';
   readonly namespace: string;
   readonly name: string;
@@ -84,14 +88,19 @@ export function applyDefaults(
   };
 }
 
-function wantTarget(ownNamespace: string, { values, write }: SpecTarget): readonly WantedTarget[] {
+function wantTarget(
+  ownNamespace: string,
+  { name: targetName, type, values, write }: SpecTarget,
+): readonly WantedTarget[] {
   if (values === undefined) return [];
   const namespace = values.namespace ?? ownNamespace;
   const dataKey = values.key ?? 'values.yaml';
   const leaves = write ?? ['version'];
   return [
     {
-      id: `values/${values.kind}/${namespace}/${values.name}/${dataKey}`,
+      type,
+      targetName,
+      object: `${values.kind}/${namespace}/${values.name}/${dataKey}`,
       objectKind: values.kind,
       namespace,
       name: values.name,

@@ -7,7 +7,7 @@ import {
   parseServedBundle,
 } from '../../src/bundle/published-bundle.ts';
 import { longestAnswerBytes } from '../../src/export-api/client.ts';
-import { membersOf, readJobId, readJobReport, readMintedLink } from '../../src/export-api/job-answers.ts';
+import { membersOf, readIssuedLink, readJobId, readJobReport } from '../../src/export-api/job-answers.ts';
 import { excerptOf, parseJson } from '../../src/export-api/refusals.ts';
 import { isCostly, splitList } from '../../src/kube/transport/bounded-json.ts';
 import { readPublished } from '../../src/loop/publish/found-outputs.ts';
@@ -151,7 +151,7 @@ export const worstInputs: readonly WorstInput[] = [
   worst(
     'answer of the export API: a link',
     () => `{"bundleUrl":"https://a.example/?${'&a=%41'.repeat(answer / 6 - 9)}"}`,
-    (text) => readMintedLink(parseJson(text), undefined)?.link.signedLifetime(),
+    (text) => readIssuedLink(parseJson(text), undefined)?.link.signedLifetime(),
   ),
   worst(
     'answer of the export API: a refusal',

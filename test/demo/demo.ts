@@ -156,11 +156,11 @@ function showLife(world: World): void {
     if (jobText !== lastJob && jobText !== '')
       screen.remark(`job ${jobText}${job?.pageCount === undefined ? '' : `, ${job.pageCount} pages`}`);
     lastJob = jobText;
-    const issued = active?.linkIssuedAt ?? '';
+    const issued = active?.linkIssueTime ?? '';
     if (issued !== lastIssued && issued !== '') {
       const verb = lastIssued === '' ? 'issued' : 'refreshed';
       screen.remark(
-        `link ${verb}: version ${active?.version}, lives until ${active?.linkExpiresAt} (${seconds(performance.now()).trim()})`,
+        `link ${verb}: version ${active?.version}, lives until ${active?.linkExpirationTime} (${seconds(performance.now()).trim()})`,
       );
       void readMountedLink(world).then(
         (link) => links.add(link.search),
@@ -171,7 +171,7 @@ function showLife(world: World): void {
   });
   setInterval(() => {
     const status = world.status();
-    const expires = Date.parse(status?.active?.linkExpiresAt ?? '');
+    const expires = Date.parse(status?.active?.linkExpirationTime ?? '');
     screen.live({
       job: status?.job?.state ?? 'none',
       progressPercent: status?.job?.progress ?? 0,

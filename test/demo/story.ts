@@ -31,7 +31,7 @@ const manifest = JSON.stringify({
   spec: {
     domain,
     api: { keySecretRef: { name: 'export-api' } },
-    // A 30-second link is refreshed after 20; the floor between two mints must let it.
+    // A 30-second link is refreshed after 20; the floor between two link requests must let it.
     linkRefresh: { atPercent: 60, minInterval: '5s' },
   },
 });
@@ -124,7 +124,7 @@ export async function requestWithoutEdit(world: World, screen: Screen): Promise<
         const isSettled = status?.conditions?.some(
           ({ type, status: value }) => type === 'Exported' && value === 'True',
         );
-        return isDone && isSettled === true && status?.job?.finishedAt !== undefined ? true : undefined;
+        return isDone && isSettled === true && status?.job?.completionTime !== undefined ? true : undefined;
       },
       { timeoutMs: 120_000 },
     );
@@ -141,8 +141,8 @@ export async function watchRefreshes(world: World, screen: Screen, links: Set<st
   const before = requireActive(world);
   const configMapBefore = await readConfigMap(world);
   const downloadsBefore = await readDownloads(world);
-  const issued = new Set([before.linkIssuedAt]);
-  world.onStatus(({ active }) => issued.add(active?.linkIssuedAt));
+  const issued = new Set([before.linkIssueTime]);
+  world.onStatus(({ active }) => issued.add(active?.linkIssueTime));
   await screen.step(
     `three refreshes of a link that lives ${linkLifetimeSeconds} s: same version, no download, ConfigMap untouched`,
     async () => {

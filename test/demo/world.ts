@@ -33,7 +33,7 @@ const resourceStatus = z.looseObject({
       state: z.string().optional(),
       progress: z.number().optional(),
       pageCount: z.number().optional(),
-      finishedAt: z.string().optional(),
+      completionTime: z.string().optional(),
     })
     .optional(),
   active: z
@@ -42,8 +42,8 @@ const resourceStatus = z.looseObject({
       digest: z.string().optional(),
       jobId: z.string(),
       pages: z.number().optional(),
-      linkIssuedAt: z.string().optional(),
-      linkExpiresAt: z.string().optional(),
+      linkIssueTime: z.string().optional(),
+      linkExpirationTime: z.string().optional(),
     })
     .optional(),
   conditions: z

@@ -23,7 +23,7 @@ export interface Claims {
 }
 
 export function createClaims(nodes: TestNodes, world: TwoCharts): Claims {
-  const linkIssuedAt = (): Promise<string> => world.read('.status.active.linkIssuedAt');
+  const linkIssuedAt = (): Promise<string> => world.read('.status.active.linkIssueTime');
   const until = (what: string, isSo: () => Promise<boolean>): Promise<true> =>
     eventually<true>(
       what,

@@ -70,7 +70,7 @@ export interface LinkWatch {
 /** Counts links by the time they were issued, as the status says it. */
 export function watchLinks(nodes: TestNodes): LinkWatch {
   const seen = new Set<string>();
-  const path = '--output=jsonpath={.status.active.linkIssuedAt}{"\\n"}';
+  const path = '--output=jsonpath={.status.active.linkIssueTime}{"\\n"}';
   const watch = nodes.watch(
     ['get', 'staticexport', full, `--namespace=${siteSpace}`, '--watch', path],
     (line) => seen.add(line),

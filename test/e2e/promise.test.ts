@@ -125,7 +125,7 @@ suite('the promise', () => {
     const digests = await world.servedDigests();
     await timeline.step('export service stopped, link dies', 1, async () => {
       await world.kubectl(['scale', serviceDeployment, '--replicas=0', inOperator]);
-      await sure.until('the link is dead', async () => (await sure.condition('LinkFresh')) === 'Dead');
+      await sure.until('the link is dead', async () => (await sure.condition('LinkFresh')) === 'Expired');
     });
     await say(t, await world.look());
     await timeline.step('delete the site’s pods one by one', 1, async () => {
@@ -150,7 +150,7 @@ suite('the promise', () => {
       await sure.agreeing();
     });
     assert.deepEqual(await world.servedDigests(), digests, 'one digest, the one from before');
-    assert.equal(await sure.condition('LinkFresh'), 'Dead');
+    assert.equal(await sure.condition('LinkFresh'), 'Expired');
     await timeline.step('scale in from 5 to 2', 1, async () => {
       await world.kubectl(['scale', `deployment/${full}`, '--replicas=2', inSite]);
       await sure.until(

@@ -74,12 +74,13 @@ const accepted: Readonly<Record<string, unknown>> = {
   'no inspection': { ...smallest, promotion: { inspect: 'Never' } },
   'a pinned version': { ...smallest, pin: { version: '20260105-120000-0123abcd' } },
   'a pinned job': { ...smallest, pin: { jobId: 'se_0123456789abcdef' } },
-  'a target in a ConfigMap': { ...smallest, targets: [{ kind: 'values', values }] },
+  'a target in a ConfigMap': { ...smallest, targets: [{ name: 'argo', type: 'Values', values }] },
   'a target with the link in a Secret': {
     ...smallest,
     targets: [
       {
-        kind: 'values',
+        name: 'argo',
+        type: 'Values',
         write: ['version', 'bundleUrl'],
         values: { ...values, kind: 'Secret', namespace: 'apps', key: 'v.yaml' },
       },
@@ -188,7 +189,7 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
     /keySecretRef\.key: Invalid value: .*must be a key of a Secret or ConfigMap/,
   ],
   'a namespace that is none': [
-    { ...smallest, targets: [{ kind: 'values', values: { ...values, namespace: 'Apps' } }] },
+    { ...smallest, targets: [{ name: 'argo', type: 'Values', values: { ...values, namespace: 'Apps' } }] },
     /values\.namespace: Invalid value: .*must be the name of a namespace/,
   ],
   'a negative duration': [
@@ -229,24 +230,41 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
     { ...smallest, output: { name: 'Published_Docs' } },
     /spec\.output\.name: Invalid value: .*must be the name of an object: lower-case letters/,
   ],
-  'a target kind that does not exist': [
-    { ...smallest, targets: [{ kind: 'helmRelease' }] },
-    /Unsupported value: "helmRelease"/,
+  'a target type that does not exist': [
+    { ...smallest, targets: [{ name: 'argo', type: 'HelmRelease' }] },
+    /Unsupported value: "HelmRelease"/,
   ],
-  'a target without its place': [
-    { ...smallest, targets: [{ kind: 'values' }] },
-    /kind values needs the field values/,
+  'a target without its object': [
+    { ...smallest, targets: [{ name: 'argo', type: 'Values' }] },
+    /type Values needs the field values/,
   ],
   'the link in a ConfigMap': [
-    { ...smallest, targets: [{ kind: 'values', write: ['bundleUrl'], values }] },
+    { ...smallest, targets: [{ name: 'argo', type: 'Values', write: ['bundleUrl'], values }] },
     /the link may be written into a Secret only/,
   ],
   'a leaf twice': [
-    { ...smallest, targets: [{ kind: 'values', write: ['version', 'version'], values }] },
+    { ...smallest, targets: [{ name: 'argo', type: 'Values', write: ['version', 'version'], values }] },
     /write names the same leaf twice/,
   ],
+  'two targets of one name': [
+    {
+      ...smallest,
+      targets: [
+        { name: 'argo', type: 'Values', values },
+        { name: 'argo', type: 'Values', values },
+      ],
+    },
+    /Duplicate value: .*argo/,
+  ],
+  'a target without a name': [
+    { ...smallest, targets: [{ type: 'Values', values }] },
+    /targets\[0\]\.name: Required/,
+  ],
   'seventeen targets': [
-    { ...smallest, targets: Array.from({ length: 17 }, () => ({ kind: 'values', values })) },
+    {
+      ...smallest,
+      targets: Array.from({ length: 17 }, (_, at) => ({ name: `t${at}`, type: 'Values', values })),
+    },
     /must have at most 16 items|Too many/,
   ],
   'an unknown field': [{ ...smallest, domian: 'docs' }, /unknown field "spec.domian"/],
@@ -263,7 +281,7 @@ for (const [name, [spec, message]] of Object.entries(refused)) {
   });
 }
 
-test('output.name cannot be changed, added or removed afterwards', async () => {
+test('the resolved output name cannot change; naming its default is allowed', async () => {
   const apply = async (spec: unknown, name: string) =>
     cluster.kubectl(['apply', '-f', '-'], { input: manifest(spec, name) });
   assert.equal((await apply({ ...smallest, output: { name: 'one' } }, 'named')).code, 0);
@@ -275,9 +293,17 @@ test('output.name cannot be changed, added or removed afterwards', async () => {
   ];
   for (const { code, stderr } of attempts) {
     assert.notEqual(code, 0);
-    assert.match(stderr, /output\.name is immutable; delete the resource and create it again/);
+    assert.match(stderr, /the resolved output name is immutable .*delete the resource and create it again/);
   }
-  assert.equal((await apply({ ...smallest, output: { name: 'one' }, suspend: true }, 'named')).code, 0);
+  const same = [
+    await apply({ ...smallest, output: { name: 'one' }, suspend: true }, 'named'),
+    await apply({ ...smallest, output: { name: 'plain-bundle' } }, 'plain'),
+    await apply({ ...smallest, output: {} }, 'plain'),
+  ];
+  assert.deepEqual(
+    same.map(({ code }) => code),
+    [0, 0, 0],
+  );
 });
 
 test('a fresh object does not read as ready, and nothing of its spec is defaulted', async () => {
@@ -305,7 +331,7 @@ test('the table a user sees has the columns that answer "is it up, which version
       version: '20260105-120000-0123abcd',
       jobId: 'se_1',
       pages: 20,
-      linkExpiresAt: '2126-01-05T12:15:00Z',
+      linkExpirationTime: '2126-01-05T12:15:00Z',
     },
   };
   await cluster.kubectl(['apply', '-f', '-'], { input: manifest(smallest, 'shown') });
@@ -335,8 +361,8 @@ test('the table a user sees has the columns that answer "is it up, which version
 
 test('kubectl explain says what a field means, down to the last one', async () => {
   for (const [field, words] of [
-    ['status.failures.link.retryAt', /Not tried again before this/],
-    ['status.active.linkExpiresAt', /When its link dies/],
+    ['status.failures.link.retryTime', /Not tried again before this/],
+    ['status.active.linkExpirationTime', /When its link dies/],
     ['status.conditions.reason', /what to alert on/],
     ['spec.targets.values.key', /Default: values\.yaml/],
   ] as const) {

@@ -24,7 +24,7 @@ export class CallOracles {
   readonly #world: World;
   #checked = 0;
   readonly #starts = new Map<string, Sent>();
-  readonly #mintKeys = new Set<string | undefined>();
+  readonly #issueKeys = new Set<string | undefined>();
   /** A `Retry-After` that is known to have arrived. */
   #told: { readonly at: number; readonly until: number } = { at: 0, until: 0 };
 
@@ -36,7 +36,7 @@ export class CallOracles {
     const { calls } = this.#world.vendor;
     for (const call of calls.slice(this.#checked)) {
       if (call.kind === 'start') this.#checkStart(call);
-      if (call.kind === 'mint') this.#checkMint(call);
+      if (call.kind === 'issue') this.#checkIssued(call);
     }
     this.#checked = calls.length;
     const isPlain = turn.error === undefined && !hadFaults;
@@ -60,10 +60,10 @@ export class CallOracles {
     this.#starts.set(key, { count, at });
   }
 
-  /** Rule 9: each mint has its own key. */
-  #checkMint({ idempotencyKey }: Call): void {
-    assert.ok(!this.#mintKeys.has(idempotencyKey), 'two mints with one Idempotency-Key');
-    this.#mintKeys.add(idempotencyKey);
+  /** Rule 9: each link request has its own key. */
+  #checkIssued({ idempotencyKey }: Call): void {
+    assert.ok(!this.#issueKeys.has(idempotencyKey), 'two link requests with one Idempotency-Key');
+    this.#issueKeys.add(idempotencyKey);
   }
 
   /** Rule 8: no call with a key that status says was refused, until its Secret changes or somebody asks. */
@@ -76,7 +76,7 @@ export class CallOracles {
     assert.equal(refusedKey.reason, 'Forbidden', 'a call with a key that was refused');
     const { clock } = this.#world;
     const now = clock.now() - clock.monotonic() + startedAt;
-    const ageMs = now - (readInstant(refusedKey.at) ?? 0);
+    const ageMs = now - (readInstant(refusedKey.refusalTime) ?? 0);
     const isOld = ageMs >= forbiddenRetryMs - secondMs || ageMs < 0;
     assert.ok(isOld, 'a call with a key that was forbidden a moment ago');
   }
@@ -97,7 +97,7 @@ export class CallOracles {
     if (askedToWait.at >= startedAt && askedToWait.until > this.#told.until) this.#told = askedToWait;
   }
 
-  /** A request that nothing has answered bypasses what holds the lanes back. */
+  /** A request that nothing has answered bypasses what holds the operations back. */
   #hasRequest(before: Turn['before']): boolean {
     const request = before?.metadata.annotations[annotations.requestedAt];
     return request !== undefined && request !== parseStatus(before?.status).lastHandledRequest;

@@ -15,7 +15,7 @@ const regressionSeeds: Readonly<Record<number, string>> = {
   16: 'a poll noted within a second made the pass wake at once, for ever',
   27: 'a link handed out again without an expiry was given a new life',
   102: 'a refusal that only memory knew was called a look that a restart loses (of the oracle)',
-  109: 'a closed access still woke the pass at times of its lanes',
+  109: 'a closed access still woke the pass at times of its operations',
   2207: 'after a clock was set back, the end of a link that was handed out again was awaited too late',
   5191: 'a clock set back made a link that was handed out again look longer-lived than it was',
 };

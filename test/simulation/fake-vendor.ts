@@ -1,6 +1,6 @@
 // The export API and the storage behind its links, with a clock of its own: jobs that take time, fail, hang or
 // vanish; links that expire; answers that may be refused. Content is a name per domain, and its digest follows.
-// Invariant: a link gives the content of the job it was minted for, until it expires, and not a second longer.
+// Invariant: a link gives the content of the job it was issued for, until it expires, and not a second longer.
 
 import { hash } from 'node:crypto';
 import { BundleError } from '../../src/bundle/bundle-error.ts';
@@ -24,7 +24,7 @@ interface Job {
   readonly ending: 'completed' | 'failed' | 'never';
 }
 
-interface MintedFact {
+interface IssuedFact {
   readonly jobId: string;
   /** On the monotonic clock. */
   readonly issuedAt: number;
@@ -33,7 +33,7 @@ interface MintedFact {
 }
 
 export interface Call {
-  readonly kind: 'start' | 'poll' | 'mint';
+  readonly kind: 'start' | 'poll' | 'issue';
   readonly key: string;
   readonly idempotencyKey: string | undefined;
   readonly at: number;
@@ -49,7 +49,7 @@ export class FakeVendor implements ExportApiSource {
   readonly exported = new Map<string, Content>();
   /** Jobs that somebody else started. */
   readonly elsewhere = new Set<string>();
-  readonly links = new Map<string, MintedFact>();
+  readonly links = new Map<string, IssuedFact>();
   /** What was ever said of the state of each job. */
   readonly said = new Map<string, Set<string>>();
   /** When each link was handed out last, on the monotonic clock. */
@@ -66,8 +66,8 @@ export class FakeVendor implements ExportApiSource {
   askedToWait = { at: 0, until: 0 };
   /** Domains that this key may not export. */
   readonly forbidden = new Set<string>();
-  /** Mints from now on whose link is dead on arrival. */
-  deadMints = 0;
+  /** Issues from now on whose link is dead on arrival. */
+  unusableLinks = 0;
   /** What a job is called that is not over. */
   unfinishedState = 'running';
   /** `Retry-After` of good answers to starts and polls. */
@@ -125,13 +125,13 @@ export class FakeVendor implements ExportApiSource {
           raw: {},
         };
       },
-      mintBundle: async ({ jobId, idempotencyKey }) => {
-        this.#admit('mint', baseUrl, key, idempotencyKey);
+      issueLink: async ({ jobId, idempotencyKey }) => {
+        this.#admit('issue', baseUrl, key, idempotencyKey);
         const job = this.#find(jobId);
         if (job.ending !== 'completed' || this.clock.monotonic() < job.endsAt) {
           throw new ExportApiError('Conflict', 'not finished', { status: 409 });
         }
-        return this.#mint(jobId);
+        return this.#issue(jobId);
       },
     };
   }
@@ -144,7 +144,7 @@ export class FakeVendor implements ExportApiSource {
         if (this.unreadable !== undefined)
           throw new BundleError(this.unreadable, 'Scripted', 'as the story wants');
         if (fact === undefined || fact.expiresAt <= this.clock.monotonic()) {
-          throw new BundleError('dead-link', 'LinkDead', 'the link is dead');
+          throw new BundleError('dead-link', 'LinkExpired', 'the link is dead');
         }
         return this.inspectionOf(fact.jobId);
       },
@@ -219,7 +219,7 @@ export class FakeVendor implements ExportApiSource {
     return id;
   }
 
-  #mint(jobId: string) {
+  #issue(jobId: string) {
     const serverNow = this.clock.now() + this.skewMs;
     const cached = this.#cached.get(jobId);
     const isCached = this.isCachingLinks && cached !== undefined && this.isLive(cached);
@@ -229,8 +229,8 @@ export class FakeVendor implements ExportApiSource {
     const text = isCached ? cached : this.#sign(serverNow);
     if (!isCached) {
       const issuedAt = this.clock.monotonic();
-      const isBroken = this.deadMints > 0;
-      this.deadMints = Math.max(0, this.deadMints - 1);
+      const isBroken = this.unusableLinks > 0;
+      this.unusableLinks = Math.max(0, this.unusableLinks - 1);
       this.links.set(text, { jobId, issuedAt, expiresAt: issuedAt + this.linkLifetimeMs, isBroken });
       this.#cached.set(jobId, text);
     }

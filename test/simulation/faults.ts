@@ -58,7 +58,7 @@ export const faultsOf: Readonly<Record<string, readonly Fault[]>> = {
   ...Object.fromEntries(writes.map((name) => [name, ofCluster])),
   'api.startJob': ofCluster,
   'api.readJob': ofCluster,
-  'api.mintBundle': ofCluster,
+  'api.issueLink': ofCluster,
   'bundles.inspect': interruptions,
   'bundles.probe': ['crash-before', 'crash-after', 'lost'],
 };
@@ -169,7 +169,7 @@ export function faultyApi(source: ExportApiSource, plan: FaultPlan): ExportApiSo
       return {
         startJob: (request, signal) => pass('api.startJob', () => api.startJob(request, signal)),
         readJob: (jobId, signal) => pass('api.readJob', () => api.readJob(jobId, signal)),
-        mintBundle: (request, signal) => pass('api.mintBundle', () => api.mintBundle(request, signal)),
+        issueLink: (request, signal) => pass('api.issueLink', () => api.issueLink(request, signal)),
       };
     },
   };

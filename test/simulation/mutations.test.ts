@@ -45,10 +45,10 @@ const mutations: Readonly<Record<string, Mutation>> = {
           const api = edge.exportApi.connect(baseUrl, key);
           return {
             ...api,
-            mintBundle: async (request, signal) => {
-              const minted = await api.mintBundle(request, signal);
-              const { expiresAt = 0, serverDate = 0 } = minted;
-              return { ...minted, expiresAt: serverDate + 3 * (expiresAt - serverDate) };
+            issueLink: async (request, signal) => {
+              const issued = await api.issueLink(request, signal);
+              const { expiresAt = 0, serverDate = 0 } = issued;
+              return { ...issued, expiresAt: serverDate + 3 * (expiresAt - serverDate) };
             },
           };
         },
@@ -101,7 +101,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
       ...edge,
       random: { ...edge.random, uuid: () => '00000000-0000-4000-a000-000000000000' },
     }),
-    caught: /two mints with one Idempotency-Key/,
+    caught: /two link requests with one Idempotency-Key/,
   },
   'the mark of a start is not stored': {
     bend: (edge) => ({

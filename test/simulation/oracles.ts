@@ -231,7 +231,7 @@ export class Oracles {
 
   /**
    * The memory of a new process. A refusal that no status holds is kept: it was told to another resource, or its
-   * status write was overtaken, and without it nobody looks for a new key but waits for the lane's own time.
+   * status write was overtaken, and without it nobody looks for a new key but waits for the operation's own time.
    */
   #forgetful({ refusedKey }: Status, signal: AbortSignal): ProcessMemory {
     const memory = createMemory(signal);
@@ -294,11 +294,11 @@ export function quietTime(object: StaticExportObject | undefined): number {
   if (conditions?.some(({ type, reason }) => type === 'Reconciling' && reason === 'PinPending')) return 0;
   if (start !== undefined || refusedKey !== undefined || nextRefreshTime === undefined) return 0;
   if (job?.verdict === undefined || job.verdict === 'TimedOut' || job.verdict === 'JobLost') return 0;
-  const lanes = [failures?.export, failures?.poll, failures?.link];
-  if (lanes.some((one) => one !== undefined) || targets?.some(({ synced }) => !synced)) return 0;
+  const operations = [failures?.export, failures?.poll, failures?.link];
+  if (operations.some((one) => one !== undefined) || targets?.some(({ synced }) => !synced)) return 0;
   const [issuedAt, expiresAt] = [
-    readInstant(active?.linkIssuedAt) ?? 0,
-    readInstant(active?.linkExpiresAt) ?? 0,
+    readInstant(active?.linkIssueTime) ?? 0,
+    readInstant(active?.linkExpirationTime) ?? 0,
   ];
   const refreshAt = readInstant(nextRefreshTime) ?? 0;
   // Put off by what another resource was told: LinkFresh turns when the link is overdue, which status does not name.
@@ -313,7 +313,7 @@ export function quietTime(object: StaticExportObject | undefined): number {
 export function namedTime(object: StaticExportObject | undefined, now: number): number {
   const { nextRefreshTime, nextExportTime, failures } = parseStatus(object?.status);
   if (nextRefreshTime === undefined) return now;
-  const retries = [failures?.export, failures?.poll, failures?.link].map((one) => one?.retryAt);
+  const retries = [failures?.export, failures?.poll, failures?.link].map((one) => one?.retryTime);
   const named = [nextRefreshTime, nextExportTime, ...retries].flatMap((text) => readInstant(text) ?? []);
   return Math.min(...named.filter((at) => at > now), Number.POSITIVE_INFINITY);
 }

@@ -103,7 +103,7 @@ export function checkJobShown(world: World): void {
   const { vendor } = world;
   const said = vendor.said.get(job.id);
   if (job.state !== undefined) assert.ok(said?.has(job.state), `a job is shown as ${job.state}, unsaid`);
-  if (job.verdict === 'JobFailed' && job.why !== 'JobLost') {
+  if (job.verdict === 'JobFailed' && job.message !== 'JobLost') {
     assert.ok(said?.has('failed'), 'a job that did not fail is called failed');
   }
 }

@@ -70,7 +70,9 @@ test('rule 4: a publication whose status write was lost is confirmed by one writ
   world.vendor.contents.set('docs.example.com', { name: 'second', pages: 21 });
   const before = world.output()?.['version'];
   request(world, 'new');
-  await world.until(() => world.status().job?.finishedAt !== undefined && world.status().job?.id !== 'se_1');
+  await world.until(
+    () => world.status().job?.completionTime !== undefined && world.status().job?.id !== 'se_1',
+  );
   const isPublished = (): boolean => world.output()?.['version'] !== before;
   world.faults = {
     next: (call) => (call === 'cluster.writeStatus' && isPublished() ? 'crash-before' : 'none'),
@@ -296,7 +298,7 @@ test('a job is asked about no sooner than its API asked for', async () => {
   world.vendor.pollAfterMs = 45_000;
   world.vendor.jobMs = 5 * minuteMs;
   await world.until(() => world.condition('Ready') === 'True/Published');
-  const polls = world.vendor.calls.filter(({ kind }) => kind !== 'mint').map((call) => call.at);
+  const polls = world.vendor.calls.filter(({ kind }) => kind !== 'issue').map((call) => call.at);
   const gaps = polls.slice(1).map((at, index) => at - (polls[index] ?? 0));
   assert.ok(gaps.length > 3 && gaps.every((gap) => gap === 45_000), String(gaps));
 });

@@ -45,7 +45,7 @@ test('rule 11: a Secret that may not be read is left alone, and status says why 
   world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
   request(world, 'now');
   await world.run(hourMs);
-  assert.equal(world.condition('LinkFresh'), 'False/Dead');
+  assert.equal(world.condition('LinkFresh'), 'False/Expired');
   assert.equal(world.condition('Stalled'), 'True/OutputUnreadable');
   assert.equal(world.vendor.calls.length, calls, 'something was asked for blindly');
   assert.deepEqual(world.output(), secret);
@@ -106,7 +106,7 @@ test('rule 11: an output that no API server can read for long is told with its e
   const { message } = world.status().conditions?.find(({ type }) => type === 'Ready') ?? {};
   assert.match(message ?? '', /"get" on secrets "site-bundle" answered 500/);
   await world.run(hourMs);
-  assert.equal(world.condition('LinkFresh'), 'False/Dead', 'judged by the clock');
+  assert.equal(world.condition('LinkFresh'), 'False/Expired', 'judged by the clock');
   giveBack();
   await world.until(() => world.isLinkLive(), 2 * minuteMs);
   assert.equal(world.condition('Ready'), 'True/Published');
@@ -124,7 +124,7 @@ for (const { answer, words } of [
     const told = world.status().conditions?.find(({ type }) => type === 'Exported');
     assert.match(told?.message ?? '', words);
     await world.run(hourMs);
-    assert.equal(world.condition('LinkFresh'), 'False/Dead');
+    assert.equal(world.condition('LinkFresh'), 'False/Expired');
     assert.match(world.condition('Ready') ?? '', /^False/);
     giveBack();
     await world.until(() => world.isLinkLive(), 2 * minuteMs);
@@ -202,7 +202,7 @@ for (const { what, taken, isKept } of unanswered) {
     await world.run(hourMs, () => {
       assert.ok(world.isLinkLive() || !isKept, 'it could be refreshed, and died');
       assert.ok(
-        world.isLinkLive() || world.condition('LinkFresh') === 'False/Dead',
+        world.isLinkLive() || world.condition('LinkFresh') === 'False/Expired',
         'a dead link is called fresh',
       );
     });
@@ -240,7 +240,7 @@ test('rule 6: a publication that status does not know, and that nobody may confi
   const { message } = world.status().conditions?.find(({ type }) => type === 'Ready') ?? {};
   assert.match(message ?? '', /does not allow "patch" on secrets/);
   await world.run(hourMs);
-  assert.equal(world.condition('LinkFresh'), 'False/Dead', 'judged by the clock');
+  assert.equal(world.condition('LinkFresh'), 'False/Expired', 'judged by the clock');
   giveBack();
   await world.until(() => world.isLinkLive(), 2 * minuteMs);
   assert.equal(world.condition('Ready'), 'True/Published');
@@ -282,7 +282,10 @@ test('rule 1: where status may not be written the link is kept alive, and an eve
   assert.ok(told.length > 0);
   assert.equal(new Set(told.map(({ message }) => message)).size, 1, 'repeats are counted into one');
   giveBack();
-  await world.until(() => world.status().active?.linkExpiresAt !== before.active?.linkExpiresAt, hourMs);
+  await world.until(
+    () => world.status().active?.linkExpirationTime !== before.active?.linkExpirationTime,
+    hourMs,
+  );
   assert.equal(world.condition('Ready'), 'True/Published');
   assert.equal(world.vendor.jobs.size, 1);
 });

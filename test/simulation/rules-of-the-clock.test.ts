@@ -15,7 +15,7 @@ function leftMs(world: World): number {
 }
 
 function saidLeftMs(world: World): number {
-  return Date.parse(world.status().active?.linkExpiresAt ?? '') - world.clock.now();
+  return Date.parse(world.status().active?.linkExpirationTime ?? '') - world.clock.now();
 }
 
 async function longLinkWorld(lifetimeMs: number): Promise<World> {
@@ -55,12 +55,12 @@ test('rule 1: a clock that was set back and right again leaves a live link fresh
   assert.ok(Math.abs(saidLeftMs(world) - leftMs(world)) <= 2000);
 });
 
-test('rule 1: the link of a spec that says not even where it is minted is called dead when it dies', async () => {
+test('rule 1: the link of a spec that says not even where it is issued is called dead when it dies', async () => {
   const world = await publishedWorld();
   world.cluster.edit(resource, ({ spec }) => ({ spec: { ...Object(spec), api: 'nonsense' } }));
   world.prompt();
   await world.until(() => world.condition('Ready') === 'False/InvalidSpec', minuteMs);
   await world.run(leftMs(world) - 1000, () => assert.equal(world.condition('LinkFresh'), 'True/Fresh'));
   await world.run(5000);
-  assert.equal(world.condition('LinkFresh'), 'False/Dead');
+  assert.equal(world.condition('LinkFresh'), 'False/Expired');
 });

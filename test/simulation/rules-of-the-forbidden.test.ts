@@ -56,16 +56,16 @@ async function forbiddenRefresh(): Promise<World> {
 
 test('rule 8: a forbidden refresh is tried within a minute of a change of the key’s Secret, and once (life 1452)', async () => {
   const world = await forbiddenRefresh();
-  const mints = world.callsOf('mint');
+  const issues = world.callsOf('issue');
   await world.run(90_000);
-  assert.equal(world.callsOf('mint'), mints, 'tried again although nothing had changed');
+  assert.equal(world.callsOf('issue'), issues, 'tried again although nothing had changed');
   // Nobody tells the operator of either: it has no watch on Secrets.
   world.cluster.putSecret(keySecret, { apiKey: world.vendor.validKey });
   await world.run(minuteMs);
-  assert.equal(world.callsOf('mint'), mints + 1);
+  assert.equal(world.callsOf('issue'), issues + 1);
   world.restart();
   await world.run(minuteMs);
-  assert.equal(world.callsOf('mint'), mints + 1, 'one change, one try');
+  assert.equal(world.callsOf('issue'), issues + 1, 'one change, one try');
   world.vendor.failing = undefined;
   world.cluster.putSecret(keySecret, { apiKey: world.vendor.validKey });
   const oracles = new Oracles(world);
@@ -78,13 +78,13 @@ test('rule 8: a forbidden refresh is tried within a minute of a change of the ke
 
 test('rule 8: a new request is one free try of a forbidden refresh', async () => {
   const world = await forbiddenRefresh();
-  const mints = world.callsOf('mint');
+  const issues = world.callsOf('issue');
   request(world, 'try');
   await world.run(90_000);
-  assert.equal(world.callsOf('mint'), mints + 1);
+  assert.equal(world.callsOf('issue'), issues + 1);
   world.vendor.failing = undefined;
   request(world, 'and again');
   await world.run(1000);
-  assert.equal(world.callsOf('mint'), mints + 2);
+  assert.equal(world.callsOf('issue'), issues + 2);
   assert.equal(world.condition('LinkFresh'), 'True/Fresh');
 });

@@ -14,8 +14,8 @@ test('rule 1: a link of half a minute is replaced at its share of life, for an h
   world.vendor.linkLifetimeMs = 30_000;
   await world.until(() => world.condition('Ready') === 'True/Published');
   await world.run(hourMs, () => assert.ok(world.isLinkLive()));
-  const perHour = world.callsOf('mint');
-  assert.ok(perHour >= 3600 / 20 - 2 && perHour <= 3600 / 17 + 3, `${perHour} mints`);
+  const perHour = world.callsOf('issue');
+  assert.ok(perHour >= 3600 / 20 - 2 && perHour <= 3600 / 17 + 3, `${perHour} issues`);
 });
 
 test('rule 1: a vendor whose clock is ten minutes off changes nothing', async () => {
@@ -67,9 +67,9 @@ test('rule 1: the same link without a stated expiry lives no longer for being ha
   world.vendor.isCachingLinks = true;
   world.vendor.hidesExpiry = true;
   await world.until(() => world.condition('Ready') === 'True/Published');
-  const expiresAt = world.status().active?.linkExpiresAt;
+  const expiresAt = world.status().active?.linkExpirationTime;
   await world.run(13 * minuteMs);
-  assert.equal(world.status().active?.linkExpiresAt, expiresAt);
+  assert.equal(world.status().active?.linkExpirationTime, expiresAt);
   await world.run(4 * minuteMs);
   assert.ok(world.isLinkLive());
 });
@@ -95,11 +95,11 @@ test('rule 1: an edit that was read too early is seen at the next look, and its 
     world.object()?.metadata.generation,
     'status says what it has not seen',
   );
-  const mints = world.callsOf('mint');
+  const issues = world.callsOf('issue');
   await world.run(hourMs, (turn) => oracles.check(turn));
   assert.equal(world.status().observedGeneration, world.object()?.metadata.generation);
   await world.run(hourMs, (turn) => oracles.check(turn));
-  assert.ok(world.callsOf('mint') - mints >= 6, `${world.callsOf('mint') - mints} mints`);
+  assert.ok(world.callsOf('issue') - issues >= 6, `${world.callsOf('issue') - issues} issues`);
 });
 
 test('rule 1: links that die before the floor between two are said to live too short', async () => {
@@ -144,14 +144,14 @@ test('rule 8: the published job is gone: serving goes on, and one new export giv
   assert.equal(world.callsOf('start'), 2);
 });
 
-test('rule 9: links that are dead on arrival are minted again, three times and no more', async () => {
+test('rule 9: links that are dead on arrival are issued again, three times and no more', async () => {
   const world = await publishedWorld();
-  const before = world.callsOf('mint');
+  const before = world.callsOf('issue');
   const dead = world.edge();
   const bundles = { ...dead.bundles, probe: async () => 'dead' as const };
   await world.clock.pass(10 * minuteMs);
   await world.clock.finish(runPass(resource, { ...dead, bundles }, new AbortController().signal));
-  assert.equal(world.callsOf('mint') - before, 3);
+  assert.equal(world.callsOf('issue') - before, 3);
   assert.equal(world.status().failures?.link?.reason, 'DeadOnArrival');
 });
 
@@ -214,20 +214,20 @@ test('a link whose first answer was lost counts from the answer that it came wit
   vendor.linkLifetimeMs = 10 * hourMs;
   await world.until(() => world.condition('Ready') === 'True/Published');
   const oracles = new Oracles(world);
-  // The one mint of the refresh is answered into the void, and then the vendor is away.
-  let mints = 0;
+  // The one link request of the refresh is answered into the void, and then the vendor is away.
+  let issues = 0;
   world.faults = {
     next: (name) => {
-      if (name !== 'api.mintBundle') return 'none';
-      mints += 1;
-      if (mints > 1) vendor.failing = 'ServerError';
-      return mints > 1 ? 'none' : 'lost';
+      if (name !== 'api.issueLink') return 'none';
+      issues += 1;
+      if (issues > 1) vendor.failing = 'ServerError';
+      return issues > 1 ? 'none' : 'lost';
     },
   };
   const before = world.output()?.['bundleUrl'];
   await world.run(7 * hourMs);
   await world.run(hourMs);
-  assert.ok(mints > 1 && world.output()?.['bundleUrl'] === before);
+  assert.ok(issues > 1 && world.output()?.['bundleUrl'] === before);
   const known = vendor.links.size;
   vendor.failing = undefined;
   world.faults = noFaults;
@@ -249,8 +249,8 @@ test('a refresh put off by an answer that no status holds: LinkFresh says Due at
   vendor.retryAfterMs = 3 * hourMs;
   world.faults = { next: (name) => (name === 'cluster.writeStatus' ? 'refused' : 'none') };
   const before = world.output()?.['bundleUrl'];
-  const mints = world.callsOf('mint');
-  await world.until(() => world.callsOf('mint') > mints, 12 * hourMs);
+  const issues = world.callsOf('issue');
+  await world.until(() => world.callsOf('issue') > issues, 12 * hourMs);
   world.faults = noFaults;
   vendor.failing = undefined;
   vendor.retryAfterMs = undefined;

@@ -15,8 +15,8 @@ const other: ObjectKey = { namespace: 'docs', name: 'other' };
 const gapsOf = (times: readonly number[]): number[] =>
   times.slice(1).map((at, index) => at - (times[index] ?? 0));
 
-const mintTimes = (world: World): number[] =>
-  world.vendor.calls.filter(({ kind }) => kind === 'mint').map(({ at }) => at);
+const issueTimes = (world: World): number[] =>
+  world.vendor.calls.filter(({ kind }) => kind === 'issue').map(({ at }) => at);
 
 test('rule 8: the published job may disappear twice, and a third time while its replacement fails', async () => {
   const world = await publishedWorld();
@@ -47,19 +47,19 @@ test('rule 9: links that live too short to be read are asked for with a back-off
   const world = new World();
   world.vendor.linkLifetimeMs = 5000;
   await world.run(hourMs);
-  assert.ok(world.callsOf('mint') > 3 && world.callsOf('mint') < 40, `${world.callsOf('mint')} mints`);
+  assert.ok(world.callsOf('issue') > 3 && world.callsOf('issue') < 40, `${world.callsOf('issue')} issues`);
   assert.match(world.condition('Exported'), /InspectionFailed/);
   world.vendor.linkLifetimeMs = 15 * minuteMs;
   await world.until(() => world.condition('Ready') === 'True/Published');
 });
 
-test('rule 8: minInterval is the floor between two mints of a link that is dead before it', async () => {
+test('rule 8: minInterval is the floor between two link requests of a link that is dead before it', async () => {
   const world = await publishedWorld();
   world.vendor.linkLifetimeMs = 6000;
   await world.run(15 * minuteMs);
-  const since = mintTimes(world).length;
+  const since = issueTimes(world).length;
   await world.run(30 * minuteMs);
-  const gaps = gapsOf(mintTimes(world).slice(since));
+  const gaps = gapsOf(issueTimes(world).slice(since));
   assert.ok(gaps.length > 10 && Math.min(...gaps) >= 30_000, gaps.join(' '));
 });
 
@@ -117,7 +117,7 @@ test('rule 11: a Secret of somebody else that appears during the pass is not tak
 });
 
 for (const when of ['refresh', 'promotion'] as const) {
-  test(`rule 6: a cluster that refuses the ${when} for hours costs few mints, and says so`, async () => {
+  test(`rule 6: a cluster that refuses the ${when} for hours costs few issues, and says so`, async () => {
     const world = await publishedWorld();
     const before = world.output()?.['version'];
     world.faults = { next: (name) => (name === 'cluster.applySecret' ? 'refused' : 'none') };
@@ -129,11 +129,11 @@ for (const when of ['refresh', 'promotion'] as const) {
       await world.until(() => world.condition('Exported') === 'False/OutputWriteFailed', 5 * minuteMs);
       const { failures, job } = world.status();
       assert.equal(failures?.poll?.reason, 'OutputWriteFailed');
-      assert.equal(failures?.poll?.about, job?.id);
+      assert.equal(failures?.poll?.subject, job?.id);
     }
     await world.run(3 * hourMs);
-    assert.ok(world.callsOf('mint') < 60, `${world.callsOf('mint')} mints`);
-    assert.equal(world.condition('Ready'), 'False/LinkDead');
+    assert.ok(world.callsOf('issue') < 60, `${world.callsOf('issue')} issues`);
+    assert.equal(world.condition('Ready'), 'False/LinkExpired');
     assert.ok(world.events.some(({ reason }) => reason === 'OutputWriteFailed'));
     assert.equal(world.status().active?.version, before, 'status names what was never published');
     world.faults = { next: () => 'none' };
@@ -183,7 +183,7 @@ test('rule 8: the published job is asked of the API that made it, after the spec
   world.editSpec({ api: { baseUrl: 'https://new.example.com', keySecretRef: { name: 'export-api' } } });
   await world.run(2 * hourMs, () => assert.ok(world.isLinkLive()));
   for (const { kind, baseUrl } of world.vendor.calls.slice(start)) {
-    assert.equal(baseUrl, kind === 'mint' ? 'https://api.example.com' : 'https://new.example.com');
+    assert.equal(baseUrl, kind === 'issue' ? 'https://api.example.com' : 'https://new.example.com');
   }
   world.vendor.ending = 'completed';
   request(world, 'now');

@@ -225,7 +225,7 @@ export const scenarios = {
   },
   deadOnArrival: async () => {
     const world = await publishedWorld();
-    world.vendor.deadMints = 1;
+    world.vendor.unusableLinks = 1;
     await world.run(12 * minuteMs);
     assert.ok(world.isLinkLive(), 'a dead link is published although the API answers');
   },
@@ -257,7 +257,7 @@ export const scenarios = {
     await world.turn();
     world.vendor.readMs = 600_000;
     await world.until(
-      () => world.status().job?.finishedAt !== undefined && world.status().job?.verdict === undefined,
+      () => world.status().job?.completionTime !== undefined && world.status().job?.verdict === undefined,
     );
     world.editSpec({ suspend: true });
     world.restart();
@@ -270,7 +270,7 @@ export const scenarios = {
     world.vendor.linkLifetimeMs = hourMs;
     await world.run(44 * minuteMs);
     // By nearly all of the link's age: it looks a minute old.
-    const issuedAt = Date.parse(world.status().active?.linkIssuedAt ?? '');
+    const issuedAt = Date.parse(world.status().active?.linkIssueTime ?? '');
     world.jump(issuedAt + minuteMs - world.clock.now());
     world.prompt();
     await world.run(2 * hourMs, ({ wasLinkLive }) =>

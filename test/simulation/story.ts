@@ -15,7 +15,7 @@ export interface StoryFacts {
   readonly faults: number;
   readonly crashes: number;
   readonly jobs: number;
-  readonly mints: number;
+  readonly issues: number;
   readonly versions: number;
 }
 
@@ -210,7 +210,7 @@ export async function playStory(seed: number, bend?: WorldOptions['bend']): Prom
     faults: log.length,
     crashes: world.crashes,
     jobs: world.vendor.jobs.size,
-    mints: world.callsOf('mint'),
+    issues: world.callsOf('issue'),
     versions: world.status().history?.length ?? 0,
   };
 }

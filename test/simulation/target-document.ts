@@ -18,7 +18,7 @@ export type TargetKind = 'ConfigMap' | 'Secret';
 /** `spec.targets` for it; a Secret is given the link as well. */
 export function targetsOf(kind: TargetKind): readonly unknown[] {
   const write = kind === 'Secret' ? ['version', 'bundleUrl'] : ['version'];
-  return [{ kind: 'values', values: { kind, ...key, key: dataKey }, write }];
+  return [{ name: 'argo', type: 'Values', values: { kind, ...key, key: dataKey }, write }];
 }
 
 /** Writes the document as its owner does, over whatever is there. */

@@ -87,9 +87,9 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     return { end, stopsLinks: false };
   },
   'links that are dead on arrival': ({ world: { vendor, dice } }) => {
-    vendor.deadMints = dice.between(1, 7);
+    vendor.unusableLinks = dice.between(1, 7);
     const end = (): void => {
-      vendor.deadMints = 0;
+      vendor.unusableLinks = 0;
     };
     return { end, stopsLinks: true };
   },

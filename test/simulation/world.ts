@@ -78,7 +78,7 @@ export class World {
   wakeAt = 0;
   bend: NonNullable<WorldOptions['bend']>;
   settings: OperatorSettings = {
-    installation: 'operators/simulated',
+    operatorLease: 'operators/simulated',
     apiBaseUrl: 'https://api.example.com',
     allowedApiHosts: [],
     requestTimeoutMs,
@@ -315,7 +315,7 @@ export class World {
     return this.vendor.isLive(this.output()?.['bundleUrl'] ?? '');
   }
 
-  callsOf(kind: 'start' | 'poll' | 'mint'): number {
+  callsOf(kind: 'start' | 'poll' | 'issue'): number {
     return this.vendor.calls.filter((call) => call.kind === kind).length;
   }
 }

@@ -121,7 +121,9 @@ test('conditions, whatever the spec and the stored status hold', () => {
       specProblems: [text],
       status: { ...calm.status, job: { id: text, state: text, verdict: 'TimedOut' as const } },
     };
-    const targets = [{ target: 'values/x', synced: false, reason: 'Refused', message: text }];
+    const targets = [
+      { name: 'x', object: 'ConfigMap/a/b/c', synced: false, reason: 'Refused', message: text },
+    ];
     for (const specProblems of [[], [text]]) {
       const seen = { ...observation, specProblems };
       for (const { message } of claimConditions(seen, classify(seen), targets)) assertShown(message);

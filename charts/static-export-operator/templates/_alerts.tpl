@@ -62,10 +62,10 @@
     summary: "The operator cannot look after {{ $which }}."
     description: "{{ "{{ $value }}" }} passes in a row failed or were cut off; none exports, refreshes the link, or brings the status up to date."
     runbook: {{ printf "The log has each with its cause (%s). Forbidden: rights differ from this chart's (rbac.create); the message names verb and resource. Timeouts: look at the API server and at rest_client_requests_total by code. What kubectl shows of the resource may be old." $logs | quote }}
-- alert: StaticExportLinkDead
+- alert: StaticExportLinkExpired
   expr: >-
     {{ $expiry }} < time()
-    or {{ $of }} (staticexport_condition{ {{- $job -}} ,type="LinkFresh",status="False",reason="Dead"}) == 1
+    or {{ $of }} (staticexport_condition{ {{- $job -}} ,type="LinkFresh",status="False",reason="Expired"}) == 1
   for: 2m
   labels: { severity: critical }
   annotations:
@@ -87,7 +87,7 @@
 {{- /* Without the reason: in an outage it changes with every try. A success, a pin and a suspension end the count. */}}
 - alert: StaticExportFailing
   expr: >-
-    {{ $of }} (max_over_time(staticexport_failures{ {{- $job -}} ,lane=~"export|poll"}[15m])) > 0
+    {{ $of }} (max_over_time(staticexport_failures{ {{- $job -}} ,operation=~"export|poll"}[15m])) > 0
     unless {{ $on }} {{ $of }} (changes(staticexport_last_success_timestamp_seconds{ {{- $job -}} }[15m])) > 0
     unless {{ $on }} {{ $of }} (staticexport_suspended{ {{- $job -}} }) == 1
     unless {{ $on }} {{ $of }} (staticexport_condition{ {{- $job -}} ,type="Ready",reason="Pinned"}) == 1
@@ -145,12 +145,12 @@
     summary: "A target of {{ $which }} does not get the published version."
     description: "The object holds an old version, or none, and TargetsSynced says why."
     runbook: {{ printf "%s: status.targets names the object. NotGranted: it is missing, or not annotated staticexport.dev/allow-from=%s/{{ $labels.name }}, or the operator may not read it: rights outside the watched namespaces come from targets.values of this chart. WriteFailed: the message of TargetsSynced says why." $look $where | quote }}
-- alert: StaticExportContested
-  expr: count by (job, installation) ({{ $of | replace "job)" "job, installation)" }} (staticexport_contested{ {{- $job -}} })) > 0
+- alert: StaticExportOperatorsOverlap
+  expr: count by (job, operator_lease) ({{ $of | replace "job)" "job, operator_lease)" }} (staticexport_operators_overlap{ {{- $job -}} })) > 0
   for: 1m
   labels: { severity: warning }
   annotations:
-    summary: "Another operator, {{ "{{ $labels.installation }}" }}, looks after the same StaticExports."
+    summary: "Another operator, {{ "{{ $labels.operator_lease }}" }}, looks after the same StaticExports."
     description: "{{ "{{ $value }}" }} of them: each of the two undoes what the other wrote, and jobs may be started twice."
     runbook: {{ printf "Its name is that of its lease, namespace/name; kubectl --namespace NAMESPACE get lease NAME -o yaml names the pod or the machine that holds it. End it, or part the scopes: watchNamespaces that have no namespace in common, or another instance. The log of this one has it once (%s)." $logs | quote }}
 {{- /* Where all are watched the metric names no namespace, and Prometheus puts the operator's own there. */}}

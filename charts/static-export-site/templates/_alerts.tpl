@@ -78,7 +78,7 @@
     runbook: >-
       The reason is in the log and in the status: {{ $ask }}. Too large: server.maxBundleSize. Another digest than
       published: the storage behind the link answers other bytes than the operator checked.
-- alert: StaticExportSiteLinkDead
+- alert: StaticExportSiteLinkExpired
   expr: max by (namespace, job) (bundle_server_link_expiry_timestamp_seconds{ {{- $these -}} }) < time()
   for: 15m
   labels: { severity: warning }

@@ -125,7 +125,7 @@ async function readEntity(
   throw isDead
     ? new BundleError(
         'dead-link',
-        'LinkDead',
+        'LinkExpired',
         `the storage no longer honours the link (status ${statusCode})`,
       )
     : new BundleError(

@@ -37,6 +37,6 @@ export async function* readLocalArchive(link: Link, options: LocalArchiveOptions
   } catch (error) {
     if (error instanceof BundleError) throw error;
     const words = 'the file that the link names is not there or not readable';
-    throw new BundleError('dead-link', 'LinkDead', words, { cause: error });
+    throw new BundleError('dead-link', 'LinkExpired', words, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-// Asks a freshly minted link for one byte, because a signature can be dead while its date says otherwise.
+// Asks a freshly issued link for one byte, because a signature can be dead while its date says otherwise.
 // Refuses: touching a file; a `file:` link is nothing that a storage signs, and its life is not known here.
 // Invariant: one ranged GET; only a storage's clear word makes a link dead, a network error decides nothing.
 

@@ -40,7 +40,7 @@ export function jobRoutes(options: JobRoutesOptions): Router {
   const parseJson = express.json({ limit: '16kb', type: 'application/json' });
   router.route('/jobs').post(requireJson, parseJson, startJob(options)).all(answerOnly('POST'));
   router.route('/jobs/:jobId').get(readJob(options)).all(answerOnly('GET', 'HEAD'));
-  router.route('/jobs/:jobId/bundle').post(mintBundle(options)).all(answerOnly('POST'));
+  router.route('/jobs/:jobId/bundle').post(issueLink(options)).all(answerOnly('POST'));
   return router;
 }
 
@@ -91,7 +91,7 @@ function readJob({ store, runner }: JobRoutesOptions): ApiHandler<{ jobId: strin
   };
 }
 
-function mintBundle(options: JobRoutesOptions): ApiHandler<{ jobId: string }> {
+function issueLink(options: JobRoutesOptions): ApiHandler<{ jobId: string }> {
   const { store, directory, clock } = options;
   return (request, response) => {
     const { id: jobId, status, archive } = findJob(store, request.params.jobId);
@@ -104,7 +104,7 @@ function mintBundle(options: JobRoutesOptions): ApiHandler<{ jobId: string }> {
     const now = clock.now();
     const once = onceKey(request.headers[idempotencyHeader], response);
     const freshUntil = expiryOf(now, options.linkLifetimeMs);
-    const link = signLink(options.linkSecret, jobId, store.mint({ jobId, freshUntil, now, once }));
+    const link = signLink(options.linkSecret, jobId, store.issue({ jobId, freshUntil, now, once }));
     const document: BundleDocument = {
       jobId,
       bundleUrl: `${options.publicUrl()}${link.target}`,

@@ -33,15 +33,15 @@ CREATE TABLE start_keys (
   PRIMARY KEY (credential, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX start_keys_by_job ON start_keys (job_id);
-CREATE TABLE mint_keys (
+CREATE TABLE issue_keys (
   credential TEXT NOT NULL,
   key TEXT NOT NULL,
   job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
   expires_at INTEGER NOT NULL,
   PRIMARY KEY (credential, key, job_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX mint_keys_by_job ON mint_keys (job_id);
-CREATE INDEX mint_keys_by_expiry ON mint_keys (expires_at);
+CREATE INDEX issue_keys_by_job ON issue_keys (job_id);
+CREATE INDEX issue_keys_by_expiry ON issue_keys (expires_at);
 `;
 
 /** What is read from a file at every start, so another version may drop it. */

@@ -102,15 +102,15 @@ export function createJobStore({ connection, transact }: Database) {
   );
   const requeue = change("UPDATE jobs SET status = 'queued', updated_at = ? WHERE status = 'running'");
   const touch = change('UPDATE jobs SET used_at = max(used_at, ?) WHERE id = ?');
-  const mintedBy = connection.prepare(
-    'SELECT expires_at FROM mint_keys WHERE credential = ? AND key = ? AND job_id = ?',
+  const issuedBy = connection.prepare(
+    'SELECT expires_at FROM issue_keys WHERE credential = ? AND key = ? AND job_id = ?',
   );
-  const keepMint = change(
-    'INSERT OR REPLACE INTO mint_keys (credential, key, job_id, expires_at) VALUES (?, ?, ?, ?)',
+  const keepIssued = change(
+    'INSERT OR REPLACE INTO issue_keys (credential, key, job_id, expires_at) VALUES (?, ?, ?, ?)',
   );
-  const dropDeadMints = change(
-    `DELETE FROM mint_keys WHERE (credential, key, job_id) IN
-     (SELECT credential, key, job_id FROM mint_keys WHERE expires_at <= ? LIMIT ${sweptAtOnce})`,
+  const dropUnusableLinks = change(
+    `DELETE FROM issue_keys WHERE (credential, key, job_id) IN
+     (SELECT credential, key, job_id FROM issue_keys WHERE expires_at <= ? LIMIT ${sweptAtOnce})`,
   );
   const evictable = ids(
     `SELECT id FROM jobs WHERE domain = ? AND status IN ('completed', 'failed') AND used_at < ? AND id NOT IN
@@ -173,22 +173,22 @@ export function createJobStore({ connection, transact }: Database) {
      * Notes that a link was handed out, and answers until when it is valid: the same key gets the same instant
      * again while more than half of `freshUntil` is still ahead.
      */
-    mint(request: { jobId: string; freshUntil: number; now: number; once?: OnceKey | undefined }): number {
+    issue(request: { jobId: string; freshUntil: number; now: number; once?: OnceKey | undefined }): number {
       const { jobId, freshUntil, now, once } = request;
       return transact(() => {
         touch(now, jobId);
-        dropDeadMints(now);
+        dropUnusableLinks(now);
         if (once === undefined) return freshUntil;
-        const stored = mintedBy.get(once.credential, once.key, jobId)?.['expires_at'];
+        const stored = issuedBy.get(once.credential, once.key, jobId)?.['expires_at'];
         const earlier = typeof stored === 'number' ? stored : 0;
         if (earlier - now > (freshUntil - now) / 2) return earlier;
-        keepMint(once.credential, once.key, jobId, freshUntil);
+        keepIssued(once.credential, once.key, jobId, freshUntil);
         return freshUntil;
       });
     },
 
     /** Removes some keys of links that have expired. @returns whether there may be more */
-    sweepExpired: (now: number): boolean => transact(() => dropDeadMints(now) === sweptAtOnce),
+    sweepExpired: (now: number): boolean => transact(() => dropUnusableLinks(now) === sweptAtOnce),
 
     /**
      * Removes finished jobs of a domain beyond the `keep` most recently used, but none used since `usedSince`.

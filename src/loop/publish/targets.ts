@@ -46,10 +46,10 @@ export async function writeTargets(
   if (input.isUnknown || input.isSuspended) dropPlans(edge.memory, resourceId(input.owner));
   if (input.isUnknown) return input.before;
   const results: TargetStatus[] = [];
-  const ids = targets.map(({ id }) => id);
+  const ids = targets.map(planId);
   const requests = requestPlans(input.owner, ids, edge, signal);
   for (const target of targets) {
-    const before = input.before.find((one) => one.target === target.id);
+    const before = input.before.find((one) => one.name === target.targetName && one.object === target.object);
     results.push(await writeTarget(target, before, input, { ...edge, requests }, signal));
   }
   return results;
@@ -64,8 +64,8 @@ async function writeTarget(
 ): Promise<TargetStatus> {
   const { published, now } = input;
   if (published === undefined)
-    return { ...pick(before), target: target.id, synced: false, reason: 'NotPublished' };
-  if (input.isSuspended) return before ?? { target: target.id, synced: false, reason: 'Suspended' };
+    return { ...pick(before), ...recordOf(target), synced: false, reason: 'NotPublished' };
+  if (input.isSuspended) return before ?? { ...recordOf(target), synced: false, reason: 'Suspended' };
   if (before !== undefined && isLeftAlone(before, input, published)) return before;
   try {
     return await editTarget(target, before, { ...input, published }, edge, signal);
@@ -77,6 +77,12 @@ async function writeTarget(
     return failed(target, before, reason, error.message, now);
   }
 }
+
+const planId = ({ targetName, object }: WantedTarget): string => `${targetName} ${object}`;
+const recordOf = ({ targetName, object }: WantedTarget): Pick<TargetStatus, 'name' | 'object'> => ({
+  name: targetName,
+  object,
+});
 
 /** Absent and not allowed read the same. */
 function isHidden(error: unknown): boolean {
@@ -93,13 +99,15 @@ function isLeftAlone(
     return before.version === published.version && before.contestedGeneration === owner.generation;
   }
   if (isHurried) return false;
-  const retryAt = readInstant(before.retryAt);
+  const retryAt = readInstant(before.retryTime);
   return !before.synced && retryAt !== undefined && retryAt > now && retryAt <= now + contestedWindowMs;
 }
 
 /** What of the record outlives a failure: the last write and who undid it. */
-function pick(before: TargetStatus | undefined): Pick<TargetStatus, 'version' | 'linkIssuedAt' | 'reverts'> {
-  return { version: before?.version, linkIssuedAt: before?.linkIssuedAt, reverts: before?.reverts };
+function pick(
+  before: TargetStatus | undefined,
+): Pick<TargetStatus, 'version' | 'linkIssueTime' | 'revertTimes'> {
+  return { version: before?.version, linkIssueTime: before?.linkIssueTime, revertTimes: before?.revertTimes };
 }
 
 /** Waits for somebody else's edit: looked at in every pass, and written down once. */
@@ -109,7 +117,7 @@ function refused(
   reason: TargetReason,
   detail: string,
 ): TargetStatus {
-  return { ...pick(before), target: target.id, synced: false, reason, message: detail.slice(0, 512) };
+  return { ...pick(before), ...recordOf(target), synced: false, reason, message: detail.slice(0, 512) };
 }
 
 /** The cluster did not take the write: tried again with a back-off. */
@@ -124,7 +132,7 @@ function failed(
   return {
     ...refused(target, before, reason, detail),
     failures,
-    retryAt: formatInstant(now + waitMs('target', failures, undefined)),
+    retryTime: formatInstant(now + waitMs('target', failures, undefined)),
   };
 }
 
@@ -187,7 +195,7 @@ async function editTarget(
   const { content } = document;
   if ('problem' in content) return refused(target, before, 'Refused', content.problem);
   const { uid, resourceVersion } = document.metadata;
-  const plan = await edge.requests.plan(target.id, {
+  const plan = await edge.requests.plan(planId(target), {
     ...{ uid, resourceVersion, text: content.text },
     wanted: {
       enabled: true,
@@ -196,20 +204,20 @@ async function editTarget(
     },
   });
   const issuedAt = target.writesLink ? formatInstant(published.issuedAt) : undefined;
-  const isSameWish = before?.version === published.version && before.linkIssuedAt === issuedAt;
+  const isSameWish = before?.version === published.version && before.linkIssueTime === issuedAt;
   const synced: TargetStatus = {
-    target: target.id,
+    ...recordOf(target),
     synced: true,
     reason: 'Synced',
     version: published.version,
-    linkIssuedAt: issuedAt,
-    reverts: before?.version === published.version ? before.reverts : undefined,
+    linkIssueTime: issuedAt,
+    revertTimes: before?.version === published.version ? before.revertTimes : undefined,
   };
   // What is true of this wish so far stays true until the plan says otherwise.
   if (plan === undefined) {
     return before?.synced === true && isSameWish
       ? before
-      : { ...pick(before), target: target.id, synced: false, reason: 'Pending' };
+      : { ...pick(before), ...recordOf(target), synced: false, reason: 'Pending' };
   }
   switch (plan.outcome) {
     case 'in-sync':
@@ -217,11 +225,11 @@ async function editTarget(
     case 'refused':
       return refused(target, before, 'Refused', `${plan.code}: ${plan.message}`);
     case 'edit': {
-      const reverts =
-        before?.synced === true && isSameWish ? revertsWith(before.reverts, now) : synced.reverts;
+      const revertTimes =
+        before?.synced === true && isSameWish ? revertsWith(before.revertTimes, now) : synced.revertTimes;
       if (
-        reverts !== undefined &&
-        reverts.length >= contestedReverts &&
+        revertTimes !== undefined &&
+        revertTimes.length >= contestedReverts &&
         before?.synced === true &&
         isSameWish
       ) {
@@ -229,7 +237,7 @@ async function editTarget(
           ...synced,
           synced: false,
           reason: 'Contested',
-          reverts,
+          revertTimes,
           contestedGeneration: owner.generation,
         };
       }
@@ -240,7 +248,7 @@ async function editTarget(
         { kind: objectKind, key, dataKey, text, resourceVersion: metadata.resourceVersion },
         signal,
       );
-      return { ...synced, reverts };
+      return { ...synced, revertTimes };
     }
     default:
       return plan satisfies never;

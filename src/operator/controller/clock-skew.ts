@@ -16,14 +16,14 @@ export function watchSkew(
       const api = source.connect(baseUrl, key);
       return {
         ...api,
-        mintBundle: async (request, signal) => {
+        issueLink: async (request, signal) => {
           const sentAt = clock.now();
-          const minted = await api.mintBundle(request, signal);
-          const { serverDate } = minted;
+          const issued = await api.issueLink(request, signal);
+          const { serverDate } = issued;
           if (serverDate !== undefined && URL.canParse(baseUrl)) {
             report(new URL(baseUrl).host, serverDate - (sentAt + clock.now()) / 2);
           }
-          return minted;
+          return issued;
         },
       };
     },

@@ -56,7 +56,7 @@ const firstRetryMs = 500;
 const maxRetryMs = 5 * 60_000;
 /** Asked for sooner than this, the next pass is "at once": what is decided is decided on whole seconds. */
 const hastyMs = 1000;
-/** An export that is complete is minted, read and published in a few passes without a pause; this is far more. */
+/** An export that is complete is issued, read and published in a few passes without a pause; this is far more. */
 const hastyTurns = 20;
 const slowestHastyMs = 60_000;
 

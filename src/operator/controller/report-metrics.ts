@@ -16,8 +16,8 @@ export interface ResourceReport extends StatusFacts {
   readonly failedPasses: number;
   /** What the link before the present one had left when it was replaced; below zero: it was dead. */
   readonly lifeLeftMs: number | undefined;
-  /** Another installation that writes the same status. */
-  readonly contestedBy: string | undefined;
+  /** Another operator that writes the same status. */
+  readonly overlapsWith: string | undefined;
 }
 
 const gauges: readonly (readonly [
@@ -100,9 +100,12 @@ export function registerReports(registry: Registry, reports: () => readonly Reso
   register(
     'staticexport_failures',
     'Failures in a row of exporting, polling or the link, and 1 for a refused key, by reason',
-    ['lane', 'reason'],
+    ['operation', 'reason'],
     ({ key, failures }) =>
-      failures.map(({ lane, reason, count }) => ({ labels: { ...key, lane, reason }, value: count })),
+      failures.map(({ operation, reason, count }) => ({
+        labels: { ...key, operation, reason },
+        value: count,
+      })),
   );
   register(
     'staticexport_calls_blocked',
@@ -112,11 +115,11 @@ export function registerReports(registry: Registry, reports: () => readonly Reso
       blockedBy === undefined ? [] : [{ labels: { ...key, reason: blockedBy }, value: 1 }],
   );
   register(
-    'staticexport_contested',
-    'Always 1; another installation, by its lease, has written the same status within ten minutes',
-    ['installation'],
-    ({ key, contestedBy }) =>
-      contestedBy === undefined ? [] : [{ labels: { ...key, installation: contestedBy }, value: 1 }],
+    'staticexport_operators_overlap',
+    'Always 1; another operator, named by its lease, wrote this status within the last ten minutes',
+    ['operator_lease'],
+    ({ key, overlapsWith }) =>
+      overlapsWith === undefined ? [] : [{ labels: { ...key, operator_lease: overlapsWith }, value: 1 }],
   );
   register(
     'staticexport_condition',

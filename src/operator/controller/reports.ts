@@ -39,7 +39,7 @@ interface Seen {
   readonly observed: Observed;
   readonly lifeLeftMs: number | undefined;
   readonly failedPasses: number;
-  readonly contestedBy: string | undefined;
+  readonly overlapsWith: string | undefined;
 }
 
 export function createReports(watches: Pick<Watches, 'get'>, clock: Pick<Clock, 'now'>): Reports {
@@ -60,7 +60,7 @@ export function createReports(watches: Pick<Watches, 'get'>, clock: Pick<Clock, 
           observed,
           lifeLeftMs: lifeLeft(before, observed),
           failedPasses: failed?.inARow ?? 0,
-          contestedBy: outcome === undefined ? before?.contestedBy : outcome.contestedBy,
+          overlapsWith: outcome === undefined ? before?.overlapsWith : outcome.overlapsWith,
         });
     },
     list: () => [...last].flatMap(([id, seen]) => reportOf(seen, watches.get(id), clock.now())),

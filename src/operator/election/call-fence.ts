@@ -7,7 +7,7 @@ import { ClusterError } from '../../wire/cluster-error.ts';
 
 /**
  * @param isHeld judged anew for every call
- * @returns starts and mints reject with `Aborted`, which ends the pass: the API did not fail, and nothing says it did
+ * @returns starts and issues reject with `Aborted`, which ends the pass: the API did not fail, and nothing says it did
  */
 export function fenceCalls(source: ExportApiSource, isHeld: () => boolean): ExportApiSource {
   const judge = (): void => {
@@ -26,9 +26,9 @@ export function fenceCalls(source: ExportApiSource, isHeld: () => boolean): Expo
           judge();
           return api.startJob(request, signal);
         },
-        mintBundle: async (request, signal) => {
+        issueLink: async (request, signal) => {
           judge();
-          return api.mintBundle(request, signal);
+          return api.issueLink(request, signal);
         },
       };
     },

@@ -17,7 +17,7 @@ export interface StatusFacts {
   readonly exportTookMs: number | undefined;
   /** Failures in a row, by what they hold up (`export`, `poll`, `link`); 1 for a refused `key`. */
   readonly failures: readonly {
-    readonly lane: string;
+    readonly operation: string;
     readonly reason: string;
     readonly count: number;
   }[];
@@ -33,16 +33,16 @@ export interface KnownResource {
   readonly metadata: StoredMeta;
   readonly apiHost: string;
   /** Who wrote its status: the lease of an operator. `undefined`: an older version, or nobody. */
-  readonly installation: string | undefined;
+  readonly operatorLease: string | undefined;
   readonly facts: StatusFacts;
 }
 
 export function knownOf({ metadata, spec, status }: StoredResource): KnownResource {
-  const installation = isRecord(status) ? textAt(status, 'installation') : undefined;
+  const operatorLease = isRecord(status) ? textAt(status, 'operatorLease') : undefined;
   return {
     metadata: leanMeta(metadata),
     apiHost: once(apiHostOf(spec)),
-    installation: installation === undefined ? undefined : once(installation),
+    operatorLease: operatorLease === undefined ? undefined : once(operatorLease),
     facts: factsOf(status),
   };
 }
@@ -52,17 +52,19 @@ export function factsOf(found: unknown): StatusFacts {
   const status: JsonRecord = isRecord(found) ? found : {};
   const active = recordAt(status, 'active');
   const job = recordAt(status, 'job');
-  const [startedAt, finishedAt] = [instantAt(job, 'startedAt'), instantAt(job, 'finishedAt')];
+  const [startedAt, completedAt] = [instantAt(job, 'startTime'), instantAt(job, 'completionTime')];
   const failures = recordAt(status, 'failures');
   const refused = textAt(recordAt(status, 'refusedKey'), 'reason');
-  const refusal = refused === undefined ? [] : [{ lane: 'key', reason: once(refused), count: 1 }];
+  const refusal = refused === undefined ? [] : [{ operation: 'key', reason: once(refused), count: 1 }];
   return {
     pages: numberAt(active, 'pages'),
-    confirmedAt: instantAt(active, 'checkedAt') ?? instantAt(active, 'exportedAt'),
-    linkExpiresAt: instantAt(active, 'linkExpiresAt'),
-    exportTookMs: startedAt === undefined || finishedAt === undefined ? undefined : finishedAt - startedAt,
+    confirmedAt: instantAt(active, 'lastCheckTime') ?? instantAt(active, 'exportTime'),
+    linkExpiresAt: instantAt(active, 'linkExpirationTime'),
+    exportTookMs: startedAt === undefined || completedAt === undefined ? undefined : completedAt - startedAt,
     failures: kept([
-      ...['export', 'poll', 'link'].flatMap((lane) => failureOf(lane, recordAt(failures, lane))),
+      ...['export', 'poll', 'link'].flatMap((operation) =>
+        failureOf(operation, recordAt(failures, operation)),
+      ),
       ...refusal,
     ]),
     conditions: kept(readConditions(status)),
@@ -105,9 +107,9 @@ function kept<T>(list: readonly T[]): readonly T[] {
   return list.length === 0 ? none : list;
 }
 
-function failureOf(lane: string, failure: JsonRecord): StatusFacts['failures'] {
+function failureOf(operation: string, failure: JsonRecord): StatusFacts['failures'] {
   const count = numberAt(failure, 'count') ?? 0;
-  return count > 0 ? [{ lane, reason: once(textAt(failure, 'reason') ?? 'Unknown'), count }] : [];
+  return count > 0 ? [{ operation, reason: once(textAt(failure, 'reason') ?? 'Unknown'), count }] : [];
 }
 
 function readConditions(status: JsonRecord): StatusFacts['conditions'] {

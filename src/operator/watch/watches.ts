@@ -24,7 +24,7 @@ export interface WatchesOptions {
   readonly logger: Logger;
   readonly wake: (key: string, found: Finding) => void;
   /** Who we are in a status: `<namespace>/<name>` of our lease. */
-  readonly installation: string;
+  readonly operatorLease: string;
   /** Told when another installation wrote the status of a known resource. */
   readonly contested: (key: string) => void;
 }
@@ -58,7 +58,7 @@ export function createWatches(options: WatchesOptions): Watches {
     const key = cacheKey(known.metadata);
     const before = get(key)?.metadata;
     const isChanged = before !== undefined && before.resourceVersion !== known.metadata.resourceVersion;
-    const isTheirs = known.installation !== undefined && known.installation !== options.installation;
+    const isTheirs = known.operatorLease !== undefined && known.operatorLease !== options.operatorLease;
     if (isChanged && isTheirs) options.contested(key);
     return known;
   };

@@ -44,7 +44,7 @@ export function isLinkDead({ link }: State): boolean {
       return true;
     case 'unreadable':
     case 'waiting':
-    case 'unmintable':
+    case 'unissuable':
       return link.isDead;
     case 'none':
     case 'fresh':
@@ -117,12 +117,12 @@ function reconcilingReason({ wanted, now }: Observation, state: State): Reconcil
     return undefined;
   if (state.access.kind === 'closed') return 'KeyMissing';
   if (state.want.kind === 'pin') return 'PinPending';
-  const lane = state.export.kind === 'late' ? state.export.next : state.export;
-  switch (lane.kind) {
+  const operation = state.export.kind === 'late' ? state.export.next : state.export;
+  switch (operation.kind) {
     case 'running':
       return 'Exporting';
     case 'complete':
-      return lane.notBefore > now ? 'BackingOff' : 'Inspecting';
+      return operation.notBefore > now ? 'BackingOff' : 'Inspecting';
     case 'waiting':
       return 'BackingOff';
     case 'unconfirmed':
@@ -133,7 +133,7 @@ function reconcilingReason({ wanted, now }: Observation, state: State): Reconcil
     case 'late':
       return 'StartPending';
     default:
-      return lane satisfies never;
+      return operation satisfies never;
   }
 }
 
@@ -147,7 +147,7 @@ function claimReady(
     claim('Ready', status, reason, describeReady(observation, state, reason));
   if (stalled !== undefined) return ready('False', stalled);
   if (reconciling !== undefined) return ready('False', reconciling);
-  if (isLinkDead(state)) return ready('False', 'LinkDead');
+  if (isLinkDead(state)) return ready('False', 'LinkExpired');
   // Unsatisfied, and neither stalled nor on the way: suspended.
   if (state.want.kind !== 'satisfied') return ready('False', 'Suspended');
   if (observation.wanted.isSuspended) return ready('True', 'Suspended');
@@ -163,8 +163,8 @@ const startVerdicts = ['JobFailed', 'TimedOut', 'JobLost', 'BundleRejected'];
 function exportObstacle({ wanted, process }: Observation, state: State): AccessReason | undefined {
   if (state.access.kind === 'open' || state.want.kind === 'first' || wanted.pin !== undefined)
     return undefined;
-  const lane = state.export.kind === 'late' ? state.export.next : state.export;
-  switch (lane.kind) {
+  const operation = state.export.kind === 'late' ? state.export.next : state.export;
+  switch (operation.kind) {
     case 'due':
     case 'waiting':
     case 'unconfirmed':
@@ -172,13 +172,13 @@ function exportObstacle({ wanted, process }: Observation, state: State): AccessR
       return state.access.reason;
     case 'complete':
       // Reading an archive needs the link in hand, not the API.
-      return process.candidate?.jobId === lane.subject.jobId ? undefined : state.access.reason;
+      return process.candidate?.jobId === operation.subject.jobId ? undefined : state.access.reason;
     case 'resting':
     case 'held':
     case 'late':
       return undefined;
     default:
-      return lane satisfies never;
+      return operation satisfies never;
   }
 }
 
@@ -220,7 +220,7 @@ function claimExported(observation: Observation, state: State): Claim {
     case 'BundleRejected':
       return exported('False', verdict);
     case 'Held':
-      return exported('False', heldReason(job?.why) ?? 'AwaitingPromotion');
+      return exported('False', heldReason(job?.message) ?? 'AwaitingPromotion');
     case undefined:
       return isWrittenAgain(observation, state)
         ? exported('True', 'Promoted')
@@ -261,9 +261,9 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
   };
   const published = knownClock(observation);
   if (state.link.kind === 'none') return fresh('Unknown', 'NotPublished');
-  if (state.link.kind === 'unmintable') return fresh('False', 'JobGone');
+  if (state.link.kind === 'unissuable') return fresh('False', 'JobGone');
   const failure = status.failures?.link;
-  if (isLinkDead(state) || published === undefined) return fresh('False', 'Dead', failure);
+  if (isLinkDead(state) || published === undefined) return fresh('False', 'Expired', failure);
   if (isLifetimeTooShort(published, wanted)) return fresh('False', 'LifetimeTooShort');
   if (now > refreshTime(uid, published, wanted) + graceMs(published)) return fresh('False', 'Due', failure);
   return fresh('True', 'Fresh', failure);
@@ -283,8 +283,8 @@ function claimTargets(targets: readonly TargetStatus[]): Claim {
   if (first === undefined) return claim('TargetsSynced', 'True', 'Synced', targetReasons.Synced);
   const reason = isTargetReason(first.reason) ? first.reason : 'WriteFailed';
   if (wrong.length === 0) return claim('TargetsSynced', 'Unknown', reason, targetReasons[reason]);
-  const names = wrong.map(({ target, message }) =>
-    message === undefined ? target : `${target} (${message})`,
+  const names = wrong.map(
+    ({ name, object, message }) => `${name} (${object}${message === undefined ? '' : `: ${message}`})`,
   );
   return claim('TargetsSynced', 'False', reason, `${targetReasons[reason]} ${names.join(', ')}`);
 }

@@ -37,8 +37,8 @@ export function factsOf(reason: string, observation: Observation): string | unde
     case 'PinnedJobGone':
     case 'PinnedContentChanged':
       return `Pinned: ${wanted.pin?.version ?? `job ${wanted.pin?.jobId ?? ''}`}.`;
-    case 'LinkDead':
-    case 'Dead':
+    case 'LinkExpired':
+    case 'Expired':
       return deadLinkFacts(observation);
     case 'Fresh':
     case 'Due':
@@ -127,7 +127,7 @@ function jobFacts(reason: string, observation: Observation): string | undefined 
         ? `${named} It stood in for a lost one already.`
         : `${named} One new job is started in its place.`;
     case 'BundleRejected':
-      return job.why === undefined ? named : `${job.why}. ${named}`;
+      return job.message === undefined ? named : `${job.message}. ${named}`;
     default:
       return named;
   }

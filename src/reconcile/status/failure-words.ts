@@ -35,7 +35,7 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
 
 /** A failed call in words: who was called, what came of it, and what to search logs and the API's support for. */
 export function describeFailure(failure: Failure, { wanted }: Asked): string {
-  const { reason, why, requestId } = failure;
+  const { reason, message: why, requestId } = failure;
   const words = failureWords[reason]?.(apiName(wanted.baseUrl), wanted.domain, why) ?? why;
   const said = words === undefined ? `${reason}.` : `${sentence(words)} (${reason})`;
   return requestId === undefined ? said : `${said} ${describeRequest(requestId)}`;
@@ -67,8 +67,8 @@ export function describeLinkFailure(failure: Failure, asked: Asked, { access, li
   return isTried ? describeTry(failure, asked) : describeFailure(failure, asked);
 }
 
-export function describeRetry({ retryAt }: Failure): string {
-  return `Next try at ${retryAt}.`;
+export function describeRetry({ retryTime }: Failure): string {
+  return `Next try at ${retryTime}.`;
 }
 
 /** For words that outlast the next try. */

@@ -36,10 +36,10 @@ const groups: Readonly<Record<string, Group>> = {
 const lists: Readonly<Record<string, Group>> = {
   conditions: groupOf(conditionSchema, 'type'),
   history: groupOf(versionSchema, 'version'),
-  targets: groupOf(targetStatusSchema, 'target'),
+  targets: groupOf(targetStatusSchema, 'name'),
 };
-const failure: Group = groupOf(failureSchema, 'at');
-const lanes = new Set(Object.keys(statusSchema.shape.failures.unwrap().shape));
+const failure: Group = groupOf(failureSchema, 'lastFailureTime');
+const operations = new Set(Object.keys(statusSchema.shape.failures.unwrap().shape));
 const fields = new Set(Object.keys(statusSchema.shape));
 
 /** @param stored the whole status as read; `next` what shall be stored of the fields that are known */
@@ -73,15 +73,15 @@ function keepInList(group: Group, stored: unknown, next: unknown): unknown {
   });
 }
 
-/** A lane that this version does not know is another version's back-off. */
+/** A operation that this version does not know is another version's back-off. */
 function keepInFailures(stored: unknown, next: unknown): unknown {
   if (!isRecord(stored)) return next;
   const known = isRecord(next) ? next : {};
-  const kept = Object.entries(known).map(([lane, value]): [string, unknown] => [
-    lane,
-    keepInGroup(failure, stored[lane], value),
+  const kept = Object.entries(known).map(([operation, value]): [string, unknown] => [
+    operation,
+    keepInGroup(failure, stored[operation], value),
   ]);
-  const all = { ...foreignOf(stored, lanes), ...Object.fromEntries(kept) };
+  const all = { ...foreignOf(stored, operations), ...Object.fromEntries(kept) };
   return Object.keys(all).length === 0 ? undefined : all;
 }
 

@@ -47,7 +47,7 @@ function detailOf(observation: Observation, state: State, reason: ReadyReason): 
       return nextTry(pollFailure(observation, observation.status.job?.id), observation);
     case 'StartUnconfirmed':
       return failures?.export && describeTry(failures.export, observation);
-    case 'LinkDead':
+    case 'LinkExpired':
       return failures?.link && describeLinkFailure(failures.link, observation, state);
     default:
       return undefined;
@@ -62,7 +62,7 @@ function activeVersion({ status: { active } }: Observation): string | undefined 
 function versionFacts(observation: Observation): string | undefined {
   const { active, history = [] } = observation.status;
   // An export has looked since, and found this content again.
-  if (active === undefined || active.checkedAt !== undefined) return activeVersion(observation);
+  if (active === undefined || active.lastCheckTime !== undefined) return activeVersion(observation);
   const newer = history.map(({ version }) => version).filter((version) => version > active.version);
   const newest = newer.toSorted().at(-1);
   return newest === undefined
@@ -70,23 +70,23 @@ function versionFacts(observation: Observation): string | undefined {
     : `Version ${active.version}, by an earlier pin; ${newest} was newer. The next export publishes the newest content; to have it now, annotate: ${annotations.requestedAt}=<new token>`;
 }
 
-/** What the lane waits for: its own back-off, or what the API asked of everybody. */
+/** What the operation waits for: its own back-off, or what the API asked of everybody. */
 function waitFacts(observation: Observation, state: State): string {
   const failed = nextTry(laneFailure(observation, state), observation);
   // Not until when: that moves with every call of whoever shares the key, and each would be a write here.
   return failed ?? 'The API asked all who use this key to wait.';
 }
 
-/** Of the lane that the export waits in. */
-function laneFailure(observation: Observation, { export: lane }: State): Failure | undefined {
-  return lane.kind === 'complete'
-    ? pollFailure(observation, lane.subject.jobId)
+/** Of the operation that the export waits in. */
+function laneFailure(observation: Observation, { export: operation }: State): Failure | undefined {
+  return operation.kind === 'complete'
+    ? pollFailure(observation, operation.subject.jobId)
     : observation.status.failures?.export;
 }
 
 function pollFailure({ status }: Observation, jobId: string | undefined): Failure | undefined {
   const failure = status.failures?.poll;
-  return failure?.about === jobId ? failure : undefined;
+  return failure?.subject === jobId ? failure : undefined;
 }
 
 function nextTry(failure: Failure | undefined, observation: Observation): string | undefined {

@@ -45,13 +45,13 @@ function completedRequest({ job, lastHandledRequest, lastCompletedRequest }: Sta
   return job?.verdict === undefined || isReplaced ? lastCompletedRequest : lastHandledRequest;
 }
 
-/** When the link lane acts next, if it has anything to do. */
+/** When the link operation acts next, if it has anything to do. */
 export function nextRefreshTime({ link, access }: State): number | undefined {
   switch (link.kind) {
     case 'fresh':
       return link.refreshAt;
     case 'waiting':
-    case 'unmintable':
+    case 'unissuable':
       // Without access no time can be named: it depends on whoever opens it.
       return link.until > 0 && access.kind === 'open' ? link.until : undefined;
     case 'none':
@@ -67,7 +67,7 @@ export function nextRefreshTime({ link, access }: State): number | undefined {
 /** What is known of the published things although nothing can be done about them. */
 const lastingTypes: readonly string[] = ['Exported', 'LinkFresh', 'TargetsSynced'];
 
-/** A resource whose stored spec says not even where its link is minted: nothing is done, everything is kept. */
+/** A resource whose stored spec says not even where its link is issued: nothing is done, everything is kept. */
 export function statusOfUnreadable(
   status: Status,
   problems: readonly string[],
@@ -76,7 +76,7 @@ export function statusOfUnreadable(
 ): Status {
   const { active, conditions = [] } = status;
   const message = printable(`${stalledReasons.InvalidSpec} ${problems.join(', ')}`, longestMessage);
-  const isDead = (readInstant(active?.linkExpiresAt) ?? Number.POSITIVE_INFINITY) <= now;
+  const isDead = (readInstant(active?.linkExpirationTime) ?? Number.POSITIVE_INFINITY) <= now;
   const isExportKnown = conditions.some(({ type }) => type === 'Exported');
   const claims: readonly Claim[] = [
     { type: 'Ready', status: 'False', reason: 'InvalidSpec', message },
@@ -100,7 +100,12 @@ const unknownExport: Claim = {
   reason: 'Pending',
   message: exportedReasons.Pending,
 };
-const deadLink: Claim = { type: 'LinkFresh', status: 'False', reason: 'Dead', message: linkReasons.Dead };
+const deadLink: Claim = {
+  type: 'LinkFresh',
+  status: 'False',
+  reason: 'Expired',
+  message: linkReasons.Expired,
+};
 
 /** The whole object to store: ours over what was there, what we do not know kept. */
 export function mergeStatus(raw: unknown, next: Status): object {

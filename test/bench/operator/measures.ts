@@ -29,7 +29,7 @@ interface Round extends Sizes {
 /** What a program does after its start, and the collector after that, is not yet its size. */
 const settleMs = 5_000;
 const lookEveryMs = 100;
-/** Start, poll, mint. */
+/** Start, poll, issue. */
 const callsPerResource = 3;
 
 /** One round, on a cluster of its own. */
@@ -81,7 +81,7 @@ async function measurePublishing(round: Round): Promise<Figures> {
     requestsPerResource: (await running.sum('rest_client_requests_total')) / resources,
     peakRss: await running.peakRssMegabytes(),
   };
-  // The last passes write what they minted.
+  // The last passes write what they issued.
   await sleep(2_000);
   const { ready, tookMs } = await cluster.countReady();
   await running.child.stop();

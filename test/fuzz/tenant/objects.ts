@@ -90,7 +90,8 @@ export function documentsInput(
       : configMap(name, { 'values.yaml': text }, consent);
   });
   const targets = objects.map(({ kind, metadata }) => ({
-    kind: 'values',
+    name: metadata.name,
+    type: 'Values',
     values: { kind, name: metadata.name },
   }));
   const annotations = { 'example.com/token': token };

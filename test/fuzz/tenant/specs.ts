@@ -172,7 +172,7 @@ export function makeTarget(dice: Dice, { namespace, servedNamespace, servedOutpu
     kind === 'Secret' ? ['bundleUrl'] : ['version'],
     kind === 'Secret' ? ['version', 'bundleUrl'] : undefined,
   ]);
-  return { kind: 'values', values, ...(write !== undefined && { write }) };
+  return { name: `t${between(dice, 0, 99)}`, type: 'Values', values, ...(write !== undefined && { write }) };
 }
 
 /** Each part is ordinary or odd for itself. */

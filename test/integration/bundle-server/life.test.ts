@@ -153,7 +153,7 @@ test('a dead link is no crash: it is reported, the old version stays up, a fresh
   links.misbehave((response) => response.writeHead(403).end(`<Error>expired ${signature}</Error>`));
   await publish('v2');
   const status = await served.until('the dead link', ({ source }) => source.state === 'waiting-for-link');
-  assert.equal(status.source.lastError?.code, 'LinkDead');
+  assert.equal(status.source.lastError?.code, 'LinkExpired');
   assert.match(await (await get('/')).text(), /version v1/);
   links.misbehave(undefined);
   await publish('v2', 'fresh');

@@ -181,7 +181,7 @@ test('what is no longer published is not shown any more, and each trouble is a w
   links.misbehave((response) => response.writeHead(403).end());
   await publish('v2');
   const dead = await served.until('the dead link', ({ source }) => source.state === 'waiting-for-link');
-  assert.deepEqual([dead.source.published?.version, dead.source.lastError?.code], ['v2', 'LinkDead']);
+  assert.deepEqual([dead.source.published?.version, dead.source.lastError?.code], ['v2', 'LinkExpired']);
   assert.match(dead.source.reason, /a fresh one is waited for/);
 
   await served.mount(undefined);

@@ -17,8 +17,8 @@ before(async () => {
   jobId = await exportPage(service, '<h1>archive</h1>');
 });
 
-const mint = async (id = jobId): Promise<string> =>
-  (await service.client.mintBundle({ jobId: id, idempotencyKey: 'm' }, never)).link.reveal();
+const issue = async (id = jobId): Promise<string> =>
+  (await service.client.issueLink({ jobId: id, idempotencyKey: 'm' }, never)).link.reveal();
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS';
 
@@ -38,7 +38,7 @@ async function get(url: string, headers: Readonly<Record<string, string>> = {}, 
 }
 
 test('the whole archive has a strong ETag that is the hash of its bytes, and no key is asked for', async () => {
-  const answer = await get(await mint());
+  const answer = await get(await issue());
   assert.equal(answer.status, 200);
   assert.equal(answer.headers['content-type'], 'application/gzip');
   assert.equal(answer.headers['accept-ranges'], 'bytes');
@@ -49,7 +49,7 @@ test('the whole archive has a strong ETag that is the hash of its bytes, and no 
 });
 
 test('ranges are answered as RFC 9110 has them', async () => {
-  const url = await mint();
+  const url = await issue();
   const whole = (await get(url)).bytes;
   const size = whole.byteLength;
   const rows: readonly (readonly [string, number, number, number])[] = [
@@ -79,7 +79,7 @@ test('ranges are answered as RFC 9110 has them', async () => {
 });
 
 test('a resume continues only under the very same strong validator', async () => {
-  const url = await mint();
+  const url = await issue();
   const { bytes, headers } = await get(url);
   const etag = String(headers['etag']);
   const rows: readonly (readonly [string, number])[] = [
@@ -100,14 +100,14 @@ test('a resume continues only under the very same strong validator', async () =>
 const systemEpoch = Date.UTC(2099, 0, 1);
 
 test('a link is for GET only', async () => {
-  const url = await mint();
+  const url = await issue();
   for (const method of ['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'] as const) {
     assert.equal((await get(url, {}, method)).status, 403, method);
   }
 });
 
 test('a link is refused as soon as a byte of it has changed, and the answer tells nothing', async () => {
-  const url = await mint();
+  const url = await issue();
   const start = new URL(url).origin.length + 1;
   for (let at = start; at < url.length; at += 1) {
     const changed = `${url.slice(0, at)}${url[at] === 'x' ? 'y' : 'x'}${url.slice(at + 1)}`;
@@ -133,13 +133,13 @@ test('a link dies at its expiry; a fresh one for the same job works', async () =
   const short = await startService({ linkLifetimeMs: 30_000 });
   const id = await exportPage(short, 'short');
   const api = short.client;
-  const first = await api.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  const first = await api.issueLink({ jobId: id, idempotencyKey: 'a' }, never);
   assert.equal((await get(first.link.reveal())).status, 200);
   short.moveClock(31_000);
   const dead = await get(first.link.reveal(), { range: 'bytes=0-0' });
   assert.equal(dead.status, 403);
   assert.match(dead.bytes.toString(), /Request has expired/);
-  const second = await api.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  const second = await api.issueLink({ jobId: id, idempotencyKey: 'a' }, never);
   assert.ok(!second.link.isSame(first.link));
   assert.equal((await get(second.link.reveal())).status, 200);
   await short.close();
@@ -152,7 +152,7 @@ test('a public URL with a path works with and without a proxy that takes the pat
   const publicUrl = `http://127.0.0.1:${port}/exports`;
   const behind = await startService({ publicUrl, listen: { host: '127.0.0.1', port: Number(port) } });
   const id = await exportPage(behind, 'prefixed');
-  const { link } = await behind.client.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  const { link } = await behind.client.issueLink({ jobId: id, idempotencyKey: 'a' }, never);
   assert.ok(link.reveal().startsWith(`${publicUrl}/bundles/`));
   assert.equal((await get(link.reveal())).status, 200);
   assert.equal((await get(link.reveal().replace('/exports', ''))).status, 200);
@@ -163,11 +163,11 @@ test('a public URL with a path works with and without a proxy that takes the pat
 test('an archive that somebody removed is 404 behind its link, and 410 for a new one', async () => {
   const own = await startService();
   const id = await exportPage(own, 'removed');
-  const { link } = await own.client.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  const { link } = await own.client.issueLink({ jobId: id, idempotencyKey: 'a' }, never);
   rmSync(join(own.folder, 'data', 'archives', `${id}.tar.gz`));
   assert.equal((await get(link.reveal())).status, 404);
   const error = await own.client
-    .mintBundle({ jobId: id, idempotencyKey: 'b' }, never)
+    .issueLink({ jobId: id, idempotencyKey: 'b' }, never)
     .catch((one: unknown) => one);
   assert.ok(error instanceof ExportApiError && error.code === 'Gone');
   await own.close();
@@ -188,7 +188,7 @@ test('jobs beyond those to keep are gone, except while a link to them may be ali
 test('a service that stops lets a download under way come to its end', async () => {
   const own = await startService();
   const id = await exportPage(own, textOfSize(4 * 1024 * 1024));
-  const { link } = await own.client.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  const { link } = await own.client.issueLink({ jobId: id, idempotencyKey: 'a' }, never);
   const answer = await request(link.reveal());
   const stopped = own.close();
   const { byteLength } = await answer.body.arrayBuffer();
@@ -199,7 +199,7 @@ test('a service that stops lets a download under way come to its end', async () 
 test('a download that its client breaks off is no failure of the service', async () => {
   const own = await startService();
   const id = await exportPage(own, textOfSize(4 * 1024 * 1024));
-  const { link } = await own.client.mintBundle({ jobId: id, idempotencyKey: 'a' }, never);
+  const { link } = await own.client.issueLink({ jobId: id, idempotencyKey: 'a' }, never);
   const controller = new AbortController();
   const answer = await request(link.reveal(), { signal: controller.signal });
   controller.abort();

@@ -63,7 +63,7 @@ test('a job is queued, runs with live progress, completes, and its bundle is one
   const running = await client.readJob(started.jobId, never);
   assert.deepEqual([running.outcome, running.progress, running.pageCount], ['unfinished', 24, 3]);
   assert.match(
-    await refused(client.mintBundle({ jobId: started.jobId, idempotencyKey: 'm' }, never), 'Conflict', 409),
+    await refused(client.issueLink({ jobId: started.jobId, idempotencyKey: 'm' }, never), 'Conflict', 409),
     /running/,
   );
 
@@ -71,15 +71,15 @@ test('a job is queued, runs with live progress, completes, and its bundle is one
   assert.equal(await untilFinished(client, started.jobId), 'completed');
   const done = await client.readJob(started.jobId, never);
   assert.deepEqual([done.progress, done.pageCount], [100, 1]);
-  const minted = await client.mintBundle({ jobId: started.jobId, idempotencyKey: 'm' }, never);
-  const raw = bundleSchema.parse(minted.raw);
-  assert.equal(minted.expiresAt, Date.parse(raw.expiresAt));
+  const issued = await client.issueLink({ jobId: started.jobId, idempotencyKey: 'm' }, never);
+  const raw = bundleSchema.parse(issued.raw);
+  assert.equal(issued.expiresAt, Date.parse(raw.expiresAt));
   assert.match(raw.expiresAt, /Z$/);
-  const lifetimeMs = (minted.expiresAt ?? 0) - (minted.serverDate ?? 0);
+  const lifetimeMs = (issued.expiresAt ?? 0) - (issued.serverDate ?? 0);
   // The Date header is another reading of the clock, and may show the second before or after.
   assert.ok(Math.abs(lifetimeMs - 900_000) <= 1000, String(lifetimeMs));
-  assert.equal(minted.link.signedLifetime()?.expiresAt, minted.expiresAt);
-  const archive = await fetch(minted.link.reveal());
+  assert.equal(issued.link.signedLifetime()?.expiresAt, issued.expiresAt);
+  const archive = await fetch(issued.link.reveal());
   assert.equal((await archive.arrayBuffer()).byteLength, raw.sizeBytes);
 });
 
@@ -105,14 +105,14 @@ test('a crawl that fails is a failed job with its reason, and has no bundle', as
   const { outcome, raw } = await service.client.readJob(jobId, never);
   assert.equal(outcome, 'failed');
   assert.equal(jobSchema.parse(raw).error, 'NoPages: the origin has no pages');
-  await refused(service.client.mintBundle({ jobId, idempotencyKey: 'm' }, never), 'Conflict', 409);
+  await refused(service.client.issueLink({ jobId, idempotencyKey: 'm' }, never), 'Conflict', 409);
 });
 
 test('the same content gives the same archive, and a link for an old job still works', async () => {
   const jobs = [await exportPage(service, 'same'), await exportPage(service, 'same')];
   const etags = await Promise.all(
     jobs.map(async (jobId) => {
-      const { link } = await service.client.mintBundle({ jobId, idempotencyKey: `e-${jobId}` }, never);
+      const { link } = await service.client.issueLink({ jobId, idempotencyKey: `e-${jobId}` }, never);
       const response = await fetch(link.reveal());
       await response.arrayBuffer();
       return response.headers.get('etag');
@@ -144,13 +144,13 @@ test('the same Idempotency-Key is the same job, per key of the caller; another b
   );
 });
 
-test('mints: the same Idempotency-Key repeats the link, another one later gives a later link', async () => {
-  const jobId = await exportPage(service, 'minted');
-  const mint = (idempotencyKey: string) => service.client.mintBundle({ jobId, idempotencyKey }, never);
-  const first = await mint('one');
+test('issues: the same Idempotency-Key repeats the link, another one later gives a later link', async () => {
+  const jobId = await exportPage(service, 'issued');
+  const issue = (idempotencyKey: string) => service.client.issueLink({ jobId, idempotencyKey }, never);
+  const first = await issue('one');
   service.moveClock(60_000);
-  assert.ok((await mint('one')).link.isSame(first.link));
-  const second = await mint('two');
+  assert.ok((await issue('one')).link.isSame(first.link));
+  const second = await issue('two');
   assert.ok((second.expiresAt ?? 0) > (first.expiresAt ?? 0));
   assert.equal((await fetch(first.link.reveal(), { headers: { range: 'bytes=0-0' } })).status, 206);
 });
@@ -170,14 +170,14 @@ test('unknown keys, keys that may only read, unknown jobs and domains have their
   const stranger = clientWith(`${key}x`);
   await refused(stranger.startJob(start(), never), 'Unauthorized', 401);
   await refused(stranger.readJob(jobId, never), 'Unauthorized', 401);
-  await refused(stranger.mintBundle({ jobId, idempotencyKey: 'x' }, never), 'Unauthorized', 401);
+  await refused(stranger.issueLink({ jobId, idempotencyKey: 'x' }, never), 'Unauthorized', 401);
   await refused(stranger.listConversations({ projectId: 'default' }, never), 'Unauthorized', 401);
   await refused(reader.startJob(start(), never), 'Forbidden', 403);
-  await refused(reader.mintBundle({ jobId, idempotencyKey: 'x' }, never), 'Forbidden', 403);
+  await refused(reader.issueLink({ jobId, idempotencyKey: 'x' }, never), 'Forbidden', 403);
   assert.equal((await reader.readJob(jobId, never)).outcome, 'completed');
   await refused(client.readJob('se_0000000000000000', never), 'NotFound', 404);
   await refused(client.readJob("x' OR 1=1 --/ü", never), 'NotFound', 404);
-  await refused(client.mintBundle({ jobId: 'se_0', idempotencyKey: 'x' }, never), 'NotFound', 404);
+  await refused(client.issueLink({ jobId: 'se_0', idempotencyKey: 'x' }, never), 'NotFound', 404);
   const said = await refused(
     client.startJob(start({ domain: 'nobody.example.com' }), never),
     'BadRequest',
@@ -272,7 +272,7 @@ test('conversations are listed by project, date and page, and exactly to their e
 test('a restart keeps jobs, keys and links; a job under way is stopped and run again from its beginning', async () => {
   const old = await startService();
   const doneId = await exportPage(old, 'kept');
-  const { link } = await old.client.mintBundle({ jobId: doneId, idempotencyKey: 'm' }, never);
+  const { link } = await old.client.issueLink({ jobId: doneId, idempotencyKey: 'm' }, never);
   const request = start();
   const { jobId } = await old.client.startJob(request, never);
   const crawl = await old.nextCrawl();

@@ -172,8 +172,8 @@ test('without a known key nothing is told but that one is needed', async () => {
   assert.doesNotMatch(wrong.text, /svc_/);
 });
 
-test('a body of a mint is not looked at', async () => {
-  const jobId = await exportPage(service, 'mint');
+test('a body of a link request is not looked at', async () => {
+  const jobId = await exportPage(service, 'issue');
   const sent = { method: 'POST', path: `${jobs}/${jobId}/bundle`, headers: json } as const;
   assert.equal((await send({ ...sent, body: '{"broken' })).status, 200);
   assert.equal((await send({ ...sent, body: '{}' })).status, 200);

@@ -28,8 +28,8 @@ test('a client that leaves before its answer is not counted as answered', async 
   await until(/endpoint="jobs",status="499"} 1$/m);
 
   const jobId = await exportPage(own, randomBytes(8 * 1024 ** 2).toString('latin1'));
-  const minted = await own.client.mintBundle({ jobId, idempotencyKey: 'left' }, never);
-  const link = new URL(minted.link.reveal());
+  const issued = await own.client.issueLink({ jobId, idempotencyKey: 'left' }, never);
+  const link = new URL(issued.link.reveal());
   const loading = await send(`GET ${link.pathname}${link.search} HTTP/1.1`);
   loading.write('\r\n');
   await once(loading, 'data');

@@ -132,7 +132,7 @@ test('a job in whose middle the program was killed is run again by the next one,
   gate.release();
   assert.equal(await untilFinished(second.client, jobId), 'completed');
   assert.equal((await second.client.readJob(jobId, never)).pageCount, 2);
-  const { link } = await second.client.mintBundle({ jobId, idempotencyKey: 'm' }, never);
+  const { link } = await second.client.issueLink({ jobId, idempotencyKey: 'm' }, never);
   const response = await fetch(link.reveal());
   const archive = gunzipSync(Buffer.from(await response.arrayBuffer())).toString('latin1');
   assert.match(archive, /index\.html\0/);

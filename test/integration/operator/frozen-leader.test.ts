@@ -14,7 +14,7 @@ import { createReader } from './resource-reader.ts';
 import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts';
 
 const namespace = 'team-a';
-const names = ['marked', 'started', 'minted'];
+const names = ['marked', 'started', 'issued'];
 const domainOf = (name: string): string => `${name}.example.com`;
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
@@ -90,7 +90,7 @@ const apply = () =>
 
 test('a leader that was frozen in the middle of its work ends without another word', async () => {
   toCluster.hold = ({ method, path, body }) =>
-    method === 'PATCH' && path.includes('/staticexports/marked/status') && body.includes('"sends":1');
+    method === 'PATCH' && path.includes('/staticexports/marked/status') && body.includes('"attempts":1');
   toVendor.hold = ({ method, path, body }) =>
     method === 'POST' && (path.endsWith('/bundle') || body.includes(domainOf('started')));
   await apply();
@@ -105,8 +105,8 @@ test('a leader that was frozen in the middle of its work ends without another wo
   toCluster.release();
   toVendor.release();
   await eventually('the other to lead', async () => ((await leads(other)) ? true : undefined));
-  await reader.awaitCondition('minted', 'Ready', 'True', 'Published');
-  const published = (await reader.readOutput('minted')).text('bundle.json');
+  await reader.awaitCondition('issued', 'Ready', 'True', 'Published');
+  const published = (await reader.readOutput('issued')).text('bundle.json');
   const before = { cluster: toCluster.requests.length, vendor: toVendor.requests.length };
 
   process.kill(frozen.child.pid, 'SIGCONT');
@@ -118,7 +118,7 @@ test('a leader that was frozen in the middle of its work ends without another wo
   assert.deepEqual(written(toVendor, before.vendor), []);
 
   assert.equal(await leads(other), true);
-  assert.equal((await reader.readOutput('minted')).text('bundle.json'), published);
+  assert.equal((await reader.readOutput('issued')).text('bundle.json'), published);
   assert.deepEqual(
     vendor.starts(domainOf('marked')),
     [],
@@ -127,7 +127,7 @@ test('a leader that was frozen in the middle of its work ends without another wo
   assert.equal(vendor.starts(domainOf('started')).length, 1);
   for (const name of ['marked', 'started']) {
     const { start, job, failures } = (await reader.read('sx', name)).status;
-    assert.deepEqual([start?.sends, job, failures], [1, undefined, undefined], name);
+    assert.deepEqual([start?.attempts, job, failures], [1, undefined, undefined], name);
   }
   reader.assertRulesKept();
 });

@@ -77,7 +77,7 @@ test('of six archives that are complete together one of each namespace is read, 
   await figures(concurrency, names.length - concurrency);
   await eventually('two downloads', () => (held.length === concurrency ? true : undefined));
   assert.deepEqual(held.map(({ name }) => namespaceOf(name)).sort(), namespaces);
-  for (const name of names) assert.equal(vendor.mints(`${name}.example.com`), 1);
+  for (const name of names) assert.equal(vendor.issues(`${name}.example.com`), 1);
 });
 
 test('one that is deleted leaves the line', async () => {

@@ -92,15 +92,15 @@ describe('rights that are taken away', { concurrency: true }, () => {
         message,
         /does not allow "get" on secrets "blind-bundle" in namespace team-a; add the verb/,
       );
-      const mints = vendor.mints('blind.example.com');
+      const issues = vendor.issues('blind.example.com');
       const { secret } = await reader.readOutput('blind');
-      const dead = await reader.awaitCondition('blind', 'LinkFresh', 'False', 'Dead', 60_000);
+      const dead = await reader.awaitCondition('blind', 'LinkFresh', 'False', 'Expired', 60_000);
       assert.match(dead.message, /ended at /);
       assert.equal((await reader.condition('blind', 'Stalled'))?.reason, 'OutputUnreadable');
       assert.equal(await gauge(team, 'staticexport_ready', 'blind'), 0);
       assert.equal(await gauge(team, 'staticexport_failing', 'blind'), 1);
       assert.deepEqual((await notesOf(team, 'blind', 'OutputUnreadable')).length, 1, 'told once');
-      assert.equal(vendor.mints('blind.example.com'), mints, 'a link was asked for blindly');
+      assert.equal(vendor.issues('blind.example.com'), issues, 'a link was asked for blindly');
       const { metadata } = (await reader.readOutput('blind')).secret;
       assert.equal(metadata.resourceVersion, secret.metadata.resourceVersion);
     });
@@ -137,7 +137,7 @@ describe('rights that are taken away', { concurrency: true }, () => {
           'a link that outlives what status says',
           async () => {
             const { published } = await reader.readOutput('mute');
-            const told = Date.parse(before.status.active.linkExpiresAt);
+            const told = Date.parse(before.status.active.linkExpirationTime);
             return Date.now() > told && published.expiresAt > Date.now() ? true : undefined;
           },
           { timeoutMs: 60_000 },
@@ -152,7 +152,7 @@ describe('rights that are taken away', { concurrency: true }, () => {
       { timeoutMs: 60_000 },
     );
     const { active } = (await reader.read('sx', 'mute')).status;
-    assert.ok(Date.parse(active.linkExpiresAt) > Date.parse(before.status.active.linkExpiresAt));
+    assert.ok(Date.parse(active.linkExpirationTime) > Date.parse(before.status.active.linkExpirationTime));
     assert.equal(await gauge(team, 'staticexport_failing', 'mute'), 0);
   });
 });

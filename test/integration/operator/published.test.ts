@@ -162,11 +162,11 @@ test('a domain that the API does not know is refused in our words, not in those 
 test('what is a broken archive, has no pages or cannot be fetched is not published, and says so', async () => {
   await reader.awaitCondition('garbage', 'Exported', 'False', 'BundleRejected');
   await reader.awaitCondition('nopages', 'Exported', 'False', 'TooFewPages');
-  await eventually('a mint of the dead link', () =>
-    vendor.mints('deadlink.example.com') > 0 ? true : undefined,
+  await eventually('a link request of the dead link', () =>
+    vendor.issues('deadlink.example.com') > 0 ? true : undefined,
   );
   await eventually('another try at the page that came in place of the archive', () =>
-    vendor.mints('webpage.example.com') > 1 ? true : undefined,
+    vendor.issues('webpage.example.com') > 1 ? true : undefined,
   );
   assert.notEqual((await reader.condition('webpage', 'Exported'))?.reason, 'BundleRejected');
   for (const name of ['garbage', 'webpage', 'nopages', 'deadlink']) {
@@ -203,7 +203,7 @@ test('links are refreshed before they die, under the same version, without a dow
   const map = await reader.read('configmap', 'refreshed-bundle');
   await eventually(
     'three more links',
-    () => (vendor.mints('refreshed.example.com') >= 4 ? true : undefined),
+    () => (vendor.issues('refreshed.example.com') >= 4 ? true : undefined),
     {
       timeoutMs: 40_000,
     },

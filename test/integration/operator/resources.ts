@@ -27,7 +27,7 @@ const valuesMap = (name: string, annotations: Record<string, string>) => ({
   metadata: { name, namespace, annotations },
   data: { 'values.yaml': valuesText },
 });
-const valuesTarget = (name: string) => ({ kind: 'values', values: { kind: 'ConfigMap', name } });
+const valuesTarget = (name: string) => ({ name, type: 'Values', values: { kind: 'ConfigMap', name } });
 
 export function scriptDomains(vendor: ScriptedVendor): void {
   vendor.script('failing.example.com', { status: () => 'failed' });

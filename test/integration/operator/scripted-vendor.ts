@@ -24,7 +24,7 @@ export interface Script {
   /** Instead of starting a job. */
   start?: RawAnswer;
   /** Instead of a link. */
-  mint?: RawAnswer | undefined;
+  issue?: RawAnswer | undefined;
   content: SiteContent;
   /** Instead of an archive of the content. */
   archive?: Buffer;
@@ -44,7 +44,7 @@ export interface ScriptedVendor {
   jobs(domain: string): readonly string[];
   /** Idempotency-Keys of all starts that were asked for, answered well or not. */
   starts(domain: string): readonly string[];
-  mints(domain: string): number;
+  issues(domain: string): number;
   polls(domain: string): number;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ interface Job {
   readonly idempotencyKey: string;
   readonly content: SiteContent;
   polls: number;
-  mints: number;
+  issues: number;
 }
 
 interface StoredArchive {
@@ -93,7 +93,7 @@ export async function startVendor(port = 0, host = '127.0.0.1'): Promise<Scripte
       idempotencyKey,
       content: script.content,
       polls: 0,
-      mints: 0,
+      issues: 0,
     };
     if (known === undefined) jobs.push(job);
     sendJson(response, 202, { jobId: job.id });
@@ -114,13 +114,13 @@ export async function startVendor(port = 0, host = '127.0.0.1'): Promise<Scripte
       sendJson(response, 200, { jobId: job.id, status, progress, pageCount: 7 });
       return;
     }
-    if (script.mint !== undefined) {
-      send(response, script.mint);
+    if (script.issue !== undefined) {
+      send(response, script.issue);
       return;
     }
-    job.mints += 1;
+    job.issues += 1;
     const expiresAt = Date.now() + script.lifetimeMs;
-    const target = `/files/${jobs.indexOf(job)}.tgz?mint=${job.mints}&signature=${signature}`;
+    const target = `/files/${jobs.indexOf(job)}.tgz?issue=${job.issues}&signature=${signature}`;
     const archive = script.archive ?? (await makeArchive(job.content));
     const { beforeArchive } = script;
     if (script.isDeadOnArrival !== true) links.set(target, { archive, expiresAt, beforeArchive });
@@ -156,7 +156,7 @@ export async function startVendor(port = 0, host = '127.0.0.1'): Promise<Scripte
     },
     jobs: (domain) => of(domain).map(({ id }) => id),
     starts: (domain) => starts.filter((one) => one.domain === domain).map((one) => one.idempotencyKey),
-    mints: (domain) => sum(domain, ({ mints }) => mints),
+    issues: (domain) => sum(domain, ({ issues }) => issues),
     polls: (domain) => sum(domain, ({ polls }) => polls),
     close: async () => {
       server.closeAllConnections();

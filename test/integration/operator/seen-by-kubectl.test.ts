@@ -39,7 +39,7 @@ before(async () => {
       stringData: { apiKey: goodKey },
     },
     staticExport('running', {
-      targets: [{ kind: 'values', values: { kind: 'ConfigMap', name: 'nowhere' } }],
+      targets: [{ name: 'argo', type: 'Values', values: { kind: 'ConfigMap', name: 'nowhere' } }],
     }),
     staticExport('published', { schedule: '0 3 * * *' }),
     staticExport('held', { promotion: { mode: 'Manual' } }),
@@ -133,7 +133,7 @@ test('what is published shows its version, pages and link; wide also what comes 
     'completed',
     '100',
     '1',
-    status.active.linkExpiresAt,
+    status.active.linkExpirationTime,
   ]);
   assert.deepEqual(cells(row, 'EXPORTED', 'CANDIDATE', 'NEXT-REFRESH', 'NEXT-EXPORT', 'DIGEST'), [
     'Promoted',
@@ -228,10 +228,10 @@ test('a refused start gives the id by which the API knows its answer, and none o
 test('when somebody deletes the output Secret and no link can be had, that is what is said', async () => {
   await reader.awaitCondition('lost', 'Ready', 'True', 'Published');
   const { version } = (await reader.read('sx', 'lost')).status.active;
-  vendor.script('lost.example.com', { mint: { status: 503, body: '', requestId: 'req-4712' } });
+  vendor.script('lost.example.com', { issue: { status: 503, body: '', requestId: 'req-4712' } });
   await world.kubectl(['delete', 'secret', 'lost-bundle', '-n', namespace]);
   await patch('lost', { historyLimit: 6 });
-  const { message } = await reader.awaitCondition('lost', 'Ready', 'False', 'LinkDead');
+  const { message } = await reader.awaitCondition('lost', 'Ready', 'False', 'LinkExpired');
   assert.match(message, /Secret lost-bundle was deleted; it is written again, under the version \d{8}-/);
   assert.match(
     message,
@@ -239,7 +239,7 @@ test('when somebody deletes the output Secret and no link can be had, that is wh
   );
   const link = await reader.condition('lost', 'LinkFresh');
   assert.match(link?.message ?? '', /Secret lost-bundle was deleted/);
-  vendor.script('lost.example.com', { mint: undefined });
+  vendor.script('lost.example.com', { issue: undefined });
   await reader.awaitCondition('lost', 'Ready', 'True', 'Published', 90_000);
   assert.equal((await reader.readOutput('lost')).published.version, version);
 });

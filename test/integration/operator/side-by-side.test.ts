@@ -124,9 +124,9 @@ test('a resource given to the other goes on there: same job, same version, no wo
 });
 
 test('the status of each resource names the lease of whoever wrote it', async () => {
-  const installationOf = async (name: string) => (await reader.read('sx', name)).status.installation;
-  assert.equal(await installationOf('named'), `${world.operatorNamespace}/blue`);
-  assert.equal(await installationOf('orphan'), undefined);
+  const leaseOf = async (name: string) => (await reader.read('sx', name)).status.operatorLease;
+  assert.equal(await leaseOf('named'), `${world.operatorNamespace}/blue`);
+  assert.equal(await leaseOf('orphan'), undefined);
 });
 
 test('an installation whose scope overlaps is told at each resource, and after its end all is as it was', async () => {
@@ -147,7 +147,7 @@ test('an installation whose scope overlaps is told at each resource, and after i
     await eventually('the metric', async () => {
       const { text } = await plain.get('/metrics');
       const line = (name: string) =>
-        `staticexport_contested{namespace="${namespace}",name="${name}",installation="${strays}"} 1`;
+        `staticexport_operators_overlap{namespace="${namespace}",name="${name}",operator_lease="${strays}"} 1`;
       return names.every((name) => text.includes(line(name))) ? true : undefined;
     });
   } finally {
@@ -157,7 +157,7 @@ test('an installation whose scope overlaps is told at each resource, and after i
   for (const [index, name] of names.entries()) {
     await eventually(`${name} as it was`, async () => {
       const { status } = await reader.read('sx', name);
-      assert.equal(status.installation, own);
+      assert.equal(status.operatorLease, own);
       const ready = (await reader.condition(name, 'Ready')) ?? assert.fail();
       return ready.status === 'True' && ready.reason === 'Published' ? true : undefined;
     });
@@ -168,7 +168,7 @@ test('an installation whose scope overlaps is told at each resource, and after i
     names.map((name) => vendor.jobs(`${name}.example.com`).length),
     jobs,
   );
-  const warnings = plain.log.filter((line) => line.includes('another installation writes'));
+  const warnings = plain.log.filter((line) => line.includes('another operator writes'));
   assert.equal(warnings.length, 1, warnings.join('\n'));
   reader.assertRulesKept();
 });
@@ -176,7 +176,7 @@ test('an installation whose scope overlaps is told at each resource, and after i
 const awaitOverlap = (name: string, words: string) =>
   eventually(`an event of the overlap at ${name}`, async () => {
     const events = await reader.eventsOf(name);
-    const told = events.filter(({ reason }) => reason === 'InstallationsOverlap');
+    const told = events.filter(({ reason }) => reason === 'OperatorsOverlap');
     return told.some(({ type, note }) => type === 'Warning' && note.includes(words)) ? true : undefined;
   });
 

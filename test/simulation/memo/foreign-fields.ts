@@ -14,7 +14,7 @@ const isKnownWhole = byIdentity((stored: object) => isSameStatus(stored, parseSt
 export function keepForeign(stored: unknown, next: Next): Next {
   const isWhole =
     typeof stored === 'object' && stored !== null && Object.isFrozen(stored) && isKnownWhole(stored);
-  // Of the lanes an empty group is none, if there were any before.
+  // Of the operations an empty group is none, if there were any before.
   const isPlain = isWhole && (next['failures'] === undefined || !('failures' in stored));
   return isPlain ? next : keepAnew(stored, next);
 }

@@ -11,18 +11,18 @@ import { exchange, type Mutations } from './exchange.ts';
 const late = /not replaced at its time|dead link/;
 
 type Settle = typeof settle.settle;
-type Minted = Extract<ActionResult, { kind: 'minted' }>;
+type Issued = Extract<ActionResult, { kind: 'issued' }>;
 
 /** Settles a refresh as if its link were new, where `isTakenForNew` says so. */
 function publishAgain(
   real: Settle,
-  isTakenForNew: (settled: settle.Settled, minted: Minted) => boolean,
+  isTakenForNew: (settled: settle.Settled, issued: Issued) => boolean,
 ): Settle {
   return (observation, plan, result) => {
     const settled = real(observation, plan, result);
     const published = observation.output.kind === 'ours' ? observation.output.published : undefined;
-    const isRefresh = plan.action.kind === 'mint' && plan.action.cause === 'refresh';
-    if (!isRefresh || result.kind !== 'minted' || published === undefined) return settled;
+    const isRefresh = plan.action.kind === 'issue' && plan.action.cause === 'refresh';
+    if (!isRefresh || result.kind !== 'issued' || published === undefined) return settled;
     if (!isTakenForNew(settled, result)) return settled;
     const { failures } = settled.status;
     return {

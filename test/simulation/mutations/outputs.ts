@@ -151,7 +151,7 @@ export const outputMutations: Mutations = {
     rule: '6',
     exchange: exchange(targets, {
       writeTargets: (real) => (wanted, input, edge, signal) => {
-        const before = input.before.map((target) => ({ ...target, reverts: undefined }));
+        const before = input.before.map((target) => ({ ...target, revertTimes: undefined }));
         return real(wanted, { ...input, before }, edge, signal);
       },
     }),

@@ -60,12 +60,12 @@ export const promotionMutations: Mutations = {
     exchange: exchange(classify, {
       classify: (real) => (observation) => {
         const state = real(observation);
-        const { export: lane } = real({
+        const { export: operation } = real({
           ...observation,
           wanted: { ...observation.wanted, isSuspended: false },
         });
-        const isComplete = lane.kind === 'complete' && lane.subject.cause === 'job';
-        return isComplete ? { ...state, export: lane } : state;
+        const isComplete = operation.kind === 'complete' && operation.subject.cause === 'job';
+        return isComplete ? { ...state, export: operation } : state;
       },
     }),
     scenario: 'suspended',

@@ -42,7 +42,7 @@ export const startMutations: Mutations = {
         (real) =>
         (...given) => {
           const status = real(...given);
-          return { ...status, start: status.start && { ...status.start, sends: 1 } };
+          return { ...status, start: status.start && { ...status.start, attempts: 1 } };
         },
     }),
     scenario: 'silentStart',

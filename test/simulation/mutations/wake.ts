@@ -10,8 +10,8 @@ export const wakeMutations: Mutations = {
     rule: '14',
     exchange: exchange(wake, {
       nextWake: (real) => (observation, plan) => {
-        const { export: lane } = plan.state;
-        const unpolled = lane.kind === 'running' ? { ...lane, pollAt: 0 } : lane;
+        const { export: operation } = plan.state;
+        const unpolled = operation.kind === 'running' ? { ...operation, pollAt: 0 } : operation;
         return real(observation, { ...plan, state: { ...plan.state, export: unpolled } });
       },
     }),

@@ -48,7 +48,7 @@ const ofResources = Object.entries(operatorAlerts).filter(([, { fires }]) =>
   fires.some(({ series }) => Object.keys(series).some(isOfResource)),
 );
 /** One for all resources. */
-const isOne = (alert: string): boolean => alert === 'StaticExportContested';
+const isOne = (alert: string): boolean => alert === 'StaticExportOperatorsOverlap';
 
 const found = await findPromtool();
 
@@ -92,7 +92,9 @@ suite('alerts of the operator, in other places', {
         series.replace('namespace="docs"', `namespace="${namespace}"`),
       );
     const situation = together(of('team-a', 600), of('team-b', 999_999));
-    const rule = groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === 'StaticExportLinkDead');
+    const rule = groups
+      .flatMap(({ rules }) => rules)
+      .find(({ alert }) => alert === 'StaticExportLinkExpired');
     const { summary = '', description = '', runbook = '' } = rule?.annotations ?? {};
     const command = 'kubectl --namespace team-a describe staticexport docs: ';
     const words = {
@@ -103,17 +105,17 @@ suite('alerts of the operator, in other places', {
     assert.doesNotMatch(summary, /team-a/);
     const labels = { severity: 'critical', job, name: 'docs' };
     const tests = [
-      wordsTest('StaticExportLinkDead', situation, [
+      wordsTest('StaticExportLinkExpired', situation, [
         { exp_labels: { ...labels, namespace: 'team-a' }, exp_annotations: words },
       ]),
-      wordsTest('StaticExportLinkDead', renamed(situation, overridden), [
+      wordsTest('StaticExportLinkExpired', renamed(situation, overridden), [
         {
           exp_labels: { ...labels, namespace: 'ops', exported_namespace: 'team-a' },
           exp_annotations: words,
         },
       ]),
     ];
-    assert.equal(await failuresOf(promtool, folder, 'StaticExportLinkDead', groups, tests), '');
+    assert.equal(await failuresOf(promtool, folder, 'StaticExportLinkExpired', groups, tests), '');
   });
 
   test('an installation of the same name in another namespace is its own rules’ business', () =>

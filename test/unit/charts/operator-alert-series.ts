@@ -85,10 +85,10 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
       ),
     ),
   ),
-  StaticExportLinkDead: fires(
+  StaticExportLinkExpired: fires(
     seen(13, link(0, undefined, 600)),
     // The output Secret was deleted: there is no end to show.
-    seen(13, condition('LinkFresh', 'False', 'Dead')),
+    seen(13, condition('LinkFresh', 'False', 'Expired')),
     seen(13, handedOver('staticexport_link_expiry_timestamp_seconds', {}, 300, 5)),
   ).stays(
     seen(9, link(0, undefined, 600)),
@@ -148,7 +148,7 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     // Over a take-over, with an old success.
     seen(
       365,
-      handedOver('staticexport_failures', { lane: 'export', reason: 'JobFailed' }, 3, 200),
+      handedOver('staticexport_failures', { operation: 'export', reason: 'JobFailed' }, 3, 200),
       instant('last_success', 100),
     ),
   ).stays(
@@ -225,12 +225,15 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     seen(35, condition('TargetsSynced', 'Unknown', 'NotPublished')),
     seen(35, condition('TargetsSynced', 'False', 'WriteFailed'), docs('staticexport_suspended', {})),
   ),
-  StaticExportContested: fires(
+  StaticExportOperatorsOverlap: fires(
     // Somebody started one by hand for a moment.
-    seen(8, docs('staticexport_contested', { installation: 'me/by-hand' }, [undefined, 5], [1, 10])),
-    seen(8, handedOver('staticexport_contested', { installation: 'ops-two/operator' }, 1, 5)),
+    seen(8, docs('staticexport_operators_overlap', { installation: 'me/by-hand' }, [undefined, 5], [1, 10])),
+    seen(8, handedOver('staticexport_operators_overlap', { installation: 'ops-two/operator' }, 1, 5)),
   ).stays(
-    seen(30, docs('staticexport_contested', { installation: 'me/by-hand' }, [1, 10], [undefined, 30])),
+    seen(
+      30,
+      docs('staticexport_operators_overlap', { installation: 'me/by-hand' }, [1, 10], [undefined, 30]),
+    ),
     seen(8, condition('Ready', 'True', 'Published')),
   ),
   StaticExportNamespaceRefused: fires(

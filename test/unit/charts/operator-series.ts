@@ -21,8 +21,8 @@ export const operator = (name: string, pod: string, ...spans: readonly Span[]): 
 });
 export const condition = (type: string, status: string, reason: string, ...spans: readonly Span[]): Series =>
   docs('staticexport_condition', { type, status, reason }, ...spans);
-export const failures = (lane: string, reason: string, ...spans: readonly Span[]): Series =>
-  docs('staticexport_failures', { lane, reason }, ...spans);
+export const failures = (operation: string, reason: string, ...spans: readonly Span[]): Series =>
+  docs('staticexport_failures', { operation, reason }, ...spans);
 export const blocked = (reason: string, ...spans: readonly Span[]): Series =>
   docs('staticexport_calls_blocked', { reason }, ...spans);
 export const instant = (name: string, seconds: number): Series =>

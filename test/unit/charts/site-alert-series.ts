@@ -87,7 +87,7 @@ export const siteAlerts: Readonly<Record<string, AlertCases>> = {
     // It was long ago.
     seen(60, refused([1, 10], [0, 90])),
   ),
-  StaticExportSiteLinkDead: fires(
+  StaticExportSiteLinkExpired: fires(
     seen(26, linkEnd('a', [600, 600]), linkEnd('b', [600, 600])),
     seen(26, linkEnd('a', [600, 12], [undefined, 3], [600, 60]), linkEnd('b', [600, 60])),
   ).stays(

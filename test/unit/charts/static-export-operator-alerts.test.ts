@@ -87,7 +87,7 @@ test('every metric that an alert looks at is one of the programs’', async () =
   }
 });
 
-test('every reason, condition and lane that an alert looks for exists', async () => {
+test('every reason, condition and operation that an alert looks for exists', async () => {
   const groups = [
     readyReasons,
     reconcilingReasons,
@@ -100,13 +100,13 @@ test('every reason, condition and lane that an alert looks for exists', async ()
   const known: Readonly<Record<string, (value: string) => boolean>> = {
     type: (value) => conditionTypes.some((type) => type === value),
     reason: (value) => [...reasons].some((reason) => new RegExp(`^${value}$`).test(reason)),
-    lane: (value) => ['export', 'poll', 'link', 'key'].includes(value),
+    operation: (value) => ['export', 'poll', 'link', 'key'].includes(value),
     status: (value) => ['True', 'False', 'Unknown'].includes(value),
   };
   let looked = 0;
   for (const { alert, expr } of await readAlerts()) {
     for (const [, label = '', values = ''] of expr.matchAll(
-      /\b(type|reason|lane|status)(?:=~|!~|=)"([^"]+)"/g,
+      /\b(type|reason|operation|status)(?:=~|!~|=)"([^"]+)"/g,
     )) {
       for (const value of values.split('|')) {
         looked += 1;

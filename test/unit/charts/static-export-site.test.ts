@@ -144,7 +144,14 @@ test('a StaticExport has the whole spec that was given, and nothing that was lef
     historyLimit: 7,
     suspend: false,
     output: { name: 'published' },
-    targets: [{ kind: 'values', write: ['version'], values: { kind: 'ConfigMap', name: 'portal-values' } }],
+    targets: [
+      {
+        name: 'portal',
+        type: 'Values',
+        write: ['version'],
+        values: { kind: 'ConfigMap', name: 'portal-values' },
+      },
+    ],
   });
 });
 

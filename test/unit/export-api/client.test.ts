@@ -124,20 +124,20 @@ test('a job id of any characters goes out as one path segment', async () => {
   );
 });
 
-test('a mint is a POST without a body, and brings the clock of the service along', async () => {
+test('a link request is a POST without a body, and brings the clock of the service along', async () => {
   const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
   reply(
     200,
     { bundleUrl: 'https://b.example.com/x?signature=1', expiresAt: '2026-01-01T00:15:00Z' },
     { Date: date },
   );
-  const minted = await client().mintBundle({ jobId: 'se_1', idempotencyKey: 'mint-1' }, never);
-  assert.equal(minted.link.reveal(), 'https://b.example.com/x?signature=1');
-  assert.equal(minted.expiresAt, Date.UTC(2026, 0, 1, 0, 15));
-  assert.equal(minted.serverDate, Date.UTC(2026, 0, 1));
+  const issued = await client().issueLink({ jobId: 'se_1', idempotencyKey: 'issue-1' }, never);
+  assert.equal(issued.link.reveal(), 'https://b.example.com/x?signature=1');
+  assert.equal(issued.expiresAt, Date.UTC(2026, 0, 1, 0, 15));
+  assert.equal(issued.serverDate, Date.UTC(2026, 0, 1));
   assert.equal(received[0]?.method, 'POST');
   assert.equal(received[0]?.url, '/api/external/v1/static-export/jobs/se_1/bundle');
-  assert.equal(received[0]?.headers['idempotency-key'], 'mint-1');
+  assert.equal(received[0]?.headers['idempotency-key'], 'issue-1');
   assert.equal(received[0]?.headers['content-type'], undefined);
   assert.equal(received[0]?.body, '');
 });
@@ -211,7 +211,7 @@ test('a base URL, id, bound or Idempotency-Key that cannot be sent is refused be
     good.readJob('..', never),
     good.readJob('', never),
     good.readJob('\ud800', never),
-    good.mintBundle({ jobId: '.', idempotencyKey: 'k' }, never),
+    good.issueLink({ jobId: '.', idempotencyKey: 'k' }, never),
     good.startJob({ domain: 'd', idempotencyKey: 'a\nb' }, never),
     good.listConversations({ projectId: 'p', dateFrom: Number.NaN }, never),
     good.listConversations({ projectId: 'p', limit: 0 }, never),
@@ -386,7 +386,7 @@ test('mutated payloads and statuses never give anything but an answer or ExportA
   const calls = [
     () => api.startJob(start, never),
     () => api.readJob('se_1', never),
-    () => api.mintBundle({ jobId: 'se_1', idempotencyKey: 'k' }, never),
+    () => api.issueLink({ jobId: 'se_1', idempotencyKey: 'k' }, never),
     () => api.listConversations({ projectId: 'p' }, never),
   ];
   await fc.assert(

@@ -7,9 +7,9 @@ import fc from 'fast-check';
 import {
   isIdentifier,
   readCount,
+  readIssuedLink,
   readJobId,
   readJobReport,
-  readMintedLink,
   readPercent,
 } from '../../../src/export-api/job-answers.ts';
 
@@ -148,23 +148,23 @@ test('a link is an absolute http(s) URL; a file from a service is refused', () =
     [{}, false],
   ];
   for (const [bundleUrl, isLink] of rows) {
-    assert.equal(readMintedLink({ bundleUrl }, undefined) !== undefined, isLink, inspect(bundleUrl));
+    assert.equal(readIssuedLink({ bundleUrl }, undefined) !== undefined, isLink, inspect(bundleUrl));
   }
 });
 
-test('a minted link shows neither in JSON nor in inspection, and raw still holds all that came', () => {
+test('a issued link shows neither in JSON nor in inspection, and raw still holds all that came', () => {
   const body = {
     bundleUrl: 'https://b.example.com/x?signature=hush',
     expiresAt: '2026-01-01T00:00:00Z',
     more: 1,
   };
-  const minted = readMintedLink(body, 5);
-  assert.ok(minted);
-  assert.doesNotMatch(JSON.stringify(minted) + inspect(minted, { depth: 9 }), /hush/);
-  assert.equal(minted.raw, body);
-  assert.equal(minted.link.reveal(), body.bundleUrl);
-  assert.equal(minted.expiresAt, Date.UTC(2026, 0, 1));
-  assert.equal(minted.serverDate, 5);
+  const issued = readIssuedLink(body, 5);
+  assert.ok(issued);
+  assert.doesNotMatch(JSON.stringify(issued) + inspect(issued, { depth: 9 }), /hush/);
+  assert.equal(issued.raw, body);
+  assert.equal(issued.link.reveal(), body.bundleUrl);
+  assert.equal(issued.expiresAt, Date.UTC(2026, 0, 1));
+  assert.equal(issued.serverDate, 5);
 });
 
 test('no reading throws, whatever JSON comes in', () => {
@@ -172,7 +172,7 @@ test('no reading throws, whatever JSON comes in', () => {
     fc.property(fc.jsonValue(), fc.option(fc.string(), { nil: undefined }), (body, location) => {
       readJobId(body, location);
       readJobReport(body, onlyFailed);
-      readMintedLink(body, undefined);
+      readIssuedLink(body, undefined);
     }),
   );
 });

@@ -19,7 +19,7 @@ test('a link is valid until its expiry and expired from then on', () => {
   assert.equal(judgeLink(secret, 'GET', link.target, link.expiresAt).kind, 'expired');
 });
 
-test('an expiry is a whole second, and never sooner than a second from the one it was minted in', () => {
+test('an expiry is a whole second, and never sooner than a second from the one it was issued in', () => {
   assert.equal(expiryOf(1999, 10_000), 11_000);
   assert.equal(expiryOf(1000, 10_001), 12_000);
   assert.equal(expiryOf(1000, 1), 2000);

@@ -43,8 +43,8 @@ class Crowd {
   readonly clock = virtualClock();
   readonly places: InspectionPlaces;
   readonly worlds: readonly World[];
-  /** Mints of each until it was published first. */
-  readonly mints = new Map<World, number>();
+  /** Issues of each until it was published first. */
+  readonly issues = new Map<World, number>();
   mostAtOnce = 0;
   #now = 0;
 
@@ -76,7 +76,7 @@ class Crowd {
   /** Passes of all, one after the other as they fall due, until each was published or `ms` are over. */
   async run(ms: number): Promise<void> {
     const end = this.clock.monotonic() + ms;
-    while (this.mints.size < this.worlds.length && this.clock.monotonic() < end) {
+    while (this.issues.size < this.worlds.length && this.clock.monotonic() < end) {
       const [next] = [...this.worlds].sort((a, b) => a.wakeAt - b.wakeAt);
       const leftMs = (next?.wakeAt ?? end) - this.clock.monotonic();
       if (leftMs > 0) await this.clock.pass(Math.min(secondMs, leftMs));
@@ -86,8 +86,8 @@ class Crowd {
 
   async #turn(world: World | undefined): Promise<void> {
     await world?.turn();
-    if (world?.condition('Ready') !== 'True/Published' || this.mints.has(world)) return;
-    this.mints.set(world, world.callsOf('mint'));
+    if (world?.condition('Ready') !== 'True/Published' || this.issues.has(world)) return;
+    this.issues.set(world, world.callsOf('issue'));
   }
 }
 
@@ -105,7 +105,7 @@ async function waitingWorld(prepare: (world: World) => void = () => {}): Promise
   return { world, places, other };
 }
 
-test('sixty archives at once are read two at a time, and each link is minted once', async () => {
+test('sixty archives at once are read two at a time, and each link is issued once', async () => {
   const crowd = new Crowd(60, 2, ({ vendor }) => {
     vendor.readMs = 15 * secondMs;
     vendor.linkLifetimeMs = 60 * minuteMs;
@@ -113,22 +113,22 @@ test('sixty archives at once are read two at a time, and each link is minted onc
   await crowd.run(60 * minuteMs);
   assert.equal(crowd.mostAtOnce, 2);
   assert.deepEqual(
-    [...crowd.mints.values()],
+    [...crowd.issues.values()],
     crowd.worlds.map(() => 1),
   );
   assert.deepEqual([crowd.places.taken, crowd.places.waiting], [0, 0]);
 });
 
-test('links that live for half a minute die in a line of many minutes, and cost one mint more each', async () => {
+test('links that live for half a minute die in a line of many minutes, and cost one link request more each', async () => {
   const crowd = new Crowd(60, 2, ({ vendor }) => {
     vendor.readMs = 15 * secondMs;
     vendor.linkLifetimeMs = 30 * secondMs;
   });
   await crowd.run(60 * minuteMs);
-  assert.equal(crowd.mints.size, 60, 'all are published');
+  assert.equal(crowd.issues.size, 60, 'all are published');
   assert.equal(crowd.mostAtOnce, 2);
-  const most = Math.max(...crowd.mints.values());
-  assert.ok(most <= 2, `${most} mints for one reading`);
+  const most = Math.max(...crowd.issues.values());
+  assert.ok(most <= 2, `${most} issues for one reading`);
   for (const world of crowd.worlds) assert.equal(world.status().failures, undefined);
 });
 
@@ -142,7 +142,7 @@ test('a pass does not wait for a place, and is not needed to have it: its end br
   const leftAt = world.clock.monotonic();
   await world.until(() => world.condition('Ready') === 'True/Published');
   assert.ok(world.clock.monotonic() - leftAt <= 5 * secondMs);
-  assert.deepEqual([places.taken, world.callsOf('mint')], [0, 1]);
+  assert.deepEqual([places.taken, world.callsOf('issue')], [0, 1]);
 });
 
 test('the time for reading an archive begins at the place', async () => {
@@ -174,18 +174,18 @@ test('who is suspended, pinned elsewhere or deleted leaves the line', async () =
   }
 });
 
-test('a link that died in the line, sooner than it said too, is minted anew at the place and says nothing of the archive', async () => {
+test('a link that died in the line, sooner than it said too, is issued anew at the place and says nothing of the archive', async () => {
   for (const lifetimeMs of [30 * secondMs, 60 * minuteMs]) {
     const { world, places, other } = await waitingWorld(({ vendor }) => {
       vendor.linkLifetimeMs = lifetimeMs;
     });
     await world.run(2 * minuteMs);
-    assert.equal(world.callsOf('mint'), 1, 'nothing is minted in the line');
+    assert.equal(world.callsOf('issue'), 1, 'nothing is issued in the line');
     world.vendor.links.clear();
     other.leave();
     await world.until(() => world.condition('Ready') === 'True/Published');
     assert.equal(world.status().failures, undefined);
-    assert.deepEqual([places.taken, world.callsOf('mint')], [0, 2]);
+    assert.deepEqual([places.taken, world.callsOf('issue')], [0, 2]);
   }
 });
 
@@ -228,25 +228,25 @@ test('a place is not kept for a link that does not come: the API refuses it, han
   }
 });
 
-test('after an outage that outlived every link in the line, all are published, with few mints', async () => {
+test('after an outage that outlived every link in the line, all are published, with few issues', async () => {
   const crowd = new Crowd(20, 2, ({ vendor }) => {
     vendor.readMs = 15 * secondMs;
     vendor.linkLifetimeMs = minuteMs;
   });
   await crowd.run(90 * secondMs);
-  const before = crowd.worlds.map((world) => world.callsOf('mint'));
+  const before = crowd.worlds.map((world) => world.callsOf('issue'));
   for (const { vendor } of crowd.worlds) vendor.failing = 'ServerError';
   await crowd.run(30 * minuteMs);
-  assert.ok(crowd.mints.size < 20, 'some were in the line');
+  assert.ok(crowd.issues.size < 20, 'some were in the line');
   assert.equal(crowd.places.taken, 0, 'no place waits for a link that does not come');
   for (const { vendor } of crowd.worlds) vendor.failing = undefined;
-  const waited = crowd.worlds.filter((world) => !crowd.mints.has(world));
-  const tried = new Map(waited.map((world) => [world, world.callsOf('mint')]));
+  const waited = crowd.worlds.filter((world) => !crowd.issues.has(world));
+  const tried = new Map(waited.map((world) => [world, world.callsOf('issue')]));
   await crowd.run(60 * minuteMs);
-  assert.equal(crowd.mints.size, 20);
+  assert.equal(crowd.issues.size, 20);
   for (const world of waited) {
-    const more = (crowd.mints.get(world) ?? 0) - (tried.get(world) ?? 0);
-    assert.ok(more <= 2, `${more} mints after the outage`);
+    const more = (crowd.issues.get(world) ?? 0) - (tried.get(world) ?? 0);
+    assert.ok(more <= 2, `${more} issues after the outage`);
   }
   assert.equal(before.length, 20);
 });

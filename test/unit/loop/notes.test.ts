@@ -12,7 +12,7 @@ const condition = (type: string, status: Condition['status'], reason: string): C
   message: `${reason}.`,
   lastTransitionTime: '2026-01-05T12:00:00Z',
 });
-const active = { version: 'v1', jobId: 'se_1', pages: 20, linkIssuedAt: '2026-01-05T12:00:00Z' };
+const active = { version: 'v1', jobId: 'se_1', pages: 20, linkIssueTime: '2026-01-05T12:00:00Z' };
 const ready = condition('Ready', 'True', 'Published');
 const pinned = condition('Ready', 'True', 'Pinned');
 const steady: Status = {
@@ -24,7 +24,7 @@ const steady: Status = {
 const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]>> = {
   'a refresh says nothing': [
     steady,
-    { ...steady, active: { ...active, linkIssuedAt: '2026-01-05T12:10:00Z' } },
+    { ...steady, active: { ...active, linkIssueTime: '2026-01-05T12:10:00Z' } },
     [],
   ],
   'a poll says nothing': [steady, { ...steady, job: { id: 'se_1', progress: 40 } }, []],
@@ -60,7 +60,7 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     ['Normal ExportStarted', 'Normal Unpinned'],
   ],
   'a pinned link that was dead for a while is no new pin': [
-    { ...steady, conditions: [condition('Ready', 'False', 'LinkDead')] },
+    { ...steady, conditions: [condition('Ready', 'False', 'LinkExpired')] },
     { ...steady, conditions: [pinned] },
     [],
   ],
@@ -90,14 +90,14 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     ['Warning TimedOut'],
   ],
   'a link that is fresh again is good news': [
-    { conditions: [condition('LinkFresh', 'False', 'Dead')] },
+    { conditions: [condition('LinkFresh', 'False', 'Expired')] },
     { conditions: [condition('LinkFresh', 'True', 'Fresh')] },
     ['Normal LinkFresh'],
   ],
   'a dead link says what is dead': [
     steady,
-    { ...steady, conditions: [ready, condition('LinkFresh', 'False', 'Dead')] },
-    ['Warning LinkDead'],
+    { ...steady, conditions: [ready, condition('LinkFresh', 'False', 'Expired')] },
+    ['Warning LinkExpired'],
   ],
   'a target that is left behind says that it is one': [
     {},

@@ -36,28 +36,28 @@ async function rivals(theirs: Partial<PassEdge['settings']> = {}) {
   await world.until(() => world.condition('Ready') === 'True/Published');
   const ours = install(world);
   await ours.turn();
-  const second = install(world, { installation: other, ...theirs });
+  const second = install(world, { operatorLease: other, ...theirs });
   return { world, ours, theirs: second };
 }
 
-const overlaps = (world: World) => world.events.filter(({ reason }) => reason === 'InstallationsOverlap');
+const overlaps = (world: World) => world.events.filter(({ reason }) => reason === 'OperatorsOverlap');
 
 test('a status names who wrote it, and an idle look of the same installation writes nothing', async () => {
   const { world, ours } = await rivals();
-  assert.equal(world.status().installation, own);
+  assert.equal(world.status().operatorLease, own);
   const writes = world.cluster.writes.length;
-  assert.equal((await ours.turn()).contestedBy, undefined);
+  assert.equal((await ours.turn()).overlapsWith, undefined);
   assert.equal(world.cluster.writes.length, writes);
 });
 
 test('a status without a name, as an older version wrote it, is nobody’s and not written for its sake', async () => {
   const { world, ours } = await rivals();
   const { metadata, spec, status } = world.object() ?? assert.fail();
-  const { installation: _own, ...nameless } = { installation: '', ...(status ?? {}) };
+  const { operatorLease: _own, ...nameless } = { operatorLease: '', ...(status ?? {}) };
   await world.cluster.writeStatus({ metadata, spec, status }, nameless);
   const writes = world.cluster.writes.length;
-  assert.equal((await ours.turn()).contestedBy, undefined);
-  assert.equal(world.status().installation, undefined);
+  assert.equal((await ours.turn()).overlapsWith, undefined);
+  assert.equal(world.status().operatorLease, undefined);
   assert.equal(world.cluster.writes.length, writes);
   assert.deepEqual(overlaps(world), []);
 });
@@ -65,13 +65,13 @@ test('a status without a name, as an older version wrote it, is nobody’s and n
 test('a lease that was renamed takes over without an event, and says so once in the log', async () => {
   const { world, theirs } = await rivals();
   const events = world.events.length;
-  assert.equal((await theirs.turn()).contestedBy, undefined);
-  assert.equal(world.status().installation, other);
+  assert.equal((await theirs.turn()).overlapsWith, undefined);
+  assert.equal(world.status().operatorLease, other);
   const writes = world.cluster.writes.length;
   await theirs.turn();
   assert.equal(world.cluster.writes.length, writes);
   assert.equal(world.events.length, events);
-  assert.equal(world.logs.filter((line) => line.includes('taken over')).length, 1);
+  assert.equal(world.logs.filter((line) => line.includes('took over')).length, 1);
 });
 
 test('what another one wrote after us is told, and put right in the same pass', async () => {
@@ -80,22 +80,22 @@ test('what another one wrote after us is told, and put right in the same pass', 
   assert.equal(world.condition('Ready'), 'False/BaseUrlMissing');
   const outcome = await ours.turn();
   assert.equal(world.condition('Ready'), 'True/Published');
-  assert.equal(world.status().installation, own);
-  assert.equal(outcome.contestedBy, other);
+  assert.equal(world.status().operatorLease, own);
+  assert.equal(outcome.overlapsWith, other);
   const [note] = overlaps(world);
   assert.equal(note?.type, 'Warning');
   assert.match(note.message, new RegExp(`${other}.*${own}.*--instance`));
 });
 
-test('the log names an installation once, however often it comes back', async () => {
+test('the log names another operator once, however often it comes back', async () => {
   const { world, ours, theirs } = await rivals();
   for (let round = 0; round < 3; round += 1) {
     await theirs.turn();
     await ours.turn();
   }
-  const lines = world.logs.filter((line) => line.startsWith('another installation writes'));
+  const lines = world.logs.filter((line) => line.startsWith('another operator writes'));
   assert.deepEqual(
-    lines.map((line) => /"otherInstallation":"([^"]+)"/.exec(line)?.[1]),
+    lines.map((line) => /"otherOperatorLease":"([^"]+)"/.exec(line)?.[1]),
     [other, own],
   );
 });
@@ -105,9 +105,9 @@ test('ten minutes after its last status the other one is forgotten, by a look th
   await theirs.turn();
   assert.equal((await ours.turn()).wakeAfterMs, calmAfterMs);
   await world.clock.pass(calmAfterMs - 1);
-  assert.equal((await ours.turn()).contestedBy, other);
+  assert.equal((await ours.turn()).overlapsWith, other);
   await world.clock.pass(1);
-  assert.equal((await ours.turn()).contestedBy, undefined);
+  assert.equal((await ours.turn()).overlapsWith, undefined);
 });
 
 test('with another default API each, what is published stays: one job too many, not one at every turn', async () => {
@@ -132,7 +132,7 @@ test('a key that another one was refused with is tried here; one that was refuse
     const refusedKey = {
       secretVersion: `${secret.uid}/${secret.resourceVersion}`,
       reason: 'Unauthorized',
-      at: new Date(world.clock.now()).toISOString(),
+      refusalTime: new Date(world.clock.now()).toISOString(),
     };
     await world.cluster.writeStatus({ metadata, spec, status }, { ...(status ?? {}), refusedKey });
   };

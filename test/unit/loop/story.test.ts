@@ -41,8 +41,8 @@ test('a first export is told from its start to what was published, with job, hos
   assert.deepEqual(started, { object: 'docs/site', jobId: job?.id, cause: 'First', host: 'api.example.com' });
   assert.equal(completed?.['jobId'], job?.id);
   assert.deepEqual(
-    [published?.['version'], published?.['pages'], published?.['jobId'], published?.['linkExpiresAt']],
-    [active?.version, active?.pages, job?.id, active?.linkExpiresAt],
+    [published?.['version'], published?.['pages'], published?.['jobId'], published?.['linkExpirationTime']],
+    [active?.version, active?.pages, job?.id, active?.linkExpirationTime],
   );
 });
 
@@ -56,13 +56,13 @@ test('a look that finds everything as it was has no line', async () => {
 test('a link is renewed in one line, with the version that it leads to and the end of its life', async () => {
   const world = await publishedWorld();
   const read = reader(world);
-  const before = world.status().active?.linkExpiresAt;
-  await world.until(() => world.status().active?.linkExpiresAt !== before);
+  const before = world.status().active?.linkExpirationTime;
+  await world.until(() => world.status().active?.linkExpirationTime !== before);
   const [line, ...more] = read();
   assert.deepEqual(more, []);
   assert.equal(line?.message, 'link renewed');
   assert.equal(line.fields['version'], world.status().active?.version);
-  assert.equal(line.fields['linkExpiresAt'], world.status().active?.linkExpiresAt);
+  assert.equal(line.fields['linkExpirationTime'], world.status().active?.linkExpirationTime);
 });
 
 for (const [what, change, verdict, message] of [
@@ -125,11 +125,11 @@ test('a call that failed says why, how often, when it is tried again, and by wha
     why: 'HTTP 502',
     requestId: 'r-1',
   } as const;
-  const link = { count: 3, at: '', retryAt: '2026-11-21T10:00:00Z', reason: 'ServerError' };
+  const link = { count: 3, lastFailureTime: '', retryTime: '2026-11-21T10:00:00Z', reason: 'ServerError' };
   const lines = storyOf(
     chapter({
-      action: { kind: 'mint', jobId: 'j', cause: 'refresh', baseUrl: 'https://other.example.com' },
-      result: { kind: 'mint-failed', failure },
+      action: { kind: 'issue', jobId: 'j', cause: 'refresh', baseUrl: 'https://other.example.com' },
+      result: { kind: 'issue-failed', failure },
       after: { failures: { link } },
     }),
   );
@@ -144,7 +144,7 @@ test('a call that failed says why, how often, when it is tried again, and by wha
         why: 'HTTP 502',
         requestId: 'r-1',
         count: 3,
-        retryAt: '2026-11-21T10:00:00Z',
+        retryTime: '2026-11-21T10:00:00Z',
       },
     },
   ]);
@@ -162,7 +162,7 @@ for (const [type, was, is, told] of [
   ['Ready', undefined, ['False', 'KeyMissing'], 'warn Ready Unknown->False KeyMissing'],
   ['Ready', ['True', 'Published'], ['False', 'Exporting'], 'info Ready True->False Exporting'],
   ['Ready', ['False', 'Exporting'], ['False', 'KeyRefused'], 'warn Ready False->False KeyRefused'],
-  ['Ready', ['False', 'LinkDead'], ['True', 'Published'], 'info Ready False->True Published'],
+  ['Ready', ['False', 'LinkExpired'], ['True', 'Published'], 'info Ready False->True Published'],
   ['Exported', ['True', 'Promoted'], ['False', 'KeyMissing'], 'warn Exported True->False KeyMissing'],
   ['Exported', ['False', 'StartRefused'], ['True', 'Promoted'], 'info Exported False->True Promoted'],
   ['LinkFresh', ['True', 'Fresh'], ['False', 'Due'], 'warn LinkFresh True->False Due'],

@@ -88,7 +88,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
         close: async () => {},
       },
       identity: 'host_1',
-      installation: 'operators/test',
+      operatorLease: 'operators/test',
       metrics,
       reports,
       isKnown: () => true,
@@ -151,7 +151,7 @@ test('a pass that was frozen after its mark was written starts no job, and says 
       return { jobId: 'job', raw: {} };
     },
     readJob: () => assert.fail('there is no job'),
-    mintBundle: () => assert.fail('there is no job'),
+    issueLink: () => assert.fail('there is no job'),
   };
   const apiKey = Buffer.from('svc_leader').toString('base64');
   let stored: object = { ...docs, spec: { domain: 'docs.example.com', api: docs.spec.api } };

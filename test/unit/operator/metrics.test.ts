@@ -15,7 +15,7 @@ const observed: Observed = {
   exportState: 'resting',
   linkState: 'fresh',
   wantState: 'satisfied',
-  action: 'mint',
+  action: 'issue',
   linkExpiresAt: 1_763_722_800_000,
   linkIssuedAt: 1_763_722_000_000,
   nextRefreshAt: undefined,
@@ -41,8 +41,8 @@ const stored: StoredResource = {
   },
   spec: {},
   status: {
-    active: { pages: 42, exportedAt: '2026-11-21T10:00:00Z' },
-    job: { startedAt: '2026-11-21T09:58:00Z', finishedAt: '2026-11-21T10:00:00Z' },
+    active: { pages: 42, exportTime: '2026-11-21T10:00:00Z' },
+    job: { startTime: '2026-11-21T09:58:00Z', completionTime: '2026-11-21T10:00:00Z' },
     failures: { export: { count: 3, reason: 'JobFailed' }, link: { count: 0, reason: 'RateLimited' } },
     refusedKey: { reason: 'Unauthorized', secretVersion: '7' },
     conditions: [
@@ -103,9 +103,9 @@ test('a resource shows how long its export took, what fails how often, and nothi
   reports.put(key, outcome());
   const text = await scrape();
   assert.ok(text.includes(`staticexport_export_duration_seconds{${label}} 120\n`), text);
-  assert.ok(text.includes(`staticexport_failures{${label},lane="export",reason="JobFailed"} 3\n`), text);
-  assert.ok(text.includes(`staticexport_failures{${label},lane="key",reason="Unauthorized"} 1\n`), text);
-  assert.doesNotMatch(text, /lane="link"/);
+  assert.ok(text.includes(`staticexport_failures{${label},operation="export",reason="JobFailed"} 3\n`), text);
+  assert.ok(text.includes(`staticexport_failures{${label},operation="key",reason="Unauthorized"} 1\n`), text);
+  assert.doesNotMatch(text, /operation="link"/);
 });
 
 test('conditions are shown with their reason and without their message', async () => {
@@ -120,11 +120,11 @@ test('conditions are shown with their reason and without their message', async (
 
 test('a resource that another installation writes too is shown with its name, until it no longer is', async () => {
   const { reports, scrape } = start();
-  reports.put(key, { ...outcome(), contestedBy: 'elsewhere/operator' });
-  const line = `staticexport_contested{${label},installation="elsewhere/operator"} 1`;
+  reports.put(key, { ...outcome(), overlapsWith: 'elsewhere/operator' });
+  const line = `staticexport_operators_overlap{${label},operator_lease="elsewhere/operator"} 1`;
   assert.ok((await scrape()).split('\n').includes(line));
   reports.put(key, outcome());
-  assert.doesNotMatch(await scrape(), /^staticexport_contested\{/m);
+  assert.doesNotMatch(await scrape(), /^staticexport_operators_overlap\{/m);
 });
 
 test('what a link had left at its refresh is kept until the next one', async () => {
@@ -139,7 +139,7 @@ test('what a link had left at its refresh is kept until the next one', async () 
 });
 
 test('an export that finds nothing new moves the time of the last success', async () => {
-  const active = { exportedAt: '2026-11-21T10:00:00Z', checkedAt: '2026-11-22T10:00:00Z' };
+  const active = { exportTime: '2026-11-21T10:00:00Z', lastCheckTime: '2026-11-22T10:00:00Z' };
   const reports = createReports({ get: () => knownOf({ ...stored, status: { active } }) }, { now: () => t0 });
   reports.put(key, outcome());
   assert.equal(reports.list()[0]?.confirmedAt, Date.UTC(2026, 10, 22, 10));
@@ -258,7 +258,7 @@ test("passes, queue, requests and leadership have the names that controllers' da
     'workqueue_queue_duration_seconds_sum{name="staticexport"} 0.5',
     'rest_client_requests_total{code="200",method="GET",host="10.0.0.1:6443"} 1',
     'leader_election_master_status{name="staticexport"} 1',
-    'staticexport_actions_total{action="mint"} 1',
+    'staticexport_actions_total{action="issue"} 1',
     'staticexport_actions_total{action="poll"} 2',
     'staticexport_action_failures_total{reason="RateLimited"} 1',
     'staticexport_api_clock_skew_seconds{host="api.example.com"} -90',

@@ -52,7 +52,7 @@ function* fieldsOfSchema({ properties = {}, items }: Shape, path = ''): Generato
   }
 }
 
-/** What takes a quarrel over a target, an outage of minutes, a call that is forbidden, or a second refusal of the same key to be written. */
+/** Fields that need a contested target, an outage of minutes, a forbidden call, or a second refusal of the same key. */
 const seldom: readonly string[] = [
   'failures.*.request',
   'failures.*.secretVersion',
@@ -60,15 +60,15 @@ const seldom: readonly string[] = [
   'refusedKey.requestId',
   'targets[].contestedGeneration',
   'targets[].failures',
-  'targets[].linkIssuedAt',
-  'targets[].retryAt',
-  'targets[].reverts',
+  'targets[].linkIssueTime',
+  'targets[].retryTime',
+  'targets[].revertTimes',
 ];
-/** The lanes have one shape. */
-const laneless = (field: string): string => field.replace(/^failures\.\w+\./, 'failures.*.');
+/** All operations have one shape. */
+const withoutOperation = (field: string): string => field.replace(/^failures\.\w+\./, 'failures.*.');
 
 test('every field of a status that is written in ordinary times is in one of them', () => {
-  const kept = new Set(files.flatMap((file) => [...fieldsOf(read(file))].map(laneless)));
-  const lacking = new Set([...fieldsOfSchema(schema)].map(laneless)).difference(kept);
+  const kept = new Set(files.flatMap((file) => [...fieldsOf(read(file))].map(withoutOperation)));
+  const lacking = new Set([...fieldsOfSchema(schema)].map(withoutOperation)).difference(kept);
   assert.deepEqual([...lacking].sort(), seldom.toSorted());
 });

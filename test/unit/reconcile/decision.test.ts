@@ -65,10 +65,10 @@ test('a link in hand is read although the API may not be called, or asked to wai
   assert.equal(decide(waiting).plan.action.kind, 'inspect');
   const poll = {
     count: 1,
-    at: formatInstant(calm.now),
-    retryAt: formatInstant(calm.now + 9000),
+    lastFailureTime: formatInstant(calm.now),
+    retryTime: formatInstant(calm.now + 9000),
     reason: 'x',
-    about: 'se_2',
+    subject: 'se_2',
   };
   const failed = { ...waiting, status: { ...waiting.status, failures: { poll } } };
   const { seen, plan } = decide(failed);
@@ -146,7 +146,7 @@ test('property: no call is planned without an allowed host and a key, nor a star
       if (seen.wanted.isSuspended || seen.wanted.pin !== undefined) assert.notEqual(kind, 'start');
       if (seen.output.kind === 'foreign' || seen.output.kind === 'unreadable') assert.equal(kind, 'none');
       if (unreadOutput(seen) !== undefined)
-        assert.ok(kind === 'none' || (plan.action.kind === 'mint' && plan.action.cause === 'refresh'));
+        assert.ok(kind === 'none' || (plan.action.kind === 'issue' && plan.action.cause === 'refresh'));
     }),
     runs,
   );

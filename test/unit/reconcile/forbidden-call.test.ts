@@ -1,4 +1,4 @@
-// A forbidden call (403) while something is published: what its lane remembers, and what ends its wait.
+// A forbidden call (403) while something is published: what its operation remembers, and what ends its wait.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { nextWake } from '../../../src/reconcile/wake.ts';
 import type { Failure, Status } from '../../../src/staticexport/status-schema.ts';
 import { at, calm, inputHash, t0 } from './cases/observations.ts';
 
-type Lane = keyof NonNullable<Status['failures']>;
+type Operation = keyof NonNullable<Status['failures']>;
 
 /** Of another domain than the published one, and so for something new to be started. */
 const otherInputs: Observation = {
@@ -23,14 +23,14 @@ const otherInputs: Observation = {
 };
 const running: Observation = {
   ...calm,
-  status: { ...calm.status, job: { id: 'se_2', inputHash, cause: 'Schedule', startedAt: at(-60) } },
+  status: { ...calm.status, job: { id: 'se_2', inputHash, cause: 'Schedule', startTime: at(-60) } },
 };
 const due: Observation = { ...calm, now: t0 + 600_000 };
 
-const lanes: readonly (readonly [Lane, string, Observation])[] = [
+const operations: readonly (readonly [Operation, string, Observation])[] = [
   ['export', 'start', otherInputs],
   ['poll', 'poll', running],
-  ['link', 'mint', due],
+  ['link', 'issue', due],
 ];
 
 function decide(observation: Observation) {
@@ -43,14 +43,14 @@ function decide(observation: Observation) {
 function refused(observation: Observation, reason: 'Forbidden' | 'ServerError' = 'Forbidden'): Observation {
   const { seen, plan } = decide(observation);
   const failure = { code: reason, retryAfterMs: 15 * 60_000 };
-  const mark = { key: 'k', at: at(0), inputHash, cause: 'Inputs' as const, sends: 1 };
+  const mark = { key: 'k', lastAttemptTime: at(0), inputHash, cause: 'Inputs' as const, attempts: 1 };
   const result = {
     start: { kind: 'start-failed' as const, mark, failure },
     poll: { kind: 'poll-failed' as const, failure },
-    mint: { kind: 'mint-failed' as const, failure },
+    issue: { kind: 'issue-failed' as const, failure },
   };
   const { kind } = plan.action;
-  assert.ok(kind === 'start' || kind === 'poll' || kind === 'mint', kind);
+  assert.ok(kind === 'start' || kind === 'poll' || kind === 'issue', kind);
   const { status } = settle(seen, plan, result[kind]);
   return { ...seen, status, now: seen.now + 60_000 };
 }
@@ -60,48 +60,48 @@ const withKey = (observation: Observation, secretVersion: string): Observation =
   key: { kind: 'present', secretVersion, hasUsualPrefix: true },
 });
 
-for (const [lane, action, observation] of lanes) {
-  test(`${lane}: the same key waits, and its Secret is looked at every minute`, () => {
+for (const [operation, action, observation] of operations) {
+  test(`${operation}: the same key waits, and its Secret is looked at every minute`, () => {
     const { plan, wakeAt, seen } = decide(refused(observation));
     assert.equal(plan.action.kind, 'none');
-    assert.equal(seen.status.failures?.[lane]?.secretVersion, 'u/1');
+    assert.equal(seen.status.failures?.[operation]?.secretVersion, 'u/1');
     assert.ok(wakeAt <= seen.now + 60_000, `${wakeAt - seen.now} ms`);
   });
 
-  test(`${lane}: another version of the key’s Secret is tried at once, one time`, () => {
+  test(`${operation}: another version of the key’s Secret is tried at once, one time`, () => {
     const changed = withKey(refused(observation), 'u/2');
     assert.equal(decide(changed).plan.action.kind, action);
     assert.equal(decide(refused(changed)).plan.action.kind, 'none');
   });
 
-  test(`${lane}: a wait that was not for the key outlasts it`, () => {
+  test(`${operation}: a wait that was not for the key outlasts it`, () => {
     const changed = withKey(refused(observation, 'ServerError'), 'u/2');
     assert.equal(decide(changed).plan.action.kind, 'none');
   });
 
-  test(`${lane}: a Secret that is gone for a moment frees nothing`, () => {
+  test(`${operation}: a Secret that is gone for a moment frees nothing`, () => {
     const { seen } = decide({ ...refused(observation), key: { kind: 'missing' } });
-    const { retryAt, at: failedAt } = seen.status.failures?.[lane] ?? {};
+    const { retryTime: retryAt, lastFailureTime: failedAt } = seen.status.failures?.[operation] ?? {};
     assert.notEqual(retryAt, failedAt);
     assert.equal(decide({ ...seen, key: observation.key }).plan.action.kind, 'none');
   });
 }
 
-for (const [lane, action, observation] of [
+for (const [operation, action, observation] of [
   ['poll', 'poll', running] as const,
-  ['link', 'mint', due] as const,
+  ['link', 'issue', due] as const,
 ]) {
-  test(`${lane}: a new request is one free try`, () => {
+  test(`${operation}: a new request is one free try`, () => {
     const asked = { ...refused(observation), request: 'now' };
     assert.equal(decide(asked).plan.action.kind, action);
     const { seen, plan } = decide(refused(asked));
     assert.notEqual(plan.action.kind, action);
-    assert.equal(seen.status.failures?.[lane]?.request, 'now');
+    assert.equal(seen.status.failures?.[operation]?.request, 'now');
   });
 }
 
 test('a wait that an earlier version noted without its key lasts as long as it says', () => {
-  const link: Failure = { count: 1, at: at(540), retryAt: at(1440), reason: 'Forbidden' };
+  const link: Failure = { count: 1, lastFailureTime: at(540), retryTime: at(1440), reason: 'Forbidden' };
   const { plan } = decide({ ...due, status: { ...due.status, failures: { link } } });
   assert.equal(plan.action.kind, 'none');
 });

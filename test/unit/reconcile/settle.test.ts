@@ -19,16 +19,16 @@ function settled(observation: Observation, result: ActionResult): Settled & { re
 }
 
 const failed = (code: CallCode, retryAfterMs?: number) => ({ code, retryAfterMs });
-const mark: StartMark = { key: 'k', at: at(0), inputHash, cause: 'First', sends: 1 };
+const mark: StartMark = { key: 'k', lastAttemptTime: at(0), inputHash, cause: 'First', attempts: 1 };
 const running: Observation = {
   ...fresh,
-  status: { job: { id: 'se_2', inputHash, cause: 'First', startedAt: at(-60) } },
+  status: { job: { id: 'se_2', inputHash, cause: 'First', startTime: at(-60) } },
 };
 const complete: Observation = {
   ...calm,
   status: {
     ...calm.status,
-    job: { id: 'se_2', inputHash, cause: 'Schedule', startedAt: at(-60), finishedAt: at(-1) },
+    job: { id: 'se_2', inputHash, cause: 'Schedule', startTime: at(-60), completionTime: at(-1) },
   },
 };
 const due: Observation = { ...calm, now: t0 + 600_000 };
@@ -41,7 +41,7 @@ for (const code of lost) {
   test(`start, ${code}: the job may exist, so the mark stays and is sent again`, () => {
     const { status } = settled(fresh, { kind: 'start-failed', mark, failure: failed(code) });
     assert.deepEqual(status.start, mark);
-    assert.equal(status.failures?.export?.retryAt, at(60));
+    assert.equal(status.failures?.export?.retryTime, at(60));
   });
 }
 
@@ -49,7 +49,7 @@ for (const code of refused) {
   test(`start, ${code}: a clear no ends the mark and waits`, () => {
     const { status } = settled(fresh, { kind: 'start-failed', mark, failure: failed(code, 120_000) });
     assert.equal(status.start, undefined);
-    assert.deepEqual([status.failures?.export?.count, status.failures?.export?.retryAt], [1, at(120)]);
+    assert.deepEqual([status.failures?.export?.count, status.failures?.export?.retryTime], [1, at(120)]);
   });
 }
 
@@ -59,15 +59,15 @@ for (const code of refused) {
   const calls: Readonly<Record<string, readonly [Observation, ActionResult]>> = {
     start: [fresh, { kind: 'start-failed', mark, failure: { ...failed(code), requestId } }],
     poll: [running, { kind: 'poll-failed', failure: { ...failed(code), requestId } }],
-    mint: [due, { kind: 'mint-failed', failure: { ...failed(code), requestId } }],
+    issue: [due, { kind: 'issue-failed', failure: { ...failed(code), requestId } }],
   };
   for (const [call, [observation, result]] of Object.entries(calls)) {
-    test(`${call}, ${code}: the key is held back for all, and no lane waits on top of that`, () => {
+    test(`${call}, ${code}: the key is held back for all, and no operation waits on top of that`, () => {
       const { status, gate } = settled(observation, result);
       assert.deepEqual(status.refusedKey, {
         secretVersion: 'u/1',
         reason: code,
-        at: at((observation.now - t0) / 1000),
+        refusalTime: at((observation.now - t0) / 1000),
         request: undefined,
         requestId,
       });
@@ -78,17 +78,17 @@ for (const code of refused) {
   }
 }
 
-test('the id by which the API knows its answer is kept in whichever lane it failed', () => {
+test('the id by which the API knows its answer is kept in whichever operation it failed', () => {
   const failure = { ...failed('ServerError'), requestId: 'req-7' };
   const results: readonly (readonly [Observation, ActionResult, 'export' | 'poll' | 'link'])[] = [
     [fresh, { kind: 'start-failed', mark, failure }, 'export'],
     [fresh, { kind: 'start-failed', mark, failure: { ...failure, code: 'BadRequest' } }, 'export'],
     [running, { kind: 'poll-failed', failure }, 'poll'],
-    [due, { kind: 'mint-failed', failure }, 'link'],
+    [due, { kind: 'issue-failed', failure }, 'link'],
   ];
-  for (const [observation, result, lane] of results) {
+  for (const [observation, result, operation] of results) {
     const { status } = settled(observation, result);
-    assert.equal(status.failures?.[lane]?.requestId, 'req-7', result.kind);
+    assert.equal(status.failures?.[operation]?.requestId, 'req-7', result.kind);
   }
   const next = settled(running, { kind: 'poll-failed', failure: failed('ServerError') });
   assert.equal(next.status.failures?.poll?.requestId, undefined, 'of the last answer only');
@@ -100,15 +100,15 @@ test('Forbidden with nothing published: this resource waits a quarter of an hour
   assert.deepEqual(gate, { kind: 'keep' });
 });
 
-test('Forbidden with something published: only the lane that asked waits', () => {
-  const { status, gate } = settled(due, { kind: 'mint-failed', failure: failed('Forbidden') });
+test('Forbidden with something published: only the operation that asked waits', () => {
+  const { status, gate } = settled(due, { kind: 'issue-failed', failure: failed('Forbidden') });
   assert.equal(status.refusedKey, undefined);
   assert.equal(status.failures?.link?.reason, 'Forbidden');
   assert.deepEqual(gate, { kind: 'keep' });
 });
 
 test('a good answer opens the gate and forgets the refusal', () => {
-  const refusedKey = { secretVersion: 'u/0', reason: 'Unauthorized' as const, at: at(-60) };
+  const refusedKey = { secretVersion: 'u/0', reason: 'Unauthorized' as const, refusalTime: at(-60) };
   const { status, gate } = settled(
     { ...running, status: { ...running.status, refusedKey } },
     { kind: 'polled', outcome: 'unfinished', state: 'running', progress: 140, pageCount: -3 },
@@ -124,14 +124,14 @@ for (const code of ['NotFound', 'Gone'] as const) {
     assert.deepEqual([first.status.job?.verdict, first.status.failures?.export], ['JobLost', undefined]);
     const again: Observation = {
       ...fresh,
-      status: { job: { id: 'se_3', inputHash, cause: 'JobLost', startedAt: at(-1) } },
+      status: { job: { id: 'se_3', inputHash, cause: 'JobLost', startTime: at(-1) } },
     };
     const second = settled(again, { kind: 'poll-failed', failure: failed(code) });
     assert.equal(second.status.failures?.export?.reason, 'JobLost');
   });
 
   test(`refresh, ${code}: the job is gone, what is published stays`, () => {
-    const { status, publish } = settled(due, { kind: 'mint-failed', failure: failed(code) });
+    const { status, publish } = settled(due, { kind: 'issue-failed', failure: failed(code) });
     assert.equal(status.failures?.link?.reason, 'JobGone');
     assert.equal(publish, undefined);
     assert.deepEqual(status.active?.version, published.version);
@@ -140,26 +140,26 @@ for (const code of ['NotFound', 'Gone'] as const) {
 
 test('poll, a server in trouble: asked again with back-off, and Retry-After holds for all', () => {
   const { status, gate } = settled(running, { kind: 'poll-failed', failure: failed('ServerError', 30_000) });
-  assert.deepEqual([status.failures?.poll?.about, status.failures?.poll?.retryAt], ['se_2', at(30)]);
+  assert.deepEqual([status.failures?.poll?.subject, status.failures?.poll?.retryTime], ['se_2', at(30)]);
   assert.deepEqual(gate, { kind: 'close', until: t0 + 30_000 });
 });
 
-test('mint of a complete job, 409: back to polling', () => {
-  const { status, action } = settled(complete, { kind: 'mint-failed', failure: failed('Conflict') });
-  assert.equal(action, 'mint');
-  assert.equal(status.job?.finishedAt, undefined);
+test('issue of a complete job, 409: back to polling', () => {
+  const { status, action } = settled(complete, { kind: 'issue-failed', failure: failed('Conflict') });
+  assert.equal(action, 'issue');
+  assert.equal(status.job?.completionTime, undefined);
   assert.equal(status.job?.verdict, undefined);
 });
 
 test('a refresh waits by a quarter of the remaining life', () => {
   const late: Observation = { ...calm, now: t0 + 720_000 };
-  const { status } = settled(late, { kind: 'mint-failed', failure: failed('NetworkError') });
-  assert.equal(status.failures?.link?.retryAt, at(720 + 30));
+  const { status } = settled(late, { kind: 'issue-failed', failure: failed('NetworkError') });
+  assert.equal(status.failures?.link?.retryTime, at(720 + 30));
 });
 
 test('a fresher link is published under the same version, and past failures are over', () => {
   const { publish, status } = settled(due, {
-    kind: 'minted',
+    kind: 'issued',
     clock: { issuedAt: due.now, expiresAt: due.now + 900_000 },
     isPublished: false,
   });
@@ -171,11 +171,11 @@ test('a fresher link is published under the same version, and past failures are 
 });
 
 test('a link that is not fresher is not published', () => {
-  for (const minted of [
+  for (const issued of [
     { clock: { issuedAt: due.now, expiresAt: published.expiresAt }, isPublished: false },
     { clock: { issuedAt: due.now, expiresAt: due.now + 900_000 }, isPublished: true },
   ]) {
-    const { publish, status } = settled(due, { kind: 'minted', ...minted });
+    const { publish, status } = settled(due, { kind: 'issued', ...issued });
     assert.equal(publish, undefined);
     assert.equal(status.failures?.link?.reason, 'NotFresher');
   }
@@ -184,8 +184,8 @@ test('a link that is not fresher is not published', () => {
 test('after our clock was set back, the same link is published with its life on the clock as it is now', () => {
   const back: Observation = { ...calm, now: published.issuedAt - 900_000 };
   const remaining = { issuedAt: back.now, expiresAt: back.now + 120_000 };
-  const { publish, action } = settled(back, { kind: 'minted', clock: remaining, isPublished: true });
-  assert.equal(action, 'mint');
+  const { publish, action } = settled(back, { kind: 'issued', clock: remaining, isPublished: true });
+  assert.equal(action, 'issue');
   assert.equal(publish?.expiresAt, remaining.expiresAt);
 });
 
@@ -209,7 +209,7 @@ test('the content that is published already changes nothing but the time of the 
   const content = { ...found, digest: published.digest };
   const { publish, status } = settled(inspecting, { kind: 'inspected', content, clock });
   assert.equal(publish, undefined);
-  assert.deepEqual([status.job?.verdict, status.active?.checkedAt], ['Unchanged', at(0)]);
+  assert.deepEqual([status.job?.verdict, status.active?.lastCheckTime], ['Unchanged', at(0)]);
 });
 
 test('a held archive becomes the candidate, and the published one stays', () => {
@@ -239,18 +239,25 @@ for (const [kind, verdict] of [
 }
 
 test('an archive that cannot be fetched ten times is refused', () => {
-  const poll = { count: 30, at: at(-400), retryAt: at(-100), reason: 'Code', about: 'se_2', reads: 9 };
+  const poll = {
+    count: 30,
+    lastFailureTime: at(-400),
+    retryTime: at(-100),
+    reason: 'Code',
+    subject: 'se_2',
+    inspectionFailures: 9,
+  };
   const nine: Observation = { ...inspecting, status: { ...inspecting.status, failures: { poll } } };
   const failure = { kind: 'transient' as const, code: 'Code', message: 'in our words' };
   const eight: Observation = {
     ...inspecting,
-    status: { ...inspecting.status, failures: { poll: { ...poll, reads: 8 } } },
+    status: { ...inspecting.status, failures: { poll: { ...poll, inspectionFailures: 8 } } },
   };
   const kept = settled(eight, { kind: 'inspect-failed', failure }).status;
   assert.equal(kept.job?.verdict, undefined, 'links that could not be had are not counted');
   const { status } = settled(nine, { kind: 'inspect-failed', failure });
   assert.equal(status.job?.verdict, 'BundleRejected');
-  assert.match(status.job?.why ?? '', /^Code: in our words/);
+  assert.match(status.job?.message ?? '', /^Code: in our words/);
 });
 
 test('a pinned version whose archive has other content is not published', () => {

@@ -59,9 +59,9 @@ const lives: Readonly<Record<string, readonly [Omit<Parameters<typeof clockOf>[0
   ],
 };
 
-for (const [name, [mint, lifetimeMs]] of Object.entries(lives)) {
+for (const [name, [issue, lifetimeMs]] of Object.entries(lives)) {
   test(`the life of a link is ${name}`, () => {
-    const clock = clockOf({ sentAt: t0 + 400, ...mint });
+    const clock = clockOf({ sentAt: t0 + 400, ...issue });
     assert.deepEqual(clock, { issuedAt: t0, expiresAt: t0 + lifetimeMs });
   });
 }
@@ -187,8 +187,8 @@ test('property: a wait is whole seconds, positive and bounded, whatever was coun
 });
 
 test('property: the more failures, the longer the wait, up to the cap', () => {
-  for (const lane of ['export', 'poll', 'link', 'target'] as const) {
-    const waitsOfLane = Array.from({ length: 40 }, (_, count) => exponentialMs(lane, count + 1));
+  for (const operation of ['export', 'poll', 'link', 'target'] as const) {
+    const waitsOfLane = Array.from({ length: 40 }, (_, count) => exponentialMs(operation, count + 1));
     assert.deepEqual(
       waitsOfLane,
       [...waitsOfLane].sort((a, b) => a - b),
@@ -199,14 +199,14 @@ test('property: the more failures, the longer the wait, up to the cap', () => {
 test('a failure noted in the future is forgotten: the clock was set back', () => {
   const failure = {
     count: 4,
-    at: formatInstant(t0),
-    retryAt: formatInstant(t0 + 600_000),
+    lastFailureTime: formatInstant(t0),
+    retryTime: formatInstant(t0 + 600_000),
     reason: 'ServerError',
   };
   assert.equal(retryTime(failure, t0 + 1000), t0 + 600_000);
   assert.equal(retryTime(failure, t0 + 600_000), undefined);
   assert.equal(retryTime(failure, t0 - 3_600_000), undefined);
-  assert.equal(retryTime({ ...failure, retryAt: 'nonsense' }, t0), undefined);
+  assert.equal(retryTime({ ...failure, retryTime: 'nonsense' }, t0), undefined);
 });
 
 test('a wait that was set while the link lived ends five minutes after it died', () => {

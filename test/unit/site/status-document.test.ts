@@ -38,7 +38,7 @@ test('while a version is served: it, the former ones, and how the source stands'
   const progress: SourceProgress = {
     state: 'waiting-for-link',
     published: { version: 'v3', digest: 'd3', jobId: 'j3', issuedAt: at - 1000, expiresAt: at },
-    lastError: { code: 'LinkDead', message: 'the link is dead', at },
+    lastError: { code: 'LinkExpired', message: 'the link is dead', at },
     lastCheckedAt: at + 2000,
     retryAt: at + 3000,
     download: { receivedBytes: 1, files: 2 },
@@ -79,7 +79,7 @@ test('while a version is served: it, the former ones, and how the source stands'
         linkExpiresAt: '2026-11-21T10:00:00.000Z',
       },
       download: { receivedBytes: 1, files: 2 },
-      lastError: { code: 'LinkDead', message: 'the link is dead', at: '2026-11-21T10:00:00.000Z' },
+      lastError: { code: 'LinkExpired', message: 'the link is dead', at: '2026-11-21T10:00:00.000Z' },
       retryAt: '2026-11-21T10:00:03.000Z',
     },
     lastCheckedAt: '2026-11-21T10:00:02.000Z',

@@ -77,7 +77,7 @@ test('what is written in the spec counts before any default', () => {
     historyLimit: 9,
     suspend: true,
     output: { name: 'published' },
-    targets: [{ kind: 'values', write: ['bundleUrl'], values: { kind: 'Secret', name: 'v' } }],
+    targets: [{ name: 'argo', type: 'Values', write: ['bundleUrl'], values: { kind: 'Secret', name: 'v' } }],
   };
   const { spec } = parseStaticExport({ spec: written, status: undefined });
   assert.ok(spec);
@@ -100,7 +100,9 @@ test('what is written in the spec counts before any default', () => {
     outputName: 'published',
     targets: [
       {
-        id: 'values/Secret/docs/v/values.yaml',
+        type: 'Values',
+        targetName: 'argo',
+        object: 'Secret/docs/v/values.yaml',
         objectKind: 'Secret',
         namespace: 'docs',
         name: 'v',
@@ -119,12 +121,14 @@ for (const [name, spec, field] of [
   ['a URL as domain', { ...smallest, domain: 'https://docs.example.com' }, 'spec.domain'],
   ['a number as schedule', { ...smallest, schedule: 3 }, 'spec.schedule'],
   ['both pins', { ...smallest, pin: { version: 'a', jobId: 'b' } }, 'spec.pin'],
-  ['a target without place', { ...smallest, targets: [{ kind: 'values' }] }, 'spec.targets.0'],
+  ['a target without place', { ...smallest, targets: [{ name: 'argo', type: 'Values' }] }, 'spec.targets.0'],
   [
     'the link in a ConfigMap',
     {
       ...smallest,
-      targets: [{ kind: 'values', write: ['bundleUrl'], values: { kind: 'ConfigMap', name: 'v' } }],
+      targets: [
+        { name: 'argo', type: 'Values', write: ['bundleUrl'], values: { kind: 'ConfigMap', name: 'v' } },
+      ],
     },
     'spec.targets.0',
   ],

@@ -10,9 +10,9 @@ class ExampleError extends PublishableError {}
 
 test('our own errors are published as they are, and keep their cause', () => {
   const cause = new Error('GET https://h/?sig=secret');
-  const error = new ExampleError('LinkDead', 'the link is dead; wait for a fresh one', { cause });
+  const error = new ExampleError('LinkExpired', 'the link is dead; wait for a fresh one', { cause });
   assert.equal(error.name, 'ExampleError');
-  assert.equal(publishableCode(error), 'LinkDead');
+  assert.equal(publishableCode(error), 'LinkExpired');
   assert.equal(publishableMessage(error), 'the link is dead; wait for a fresh one');
   assert.equal(error.cause, cause);
 });

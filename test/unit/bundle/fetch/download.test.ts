@@ -161,12 +161,12 @@ test('the size that is announced is told before anything is read, and may end it
 describe('an answer other than the archive', () => {
   const expired = '<?xml version="1.0"?><Error><Code>ExpiredToken</Code><Message>SECRET</Message></Error>';
   const table: readonly (readonly [number, string, string, string])[] = [
-    [401, '', 'dead-link', 'LinkDead'],
-    [403, '<Error><Code>AccessDenied</Code></Error>', 'dead-link', 'LinkDead'],
-    [404, '', 'dead-link', 'LinkDead'],
-    [410, '', 'dead-link', 'LinkDead'],
-    [400, expired, 'dead-link', 'LinkDead'],
-    [400, 'Request has expired', 'dead-link', 'LinkDead'],
+    [401, '', 'dead-link', 'LinkExpired'],
+    [403, '<Error><Code>AccessDenied</Code></Error>', 'dead-link', 'LinkExpired'],
+    [404, '', 'dead-link', 'LinkExpired'],
+    [410, '', 'dead-link', 'LinkExpired'],
+    [400, expired, 'dead-link', 'LinkExpired'],
+    [400, 'Request has expired', 'dead-link', 'LinkExpired'],
     [400, 'bad request', 'transient', 'StorageUnavailable'],
     [418, '', 'transient', 'StorageUnavailable'],
     [429, 'request expired', 'transient', 'StorageUnavailable'],

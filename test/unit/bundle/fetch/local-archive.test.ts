@@ -50,7 +50,7 @@ test('no file is a dead link, a folder is no archive, and neither path is told',
     assert.deepEqual([error.kind, error.code], [kind, code]);
     return !error.message.includes(folder);
   };
-  await assert.rejects(read(`${path}x`), isSilent('dead-link', 'LinkDead'));
+  await assert.rejects(read(`${path}x`), isSilent('dead-link', 'LinkExpired'));
   await assert.rejects(read(folder), isSilent('transient', 'UnknownArchiveType'));
 });
 

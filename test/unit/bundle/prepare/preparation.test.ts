@@ -133,7 +133,7 @@ test('kind, code and words of an error cross the thread; nothing stays', async (
   const cases: readonly (readonly [StorageAnswer, string, string])[] = [
     [(_request, response) => response.end('<html>'), 'transient', 'HtmlInsteadOfArchive'],
     [(_request, response) => response.end(archive.subarray(0, -20)), 'refused', 'TruncatedArchive'],
-    [(_request, response) => response.writeHead(403).end(), 'dead-link', 'LinkDead'],
+    [(_request, response) => response.writeHead(403).end(), 'dead-link', 'LinkExpired'],
     [(_request, response) => response.writeHead(500).end(), 'transient', 'StorageUnavailable'],
   ];
   for (const [answer, kind, code] of cases) {

@@ -121,27 +121,27 @@ test('a job released on purpose does not lose an attempt', () => {
   }
 });
 
-test('a mint key gives the same expiry again while more than half of a new one is ahead', () => {
+test('an issue key gives the same expiry again while more than half of a new one is ahead', () => {
   finish('a', 1000);
-  const mint = (now: number, key?: typeof once) =>
-    store.mint({ jobId: 'a', freshUntil: now + 100_000, now, once: key });
-  assert.equal(mint(0, once), 100_000);
-  assert.equal(mint(40_000, once), 100_000);
-  assert.equal(mint(40_000, { ...once, key: 'k2' }), 140_000);
-  assert.equal(mint(40_000), 140_000);
-  assert.equal(mint(50_000, once), 150_000);
-  assert.equal(mint(500_000, once), 600_000);
+  const issue = (now: number, key?: typeof once) =>
+    store.issue({ jobId: 'a', freshUntil: now + 100_000, now, once: key });
+  assert.equal(issue(0, once), 100_000);
+  assert.equal(issue(40_000, once), 100_000);
+  assert.equal(issue(40_000, { ...once, key: 'k2' }), 140_000);
+  assert.equal(issue(40_000), 140_000);
+  assert.equal(issue(50_000, once), 150_000);
+  assert.equal(issue(500_000, once), 600_000);
 });
 
 test('keys of expired links go some at a time, however many a client has left', () => {
   finish('a', 1000);
   for (let at = 0; at < 1200; at += 1) {
-    store.mint({ jobId: 'a', freshUntil: 2000, now: 1000, once: { ...once, key: `k${at}` } });
+    store.issue({ jobId: 'a', freshUntil: 2000, now: 1000, once: { ...once, key: `k${at}` } });
   }
   const left = (): number =>
     Number(database.connection.prepare('SELECT count(*) AS n FROM mint_keys').get()?.['n']);
   assert.equal(left(), 1200);
-  store.mint({ jobId: 'a', freshUntil: 9000, now: 5000, once });
+  store.issue({ jobId: 'a', freshUntil: 9000, now: 5000, once });
   assert.equal(left(), 701);
   assert.equal(store.sweepExpired(5000), true);
   assert.equal(store.sweepExpired(5000), false);
@@ -151,8 +151,8 @@ test('keys of expired links go some at a time, however many a client has left', 
 test('retention keeps the most recently used finished jobs of a domain, and whatever was used lately', () => {
   for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) finish(id, 1000 + index);
   start('waiting');
-  // A mint is a use: the oldest job becomes the most recent.
-  store.mint({ jobId: 'a', freshUntil: 9000, now: 5000, once });
+  // A issue is a use: the oldest job becomes the most recent.
+  store.issue({ jobId: 'a', freshUntil: 9000, now: 5000, once });
   assert.deepEqual(store.evict('other.example.com', 1, 9999), []);
   assert.deepEqual(store.evict('docs.example.com', 2, 1002).toSorted(), ['b']);
   assert.deepEqual(store.evict('docs.example.com', 1, 9999).toSorted(), ['c', 'd']);
@@ -199,7 +199,7 @@ test('a folder written by a newer version, and one that is no folder, are refuse
 test('beyond the bounds of all domains the least recently used finished jobs go, but none that is in use', () => {
   for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) finish(id, 1000 + index);
   start('waiting');
-  store.mint({ jobId: 'a', freshUntil: 9000, now: 5000 });
+  store.issue({ jobId: 'a', freshUntil: 9000, now: 5000 });
   assert.deepEqual(store.evictBeyond(40, 4, 6000), []);
   assert.deepEqual(store.evictBeyond(30, 4, 1001), [], 'b has been used since');
   assert.deepEqual(store.evictBeyond(30, 4, 6000), ['b']);

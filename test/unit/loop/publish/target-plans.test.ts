@@ -10,7 +10,8 @@ import { World } from '../../../simulation/world.ts';
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };
 const document = (name: string) => ({ namespace: 'apps', name });
 const target = (name: string) => ({
-  kind: 'values',
+  name,
+  type: 'Values',
   values: { kind: 'ConfigMap', namespace: 'apps', name },
 });
 const text = '# ours\nreplicas: 2\n';

@@ -10,7 +10,11 @@ const minuteMs = 60_000;
 const theirs = { namespace: 'apps', name: 'docs-values' };
 const before = '# ours\nreplicas: 2\nstaticExport:\n  enabled: false # not yet\n';
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };
-const inConfigMap = { kind: 'values', values: { kind: 'ConfigMap', namespace: 'apps', name: 'docs-values' } };
+const inConfigMap = {
+  name: 'argo',
+  type: 'Values',
+  values: { kind: 'ConfigMap', namespace: 'apps', name: 'docs-values' },
+};
 
 async function publishedWorld(
   spec: Record<string, unknown>,
@@ -38,7 +42,8 @@ test('the version is written into the document, comments and order kept', async 
 
 test('a refresh writes a target only where the link was asked for', async () => {
   const withLink = {
-    kind: 'values',
+    name: 'flux',
+    type: 'Values',
     write: ['version', 'bundleUrl'],
     values: { kind: 'Secret', namespace: 'apps', name: 'docs-secret' },
   };
@@ -143,7 +148,8 @@ test('rule 12: when the resource goes, its outputs go with it and targets keep t
 });
 
 const inSecret = {
-  kind: 'values',
+  name: 'argo',
+  type: 'Values',
   write: ['version', 'bundleUrl'],
   values: { kind: 'Secret', namespace: 'apps', name: 'docs-secret' },
 };
@@ -194,7 +200,7 @@ test('a missing consent is written down once, says what it needs, and is seen wi
   const message = world.status().conditions?.find(({ type }) => type === 'TargetsSynced')?.message ?? '';
   assert.match(
     message,
-    /values\/ConfigMap\/apps\/docs-values\/values\.yaml \(needs the annotation staticexport\.dev\/allow-from: docs\/site\)/,
+    /argo \(ConfigMap\/apps\/docs-values\/values\.yaml: needs the annotation staticexport\.dev\/allow-from: docs\/site\)/,
   );
   world.vendor.linkLifetimeMs = 48 * 60 * minuteMs;
   await world.run(20 * minuteMs);

@@ -17,7 +17,7 @@ for (const [what, skewMs, reported] of [
 ] as const) {
   test(`an API whose clock is ${what}`, async () => {
     const clock = steppedClock();
-    const minted = {
+    const issued = {
       link: Link.parse('https://files.example.com/a?sig=1') ?? assert.fail('no link'),
       expiresAt: undefined,
       serverDate: skewMs === undefined ? undefined : clock.now() + skewMs,
@@ -26,12 +26,12 @@ for (const [what, skewMs, reported] of [
     const api: ExportApi = {
       startJob: unused,
       readJob: unused,
-      mintBundle: async () => minted,
+      issueLink: async () => issued,
     };
     const seen: (readonly [string, number])[] = [];
     const watched = watchSkew({ connect: () => api }, clock, (...fact) => seen.push(fact));
     const connected = watched.connect('https://api.example.com/prefix', 'key');
-    assert.equal(await connected.mintBundle({ jobId: 'j', idempotencyKey: 'i' }, never), minted);
+    assert.equal(await connected.issueLink({ jobId: 'j', idempotencyKey: 'i' }, never), issued);
     assert.deepEqual(seen, reported);
   });
 }

@@ -42,7 +42,7 @@ test('a pass that came to its end is a line for debugging only: what it did it t
   const steps = [
     { action: 'none', failure: undefined },
     { action: 'poll', failure: undefined },
-    { action: 'mint', failure: undefined },
+    { action: 'issue', failure: undefined },
     { action: 'poll', failure: 'NetworkError' },
   ];
   const { clock, queue, lines } = start(async () => {

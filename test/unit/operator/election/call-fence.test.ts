@@ -1,4 +1,4 @@
-// Asking how a job goes passes always; starting one and minting a link while the lease is held, judged at each call.
+// Asking how a job goes passes always; starting one and issuing a link while the lease is held, judged at each call.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,8 +19,8 @@ test('with the lease all calls go out; without it only those that cost nothing',
       sent.push('poll');
       return { outcome: 'unfinished', state: 'running', progress: 1, pageCount: 1, raw: {} };
     },
-    mintBundle: async () => {
-      sent.push('mint');
+    issueLink: async () => {
+      sent.push('issue');
       const link = Link.parse('https://files.example.com/a.tgz');
       assert.ok(link);
       return { link, expiresAt: undefined, serverDate: undefined, raw: {} };
@@ -31,16 +31,16 @@ test('with the lease all calls go out; without it only those that cost nothing',
   const callAll = () =>
     Promise.allSettled([
       fenced.startJob({ domain: 'docs.example.com', idempotencyKey: 'a' }, never),
-      fenced.mintBundle({ jobId: 'job', idempotencyKey: 'b' }, never),
+      fenced.issueLink({ jobId: 'job', idempotencyKey: 'b' }, never),
       fenced.readJob('job', never),
     ]);
   await callAll();
-  assert.deepEqual(sent.splice(0), ['start', 'mint', 'poll']);
+  assert.deepEqual(sent.splice(0), ['start', 'issue', 'poll']);
   isHeld = false;
-  const [start, mint, poll] = await callAll();
+  const [start, issue, poll] = await callAll();
   assert.deepEqual(sent, ['poll']);
   assert.equal(poll.status, 'fulfilled');
-  for (const refused of [start, mint]) {
+  for (const refused of [start, issue]) {
     assert.ok(refused.status === 'rejected' && refused.reason instanceof ClusterError);
     assert.equal(refused.reason.code, 'Aborted');
   }

@@ -62,7 +62,7 @@ for (const nonsense of [undefined, null, 7, [], { active: [], job: 'x', failures
 }
 
 test('a link has the time until its end, less than none when that is over, and none at all where nothing is published', () => {
-  const status = { active: { linkExpiresAt: '2026-01-02T00:00:00Z' } };
+  const status = { active: { linkExpirationTime: '2026-01-02T00:00:00Z' } };
   const known = knownOf({ ...stored({}), status });
   assert.equal(linkLifeLeft(known, Date.UTC(2026, 0, 1, 23)), 3_600_000);
   assert.equal(linkLifeLeft(known, Date.UTC(2026, 0, 2, 0, 0, 1)), -1_000);

@@ -62,7 +62,7 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
     random,
     logger,
     wake: (key) => wakes.push(key),
-    installation: 'operators/own',
+    operatorLease: 'operators/own',
     contested: (key) => contests.push(key),
   });
   const stop = new AbortController();
@@ -190,16 +190,16 @@ test('the audit that counts is that of the namespace where it is longest ago', a
   await running;
 });
 
-for (const [whose, resourceVersion, installation, contested] of [
-  ['another installation', '2', 'elsewhere/operator', ['a/docs']],
+for (const [whose, resourceVersion, operatorLease, contested] of [
+  ['another operator', '2', 'elsewhere/operator', ['a/docs']],
   ['this one', '2', 'operators/own', []],
   ['an older version, which names nobody,', '2', undefined, []],
-  ['another installation, seen already,', '1', 'elsewhere/operator', []],
+  ['another operator, seen already,', '1', 'elsewhere/operator', []],
 ] as const) {
   test(`a status by ${whose} ${contested.length > 0 ? 'is' : 'is not'} told, and wakes nobody by itself`, async () => {
     const { clock, events, contests, wakes, stop, running } = start(['a']);
     const metadata = { namespace: 'a', name: 'docs', uid: 'a', resourceVersion };
-    events.push({ type: 'MODIFIED', object: { metadata, status: { installation } } });
+    events.push({ type: 'MODIFIED', object: { metadata, status: { operatorLease } } });
     await clock.pass(1);
     assert.deepEqual(contests, contested);
     assert.deepEqual(wakes, ['a/docs'], 'the first list');

@@ -26,19 +26,25 @@ export const withWanted = (base: Observation, wanted: Partial<Observation['wante
   ...base,
   wanted: { ...base.wanted, ...wanted },
 });
-export const running = { id: 'se_2', inputHash, startedAt: at(-10) };
-export const complete = { ...running, finishedAt: at(-1) };
-export const failure = { count: 1, at: at(-1), retryAt: at(60), reason: 'ServerError', about: inputHash };
+export const running = { id: 'se_2', inputHash, startTime: at(-10) };
+export const complete = { ...running, completionTime: at(-1) };
+export const failure = {
+  count: 1,
+  lastFailureTime: at(-1),
+  retryTime: at(60),
+  reason: 'ServerError',
+  subject: inputHash,
+};
 const candidate = { version: '20260105-115900-cccccccc', jobId: 'se_2', inputHash };
 /** The published link has ended. */
 export const dead = {
   ...calm,
   output: { kind: 'ours' as const, published: { ...published, expiresAt: t0 - 1000 } },
 };
-export const refusedKey = { secretVersion: 'u/1', reason: 'Unauthorized' as const, at: at(-1) };
+export const refusedKey = { secretVersion: 'u/1', reason: 'Unauthorized' as const, refusalTime: at(-1) };
 /** A finished export that is not published, for this reason. */
 export const held = (reason: string): Observation =>
   withStatus(fresh, {
-    job: { ...complete, verdict: 'Held', why: reason },
+    job: { ...complete, verdict: 'Held', message: reason },
     candidate: { ...candidate, reason },
   });

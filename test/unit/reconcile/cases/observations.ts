@@ -41,7 +41,7 @@ export const calm: Observation = {
   status: {
     active,
     history: [{ ...active }],
-    job: { id: 'se_1', inputHash, finishedAt: at(-60), verdict: 'Promoted' },
+    job: { id: 'se_1', inputHash, completionTime: at(-60), verdict: 'Promoted' },
   },
   request: undefined,
   promote: undefined,
@@ -70,8 +70,8 @@ const digest = fc.constantFrom('a'.repeat(64), 'b'.repeat(64));
 
 const failure = fc.record({
   count: fc.integer({ min: 0, max: 12 }),
-  at: past,
-  retryAt: instant,
+  lastFailureTime: past,
+  retryTime: instant,
   reason: fc.constantFrom(
     'ServerError',
     'Forbidden',
@@ -81,7 +81,7 @@ const failure = fc.record({
     'JobFailed',
     'PinnedJobGone',
   ),
-  about: orNothing(fc.constantFrom('se_1', 'se_2', inputHash)),
+  subject: orNothing(fc.constantFrom('se_1', 'se_2', inputHash)),
   request: orNothing(fc.constantFrom('one', 'two')),
   secretVersion: orNothing(fc.constantFrom('u/1', 'u/2')),
 });
@@ -100,18 +100,18 @@ const status: fc.Arbitrary<Status> = fc.record({
       id: jobId,
       cause: orNothing(fc.constantFrom(...exportCauses)),
       inputHash: orNothing(hash),
-      startedAt: orNothing(past),
-      finishedAt: orNothing(past),
+      startTime: orNothing(past),
+      completionTime: orNothing(past),
       verdict: orNothing(fc.constantFrom(...verdicts)),
     }),
   ),
   start: orNothing(
     fc.record({
       key: fc.constant('key'),
-      at: past,
+      lastAttemptTime: past,
       inputHash: hash,
       cause: fc.constantFrom(...exportCauses),
-      sends: fc.integer({ min: 1, max: 4 }),
+      attempts: fc.integer({ min: 1, max: 4 }),
     }),
   ),
   candidate: orNothing(
@@ -125,7 +125,7 @@ const status: fc.Arbitrary<Status> = fc.record({
   ),
   active: orNothing(
     fc
-      .tuple(entry, fc.record({ linkIssuedAt: orNothing(past), linkExpiresAt: orNothing(instant) }))
+      .tuple(entry, fc.record({ linkIssueTime: orNothing(past), linkExpirationTime: orNothing(instant) }))
       .map(([version, link]) => ({ ...version, ...link })),
   ),
   history: orNothing(fc.uniqueArray(entry, { maxLength: 2, selector: (one) => one.version })),
@@ -137,7 +137,7 @@ const status: fc.Arbitrary<Status> = fc.record({
     fc.record({
       secretVersion: fc.constantFrom('u/1', 'u/2'),
       reason: fc.constantFrom('Unauthorized' as const, 'Forbidden' as const),
-      at: past,
+      refusalTime: past,
       request: orNothing(fc.constantFrom('one', 'two')),
     }),
   ),

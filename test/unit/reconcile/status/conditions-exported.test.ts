@@ -33,17 +33,17 @@ const exported: Readonly<Record<reasons.ExportedReason, readonly [Observation, s
   TimedOut: [withStatus(calm, { job: { ...running, verdict: 'TimedOut' } }), 'False'],
   JobLost: [withStatus(calm, { job: { ...complete, verdict: 'JobLost', cause: 'JobLost' } }), 'False'],
   BundleRejected: [
-    withStatus(calm, { job: { ...complete, verdict: 'BundleRejected', why: 'NotAnArchive: x' } }),
+    withStatus(calm, { job: { ...complete, verdict: 'BundleRejected', message: 'NotAnArchive: x' } }),
     'False',
   ],
   InspectionFailed: [
-    withStatus(calm, { job: complete, failures: { poll: { ...failure, about: 'se_2' } } }),
+    withStatus(calm, { job: complete, failures: { poll: { ...failure, subject: 'se_2' } } }),
     'False',
   ],
   OutputWriteFailed: [
     withStatus(calm, {
       job: complete,
-      failures: { poll: { ...failure, reason: 'OutputWriteFailed', about: 'se_2' } },
+      failures: { poll: { ...failure, reason: 'OutputWriteFailed', subject: 'se_2' } },
     }),
     'False',
   ],
@@ -95,7 +95,7 @@ test('an output that the cluster will not take is said until it does, and of a w
   assert.match(words?.message ?? '', /tried again\. A quota refused to patch configmaps "site-bundle"\.$/);
   const next = withStatus(calm, { job: running, conditions });
   assert.equal(conditionsOf(next).get('Exported'), 'True/Promoted');
-  const poll = { ...failure, reason: 'OutputWriteFailed', about: 'se_2' };
+  const poll = { ...failure, reason: 'OutputWriteFailed', subject: 'se_2' };
   const withheld = withStatus(calm, { job: complete, conditions, failures: { poll } });
   const suspended = withWanted(withheld, { isSuspended: true });
   assert.equal(conditionsOf(suspended).get('Exported'), 'False/OutputWriteFailed');

@@ -15,10 +15,12 @@ const past = (seconds: number): Observation => ({ ...calm, now: t0 + seconds * 1
 const linkFresh: Readonly<Record<reasons.LinkReason, readonly [Observation, string]>> = {
   Fresh: [calm, 'True'],
   Due: [
-    withStatus(past(800), { failures: { link: { ...failure, at: at(799), retryAt: at(820) } } }),
+    withStatus(past(800), {
+      failures: { link: { ...failure, lastFailureTime: at(799), retryTime: at(820) } },
+    }),
     'False',
   ],
-  Dead: [dead, 'False'],
+  Expired: [dead, 'False'],
   JobGone: [withStatus(calm, { failures: { link: { ...failure, reason: 'JobGone' } } }), 'False'],
   LifetimeTooShort: [withWanted(calm, { minIntervalMs: 900_000 }), 'False'],
   NotPublished: [fresh, 'Unknown'],
@@ -40,14 +42,22 @@ for (const [what, observation, words] of [
     'a link past its time of refresh says since when, how long it lives, what failed, and when it is tried again',
     withStatus(past(560), {
       failures: {
-        link: { ...failure, reason: 'NetworkError', why: 'ECONNREFUSED', at: at(610), retryAt: at(640) },
+        link: {
+          ...failure,
+          reason: 'NetworkError',
+          message: 'ECONNREFUSED',
+          lastFailureTime: at(610),
+          retryTime: at(640),
+        },
       },
     }),
     /not overdue\. It is due to be replaced since 2026-01-05T12:0\d:\d\dZ\. The published link ends at .*12:14:00Z\. The API at api\.example\.com could not be reached: ECONNREFUSED\. \(NetworkError\) Next try at 2026-01-05T12:10:40Z\.$/,
   ],
   [
     'an overdue one too',
-    withStatus(past(800), { failures: { link: { ...failure, at: at(799), retryAt: at(820) } } }),
+    withStatus(past(800), {
+      failures: { link: { ...failure, lastFailureTime: at(799), retryTime: at(820) } },
+    }),
     /should have been replaced by now\. It is due to be replaced since .* Next try at 2026-01-05T12:13:40Z\.$/,
   ],
   [
@@ -78,12 +88,12 @@ function unreadAt(seconds: number): Observation {
 for (const [seconds, reason] of [
   [0, 'True/Fresh'],
   [800, 'False/Due'],
-  [840, 'False/Dead'],
+  [840, 'False/Expired'],
 ] as const) {
   test(`a link whose Secret may not be read is judged by the clock: LinkFresh=${reason} after ${seconds} s`, () => {
     const seen = adopt(unreadAt(seconds));
     const { active: known, conditions = [] } = statusOf(seen, classify(seen), []);
-    assert.equal(known?.linkExpiresAt, at(840), 'what was known is kept');
+    assert.equal(known?.linkExpirationTime, at(840), 'what was known is kept');
     const told = new Map(conditions.map((one) => [one.type, one]));
     assert.equal(`${told.get('LinkFresh')?.status}/${told.get('LinkFresh')?.reason}`, reason);
     for (const type of ['Ready', 'Stalled']) {
@@ -103,7 +113,7 @@ for (const [seconds, reason] of [
 test('a link that was lost before its Secret could no longer be read is not called alive', () => {
   const lost = adopt({ ...calm, output: { kind: 'absent' } });
   const found = conditionsOf({ ...lost, output: { kind: 'unreadable', why: 'no' } });
-  assert.equal(found.get('LinkFresh'), 'False/Dead');
+  assert.equal(found.get('LinkFresh'), 'False/Expired');
 });
 
 test('a ConfigMap that may not be read holds promotions, and the link is refreshed and judged as ever', () => {

@@ -42,7 +42,7 @@ const stalled: Readonly<Record<Exclude<reasons.StalledReason, 'InvalidSpec'>, Ob
   }),
   PinnedContentChanged: withStatus(withWanted(calm, { pin: { version: 'old', jobId: undefined } }), {
     history: [{ version: 'old', jobId: 'se_0' }],
-    failures: { poll: { ...failure, reason: 'PinnedContentChanged', about: 'se_0' } },
+    failures: { poll: { ...failure, reason: 'PinnedContentChanged', subject: 'se_0' } },
   }),
   AwaitingPromotion: held('AwaitingPromotion'),
   TooFewPages: held('TooFewPages'),
@@ -78,7 +78,7 @@ test('a spec of which enough remains stalls with its fields, and the rest speaks
 
 test('a spec of which nothing remains keeps what was said of the published things, until the link is dead', () => {
   const seen = adopt(calm);
-  const targets = [{ target: 'values/ConfigMap/a/b/c', synced: true, reason: 'Synced' }];
+  const targets = [{ name: 'argo', object: 'ConfigMap/a/b/c', synced: true, reason: 'Synced' }];
   const before = statusOf(seen, classify(seen), targets);
   const kept = (now: number): readonly string[] =>
     (statusOfUnreadable(before, ['spec.api (invalid_type)'], 2, now).conditions ?? []).map(
@@ -89,7 +89,7 @@ test('a spec of which nothing remains keeps what was said of the published thing
   assert.deepEqual(kept(t0), [...stalling, 'Exported=True/Promoted', 'LinkFresh=True/Fresh', synced]);
   assert.deepEqual(kept(published.expiresAt), [
     ...stalling,
-    'LinkFresh=False/Dead',
+    'LinkFresh=False/Expired',
     'Exported=True/Promoted',
     synced,
   ]);
@@ -100,7 +100,7 @@ test('a spec of which nothing remains keeps what was said of the published thing
 const reconciling: Readonly<Record<reasons.ReconcilingReason, Observation>> = {
   StartPending: fresh,
   StartUnconfirmed: withStatus(fresh, {
-    start: { key: 'k', at: at(-1), inputHash, cause: 'First', sends: 1 },
+    start: { key: 'k', lastAttemptTime: at(-1), inputHash, cause: 'First', attempts: 1 },
   }),
   Exporting: withStatus(fresh, { job: running }),
   Inspecting: withStatus(fresh, { job: complete }),
@@ -124,7 +124,7 @@ const ready = [
   ['Published', calm, 'True'],
   ['Pinned', withWanted(calm, { pin: { version: active.version, jobId: undefined } }), 'True'],
   ['Suspended', withWanted(calm, { isSuspended: true }), 'True'],
-  ['LinkDead', dead, 'False'],
+  ['LinkExpired', dead, 'False'],
 ] as const;
 
 for (const [reason, observation, status] of ready) {
@@ -153,8 +153,13 @@ test('a refused key unsets nothing while the published link lives', () => {
 
 for (const reason of Object.keys(reasons.targetReasons)) {
   test(`TargetsSynced names ${reason} of the first target that is not in step`, () => {
-    const good: TargetStatus = { target: 'values/ConfigMap/a/b/c', synced: true, reason: 'Synced' };
-    const other: TargetStatus = { target: 'values/ConfigMap/a/d/c', synced: reason === 'Synced', reason };
+    const good: TargetStatus = { name: 'argo', object: 'ConfigMap/a/b/c', synced: true, reason: 'Synced' };
+    const other: TargetStatus = {
+      name: 'flux',
+      object: 'ConfigMap/a/d/c',
+      synced: reason === 'Synced',
+      reason,
+    };
     const resting = ['NotPublished', 'Suspended', 'Pending'].includes(reason) ? 'Unknown' : 'False';
     const expected = reason === 'Synced' ? 'True/Synced' : `${resting}/${reason}`;
     assert.equal(conditionsOf(calm, [good, other]).get('TargetsSynced'), expected);
@@ -162,8 +167,13 @@ for (const reason of Object.keys(reasons.targetReasons)) {
 }
 
 test('a target that only waits hides none that is wrong', () => {
-  const waiting: TargetStatus = { target: 'values/ConfigMap/a/b/c', synced: false, reason: 'Suspended' };
-  const wrong: TargetStatus = { target: 'values/ConfigMap/a/d/c', synced: false, reason: 'Refused' };
+  const waiting: TargetStatus = {
+    name: 'argo',
+    object: 'ConfigMap/a/b/c',
+    synced: false,
+    reason: 'Suspended',
+  };
+  const wrong: TargetStatus = { name: 'flux', object: 'ConfigMap/a/d/c', synced: false, reason: 'Refused' };
   assert.equal(conditionsOf(calm, [waiting, wrong]).get('TargetsSynced'), 'False/Refused');
 });
 

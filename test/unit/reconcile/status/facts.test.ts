@@ -100,7 +100,7 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     /names nonsense, which is not the candidate/,
   ],
 ];
-const job = { id: 'se_2', baseUrl: wanted.baseUrl, inputHash, startedAt: at(-60), state: 'Reticulating' };
+const job = { id: 'se_2', baseUrl: wanted.baseUrl, inputHash, startTime: at(-60), state: 'Reticulating' };
 const after = (status: Observation['status']): Observation => ({
   ...held,
   status: { ...held.status, ...status },
@@ -119,7 +119,7 @@ const jobRows: typeof rows = [
   [
     'a refused archive says why before it says which',
     'BundleRejected',
-    after({ job: { ...job, why: 'SymbolicLink: a symbolic link is in the archive' } }),
+    after({ job: { ...job, message: 'SymbolicLink: a symbolic link is in the archive' } }),
     /^SymbolicLink: a symbolic link is in the archive\. Job se_2/,
   ],
   [
@@ -143,7 +143,7 @@ const jobRows: typeof rows = [
   ],
   [
     'a dead link says since when',
-    'LinkDead',
+    'LinkExpired',
     { ...held, output: { kind: 'ours', published: { ...published, expiresAt: Date.parse(at(-60)) } } },
     /^The link of version 20260105-113000-aaaaaaaa ended at 2026-01-05T11:59:00Z\.$/,
   ],
@@ -161,20 +161,22 @@ const jobRows: typeof rows = [
   ],
   [
     'a link that went with its Secret says so',
-    'LinkDead',
+    'LinkExpired',
     { ...held, output: { kind: 'absent' } },
     /^Secret docs-bundle was deleted; it is written again, under the version 20260105-113000-aaaaaaaa/,
   ],
   [
     'and so does one whose Secret lost its document',
-    'Dead',
+    'Expired',
     { ...held, output: { kind: 'ours', published: undefined } },
     /^Secret docs-bundle no longer holds bundle\.json/,
   ],
   [
     'a refused key gives the id by which the API knows its answer',
     'KeyRefused',
-    after({ refusedKey: { secretVersion: 'u/1', reason: 'Unauthorized', at: at(-1), requestId: 'req-7' } }),
+    after({
+      refusedKey: { secretVersion: 'u/1', reason: 'Unauthorized', refusalTime: at(-1), requestId: 'req-7' },
+    }),
     /key apiKey\. API at api\.example\.com:8443\. A new key is seen within a minute\. Request id of the API: req-7\.$/,
   ],
 ];

@@ -8,7 +8,7 @@ import { at, calm, inputHash } from '../cases/observations.ts';
 
 const baseUrl = 'https://user:s3cret@api.example.com:8443/prefix?sig=s3cret';
 const wanted = { ...calm.wanted, baseUrl };
-const failure = { count: 1, at: at(-1), retryAt: at(60), about: inputHash };
+const failure = { count: 1, lastFailureTime: at(-1), retryTime: at(60), subject: inputHash };
 
 const failures: readonly (readonly [string, RegExp])[] = [
   ['NetworkError', /^The API at api\.example\.com:8443 could not be reached\. \(NetworkError\)$/],
@@ -32,7 +32,7 @@ for (const [reason, words] of failures) {
 
 test('a job at an API that is no longer allowed names the entry to add', () => {
   const text = describeFailure(
-    { ...failure, reason: 'HostNotAllowed', why: 'http://a.example:8080' },
+    { ...failure, reason: 'HostNotAllowed', message: 'http://a.example:8080' },
     { wanted },
   );
   assert.match(
@@ -44,7 +44,7 @@ test('a job at an API that is no longer allowed names the entry to add', () => {
 test('where the code alone does not say, what was said of it does, as a sentence', () => {
   const why = 'the operator\'s role does not allow "patch" on secrets "x"; add the verb';
   assert.equal(
-    describeFailure({ ...failure, reason: 'OutputWriteFailed', why }, { wanted }),
+    describeFailure({ ...failure, reason: 'OutputWriteFailed', message: why }, { wanted }),
     'The operator\'s role does not allow "patch" on secrets "x"; add the verb. (OutputWriteFailed)',
   );
 });
@@ -59,12 +59,12 @@ for (const [why, words] of [
   ],
 ] as const) {
   test(`an API that cannot be reached says why: ${why}`, () => {
-    assert.match(describeFailure({ ...failure, reason: 'NetworkError', why }, { wanted }), words);
+    assert.match(describeFailure({ ...failure, reason: 'NetworkError', message: why }, { wanted }), words);
   });
 }
 
 test('a server error is told with its status', () => {
-  const failed = { ...failure, reason: 'ServerError', why: 'HTTP 502' };
+  const failed = { ...failure, reason: 'ServerError', message: 'HTTP 502' };
   assert.match(
     describeFailure(failed, { wanted }),
     /answered with a server error: HTTP 502\. \(ServerError\)$/,

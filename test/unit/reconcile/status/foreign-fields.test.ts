@@ -7,7 +7,7 @@ import { parseStatus } from '../../../../src/staticexport/parse.ts';
 import { statusSchema } from '../../../../src/staticexport/status-schema.ts';
 import { at } from '../cases/observations.ts';
 
-const failure = { count: 1, at: at(0), retryAt: at(60), reason: 'ServerError', theirs: 1 };
+const failure = { count: 1, lastFailureTime: at(0), retryTime: at(60), reason: 'ServerError', theirs: 1 };
 /** As a newer version may have left it: a field that we do not know in every group, and whole groups. */
 const newer = {
   observedGeneration: 3,
@@ -24,7 +24,7 @@ const newer = {
     { type: 'Mirrored', status: 'True', reason: 'Done', message: '', lastTransitionTime: at(0), extra: [1] },
   ],
   job: { id: 'se_1', theirs: 1 },
-  start: { key: 'k', at: at(0), inputHash: 'h', cause: 'First', sends: 1, theirs: 1 },
+  start: { key: 'k', lastAttemptTime: at(0), inputHash: 'h', cause: 'First', attempts: 1, theirs: 1 },
   candidate: { version: 'v2', jobId: 'se_2', reason: 'AwaitingPromotion', theirs: 1 },
   active: { version: 'v1', jobId: 'se_1', theirs: { deep: true } },
   history: [
@@ -32,8 +32,8 @@ const newer = {
     { version: 'v0', jobId: 'se_0', theirs: 0 },
   ],
   failures: { link: failure, mirror: { count: 2 } },
-  refusedKey: { secretVersion: 'u/1', reason: 'Forbidden', at: at(0), theirs: 1 },
-  targets: [{ target: 'values/a', synced: true, reason: 'Synced', theirs: 1 }],
+  refusedKey: { secretVersion: 'u/1', reason: 'Forbidden', refusalTime: at(0), theirs: 1 },
+  targets: [{ name: 'a', object: 'ConfigMap/a/b/c', synced: true, reason: 'Synced', theirs: 1 }],
 };
 
 test('what this version does not know survives at every depth', () => {
@@ -53,9 +53,9 @@ const changes: Readonly<Record<string, readonly [next: object, kept: object]>> =
     { history: [{ version: 'v0', jobId: 'se_0' }] },
     { history: [{ version: 'v0', jobId: 'se_0', theirs: 0 }] },
   ],
-  'a new failure of the lane': [
-    { failures: { link: { ...failure, at: at(9), theirs: undefined } } },
-    { failures: { mirror: { count: 2 }, link: { ...failure, at: at(9), theirs: undefined } } },
+  'a new failure of the operation': [
+    { failures: { link: { ...failure, lastFailureTime: at(9), theirs: undefined } } },
+    { failures: { mirror: { count: 2 }, link: { ...failure, lastFailureTime: at(9), theirs: undefined } } },
   ],
   'no failure any more': [{ failures: undefined }, { failures: { mirror: { count: 2 } } }],
   'a job that is gone': [{ job: undefined }, { job: undefined }],

@@ -17,14 +17,14 @@ const pinnedTo = (version: string): Observation => ({
   ...calm,
   wanted: { ...calm.wanted, pin: { version, jobId: undefined } },
 });
-const failure = { count: 1, at: at(-1), retryAt: at(60), about: inputHash };
+const failure = { count: 1, lastFailureTime: at(-1), retryTime: at(60), subject: inputHash };
 const newer = { version: '20260105-114500-bbbbbbbb', jobId: 'se_2' };
 const older = { version: '20260105-100000-cccccccc', jobId: 'se_0' };
 const failed = {
   id: 'se_2',
   inputHash,
-  startedAt: at(-9),
-  finishedAt: at(-1),
+  startTime: at(-9),
+  completionTime: at(-1),
   verdict: 'JobFailed' as const,
 };
 
@@ -35,7 +35,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
     /by an earlier pin; 20260105-114500-bbbbbbbb was newer\..* annotate: staticexport\.dev\/requestedAt=/,
   ],
   'once an export has found the old content again, it is the newest': [
-    withStatus(calm, { history: [newer, { ...active }], active: { ...active, checkedAt: at(-5) } }),
+    withStatus(calm, { history: [newer, { ...active }], active: { ...active, lastCheckTime: at(-5) } }),
     /Version 20260105-113000-aaaaaaaa\.$/,
   ],
   'an older version of the history is nothing to go to': [
@@ -49,7 +49,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
   'a pin that cannot be had yet says what failed and when it is tried again': [
     withStatus(pinnedTo(older.version), {
       history: [older],
-      failures: { poll: { ...failure, reason: 'ServerError', about: 'se_0', requestId: 'req-7' } },
+      failures: { poll: { ...failure, reason: 'ServerError', subject: 'se_0', requestId: 'req-7' } },
     }),
     /answered with a server error\. \(ServerError\) Request id of the API: req-7\. Next try at 2026-01-05T12:01:00Z\.$/,
   ],
@@ -65,7 +65,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
     withStatus(fresh, {
       job: { ...failed, verdict: undefined },
       failures: {
-        poll: { ...failure, reason: 'OutputWriteFailed', about: 'se_2', why: 'a quota refused it' },
+        poll: { ...failure, reason: 'OutputWriteFailed', subject: 'se_2', message: 'a quota refused it' },
       },
     }),
     /A quota refused it\. \(OutputWriteFailed\) Next try at/,
@@ -76,15 +76,15 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
   ],
   'a start that nobody confirmed says what came of it, and when it is asked again': [
     withStatus(fresh, {
-      start: { key: 'k', at: at(-1), inputHash, cause: 'First', sends: 1 },
+      start: { key: 'k', lastAttemptTime: at(-1), inputHash, cause: 'First', attempts: 1 },
       failures: { export: { ...failure, reason: 'RequestTimeout' } },
     }),
     /did not answer in time\. \(RequestTimeout\) Next try at 2026-01-05T12:01:00Z\.$/,
   ],
   'a job that cannot be asked about says so': [
     withStatus(fresh, {
-      job: { id: 'se_2', inputHash, startedAt: at(-10) },
-      failures: { poll: { ...failure, reason: 'NetworkError', about: 'se_2' } },
+      job: { id: 'se_2', inputHash, startTime: at(-10) },
+      failures: { poll: { ...failure, reason: 'NetworkError', subject: 'se_2' } },
     }),
     /Job se_2 at api\.example\.com\. The API at .* could not be reached\. \(NetworkError\) Next try at /,
   ],
@@ -93,7 +93,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
     /archive is being checked, or waits for its turn\. Job se_2 at api\.example\.com\.$/,
   ],
   'a job that runs is named': [
-    withStatus(fresh, { job: { id: 'se_2', inputHash, startedAt: at(-10) } }),
+    withStatus(fresh, { job: { id: 'se_2', inputHash, startTime: at(-10) } }),
     /^The export job runs\. Job se_2 at api\.example\.com\.$/,
   ],
   'a Secret that somebody deleted is called that': [

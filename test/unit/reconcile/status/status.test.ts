@@ -36,10 +36,10 @@ test('property: two statuses are the same exactly when their JSON is, whatever t
 test('what is stored holds no undefined, at any depth, and what this version has no name for', () => {
   const next = {
     observedGeneration: 2,
-    job: { id: 'a', why: undefined },
+    job: { id: 'a', message: undefined },
     history: [{ version: 'v', jobId: 'a', pages: undefined }],
   };
-  const stored = mergeStatus({ newer: { deep: [1] }, job: { id: 'a', newer: 1, why: 'old' } }, next);
+  const stored = mergeStatus({ newer: { deep: [1] }, job: { id: 'a', newer: 1, message: 'old' } }, next);
   assert.deepStrictEqual(stored, {
     newer: { deep: [1] },
     observedGeneration: 2,

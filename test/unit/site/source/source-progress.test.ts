@@ -22,7 +22,7 @@ const published = (version: string): SourceReading => ({
 });
 const absent: SourceReading = { kind: 'absent' };
 const unreadable: SourceReading = { kind: 'unreadable', code: 'EACCES', message: 'it cannot be read' };
-const error = { code: 'LinkDead', message: 'the link is dead', at };
+const error = { code: 'LinkExpired', message: 'the link is dead', at };
 
 const inSync: SourceDecision = { action: 'rest', because: 'in-sync' };
 const noDocument: SourceDecision = { action: 'rest', because: 'no-document' };

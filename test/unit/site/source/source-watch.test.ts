@@ -150,7 +150,7 @@ async function readAll(): Promise<readonly string[]> {
 
 const servedVersion = (): string | undefined => site.view()?.active.version;
 const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
-const dead = new BundleError('dead-link', 'LinkDead', 'the link is dead');
+const dead = new BundleError('dead-link', 'LinkExpired', 'the link is dead');
 const transient = new BundleError('transient', 'StorageUnavailable', 'the storage is busy');
 const full = storeFull();
 const maintenance = oddAnswer('HtmlInsteadOfArchive');
@@ -207,7 +207,7 @@ test('after a restart with a dead link the last good version stays up, and a fre
   await start();
   assert.equal(servedVersion(), 'v1');
   assert.equal(watch.progress().state, 'waiting-for-link');
-  assert.equal(watch.progress().lastError?.code, 'LinkDead');
+  assert.equal(watch.progress().lastError?.code, 'LinkExpired');
   await clock.pass(60_000);
   assert.equal(fetches.length, 1, 'a dead link is not asked again at every look');
   answer = async () => ({ digest: store.put('v2') });
@@ -547,7 +547,7 @@ test('a document that is taken away takes its version and its error along; what 
   await clock.pass(pollMs);
   assert.deepEqual(
     [watch.progress().published?.version, watch.progress().lastError?.code],
-    ['v2', 'LinkDead'],
+    ['v2', 'LinkExpired'],
   );
   reading = { kind: 'absent' };
   await clock.pass(pollMs);

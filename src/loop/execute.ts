@@ -9,7 +9,7 @@ import { type Observation, pendingRequest } from '../reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action, Plan } from '../reconcile/state.ts';
 import { formatInstant, wholeSecond } from '../staticexport/instant.ts';
-import type { StartMark } from '../staticexport/status-schema.ts';
+import type { StartRecord } from '../staticexport/status-schema.ts';
 import { readHttpOrigin, shortOriginEntry } from '../wire/http-origin.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
@@ -94,7 +94,7 @@ async function startJob(
 ): Promise<Execution> {
   const { observation } = input;
   const api = connect(input, edge);
-  const mark: StartMark = {
+  const mark: StartRecord = {
     ...(action.mark ?? {
       key: edge.random.uuid(),
       inputHash: observation.inputHash,

@@ -1,7 +1,6 @@
-// Which changes of a status a person should see as events: outcomes, and conditions that turned. Pure. Nothing is
-// said of a refresh, a poll or a pass that changed nothing (an event per refresh was thousands a day elsewhere).
-// An event's reason stands alone in a list of a whole cluster: where a condition's does not speak for itself, it bears
-// the condition's subject.
+// Which changes of a status become events: outcomes, and transitions of conditions. Pure. A refresh, a poll or a
+// reconcile without change is not an event (an event per refresh was thousands a day elsewhere).
+// A reason must be clear in a list of all events of a cluster, so LinkFresh and TargetsSynced prefix theirs.
 
 import { withoutRetry } from '../reconcile/status/failure-words.ts';
 import type { Condition, Status } from '../staticexport/status-schema.ts';
@@ -17,7 +16,7 @@ export function notesOf(before: Status, after: Status): readonly EventNote[] {
   ].filter((note) => note !== undefined);
   for (const type of ['Stalled', 'Exported', 'LinkFresh', 'TargetsSynced']) {
     const note = noteOfCondition(conditionOf(before, type), conditionOf(after, type));
-    // One cause may turn two conditions; it is told once.
+    // One cause may change two conditions; one event is enough.
     const isTold = notes.some(({ reason }) => reason === note?.reason);
     if (note !== undefined && !isTold) notes.push(note);
   }
@@ -34,14 +33,14 @@ function noteOfStart(before: Status, { job }: Status): EventNote | undefined {
 function noteOfSame(before: Status, { job, active }: Status): EventNote | undefined {
   const isNew = before.job?.id !== job?.id || before.job?.verdict !== job?.verdict;
   if (job?.verdict !== 'Unchanged' || !isNew || job.cause === 'Pin' || active === undefined) return undefined;
-  const message = `Job ${job.id.slice(0, 128)} has the content of version ${active.version}: that stays published.`;
+  const message = `Job ${job.id.slice(0, 128)} has the same content as version ${active.version}, which stays published.`;
   return { type: 'Normal', reason: 'Unchanged', message };
 }
 
 function noteOfRelief(before: Status, after: Status): EventNote | undefined {
   const was = conditionOf(before, 'Stalled');
   if (was?.status !== 'True' || conditionOf(after, 'Stalled') !== undefined) return undefined;
-  return { type: 'Normal', reason: 'NoLongerStalled', message: `What stalled it is over: ${was.reason}.` };
+  return { type: 'Normal', reason: 'NoLongerStalled', message: `No longer stalled (was ${was.reason}).` };
 }
 
 /** From these a pin takes hold of what is published already: there was none, or it named something else. */
@@ -63,21 +62,18 @@ function noteOfVersion(before: Status, after: Status): EventNote | undefined {
   if (was !== active.version) {
     const pages =
       active.pages === undefined ? '' : `, ${active.pages} ${active.pages === 1 ? 'page' : 'pages'}`;
-    const instead = was === undefined ? '' : ` It was ${was} before.`;
+    const instead = was === undefined ? '' : ` It replaces ${was}.`;
     return now === 'Pinned'
       ? normal('Pinned', `Version ${active.version} is published because it is pinned${pages}.${instead}`)
       : normal('Promoted', `Version ${active.version} is published${pages}.${instead}`);
   }
   if (now === 'Pinned' && beforePin.includes(earlier)) {
-    return normal(
-      'Pinned',
-      `Version ${active.version} is pinned: nothing is exported until spec.pin is removed.`,
-    );
+    return normal('Pinned', `Version ${active.version} is pinned. Exports resume when spec.pin is removed.`);
   }
   const isFreed =
     earlier === 'Pinned' && (now === 'Published' || now === 'StartPending' || now === 'Exporting');
   return isFreed
-    ? normal('Unpinned', `Version ${active.version} is no longer pinned; the next export may replace it.`)
+    ? normal('Unpinned', `Version ${active.version} is no longer pinned. The next export may replace it.`)
     : undefined;
 }
 

@@ -1,7 +1,7 @@
 // What came of an action, in the decision's own words: no link, no body, only codes and clocks. Execute makes
 // them, settle consumes them.
 
-import type { StartMark } from '../staticexport/status-schema.ts';
+import type { StartRecord } from '../staticexport/status-schema.ts';
 import type { LinkClock } from './link-timing.ts';
 
 /** The export API's codes, and what a link request adds to them. */
@@ -44,8 +44,8 @@ export interface InspectedContent {
 
 export type ActionResult =
   | { readonly kind: 'none' }
-  | { readonly kind: 'started'; readonly mark: StartMark; readonly jobId: string }
-  | { readonly kind: 'start-failed'; readonly mark: StartMark; readonly failure: CallFailure }
+  | { readonly kind: 'started'; readonly mark: StartRecord; readonly jobId: string }
+  | { readonly kind: 'start-failed'; readonly mark: StartRecord; readonly failure: CallFailure }
   | {
       readonly kind: 'polled';
       readonly outcome: 'unfinished' | 'completed' | 'failed';

@@ -2,7 +2,7 @@
 // ever adds a wait, ends a job, or holds a key back; the published version is never touched.
 
 import { formatInstant } from '../staticexport/instant.ts';
-import type { Failure, StartMark, Status } from '../staticexport/status-schema.ts';
+import type { Failure, StartRecord, Status } from '../staticexport/status-schema.ts';
 import { forbiddenRetryMs } from './access.ts';
 import { nextExportFailure, resendTime } from './adopt.ts';
 import { linkWaitMs, longestRetryAfterMs, type Operation, waitMs } from './backoff.ts';
@@ -96,7 +96,7 @@ const lostAnswers = ['ServerError', 'UnexpectedAnswer', 'RequestTimeout', 'Netwo
  * A clear no ends the mark. Where the answer was lost the job may exist: the mark stays and is sent again with
  * the same key, until `adopt` sees that nobody ever confirmed it.
  */
-export function startFailed(observation: Observation, mark: StartMark, failure: CallFailure): Status {
+export function startFailed(observation: Observation, mark: StartRecord, failure: CallFailure): Status {
   const { status, now, requestTimeoutMs } = observation;
   if (!lostAnswers.includes(failure.code)) {
     const refused = nextExportFailure(observation, {

@@ -2,7 +2,7 @@
 // large: classify says which state it is, choose says what to do in it.
 
 import type { StalledReason } from '../staticexport/reasons.ts';
-import type { ExportCause, StartMark } from '../staticexport/status-schema.ts';
+import type { ExportCause, StartRecord } from '../staticexport/status-schema.ts';
 
 /** Whether the API may be called at all with the key at hand. */
 export type Access =
@@ -50,7 +50,7 @@ export type ExportState =
   /** Due, but in back-off. */
   | { readonly kind: 'waiting'; readonly cause: ExportCause; readonly until: number }
   /** A mark without an id: sent, not confirmed. */
-  | { readonly kind: 'unconfirmed'; readonly mark: StartMark; readonly resendAt: number }
+  | { readonly kind: 'unconfirmed'; readonly mark: StartRecord; readonly resendAt: number }
   | { readonly kind: 'running'; readonly jobId: string; readonly pollAt: number; readonly timeoutAt: number }
   /** Timed out, nothing newer exists: still polled, slowly, so that a late completion is adopted. */
   | { readonly kind: 'late'; readonly jobId: string; readonly pollAt: number; readonly next: ExportState }
@@ -94,7 +94,7 @@ export interface State {
 export type Action =
   | { readonly kind: 'none' }
   /** `mark` is sent again with the same key; without one a new mark is made. */
-  | { readonly kind: 'start'; readonly cause: ExportCause; readonly mark: StartMark | undefined }
+  | { readonly kind: 'start'; readonly cause: ExportCause; readonly mark: StartRecord | undefined }
   | { readonly kind: 'poll'; readonly jobId: string }
   | {
       readonly kind: 'issue';

@@ -1,59 +1,57 @@
-// Every reason a condition may carry, with the sentence that explains it. Reasons are API: people alert on them.
+// Every reason that a condition may have, with its sentence. Reasons are API: alerts match them.
 // Each is listed in crds/README.md, and a test keeps the two in step.
 
 /** Condition `Ready`. */
 export const readyReasons = {
-  Published: 'The wanted version is published behind a live link.',
-  Pinned:
-    'The pinned version is published behind a live link; nothing is exported until spec.pin is removed.',
+  Published: 'The wanted version is published with a valid link.',
+  Pinned: 'The pinned version is published with a valid link. Exports resume when spec.pin is removed.',
   Suspended:
-    'The resource is suspended: nothing new is exported or published, and a published link is still refreshed.',
+    'spec.suspend is true: exports and promotions are paused. The published link is still refreshed.',
   LinkExpired:
-    'There is no live link at the moment, and no fresh one could be had yet: servers keep what they serve, new ones cannot download it.',
+    'The link has expired and no new one could be obtained. Running servers keep serving; new ones cannot download.',
 } as const;
 
-/** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): on the way, nobody has to act. */
+/** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): in progress, no action needed. */
 export const reconcilingReasons = {
-  StartPending: 'An export is about to start.',
-  StartUnconfirmed:
-    'An export was asked for and the API has not confirmed it; it is asked again, with the same idempotency key.',
-  Exporting: 'The export job runs.',
-  Inspecting: 'The export is complete; its archive is being checked, or waits for its turn.',
-  BackingOff: 'The next try waits.',
+  StartPending: 'An export starts next.',
+  StartUnconfirmed: 'The export API has not confirmed the start. Retrying with the same Idempotency-Key.',
+  Exporting: 'The export job is running.',
+  Inspecting: 'The export is complete. Its archive is being inspected, or waits for a free slot.',
+  BackingOff: 'Waiting before the next retry.',
   PinPending: 'The pinned version is being published.',
-  KeyMissing: 'The Secret named in api.keySecretRef does not exist yet, or does not hold the key; create it.',
+  KeyMissing: 'The Secret or key named in spec.api.keySecretRef does not exist. Create it.',
 } as const;
 
-/** Conditions `Stalled` (and `Ready`): only a person can help. */
+/** Conditions `Stalled` (and `Ready`): manual action is needed. */
 export const stalledReasons = {
-  InvalidSpec: 'The stored spec cannot be read; correct its fields.',
-  InvalidSchedule: 'schedule or timeZone cannot be understood, or names no instant; correct it.',
-  BaseUrlMissing:
-    'Neither api.baseUrl nor the operator names an export API; set the one, or --api-base-url of the other.',
-  HostNotAllowed:
-    "The operator's --allowed-api-hosts does not allow the scheme, host and port of api.baseUrl, and the key was not sent; add an entry, or correct spec.api.baseUrl.",
-  KeyUnreadable:
-    'The operator cannot read the Secret named in api.keySecretRef; give it the right, or mend what keeps the Secret from it.',
-  KeyEmpty: 'The API key is empty; put it into its Secret.',
-  KeyInvalid: 'The API key holds characters that no bearer key can hold; put the key alone into its Secret.',
+  InvalidSpec: 'The stored spec is not valid. Correct the fields named here.',
+  InvalidSchedule: 'spec.schedule or spec.timeZone is not valid, or the schedule never fires. Correct it.',
+  BaseUrlMissing: 'No export API is configured. Set spec.api.baseUrl, or --api-base-url on the operator.',
+  HostNotAllowed: "The operator's --allowed-api-hosts does not allow spec.api.baseUrl. The key was not sent.",
+  KeyUnreadable: 'The operator cannot read the Secret named in spec.api.keySecretRef.',
+  KeyEmpty: 'The API key is empty. Write the key into its Secret.',
+  KeyInvalid:
+    'The API key holds characters that a bearer token cannot hold. Write only the key into its Secret.',
   KeyRefused:
-    'The API does not accept the key (401); put a valid one into its Secret. Until that changes no call is made.',
+    'The export API returned 401 for this key. Write a valid key into its Secret. Calls resume when the Secret changes.',
   KeyForbidden:
-    'The API forbids this to the key (403); check its scopes, the plan and the domain. It is tried again every 15 minutes.',
-  OutputNotOwned: 'The output Secret or ConfigMap exists and belongs to somebody else; it is left alone.',
+    'The export API returned 403 for this key. Check its permissions, your plan and spec.domain. Retrying every 15m.',
+  OutputNotOwned:
+    'The output Secret or ConfigMap exists and has another owner. The operator does not change it.',
   OutputUnreadable:
-    'The operator cannot read the output Secret or ConfigMap, and nothing is published over what it cannot see; give it the right back, or mend what keeps them from it. It looks again within a minute.',
-  PinnedVersionUnknown: 'The pinned version is not in status.history; pin one that is, or remove spec.pin.',
-  PinnedJobGone: 'The pinned job no longer exists at the API; pin another version, or remove spec.pin.',
-  PinnedJobFailed: 'The pinned job did not complete; pin another, or remove spec.pin.',
+    'The operator cannot read the output Secret or ConfigMap, so publishing is paused. Restore its get permission. Rechecked every minute.',
+  PinnedVersionUnknown:
+    'The pinned version is not in status.history. Pin a version from there, or remove spec.pin.',
+  PinnedJobGone: 'The export API no longer has the pinned job. Pin another version, or remove spec.pin.',
+  PinnedJobFailed: 'The pinned job did not complete. Pin another job or version, or remove spec.pin.',
   PinnedContentChanged:
-    'The archive of the pinned version no longer has the content that was published under it; pin another, or remove spec.pin.',
-  AwaitingPromotion: 'promotion.mode is Manual: the candidate waits to be released.',
-  TooFewPages: 'The export has fewer pages than promotion.minPages.',
-  PageCountDropped: 'The export lost a larger share of its pages than promotion.maxShrinkPercent.',
+    "The archive of the pinned version does not match that version's digest. Pin another version, or remove spec.pin.",
+  AwaitingPromotion: 'spec.promotion.mode is Manual. The candidate awaits manual promotion.',
+  TooFewPages: 'The export has fewer pages than spec.promotion.minPages.',
+  PageCountDropped: 'The export lost more pages than spec.promotion.maxShrinkPercent allows.',
 } as const;
 
-/** Why an export that is due cannot be had: the API may not be called. */
+/** Why an export that is due cannot start: the export API must not be called. */
 const accessReasons = {
   KeyMissing: reconcilingReasons.KeyMissing,
   BaseUrlMissing: stalledReasons.BaseUrlMissing,
@@ -65,20 +63,20 @@ const accessReasons = {
   KeyForbidden: stalledReasons.KeyForbidden,
 } as const;
 
-/** Condition `Exported`: the outcome of the last export, or what keeps the next one from it. */
+/** Condition `Exported`: the outcome of the last export, or what blocks the next one. */
 export const exportedReasons = {
   Promoted: 'The last export was published.',
-  Unchanged: 'The last export has the content that is published already.',
+  Unchanged: 'The last export has the same content as the published version.',
   Pending: 'No export has finished yet.',
-  JobFailed: 'The API reports the job as failed; look it up there.',
+  JobFailed: 'The export API reports that the job failed. Look up the job there.',
   TimedOut:
-    'The job did not finish within jobTimeout; raise it if jobs need longer. A late completion is still adopted.',
-  JobLost: 'The API no longer knows the job.',
-  BundleRejected: 'The archive cannot be published, and is not fetched again.',
-  InspectionFailed: 'The archive could not be fetched; it is tried again.',
-  OutputWriteFailed: 'The output Secret or ConfigMap could not be written; it is tried again.',
-  StartRefused: 'The API did not start an export; it is tried again.',
-  StartUnconfirmed: 'The API never confirmed a start; it is tried again.',
+    'The job did not finish within spec.jobTimeout. Raise it if jobs need longer. A late completion is still used.',
+  JobLost: 'The export API no longer has the job.',
+  BundleRejected: 'The archive was rejected and is not downloaded again.',
+  InspectionFailed: 'The archive could not be downloaded. Retrying.',
+  OutputWriteFailed: 'The output Secret or ConfigMap could not be written. Retrying.',
+  StartRefused: 'The export API did not start an export. Retrying.',
+  StartUnconfirmed: 'The export API never confirmed a start. Retrying.',
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,
   PageCountDropped: stalledReasons.PageCountDropped,
@@ -87,28 +85,28 @@ export const exportedReasons = {
 
 /** Condition `LinkFresh`. */
 export const linkReasons = {
-  Fresh: 'The link lives, and its replacement is not overdue.',
-  Due: 'The link lives, but it should have been replaced by now.',
-  Expired: 'The published link is past its life, or no longer in the output Secret.',
+  Fresh: 'Link is valid and is not due for refresh.',
+  Due: 'Link is valid, but its refresh is overdue.',
+  Expired: 'The published link has expired, or is missing from the output Secret.',
   JobGone:
-    'The API no longer knows the published job: its link cannot be renewed, and only a new export brings one.',
+    'The export API no longer has the published job, so its link cannot be refreshed. A new export is needed.',
   LifetimeTooShort:
-    'Links live too short to be replaced in time; lower linkRefresh.minInterval, or have the API make longer ones.',
-  NotPublished: 'There is no link yet.',
+    'Links expire too soon to be refreshed in time. Lower spec.linkRefresh.minInterval, or configure longer links at the export API.',
+  NotPublished: 'Nothing is published yet, so there is no link.',
 } as const;
 
 /** Condition `TargetsSynced`, and `reason` of each of status.targets. */
 export const targetReasons = {
-  Synced: 'The target holds what it should.',
-  NotPublished: 'Nothing is published yet that could be written.',
-  Suspended: 'The resource is suspended; targets are left alone.',
-  Pending: "The operator is reading the target's document and writes it next; no action is needed.",
+  Synced: 'The target holds the published version.',
+  NotPublished: 'Nothing is published yet.',
+  Suspended: 'spec.suspend is true: targets are not written.',
+  Pending: "The operator is reading the target's document and writes it next. No action is needed.",
   NotGranted:
-    'The object does not exist, does not consent by annotation, or may not be read by the operator.',
-  Refused: 'The document cannot be edited safely, and is left as it is; correct it.',
-  WriteFailed: 'The API server refused the write, or could not be reached; it is tried again.',
+    'The object does not exist, lacks the consent annotation, or the operator has no permission to read it.',
+  Refused: 'The document cannot be edited safely and was not changed. Correct it.',
+  WriteFailed: 'The Kubernetes API server did not accept the write. Retrying.',
   Contested:
-    'Somebody undid the write three times within ten minutes: find out who else writes these fields. Left alone until a new version or spec.',
+    'Another client reverted the write three times within ten minutes. Find out which client writes these fields. Writing resumes with a new version or spec.',
 } as const;
 
 export type ReadyReason = keyof typeof readyReasons | ReconcilingReason | StalledReason;

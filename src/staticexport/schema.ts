@@ -20,13 +20,13 @@ const cel = (...rules: readonly CelRule[]) => ({ [celKey]: rules });
 /** A list whose entries are named: two of one name are refused, and server-side apply merges by name. */
 export const namedList = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] } as const;
 
-/** Counted repetition and `[.]` mean the same to the API server (RE2) and to us, and need no escapes in CEL. */
+/** Counted repetition and `[.]` mean the same in RE2 (API server) and here, and need no escapes in CEL. */
 const hostNamePattern =
   '^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?[.])*[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$';
 /** The most that `historyLimit` may ask for. */
 export const longestHistory = 50;
 
-/** Text of a form. Said in a sentence of ours: the API server would answer a bare pattern with the pattern. */
+/** Text of a form. The message is a sentence: for a bare pattern the API server answers with the pattern. */
 function formed(maxLength: number, pattern: string, message: string) {
   const form = new RegExp(pattern);
   return z
@@ -37,11 +37,11 @@ function formed(maxLength: number, pattern: string, message: string) {
     .meta(cel({ rule: `self.matches('${pattern}')`, message }));
 }
 
-/** As the API server can say it; what it lets through is refused here. */
+/** The rule as CEL can express it. `isPrintable` refuses the rest. */
 const hiddenRule: CelRule = {
   rule: "!self.matches(r'[\\p{C}\\p{Zl}\\p{Zp}]')",
   message:
-    'must not hold control characters, or characters that are not seen or change the direction of text',
+    'must not contain control characters, invisible characters, or characters that change the text direction',
 };
 
 /** Text without a form of its own. It is shown in status, events and logs. */
@@ -79,13 +79,13 @@ const size = formed(8, sizePattern, 'must be a size such as 512Mi or 2Gi: a whol
 const api = z
   .object({
     baseUrl: shownText(2048, {
-      // What is signed or named into a URL is a secret, and this one is shown in status.
+      // User, password, query and fragment may hold secrets, and status shows this URL.
       rule: "isURL(self) && (url(self).getScheme() == 'https' || url(self).getScheme() == 'http') && !self.matches('[?#]|^[A-Za-z]+://[^/]*@')",
       message:
         'baseUrl must be an absolute http:// or https:// URL, without user, password, query and fragment',
     })
       .describe(
-        "Base URL of the export API; may carry a path prefix. Default: the operator's. The operator must allow its scheme, host and port.",
+        'Base URL of the export API, with an optional path prefix. Default: --api-base-url of the operator. --allowed-api-hosts must allow its scheme, host and port.',
       )
       .optional(),
     keySecretRef: z
@@ -93,9 +93,9 @@ const api = z
         name: objectName.describe('Name of a Secret in the same namespace.'),
         key: dataKey.describe('Key within the Secret. Default: apiKey.').optional(),
       })
-      .describe('The Secret that holds the admin API key.'),
+      .describe('Secret that holds the admin API key.'),
   })
-  .describe('The export API and the key for it.');
+  .describe('The export API and its key.');
 
 const linkRefresh = z
   .object({
@@ -103,41 +103,47 @@ const linkRefresh = z
       .int()
       .min(10)
       .max(90)
-      .describe('Refresh when this share of the lifetime is gone. Default: 66.')
+      .describe('Refresh the link when this percentage of its lifetime has passed. Default: 66.')
       .optional(),
-    minInterval: duration.describe('Floor between two links of this resource. Default: 30s.').optional(),
+    minInterval: duration.describe('Shortest time between two refreshes. Default: 30s.').optional(),
   })
-  .describe('When the published link is replaced.');
+  .describe('When the operator refreshes the published link.');
 
 const promotion = z
   .object({
     inspect: z
       .enum(['Always', 'Never'])
-      .describe('Whether an archive is downloaded and read before it is published. Default: Always.')
+      .describe(
+        'Whether the operator downloads and inspects an archive before it publishes the version. Default: Always.',
+      )
       .optional(),
     minPages: z
       .int()
       .min(0)
       .max(10_000_000)
-      .describe('Fewer pages are not published. Default: 1.')
+      .describe('Fewest pages that an export must have. Default: 1.')
       .optional(),
     maxShrinkPercent: z
       .int()
       .min(0)
       .max(100)
-      .describe('An export that lost a larger share of the pages is held back. Default: 50.')
+      .describe(
+        'Largest percentage of pages that an export may lose against the published version. Default: 50.',
+      )
       .optional(),
     maxBundleSize: size
       .describe(
-        "Largest archive, packed and unpacked: what the servers of this site take. A larger one is rejected. Default, and never above: the operator's own limits.",
+        "Largest archive, packed and unpacked, that the site's bundle servers accept. Larger archives are rejected. Default and upper bound: the operator's limits.",
       )
       .optional(),
     mode: z
       .enum(['Auto', 'Manual'])
-      .describe('Manual holds every new version until it is released by annotation. Default: Auto.')
+      .describe(
+        'Manual holds every new version until the annotation staticexport.dev/promote names it. Default: Auto.',
+      )
       .optional(),
   })
-  .describe('What must be true of an export before it replaces the published one.')
+  .describe('Conditions that an export must meet before it is published.')
   .meta(
     cel({
       rule: "!has(self.inspect) || self.inspect != 'Never' || (!has(self.minPages) && !has(self.maxShrinkPercent) && !has(self.maxBundleSize))",
@@ -149,11 +155,11 @@ const promotion = z
 const pinRule = 'pin needs exactly one of version and jobId; to end a pin, remove spec.pin';
 const pin = z
   .object({
-    version: shownText(63).describe('A version of status.history.').optional(),
-    jobId: shownText(512).describe('A completed job of the export API.').optional(),
+    version: shownText(63).describe('A version from status.history.').optional(),
+    jobId: shownText(512).describe('Id of a completed job at the export API.').optional(),
   })
   .refine((value) => (value.version === undefined) !== (value.jobId === undefined), { error: pinRule })
-  .describe('Publish exactly this; keep its link alive; start no exports.')
+  .describe('Publish exactly this version or job, refresh its link, and start no exports.')
   .meta(
     cel({
       rule: 'has(self.version) != has(self.jobId)',
@@ -169,7 +175,7 @@ const output = z
       )
       .optional(),
   })
-  .describe('Where the published version and link are written.');
+  .describe('Objects that receive the published version and link.');
 
 const valuesTarget = z
   .object({
@@ -178,10 +184,10 @@ const valuesTarget = z
     name: objectName.describe('Name of the object.'),
     key: dataKey.describe('Key that holds the YAML document. Default: values.yaml.').optional(),
   })
-  .describe('A YAML document in a key of a ConfigMap or Secret, whose staticExport leaves are edited.');
+  .describe('YAML document in a key of a ConfigMap or Secret. The operator edits its staticExport keys.');
 
 const typeRule = 'type Values needs the field values, and only that type may have it';
-const linkRule = 'the link may be written into a Secret only; write version alone or name a Secret';
+const linkRule = 'the link may be written into a Secret only; write version alone or use a Secret';
 const target = z
   .object({
     name: formed(
@@ -193,10 +199,10 @@ const target = z
       .enum(['Values'])
       .describe('How the target is written. Values edits a YAML document that the field values names.'),
     write: z
-      .array(z.enum(['version', 'bundleUrl']).describe('A leaf of the staticExport group.'))
+      .array(z.enum(['version', 'bundleUrl']).describe('A key under staticExport.'))
       .min(1)
       .max(2)
-      .describe('Which leaves are written. Default: [version]. The link may go into a Secret only.')
+      .describe('Keys to write. Default: [version]. bundleUrl needs a Secret.')
       .optional(),
     values: valuesTarget.optional(),
   })
@@ -211,12 +217,12 @@ const target = z
         message: typeRule,
       },
       {
-        rule: "!has(self.write) || !self.write.exists(leaf, leaf == 'bundleUrl') || !has(self.values) || self.values.kind == 'Secret'",
+        rule: "!has(self.write) || !self.write.exists(key, key == 'bundleUrl') || !has(self.values) || self.values.kind == 'Secret'",
         message: linkRule,
       },
       {
-        rule: '!has(self.write) || self.write.all(leaf, self.write.exists_one(other, other == leaf))',
-        message: 'write names the same leaf twice',
+        rule: '!has(self.write) || self.write.all(key, self.write.exists_one(other, other == key))',
+        message: 'write names the same key twice',
       },
     ),
   );
@@ -229,13 +235,13 @@ export const specSchema = z
       'must be a bare host name such as docs.example.com: no scheme, no port, no path, no dot at the end',
     ).describe('The domain to export: a bare host name, without scheme, port or path.'),
     api,
-    // Not of printable text alone: tabs and line ends around its fields were always taken.
+    // Tabs and line ends are allowed around the fields, so this is not `shownText`.
     schedule: z
       .string()
       .min(1)
       .max(100)
       .describe(
-        'Cron expression (five fields, or @daily and its kin) of new exports. Absent: no timed exports.',
+        'Cron expression for new exports: five fields, or @hourly, @daily, @weekly, @monthly, @yearly. Absent: no scheduled exports.',
       )
       .meta(
         cel({
@@ -245,9 +251,11 @@ export const specSchema = z
       )
       .optional(),
     timeZone: formed(64, '^[A-Za-z0-9_+/-]+$', 'must be an IANA time zone such as Europe/Berlin or UTC')
-      .describe('IANA time zone of the schedule, for example Europe/Berlin. Default: UTC.')
+      .describe('IANA time zone of the schedule, such as Europe/Berlin. Default: UTC.')
       .optional(),
-    jobTimeout: duration.describe('After this a job counts as failed. Default: 1h.').optional(),
+    jobTimeout: duration
+      .describe('Longest time that a job may run before it counts as failed. Default: 1h.')
+      .optional(),
     linkRefresh: linkRefresh.optional(),
     promotion: promotion.optional(),
     pin: pin.optional(),
@@ -255,11 +263,11 @@ export const specSchema = z
       .int()
       .min(1)
       .max(longestHistory)
-      .describe('Versions kept for pin and rollback. Default: 5.')
+      .describe('Number of versions kept for pin and rollback. Default: 5.')
       .optional(),
     suspend: z
       .boolean()
-      .describe('No new exports, promotions or target writes. The published link is still refreshed.')
+      .describe('Stops exports, promotions and target writes. The published link is still refreshed.')
       .optional(),
     output: output.optional(),
     targets: z
@@ -278,7 +286,7 @@ export const specSchema = z
       message: 'timeZone has no meaning without schedule; add a schedule or remove it',
     }),
   )
-  .describe('What shall be exported and published.');
+  .describe('What to export, and how to publish it.');
 
 /** The spec as written by the user: nothing defaulted, unknown fields dropped. */
 export type Spec = z.infer<typeof specSchema>;

@@ -1,5 +1,5 @@
-// The status of a StaticExport, field by field. What the operator must remember over a restart is here and
-// nowhere else. Invariant: no key and no link has a place in it, and every instant is whole seconds in UTC.
+// The status of a StaticExport, field by field. It is the only memory that outlives a restart of the operator.
+// Invariant: it holds no key and no link, and every time is whole seconds in UTC.
 
 import { z } from 'zod';
 import { namedList } from './schema.ts';
@@ -8,35 +8,35 @@ const text = (maxLength: number) => z.string().max(maxLength);
 const count = z.int().min(0);
 const instant = z.string().max(40).meta({ format: 'date-time' });
 const versionText = text(63).describe(
-  '<yyyymmdd>-<hhmmss>-<8 hex>, by the time when its job was seen complete.',
+  '<yyyymmdd>-<hhmmss>-<8 hex>, from the time when the operator observed the job complete.',
 );
-const digestText = text(64).describe('SHA-256 of the content: of its paths and files, not of the archive.');
-const jobIdText = text(512).describe("The job's id, as the export API gave it.");
-const pagesCount = count.describe('Pages found in the archive.');
-const sizeCount = count.describe('Bytes of all files, unpacked.');
-const inputHashText = text(64).describe('Names the domain and the base URL that it was exported from.');
-const baseUrlText = text(2048).describe('The export API that made it, and that its links are asked of.');
-const exportedInstant = instant.describe('When its job was seen complete.');
+const digestText = text(64).describe('SHA-256 of the content (paths and files), not of the archive.');
+const jobIdText = text(512).describe('Id of the job, as the export API returned it.');
+const pagesCount = count.describe('Number of pages in the archive.');
+const sizeCount = count.describe('Size of all unpacked files in bytes.');
+const inputHashText = text(64).describe('Hash of the exported domain and the base URL of the export API.');
+const baseUrlText = text(2048).describe('Base URL of the export API that ran the job and issues its links.');
+const exportedInstant = instant.describe('Time when the operator observed the job complete.');
 const requestIdText = text(128).describe(
-  "The id by which the API knows its answer: what to quote to the API's support.",
+  "Request id of the export API's answer. Quote it to the API's support.",
 );
 
 /** A Kubernetes condition (meta/v1). */
 export const conditionSchema = z
   .object({
-    type: text(316).min(1).describe('What the condition is about.'),
-    status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
-    observedGeneration: count.describe('The generation of the spec that it speaks of.').optional(),
-    lastTransitionTime: instant.describe('When the status changed last.'),
-    reason: text(1024).min(1).describe('Why, in one word: what to alert on.'),
-    message: text(32_768).describe('Why, in words for people, with what to do.'),
+    type: text(316).min(1).describe('Type of the condition.'),
+    status: z.enum(['True', 'False', 'Unknown']).describe('Status of the condition.'),
+    observedGeneration: count.describe('Generation of the spec that the condition describes.').optional(),
+    lastTransitionTime: instant.describe('Time of the last change of the status.'),
+    reason: text(1024).min(1).describe('Reason in CamelCase. Alerts match it.'),
+    message: text(32_768).describe('What happened and what to do.'),
   })
-  .describe('One thing that is known of the resource.');
+  .describe('A condition of this StaticExport.');
 
-/** Why an export is wanted. */
+/** Why an export starts. */
 export const exportCauses = ['First', 'Inputs', 'Schedule', 'Request', 'JobLost', 'JobGone', 'Pin'] as const;
 
-/** What became of a job that is over. */
+/** Outcome of a finished job. */
 export const verdicts = [
   'Promoted',
   'Unchanged',
@@ -47,35 +47,40 @@ export const verdicts = [
   'JobLost',
 ] as const;
 
-const causeText = z.enum(exportCauses).describe('Why the export was wanted.');
+const causeText = z.enum(exportCauses).describe('Why the export started.');
 
 export const jobSchema = z
   .object({
     id: jobIdText,
-    state: text(64).describe('The status as the API words it.').optional(),
-    progress: z.int().min(0).max(100).describe('Percent, for display only: 100 is not yet done.').optional(),
-    pageCount: count.describe('Pages exported so far, as the API counts them.').optional(),
+    state: text(64).describe('State as the export API reports it.').optional(),
+    progress: z
+      .int()
+      .min(0)
+      .max(100)
+      .describe('Progress in percent. For display only: 100 does not mean complete.')
+      .optional(),
+    pageCount: count.describe('Pages exported so far, as the export API reports them.').optional(),
     inputHash: inputHashText.optional(),
     baseUrl: baseUrlText.optional(),
     cause: causeText.optional(),
-    requestTime: instant.describe('When the start was marked.').optional(),
-    startTime: instant.describe('When the API named the job.').optional(),
-    completionTime: instant.describe('When the operator saw it over.').optional(),
-    verdict: z.enum(verdicts).describe('What became of it; absent while it is not decided.').optional(),
-    message: text(256).describe('Code and words of a verdict that is not good.').optional(),
+    requestTime: instant.describe('Time when the operator recorded the start.').optional(),
+    startTime: instant.describe('Time when the export API returned the job id.').optional(),
+    completionTime: instant.describe('Time when the operator observed the job finished.').optional(),
+    verdict: z.enum(verdicts).describe('Outcome of the job. Absent until it is decided.').optional(),
+    message: text(256).describe('Code and message of an unsuccessful verdict.').optional(),
   })
-  .describe('The one job that is followed, or the last one.');
+  .describe('The job that the operator polls, or the last one.');
 
 export const startSchema = z
   .object({
-    key: text(64).describe('Idempotency key of the start.'),
-    lastAttemptTime: instant.describe('When it was last sent.'),
+    key: text(64).describe('Idempotency-Key of the start.'),
+    lastAttemptTime: instant.describe('Time of the last attempt.'),
     inputHash: inputHashText,
     cause: causeText,
-    attempts: count.describe('How often it was sent.'),
-    request: text(256).describe('Token of the request that this start answers.').optional(),
+    attempts: count.describe('Number of attempts.'),
+    request: text(256).describe('Token of the requestedAt annotation that this start answers.').optional(),
   })
-  .describe('The mark of a start that the API has not confirmed.');
+  .describe('Record of a start that the export API has not confirmed.');
 
 export const candidateSchema = z
   .object({
@@ -86,9 +91,9 @@ export const candidateSchema = z
     sizeBytes: sizeCount.optional(),
     inputHash: inputHashText.optional(),
     exportTime: exportedInstant.optional(),
-    reason: text(64).describe('Which gate holds it.'),
+    reason: text(64).describe('Promotion gate that holds it.'),
   })
-  .describe('A complete and readable export that a gate or Manual mode holds back.');
+  .describe('A complete, inspected export that a promotion gate or Manual mode holds.');
 
 export const versionSchema = z
   .object({
@@ -100,31 +105,33 @@ export const versionSchema = z
     inputHash: inputHashText.optional(),
     baseUrl: baseUrlText.optional(),
     exportTime: exportedInstant.optional(),
-    publishTime: instant.describe('When it was published first.').optional(),
+    publishTime: instant.describe('Time of its first publication.').optional(),
   })
   .describe('A version that can be pinned.');
 
 export const activeSchema = versionSchema
   .extend({
-    lastCheckTime: instant.describe('When an export last confirmed this content.').optional(),
-    linkIssueTime: instant.describe('When its link was asked for.').optional(),
-    linkExpirationTime: instant.describe('When its link dies, unless it is replaced before.').optional(),
+    lastCheckTime: instant.describe('Time when an export last confirmed this content.').optional(),
+    linkIssueTime: instant.describe('Time when its link was issued.').optional(),
+    linkExpirationTime: instant
+      .describe('Time when its link expires, unless it is refreshed before.')
+      .optional(),
   })
-  .describe('What the output Secret publishes.');
+  .describe('The version that the output Secret publishes.');
 
 export const failureSchema = z.object({
-  count: count.describe('Failures in a row.'),
-  lastFailureTime: instant.describe('When it failed last.'),
-  retryTime: instant.describe('Not tried again before this.'),
-  reason: text(64).describe('Code of the failure.'),
-  message: text(256).describe('What failed, in words, where the code alone does not say.').optional(),
+  count: count.describe('Number of failures in a row.'),
+  lastFailureTime: instant.describe('Time of the last failure.'),
+  retryTime: instant.describe('No retry before this time.'),
+  reason: text(64).describe('Code of the last failure.'),
+  message: text(256).describe('Detail of the last failure, where the code alone is not enough.').optional(),
   requestId: requestIdText.optional(),
-  subject: text(512).describe('What failed: the inputs of an export, or a job.').optional(),
-  request: text(256).describe('Token of the request whose one free try is spent.').optional(),
-  secretVersion: text(128)
-    .describe('uid and resourceVersion of the Secret whose key the API forbade this (403).')
+  subject: text(512).describe('What failed: inputs of an export, or a job id.').optional(),
+  request: text(256)
+    .describe('Token of the requestedAt annotation whose one-time bypass of the back-off was used.')
     .optional(),
-  inspectionFailures: count.describe('Readings of its archive that failed.').optional(),
+  secretVersion: text(128).describe('uid and resourceVersion of the Secret whose key got 403.').optional(),
+  inspectionFailures: count.describe('Number of failed inspections of its archive.').optional(),
 });
 
 export const refusedKeySchema = z
@@ -132,61 +139,65 @@ export const refusedKeySchema = z
     secretVersion: text(128).describe('uid and resourceVersion of the Secret whose key was refused.'),
     reason: z
       .enum(['Unauthorized', 'Forbidden'])
-      .describe('What the API answered: 401 Unauthorized, 403 Forbidden.'),
-    refusalTime: instant.describe('When it was refused.'),
-    request: text(256).describe('Token of the request whose one free try is spent.').optional(),
+      .describe('Answer of the export API: 401 Unauthorized or 403 Forbidden.'),
+    refusalTime: instant.describe('Time of the refusal.'),
+    request: text(256)
+      .describe('Token of the requestedAt annotation whose one-time bypass of the back-off was used.')
+      .optional(),
     requestId: requestIdText.optional(),
   })
-  .describe('The key that the API refused; no calls are made with it until its Secret changes.');
+  .describe(
+    'The key that the export API refused. It is not used again until its Secret changes; after a 403 it is retried every 15m.',
+  );
 
 export const targetStatusSchema = z
   .object({
     name: text(63).describe('Name of the target in spec.targets.'),
     object: text(640).describe('The object that it names: <kind>/<namespace>/<name>/<key>.'),
-    synced: z.boolean().describe('It holds what it should.'),
-    reason: text(64).describe('Why, in one word.'),
-    message: text(512).describe('What it lacks, in words.').optional(),
-    version: versionText.describe('The version it last held in our name.').optional(),
-    linkIssueTime: instant.describe('Which link it last held, where it asked for one.').optional(),
+    synced: z.boolean().describe('Whether the target holds the published version.'),
+    reason: text(64).describe('Reason in CamelCase.'),
+    message: text(512).describe('What to do about it.').optional(),
+    version: versionText.describe('Version that the operator last wrote.').optional(),
+    linkIssueTime: instant
+      .describe('Issue time of the link that the operator last wrote, for targets that ask for the link.')
+      .optional(),
     revertTimes: z
-      .array(instant.describe('When.'))
+      .array(instant.describe('Time of a revert.'))
       .max(3)
-      .describe('When somebody undid our write.')
+      .describe('Times when another client reverted the write.')
       .optional(),
     contestedGeneration: count
-      .describe('The generation at which it was given up, until the next one.')
+      .describe('Generation at which writing stopped because the target is contested.')
       .optional(),
-    failures: count.describe('Failed writes in a row.').optional(),
-    retryTime: instant.describe('Not written again before this.').optional(),
+    failures: count.describe('Number of failed writes in a row.').optional(),
+    retryTime: instant.describe('No write before this time.').optional(),
   })
-  .describe('One of spec.targets.');
+  .describe('State of one entry of spec.targets.');
 
 export const statusSchema = z
   .object({
     observedGeneration: z
       .int()
-      .describe('The generation that the conditions speak of; -1 on a fresh object.')
+      .describe('Generation that the conditions describe. -1 on a new object.')
       .optional(),
     operatorLease: text(317)
-      .describe('Who wrote this status: the lease of its operator, <namespace>/<name>.')
+      .describe('Lease of the operator that wrote this status, as <namespace>/<name>.')
       .optional(),
     conditions: z
       .array(conditionSchema)
       .max(32)
-      .describe('Ready, Exported, LinkFresh and TargetsSynced; Reconciling and Stalled only while true.')
+      .describe(
+        'Ready, Exported, LinkFresh and TargetsSynced. Reconciling and Stalled exist only while true.',
+      )
       .optional(),
     lastHandledRequest: text(256)
-      .describe('Token of the last staticexport.dev/requestedAt that became a job.')
+      .describe('Token of the last staticexport.dev/requestedAt that started a job.')
       .optional(),
     lastCompletedRequest: text(256)
-      .describe(
-        'Token of the last request whose export is over: published, held back, the same as before, or failed.',
-      )
+      .describe('Token of the last request whose export ended: published, held, unchanged or failed.')
       .optional(),
     pages: count
-      .describe(
-        'For kubectl get: pages of the active version; before there is one, of the candidate or the job.',
-      )
+      .describe('Pages for kubectl get: of the active version, else of the candidate or the job.')
       .optional(),
     job: jobSchema.optional(),
     start: startSchema.optional(),
@@ -195,21 +206,19 @@ export const statusSchema = z
     history: z
       .array(versionSchema)
       .max(64)
-      .describe('Versions that can be pinned, newest publication first.')
+      .describe('Versions that can be pinned, latest publication first.')
       .optional(),
-    nextExportTime: instant.describe('When the schedule starts the next export.').optional(),
-    nextRefreshTime: instant.describe('When the link is replaced, or tried again.').optional(),
+    nextExportTime: instant.describe('Time when the schedule starts the next export.').optional(),
+    nextRefreshTime: instant.describe('Time of the next link refresh or its retry.').optional(),
     failures: z
       .object({
-        export: failureSchema
-          .describe('Of exports: starts that were refused, and jobs that came to nothing.')
-          .optional(),
+        export: failureSchema.describe('Failures of exports: refused starts and failed jobs.').optional(),
         poll: failureSchema
-          .describe('Of the job: polling it, fetching and reading its archive, writing it out.')
+          .describe('Failures while polling the job, inspecting its archive, or writing the output.')
           .optional(),
-        link: failureSchema.describe('Of replacing the published link.').optional(),
+        link: failureSchema.describe('Failures while refreshing the published link.').optional(),
       })
-      .describe('Back-off by operation; kept here so that a restart does not reset it.')
+      .describe('Back-off of each operation. A restart of the operator does not reset it.')
       .optional(),
     refusedKey: refusedKeySchema.optional(),
     targets: z
@@ -219,14 +228,14 @@ export const statusSchema = z
       .meta(namedList)
       .optional(),
   })
-  .describe('What was observed and what must be remembered.');
+  .describe('Observed state of the export.');
 
 export type Status = z.infer<typeof statusSchema>;
 export type Condition = z.infer<typeof conditionSchema>;
 export type ExportCause = (typeof exportCauses)[number];
 export type Verdict = (typeof verdicts)[number];
 export type JobStatus = z.infer<typeof jobSchema>;
-export type StartMark = z.infer<typeof startSchema>;
+export type StartRecord = z.infer<typeof startSchema>;
 export type Candidate = z.infer<typeof candidateSchema>;
 export type ActiveVersion = z.infer<typeof activeSchema>;
 export type HistoryEntry = z.infer<typeof versionSchema>;

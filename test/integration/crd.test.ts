@@ -139,15 +139,15 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
   ],
   'a base URL with a character that turns the text around it': [
     { ...smallest, api: { ...api, baseUrl: 'https://api.example.com/\u202e' } },
-    /must not hold control characters, or characters that are not seen/,
+    /must not contain control characters, or characters that are not seen/,
   ],
   'a pinned job with a zero-width character': [
     { ...smallest, pin: { jobId: 'se_\u200b1' } },
-    /must not hold control characters, or characters that are not seen/,
+    /must not contain control characters, or characters that are not seen/,
   ],
   'a pinned version with a line separator': [
     { ...smallest, pin: { version: 'v1\u2028' } },
-    /must not hold control characters, or characters that are not seen/,
+    /must not contain control characters, or characters that are not seen/,
   ],
   'a schedule of four fields': [
     { ...smallest, schedule: '0 3 * *' },
@@ -244,7 +244,7 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
   ],
   'a leaf twice': [
     { ...smallest, targets: [{ name: 'argo', type: 'Values', write: ['version', 'version'], values }] },
-    /write names the same leaf twice/,
+    /write names the same key twice/,
   ],
   'two targets of one name': [
     {

@@ -139,8 +139,8 @@ test('a spec: text that goes into status, events and logs is refused by name', (
       { ...spec, api: { ...spec.api, baseUrl: 'https://api.example.com/\u202e' } },
       /^spec\.api\.baseUrl \(must not/,
     ],
-    [{ ...spec, pin: { version: 'v\u2028' } }, /^spec\.pin\.version \(must not hold control/],
-    [{ ...spec, pin: { jobId: 'se_\u200b1' } }, /^spec\.pin\.jobId \(must not hold control/],
+    [{ ...spec, pin: { version: 'v\u2028' } }, /^spec\.pin\.version \(must not contain control/],
+    [{ ...spec, pin: { jobId: 'se_\u200b1' } }, /^spec\.pin\.jobId \(must not contain control/],
   ] as const) {
     const { problems } = parseStaticExport({ spec: odd, status: {} });
     assert.equal(problems.length, 1);

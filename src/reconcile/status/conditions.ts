@@ -1,6 +1,6 @@
 // One function per condition: (observation, state) → status, reason, message. Stalled is decided first, because
-// a stalled resource is never Ready (kstatus). Messages hold facts that do not tick: a message that counted down
-// would be a status write a second.
+// a stalled resource is never Ready (kstatus). No message changes with time alone: a message that counted down would
+// cost a status write per second.
 
 import {
   type ConditionType,
@@ -19,7 +19,6 @@ import { printable } from '../../wire/printable-text.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from '../link-timing.ts';
 import { isOutputTaken, knownClock, type Observation, unreadOutput } from '../observation.ts';
 import type { AccessReason, State } from '../state.ts';
-import { factsOf } from './facts.ts';
 import {
   describeFailure,
   describeJob,
@@ -29,6 +28,7 @@ import {
   sentence,
 } from './failure-words.ts';
 import { describeReady } from './ready-words.ts';
+import { describeDetails } from './reason-details.ts';
 
 /** A condition before it is dated. */
 export interface Claim {
@@ -38,7 +38,7 @@ export interface Claim {
   readonly message: string;
 }
 
-export function isLinkDead({ link }: State): boolean {
+export function isLinkExpired({ link }: State): boolean {
   switch (link.kind) {
     case 'dead':
       return true;
@@ -92,14 +92,14 @@ function claim(
 function stalledReason(observation: Observation, state: State): StalledReason | undefined {
   const { status, wanted, specProblems } = observation;
   if (specProblems.length > 0) return 'InvalidSpec';
-  const isWanting = state.want.kind !== 'satisfied' || isLinkDead(state);
+  const isWanting = state.want.kind !== 'satisfied' || isLinkExpired(state);
   if (isOutputTaken(observation)) return 'OutputNotOwned';
   if (unreadOutput(observation) !== undefined) return 'OutputUnreadable';
   if (state.access.kind === 'closed' && state.access.reason !== 'KeyMissing' && isWanting)
     return state.access.reason;
   if (state.export.kind === 'held' && state.export.why === 'InvalidSchedule') return 'InvalidSchedule';
   if (state.want.kind === 'impossible') return state.want.reason;
-  const isHeld = state.want.kind === 'first' || state.want.kind === 'inputs' || isLinkDead(state);
+  const isHeld = state.want.kind === 'first' || state.want.kind === 'inputs' || isLinkExpired(state);
   if (!isHeld || wanted.isSuspended || state.export.kind !== 'resting') return undefined;
   return heldReason(status.candidate?.reason);
 }
@@ -147,7 +147,7 @@ function claimReady(
     claim('Ready', status, reason, describeReady(observation, state, reason));
   if (stalled !== undefined) return ready('False', stalled);
   if (reconciling !== undefined) return ready('False', reconciling);
-  if (isLinkDead(state)) return ready('False', 'LinkExpired');
+  if (isLinkExpired(state)) return ready('False', 'LinkExpired');
   // Unsatisfied, and neither stalled nor on the way: suspended.
   if (state.want.kind !== 'satisfied') return ready('False', 'Suspended');
   if (observation.wanted.isSuspended) return ready('True', 'Suspended');
@@ -189,7 +189,7 @@ function claimExported(observation: Observation, state: State): Claim {
       'Exported',
       value,
       reason,
-      [exportedReasons[reason], factsOf(reason, observation) ?? detail].filter(isText).join(' '),
+      [exportedReasons[reason], describeDetails(reason, observation) ?? detail].filter(isText).join(' '),
     );
   const obstacle = exportObstacle(observation, state);
   if (obstacle !== undefined) return exported('False', obstacle);
@@ -256,14 +256,14 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
   const { uid, wanted, now, status } = observation;
   const fresh = (value: Condition['status'], reason: LinkReason, failure?: Failure): Claim => {
     const failed = failure && describeLinkFailure(failure, observation, state);
-    const words = [linkReasons[reason], factsOf(reason, observation), failed];
+    const words = [linkReasons[reason], describeDetails(reason, observation), failed];
     return claim('LinkFresh', value, reason, words.filter(isText).join(' '));
   };
   const published = knownClock(observation);
   if (state.link.kind === 'none') return fresh('Unknown', 'NotPublished');
   if (state.link.kind === 'unissuable') return fresh('False', 'JobGone');
   const failure = status.failures?.link;
-  if (isLinkDead(state) || published === undefined) return fresh('False', 'Expired', failure);
+  if (isLinkExpired(state) || published === undefined) return fresh('False', 'Expired', failure);
   if (isLifetimeTooShort(published, wanted)) return fresh('False', 'LifetimeTooShort');
   if (now > refreshTime(uid, published, wanted) + graceMs(published)) return fresh('False', 'Due', failure);
   return fresh('True', 'Fresh', failure);

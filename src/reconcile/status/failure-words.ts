@@ -1,6 +1,5 @@
-// What failed, in words for whoever is woken by it: who was asked, what came of it, what to do, the code to search
-// for, and the id by which the API knows its answer. Pure.
-// Refuses: words of an answer. A host, a domain, codes and ids only; never a key, a link or a body.
+// What failed, for the engineer on call: which export API, what it answered, what to do, the code to search for, and
+// the request id. Pure. Refuses: text of an answer. A host, a domain, codes and ids only; never a key, link or body.
 
 import type { Failure, JobStatus } from '../../staticexport/status-schema.ts';
 import type { Observation } from '../observation.ts';
@@ -8,32 +7,30 @@ import type { State } from '../state.ts';
 
 type Asked = Pick<Observation, 'wanted'>;
 
-/** By the code of the failure. Any other code comes with words of its own, or speaks for itself. */
+/** By the code of the failure. Other codes have a message of their own, or none. */
 const failureWords: Readonly<Record<string, (api: string, domain: string, why?: string) => string>> = {
   NetworkError: (api, _domain, why) => unreachable(api, why),
   RequestTimeout: (api) => `${api} did not answer in time.`,
-  ServerError: (api, _domain, why) =>
-    `${api} answered with a server error${why === undefined ? '' : `: ${why}`}.`,
-  RateLimited: (api) => `${api} asked for fewer calls.`,
-  Forbidden: (api, domain) => `${api} forbids this to the key: may it export ${domain}?`,
-  UnexpectedAnswer: (api) =>
-    `${api} answered with something else than the export API does; is the base URL right?`,
-  BadRequest: (api, domain) => `${api} does not accept the request; is ${domain} a domain that it exports?`,
-  NotFound: (api, domain) =>
-    `${api} knows nothing at this address; is the base URL right, and ${domain} a domain that it exports?`,
-  StartUnconfirmed: (api) => `${api} was asked three times and never said whether an export began.`,
-  Conflict: (api) => `${api} says that the job is not complete after all.`,
-  DeadOnArrival: (api) => `Every link that ${api} gave was dead when it was tried.`,
-  LifetimeTooShort: (api) => `Links of ${api} die before an archive can be read; have it make longer ones.`,
-  NotFresher: (api) => `${api} gave a link that lives no longer than the published one.`,
+  ServerError: (api, _domain, why) => `${api} returned a server error${why === undefined ? '' : `: ${why}`}.`,
+  RateLimited: (api) => `${api} limits the rate of calls.`,
+  Forbidden: (api, domain) => `${api} returned 403 for this key; check its permissions for ${domain}.`,
+  UnexpectedAnswer: (api) => `${api} did not answer as an export API; check spec.api.baseUrl.`,
+  BadRequest: (api, domain) => `${api} returned 400; check that it exports ${domain}.`,
+  NotFound: (api, domain) => `${api} returned 404; check spec.api.baseUrl, and that it exports ${domain}.`,
+  StartUnconfirmed: (api) => `${api} did not confirm a start in three attempts.`,
+  Conflict: (api) => `${api} reports that the job is not complete.`,
+  DeadOnArrival: (api) => `Every link that ${api} issued had expired on first use.`,
+  LifetimeTooShort: (api) =>
+    `Links of ${api} expire before an archive can be read; configure longer links there.`,
+  NotFresher: (api) => `${api} issued a link that is not valid longer than the published one.`,
   HostNotAllowed: (_api, _domain, entry) =>
-    `The operator no longer allows the export API that made the job. Add ${entry ?? 'it'} to --allowed-api-hosts, or request a new export.`,
+    `The operator no longer allows the export API of this job. Add ${entry ?? 'it'} to --allowed-api-hosts, or request a new export.`,
   JobFailed: () => 'The last job failed.',
-  TimedOut: () => 'The last job did not finish within jobTimeout.',
-  JobLost: () => 'The API lost the last job, and the one in its place.',
+  TimedOut: () => 'The last job did not finish within spec.jobTimeout.',
+  JobLost: () => 'The export API no longer has the last job or its replacement.',
 };
 
-/** A failed call in words: who was called, what came of it, and what to search logs and the API's support for. */
+/** A failed call: which export API, what it answered, the code to search logs for, and the request id. */
 export function describeFailure(failure: Failure, { wanted }: Asked): string {
   const { reason, message: why, requestId } = failure;
   const words = failureWords[reason]?.(apiName(wanted.baseUrl), wanted.domain, why) ?? why;
@@ -51,37 +48,37 @@ function unreachable(api: string, why: string | undefined): string {
   if (why === undefined) return `${api} could not be reached.`;
   if (!ofCertificates.test(why)) return `${api} could not be reached: ${why}.`;
   const ways = ofAuthorities.test(why)
-    ? '; name its authority with --extra-ca-file (extraCa of the chart)'
+    ? '; add its CA certificate with --extra-ca-file (extraCa of the chart)'
     : '';
-  return `${api} shows a certificate that is not accepted: ${why}${ways}.`;
+  return `${api} has a certificate that is not trusted: ${why}${ways}.`;
 }
 
-/** The same, and when it is tried again: an instant that stays until it failed once more. */
+/** The same, with the time of the retry. The time stays until the call fails again. */
 export function describeTry(failure: Failure, asked: Asked): string {
   return `${describeFailure(failure, asked)} ${describeRetry(failure)}`;
 }
 
-/** Why the link is not replaced yet; and when that is tried again, unless the API may not be called at all. */
+/** Why the link is not refreshed yet, and when that is retried, unless the export API must not be called. */
 export function describeLinkFailure(failure: Failure, asked: Asked, { access, link }: State): string {
   const isTried = access.kind === 'open' && link.kind !== 'unreadable';
   return isTried ? describeTry(failure, asked) : describeFailure(failure, asked);
 }
 
 export function describeRetry({ retryTime }: Failure): string {
-  return `Next try at ${retryTime}.`;
+  return `Retrying at ${retryTime}.`;
 }
 
-/** For words that outlast the next try. */
+/** For messages that outlast the next retry. */
 export function withoutRetry(text: string): string {
-  return text.replaceAll(/ ?Next try at [^ ]+\./g, '');
+  return text.replaceAll(/ ?Retrying at [^ ]+\./g, '');
 }
 
-/** What the API's support finds its own answer by. */
+/** The id by which the export API's support finds its answer. */
 export function describeRequest(requestId: string): string {
-  return `Request id of the API: ${requestId}.`;
+  return `Request id: ${requestId}.`;
 }
 
-/** Which job, and where it ran. */
+/** The job, and its export API. */
 export function describeJob({ id, baseUrl }: Pick<JobStatus, 'id' | 'baseUrl'>, { wanted }: Asked): string {
   const host = hostOf(baseUrl ?? wanted.baseUrl);
   return `Job ${shortened(id)}${host === undefined ? '' : ` at ${host}`}.`;
@@ -89,7 +86,7 @@ export function describeJob({ id, baseUrl }: Pick<JobStatus, 'id' | 'baseUrl'>, 
 
 function apiName(baseUrl: string | undefined): string {
   const host = hostOf(baseUrl);
-  return host === undefined ? 'the API' : `the API at ${host}`;
+  return host === undefined ? 'the export API' : `the export API at ${host}`;
 }
 
 /** Host and port; `undefined` where there is none to read. */
@@ -97,12 +94,12 @@ export function hostOf(baseUrl: string | undefined): string | undefined {
   return baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).host : undefined;
 }
 
-/** An id may be as long as a page; the whole of it is in status. */
+/** An id may be as long as a page. status.job.id has all of it. */
 function shortened(id: string): string {
   return id.length > 128 ? `${id.slice(0, 127)}…` : id;
 }
 
-/** Our own words elsewhere are clauses; here they stand alone. */
+/** Makes a sentence of a clause. */
 export function sentence(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}${/[.\u2026?!]$/.test(clause) ? '' : '.'}`;
 }

@@ -1,5 +1,5 @@
-// What Ready, Reconciling and Stalled say beside their reason: the reason's sentence, the facts that belong to it,
-// and the way on. Pure. Invariant: nothing here ticks; a message that counted down would be a status write a second.
+// Messages of Ready, Reconciling and Stalled: the reason's sentence, its details, and what happens next. Pure.
+// Invariant: no message changes with time alone. A message that counted down would cost a status write per second.
 
 import { annotations } from '../../staticexport/names.ts';
 import {
@@ -11,8 +11,8 @@ import {
 import type { Failure } from '../../staticexport/status-schema.ts';
 import { type Observation, pendingRequest } from '../observation.ts';
 import type { State } from '../state.ts';
-import { factsOf } from './facts.ts';
 import { describeFailure, describeLinkFailure, describeRetry, describeTry } from './failure-words.ts';
+import { describeDetails } from './reason-details.ts';
 
 const sentences = { ...readyReasons, ...reconcilingReasons, ...stalledReasons };
 
@@ -21,7 +21,7 @@ export function describeReady(observation: Observation, state: State, reason: Re
   const own = sentences[reason];
   return [
     own,
-    factsOf(reason, observation),
+    describeDetails(reason, observation),
     detailOf(observation, state, reason),
     waitingRequest(observation),
   ]
@@ -35,14 +35,14 @@ function detailOf(observation: Observation, state: State, reason: ReadyReason): 
     case 'InvalidSpec':
       return observation.specProblems.join(', ');
     case 'Published':
-      return versionFacts(observation);
+      return describeVersion(observation);
     case 'Pinned':
     case 'Suspended':
       return activeVersion(observation);
     case 'BackingOff':
-      return waitFacts(observation, state);
+      return describeWait(observation, state);
     case 'PinPending':
-      return nextTry(laneFailure(observation, state), observation);
+      return nextTry(operationFailure(observation, state), observation);
     case 'Exporting':
       return nextTry(pollFailure(observation, observation.status.job?.id), observation);
     case 'StartUnconfirmed':
@@ -58,27 +58,27 @@ function activeVersion({ status: { active } }: Observation): string | undefined 
   return active && `Version ${active.version}.`;
 }
 
-/** After a pin of an older version nothing changes by itself: what is newer must be asked for. */
-function versionFacts(observation: Observation): string | undefined {
+/** After a pin of an older version nothing changes by itself: a newer version must be requested. */
+function describeVersion(observation: Observation): string | undefined {
   const { active, history = [] } = observation.status;
-  // An export has looked since, and found this content again.
+  // An export has confirmed this content since.
   if (active === undefined || active.lastCheckTime !== undefined) return activeVersion(observation);
   const newer = history.map(({ version }) => version).filter((version) => version > active.version);
   const newest = newer.toSorted().at(-1);
   return newest === undefined
     ? activeVersion(observation)
-    : `Version ${active.version}, by an earlier pin; ${newest} was newer. The next export publishes the newest content; to have it now, annotate: ${annotations.requestedAt}=<new token>`;
+    : `Version ${active.version} is published because of an earlier pin; ${newest} is newer. The next export publishes the newest content. To start it now, set the annotation ${annotations.requestedAt}=<new token>.`;
 }
 
-/** What the operation waits for: its own back-off, or what the API asked of everybody. */
-function waitFacts(observation: Observation, state: State): string {
-  const failed = nextTry(laneFailure(observation, state), observation);
-  // Not until when: that moves with every call of whoever shares the key, and each would be a write here.
-  return failed ?? 'The API asked all who use this key to wait.';
+/** What the operation waits for: its own back-off, or the rate limit of the export API. */
+function describeWait(observation: Observation, state: State): string {
+  const failed = nextTry(operationFailure(observation, state), observation);
+  // Without the time: it moves with every call of another resource with this key, and each would be a write here.
+  return failed ?? 'The export API asked for a pause with Retry-After. All resources with this key wait.';
 }
 
 /** Of the operation that the export waits in. */
-function laneFailure(observation: Observation, { export: operation }: State): Failure | undefined {
+function operationFailure(observation: Observation, { export: operation }: State): Failure | undefined {
   return operation.kind === 'complete'
     ? pollFailure(observation, operation.subject.jobId)
     : observation.status.failures?.export;
@@ -92,16 +92,16 @@ function pollFailure({ status }: Observation, jobId: string | undefined): Failur
 function nextTry(failure: Failure | undefined, observation: Observation): string | undefined {
   if (failure === undefined) return undefined;
   const { job } = observation.status;
-  // Where the last job came to nothing, it is that job which was to be looked at.
-  const about = job?.verdict === failure.reason ? factsOf(failure.reason, observation) : undefined;
+  // Where the last job failed, the message names that job.
+  const about = job?.verdict === failure.reason ? describeDetails(failure.reason, observation) : undefined;
   return about === undefined
     ? describeTry(failure, observation)
     : `${describeFailure(failure, observation)} ${about} ${describeRetry(failure)}`;
 }
 
-/** A requested export that is not started although somebody waits for it. */
+/** A requested export that cannot start now. */
 function waitingRequest(observation: Observation): string | undefined {
   const { isSuspended, pin } = observation.wanted;
   if (!(isSuspended || pin !== undefined) || pendingRequest(observation) === undefined) return undefined;
-  return `A requested export waits until the resource is no longer ${isSuspended ? 'suspended' : 'pinned'}.`;
+  return `A requested export waits until ${isSuspended ? 'spec.suspend' : 'spec.pin'} is removed.`;
 }

@@ -145,7 +145,7 @@ test('a right that is missing is named with its verb and resource', async () => 
       /could not be written.* does not allow "patch" on secrets "rightless-bundle".*Job job\/\d+ at/,
     );
     const ready = await reader.condition('rightless', 'Ready');
-    assert.match(ready?.message ?? '', /does not allow "patch" on secrets .*Next try at /);
+    assert.match(ready?.message ?? '', /does not allow "patch" on secrets .*Retrying at /);
   });
   // That it goes on is seen below: it waits for its next try.
 });

@@ -95,7 +95,7 @@ describe('rights that are taken away', { concurrency: true }, () => {
       const issues = vendor.issues('blind.example.com');
       const { secret } = await reader.readOutput('blind');
       const dead = await reader.awaitCondition('blind', 'LinkFresh', 'False', 'Expired', 60_000);
-      assert.match(dead.message, /ended at /);
+      assert.match(dead.message, /expired at /);
       assert.equal((await reader.condition('blind', 'Stalled'))?.reason, 'OutputUnreadable');
       assert.equal(await gauge(team, 'staticexport_ready', 'blind'), 0);
       assert.equal(await gauge(team, 'staticexport_failing', 'blind'), 1);

@@ -183,7 +183,7 @@ test('a pin shows as one, with an event when it begins and when it ends, and the
   );
   await patch('pinned', { pin: null });
   const { message } = await reader.awaitCondition('pinned', 'Ready', 'True', 'Published');
-  assert.match(message, new RegExp(`${newer} was newer.*annotate: staticexport\\.dev/requestedAt=`));
+  assert.match(message, new RegExp(`${newer} is newer.*annotation staticexport\\.dev/requestedAt=`));
   assert.equal((await eventOf('pinned', 'Unpinned')).type, 'Normal');
 });
 
@@ -211,7 +211,7 @@ test('a failed job is named in the table, the condition and the event', async ()
     'JobFailed',
   ]);
   const ready = await reader.condition('failing', 'Ready');
-  assert.match(ready?.message ?? '', /Next try at \d{4}-/);
+  assert.match(ready?.message ?? '', /Retrying at \d{4}-/);
   assert.ok((await eventOf('failing', 'JobFailed')).note.includes(where));
 });
 
@@ -219,7 +219,7 @@ test('a refused start gives the id by which the API knows its answer, and none o
   const { message } = await reader.awaitCondition('refused', 'Exported', 'False', 'StartRefused');
   assert.match(
     message,
-    /is refused\.example\.com a domain that it exports\? \(BadRequest\) Request id of the API: req-4711\. Next try at /,
+    /is refused\.example\.com a domain that it exports\? \(BadRequest\) Request id of the API: req-4711\. Retrying at /,
   );
   assert.doesNotMatch(message, /no such domain/);
   assert.equal((await reader.read('sx', 'refused')).status.failures.export.requestId, 'req-4711');
@@ -235,7 +235,7 @@ test('when somebody deletes the output Secret and no link can be had, that is wh
   assert.match(message, /Secret lost-bundle was deleted; it is written again, under the version \d{8}-/);
   assert.match(
     message,
-    /answered with a server error: HTTP 503\. \(ServerError\) Request id of the API: req-4712\. Next try at \S+Z\.$/,
+    /returned a server error: HTTP 503\. \(ServerError\) Request id of the API: req-4712\. Retrying at \S+Z\.$/,
   );
   const link = await reader.condition('lost', 'LinkFresh');
   assert.match(link?.message ?? '', /Secret lost-bundle was deleted/);

@@ -182,7 +182,7 @@ test('an API whose certificate is over, of another host or of an unknown authori
   for (const [name, [code]] of cases) {
     await eventually(`${name} to say ${code}`, async () => {
       const { message } = (await reader.condition(name, 'Ready')) ?? {};
-      assert.match(message ?? '', new RegExp(`shows a certificate that is not accepted: (${code})[.;]`));
+      assert.match(message ?? '', new RegExp(`has a certificate that is not trusted: (${code})[.;]`));
       return true;
     });
   }

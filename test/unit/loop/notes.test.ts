@@ -166,7 +166,7 @@ for (const [name, [before, after, expected]] of Object.entries(rows)) {
 test('an event does not say when the next try is: it is read when that is past', () => {
   const failing = {
     ...condition('LinkFresh', 'False', 'Due'),
-    message: 'Due. It failed. Next try at 2026-01-05T12:01:00Z. Request id of the API: 7.',
+    message: 'Due. It failed. Retrying at 2026-01-05T12:01:00Z. Request id of the API: 7.',
   };
   const [note] = notesOf(steady, { ...steady, conditions: [ready, failing] });
   assert.equal(note?.message, 'Due. It failed. Request id of the API: 7.');
@@ -182,9 +182,9 @@ test('an event names what it is about: the job, the version, and the one before 
     'Export started: Schedule. Job se_2.',
   );
   const next = { ...steady, active: { ...active, version: 'v2' } };
-  assert.equal(words(next), 'Version v2 is published, 20 pages. It was v1 before.');
+  assert.equal(words(next), 'Version v2 is published, 20 pages. It replaces v1.');
   assert.equal(
     words({ ...next, conditions: [pinned] }),
-    'Version v2 is published because it is pinned, 20 pages. It was v1 before.',
+    'Version v2 is published because it is pinned, 20 pages. It replaces v1.',
   );
 });

@@ -9,7 +9,7 @@ import { classify } from '../../../src/reconcile/classify.ts';
 import type { Observation } from '../../../src/reconcile/observation.ts';
 import type { ActionResult, CallCode } from '../../../src/reconcile/result.ts';
 import { type Settled, settle } from '../../../src/reconcile/settle.ts';
-import type { StartMark } from '../../../src/staticexport/status-schema.ts';
+import type { StartRecord } from '../../../src/staticexport/status-schema.ts';
 import { at, calm, fresh, inputHash, published, t0 } from './cases/observations.ts';
 
 function settled(observation: Observation, result: ActionResult): Settled & { readonly action: string } {
@@ -19,7 +19,7 @@ function settled(observation: Observation, result: ActionResult): Settled & { re
 }
 
 const failed = (code: CallCode, retryAfterMs?: number) => ({ code, retryAfterMs });
-const mark: StartMark = { key: 'k', lastAttemptTime: at(0), inputHash, cause: 'First', attempts: 1 };
+const mark: StartRecord = { key: 'k', lastAttemptTime: at(0), inputHash, cause: 'First', attempts: 1 };
 const running: Observation = {
   ...fresh,
   status: { job: { id: 'se_2', inputHash, cause: 'First', startTime: at(-60) } },

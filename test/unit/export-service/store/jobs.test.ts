@@ -139,7 +139,7 @@ test('keys of expired links go some at a time, however many a client has left', 
     store.issue({ jobId: 'a', freshUntil: 2000, now: 1000, once: { ...once, key: `k${at}` } });
   }
   const left = (): number =>
-    Number(database.connection.prepare('SELECT count(*) AS n FROM mint_keys').get()?.['n']);
+    Number(database.connection.prepare('SELECT count(*) AS n FROM issue_keys').get()?.['n']);
   assert.equal(left(), 1200);
   store.issue({ jobId: 'a', freshUntil: 9000, now: 5000, once });
   assert.equal(left(), 701);

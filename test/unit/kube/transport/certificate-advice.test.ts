@@ -1,4 +1,4 @@
-// What is said of a certificate that is not accepted: something for every code of such, and nothing for others.
+// What is said of a certificate that is not trusted: something for every code of such, and nothing for others.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -92,7 +92,7 @@ test('an output that the cluster will not take is said until it does, and of a w
   const { conditions = [] } = statusOf(unwritten, classify(unwritten), []);
   const words = conditions.find(({ type }) => type === 'Exported');
   assert.equal(words?.reason, 'OutputWriteFailed');
-  assert.match(words?.message ?? '', /tried again\. A quota refused to patch configmaps "site-bundle"\.$/);
+  assert.match(words?.message ?? '', /Retrying\. A quota refused to patch configmaps "site-bundle"\.$/);
   const next = withStatus(calm, { job: running, conditions });
   assert.equal(conditionsOf(next).get('Exported'), 'True/Promoted');
   const poll = { ...failure, reason: 'OutputWriteFailed', subject: 'se_2' };

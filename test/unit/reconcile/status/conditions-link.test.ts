@@ -36,7 +36,7 @@ for (const [what, observation, words] of [
   [
     'a fresh link names its end, and no more',
     calm,
-    /not overdue\. The published link ends at 2026-01-05T12:14:00Z\.$/,
+    /not due for refresh\. Link is valid until 2026-01-05T12:14:00Z\.$/,
   ],
   [
     'a link past its time of refresh says since when, how long it lives, what failed, and when it is tried again',
@@ -51,19 +51,19 @@ for (const [what, observation, words] of [
         },
       },
     }),
-    /not overdue\. It is due to be replaced since 2026-01-05T12:0\d:\d\dZ\. The published link ends at .*12:14:00Z\. The API at api\.example\.com could not be reached: ECONNREFUSED\. \(NetworkError\) Next try at 2026-01-05T12:10:40Z\.$/,
+    /not due for refresh\. Refresh was due at 2026-01-05T12:0\d:\d\dZ\. Link is valid until .*12:14:00Z\. The export API at api\.example\.com could not be reached: ECONNREFUSED\. \(NetworkError\) Retrying at 2026-01-05T12:10:40Z\.$/,
   ],
   [
     'an overdue one too',
     withStatus(past(800), {
       failures: { link: { ...failure, lastFailureTime: at(799), retryTime: at(820) } },
     }),
-    /should have been replaced by now\. It is due to be replaced since .* Next try at 2026-01-05T12:13:40Z\.$/,
+    /its refresh is overdue\. Refresh was due at .* Retrying at 2026-01-05T12:13:40Z\.$/,
   ],
   [
     'a dead one says when it is tried again',
     withStatus(dead, { failures: { link: failure } }),
-    /ended at .* \(ServerError\) Next try at 2026-01-05T12:01:00Z\.$/,
+    /expired at .* \(ServerError\) Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
   [
     'and names no time while the API may not be called',
@@ -104,7 +104,7 @@ for (const [seconds, reason] of [
       );
       assert.match(
         told.get(type)?.message ?? '',
-        seconds < 840 ? /ends at .*12:14:00Z/ : /ended at .*12:14:00Z/,
+        seconds < 840 ? /valid until .*12:14:00Z/ : /expired at .*12:14:00Z/,
       );
     }
   });

@@ -11,15 +11,18 @@ const wanted = { ...calm.wanted, baseUrl };
 const failure = { count: 1, lastFailureTime: at(-1), retryTime: at(60), subject: inputHash };
 
 const failures: readonly (readonly [string, RegExp])[] = [
-  ['NetworkError', /^The API at api\.example\.com:8443 could not be reached\. \(NetworkError\)$/],
-  ['ServerError', /answered with a server error\. \(ServerError\)$/],
+  ['NetworkError', /^The export API at api\.example\.com:8443 could not be reached\. \(NetworkError\)$/],
+  ['ServerError', /returned a server error\. \(ServerError\)$/],
   ['RequestTimeout', /did not answer in time/],
-  ['BadRequest', /is docs\.example\.com a domain that it exports\?/],
-  ['Forbidden', /may it export docs\.example\.com\?/],
-  ['UnexpectedAnswer', /is the base URL right\?/],
-  ['NotFound', /is the base URL right, and docs\.example\.com a domain that it exports\?/],
-  ['DeadOnArrival', /^Every link that the API at .* gave was dead when it was tried\. \(DeadOnArrival\)$/],
-  ['LifetimeTooShort', /die before an archive can be read/],
+  ['BadRequest', /returned 400; check that it exports docs\.example\.com\./],
+  ['Forbidden', /returned 403 for this key; check its permissions for docs\.example\.com\./],
+  ['UnexpectedAnswer', /check spec\.api\.baseUrl/],
+  ['NotFound', /check spec\.api\.baseUrl, and that it exports docs\.example\.com/],
+  [
+    'DeadOnArrival',
+    /^Every link that the export API at .* issued had expired on first use\. \(DeadOnArrival\)$/,
+  ],
+  ['LifetimeTooShort', /expire before an archive can be read/],
   ['OddAndNew', /^OddAndNew\.$/],
 ];
 for (const [reason, words] of failures) {
@@ -51,11 +54,11 @@ test('where the code alone does not say, what was said of it does, as a sentence
 
 for (const [why, words] of [
   ['ECONNREFUSED', /could not be reached: ECONNREFUSED\. \(NetworkError\)$/],
-  ['CERT_HAS_EXPIRED', /shows a certificate that is not accepted: CERT_HAS_EXPIRED\. \(NetworkError\)$/],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', /a certificate that is not accepted: ERR_TLS_CERT_ALTNAME_INVALID\./],
+  ['CERT_HAS_EXPIRED', /has a certificate that is not trusted: CERT_HAS_EXPIRED\. \(NetworkError\)$/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /a certificate that is not trusted: ERR_TLS_CERT_ALTNAME_INVALID\./],
   [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    /a certificate that is not accepted: UNABLE_TO_.*; name its authority with --extra-ca-file \(extraCa of the chart\)\. \(NetworkError\)$/,
+    /a certificate that is not trusted: UNABLE_TO_.*; add its CA certificate with --extra-ca-file \(extraCa of the chart\)\. \(NetworkError\)$/,
   ],
 ] as const) {
   test(`an API that cannot be reached says why: ${why}`, () => {
@@ -65,20 +68,17 @@ for (const [why, words] of [
 
 test('a server error is told with its status', () => {
   const failed = { ...failure, reason: 'ServerError', message: 'HTTP 502' };
-  assert.match(
-    describeFailure(failed, { wanted }),
-    /answered with a server error: HTTP 502\. \(ServerError\)$/,
-  );
+  assert.match(describeFailure(failed, { wanted }), /returned a server error: HTTP 502\. \(ServerError\)$/);
 });
 
 test('the id by which the API knows its answer comes last', () => {
   assert.match(
     describeFailure({ ...failure, reason: 'ServerError', requestId: 'req-7' }, { wanted }),
-    /\(ServerError\) Request id of the API: req-7\.$/,
+    /\(ServerError\) Request id: req-7\.$/,
   );
 });
 
 test('without a base URL it is just the API', () => {
   const nowhere = { wanted: { ...wanted, baseUrl: undefined } };
-  assert.match(describeFailure({ ...failure, reason: 'ServerError' }, nowhere), /^The API answered/);
+  assert.match(describeFailure({ ...failure, reason: 'ServerError' }, nowhere), /^The export API returned/);
 });

@@ -32,7 +32,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
   'what is published is named': [calm, /link\. Version 20260105-113000-aaaaaaaa\.$/],
   'after a pin the newer version is named, and how to get on': [
     withStatus(calm, { history: [newer, { ...active }] }),
-    /by an earlier pin; 20260105-114500-bbbbbbbb was newer\..* annotate: staticexport\.dev\/requestedAt=/,
+    /because of an earlier pin; 20260105-114500-bbbbbbbb is newer\..* annotation staticexport\.dev\/requestedAt=/,
   ],
   'once an export has found the old content again, it is the newest': [
     withStatus(calm, { history: [newer, { ...active }], active: { ...active, lastCheckTime: at(-5) } }),
@@ -44,14 +44,14 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
   ],
   'a pin says what it holds, and how it ends': [
     pinnedTo(active.version),
-    /until spec\.pin is removed\. Version 20260105-113000-aaaaaaaa\.$/,
+    /when spec\.pin is removed\. Version 20260105-113000-aaaaaaaa\.$/,
   ],
   'a pin that cannot be had yet says what failed and when it is tried again': [
     withStatus(pinnedTo(older.version), {
       history: [older],
       failures: { poll: { ...failure, reason: 'ServerError', subject: 'se_0', requestId: 'req-7' } },
     }),
-    /answered with a server error\. \(ServerError\) Request id of the API: req-7\. Next try at 2026-01-05T12:01:00Z\.$/,
+    /returned a server error\. \(ServerError\) Request id: req-7\. Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
   'a suspended resource says what it keeps alive': [
     { ...calm, wanted: { ...calm.wanted, isSuspended: true } },
@@ -59,7 +59,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
   ],
   'a first export that failed names its job and the next try': [
     withStatus(fresh, { job: failed, failures: { export: { ...failure, reason: 'JobFailed' } } }),
-    /The last job failed\. \(JobFailed\) Job se_2 at api\.example\.com\. Next try at 2026-01-05T12:01:00Z\.$/,
+    /The last job failed\. \(JobFailed\) Job se_2 at api\.example\.com\. Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
   'an export that could not be written says what the cluster said': [
     withStatus(fresh, {
@@ -68,33 +68,33 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
         poll: { ...failure, reason: 'OutputWriteFailed', subject: 'se_2', message: 'a quota refused it' },
       },
     }),
-    /A quota refused it\. \(OutputWriteFailed\) Next try at/,
+    /A quota refused it\. \(OutputWriteFailed\) Retrying at/,
   ],
   'a first export that waits for what the API asked of all is told so': [
     { ...fresh, gate: { closedUntil: fresh.now + 60_000, closedAt: fresh.now - 1000, refused: undefined } },
-    /^The next try waits\. The API asked all who use this key to wait\.$/,
+    /^Waiting before the next retry\. The export API asked for a pause with Retry-After\. All resources with this key wait\.$/,
   ],
   'a start that nobody confirmed says what came of it, and when it is asked again': [
     withStatus(fresh, {
       start: { key: 'k', lastAttemptTime: at(-1), inputHash, cause: 'First', attempts: 1 },
       failures: { export: { ...failure, reason: 'RequestTimeout' } },
     }),
-    /did not answer in time\. \(RequestTimeout\) Next try at 2026-01-05T12:01:00Z\.$/,
+    /did not answer in time\. \(RequestTimeout\) Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
   'a job that cannot be asked about says so': [
     withStatus(fresh, {
       job: { id: 'se_2', inputHash, startTime: at(-10) },
       failures: { poll: { ...failure, reason: 'NetworkError', subject: 'se_2' } },
     }),
-    /Job se_2 at api\.example\.com\. The API at .* could not be reached\. \(NetworkError\) Next try at /,
+    /Job se_2 at api\.example\.com\. The export API at .* could not be reached\. \(NetworkError\) Retrying at /,
   ],
   'an archive that is being read is named by its job': [
     withStatus(fresh, { job: { ...failed, verdict: undefined } }),
-    /archive is being checked, or waits for its turn\. Job se_2 at api\.example\.com\.$/,
+    /archive is being inspected, or waits for a free slot\. Job se_2 at api\.example\.com\.$/,
   ],
   'a job that runs is named': [
     withStatus(fresh, { job: { id: 'se_2', inputHash, startTime: at(-10) } }),
-    /^The export job runs\. Job se_2 at api\.example\.com\.$/,
+    /^The export job is running\. Job se_2 at api\.example\.com\.$/,
   ],
   'a Secret that somebody deleted is called that': [
     withStatus(
@@ -103,7 +103,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
         failures: { link: { ...failure, reason: 'NetworkError' } },
       },
     ),
-    /Secret site-bundle was deleted; it is written again, .* could not be reached\. \(NetworkError\) Next try at .*Z\.$/,
+    /Secret site-bundle was deleted\. It is written again .* could not be reached\. \(NetworkError\) Retrying at .*Z\.$/,
   ],
 };
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
-import { factsOf } from '../../../../src/reconcile/status/facts.ts';
+import { describeDetails } from '../../../../src/reconcile/status/reason-details.ts';
 import { at, calm, inputHash, published } from '../cases/observations.ts';
 
 const wanted = {
@@ -38,7 +38,7 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     'a missing key names Secret and key, and when it is looked for again',
     'KeyMissing',
     held,
-    /^Secret export-api, key apiKey: the Secret exists and does not hold it\. .* within a minute\.$/,
+    /^Secret export-api, key apiKey: the Secret exists, but not this key\. .* every minute\.$/,
   ],
   ['a refused key names its Secret', 'KeyRefused', held, /Secret export-api, key apiKey/],
   [
@@ -51,7 +51,7 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     'a host in clear text is named with what that means, and with the other way',
     'HostNotAllowed',
     { ...held, wanted: { ...wanted, baseUrl: 'http://API.example.com' } },
-    /^Use https in spec\.api\.baseUrl, or add http:\/\/api\.example\.com to --allowed-api-hosts \(allowedApiHosts of the chart\); the key is then sent in clear text\. Allowed: /,
+    /^Use https in spec\.api\.baseUrl, or add http:\/\/api\.example\.com to --allowed-api-hosts \(allowedApiHosts of the chart\)\. The key is then sent in clear text\. Allowed: /,
   ],
   [
     'a bad schedule is quoted with its time zone',
@@ -72,27 +72,32 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     `a schedule that cannot be: ${schedule} ${timeZone}`,
     'InvalidSchedule',
     { ...held, wanted: { ...wanted, schedule, timeZone } },
-    new RegExp(`^schedule .*"${problem === undefined ? '' : `: ${RegExp.escape(problem)}`}\\.$`),
+    new RegExp(`^spec\\.schedule .*"${problem === undefined ? '' : `: ${RegExp.escape(problem)}`}\\.$`),
   ]),
   [
     'a foreign output is named with its kind and the two ways out',
     'OutputNotOwned',
     { ...held, output: { kind: 'foreign', objectKind: 'Secret' } },
-    /^Secret docs-bundle: delete it, or .*output\.name/,
+    /^Secret docs-bundle: delete it, or .*spec\.output\.name/,
   ],
   [
     'an unknown pin is named beside what is known',
     'PinnedVersionUnknown',
     held,
-    /Pinned: 20260101-000000-aaaaaaaa\. Known: /,
+    /Pinned: 20260101-000000-aaaaaaaa\. In status\.history: /,
   ],
   [
     'too few pages are counted, with the way to publish all the same',
     'TooFewPages',
     held,
-    /has 7 of at least 50 pages.*staticexport\.dev\/promote=20260105-115900-cccccccc/,
+    /has 7 pages \(minPages: 50\).*staticexport\.dev\/promote=20260105-115900-cccccccc/,
   ],
-  ['a drop in pages is counted', 'PageCountDropped', held, /has 7 pages after \d+, more than 30 % fewer/],
+  [
+    'a drop in pages is counted',
+    'PageCountDropped',
+    held,
+    /has 7 pages, down from \d+ \(maxShrinkPercent: 30\)/,
+  ],
   [
     'a promotion that names another version is told so',
     'AwaitingPromotion',
@@ -114,8 +119,8 @@ const jobRows: typeof rows = [
   ],
   ['a running one too', 'Exporting', after({ job }), /^Job se_2 at /],
   ['a job that timed out is quoted', 'TimedOut', after({ job }), /Job se_2 .*last status was "Reticulating"/],
-  ['a lost job is replaced once', 'JobLost', after({ job }), /One new job is started in its place/],
-  ['and not twice', 'JobLost', after({ job: { ...job, cause: 'JobLost' } }), /stood in for a lost one/],
+  ['a lost job is replaced once', 'JobLost', after({ job }), /One new job replaces it/],
+  ['and not twice', 'JobLost', after({ job: { ...job, cause: 'JobLost' } }), /already replaced a lost job/],
   [
     'a refused archive says why before it says which',
     'BundleRejected',
@@ -145,25 +150,20 @@ const jobRows: typeof rows = [
     'a dead link says since when',
     'LinkExpired',
     { ...held, output: { kind: 'ours', published: { ...published, expiresAt: Date.parse(at(-60)) } } },
-    /^The link of version 20260105-113000-aaaaaaaa ended at 2026-01-05T11:59:00Z\.$/,
+    /^The link of version 20260105-113000-aaaaaaaa expired at 2026-01-05T11:59:00Z\.$/,
   ],
-  [
-    'a link that is due says how long there is',
-    'Due',
-    held,
-    /^The published link ends at 2026-01-05T12:14:00Z\.$/,
-  ],
+  ['a link that is due says how long there is', 'Due', held, /^Link is valid until 2026-01-05T12:14:00Z\.$/],
   [
     'a link that cannot be renewed says of which job, and how long there is',
     'JobGone',
     held,
-    /^Job se_1 at api\.example\.com:8443\. The published link ends at 2026-01-05T12:14:00Z\.$/,
+    /^Job se_1 at api\.example\.com:8443\. Link is valid until 2026-01-05T12:14:00Z\.$/,
   ],
   [
     'a link that went with its Secret says so',
     'LinkExpired',
     { ...held, output: { kind: 'absent' } },
-    /^Secret docs-bundle was deleted; it is written again, under the version 20260105-113000-aaaaaaaa/,
+    /^Secret docs-bundle was deleted\. It is written again for version 20260105-113000-aaaaaaaa/,
   ],
   [
     'and so does one whose Secret lost its document',
@@ -177,17 +177,18 @@ const jobRows: typeof rows = [
     after({
       refusedKey: { secretVersion: 'u/1', reason: 'Unauthorized', refusalTime: at(-1), requestId: 'req-7' },
     }),
-    /key apiKey\. API at api\.example\.com:8443\. A new key is seen within a minute\. Request id of the API: req-7\.$/,
+    /key apiKey\. Export API: api\.example\.com:8443\. A new key is used within a minute\. Request id: req-7\.$/,
   ],
 ];
 for (const [name, reason, observation, wantedText] of [...rows, ...jobRows]) {
   test(name, () => {
-    const facts = factsOf(reason, observation) ?? '';
+    const facts = describeDetails(reason, observation) ?? '';
     assert.match(facts, wantedText);
     assert.doesNotMatch(facts, /s3cret/);
   });
 }
 
 test('a reason that says all by itself gets no facts', () => {
-  for (const reason of ['Published', 'Unchanged', 'Pending']) assert.equal(factsOf(reason, held), undefined);
+  for (const reason of ['Published', 'Unchanged', 'Pending'])
+    assert.equal(describeDetails(reason, held), undefined);
 });

@@ -48,8 +48,8 @@ export const exportServiceProgram: ProgramDescription<typeof flags> = {
   summary: 'crawls documentation sites and serves their static export through the export API',
   flags,
   examples: [
-    'export-service --keys-file keys.txt --data ./data --origin docs.example.com=http://127.0.0.1:4000',
-    'curl -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d \'{"domain":"docs.example.com"}\' http://127.0.0.1:8480/v1/static-export/jobs',
+    'export-service --keys-file keys.txt --data ./data \\\n    --origin docs.example.com=http://127.0.0.1:4000',
+    'curl -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\\n    -d \'{"domain":"docs.example.com"}\' \\\n    http://127.0.0.1:8480/v1/static-export/jobs',
   ],
   check: ({ listen, publicUrl }) =>
     publicUrl === undefined && isUnspecified(listen.host)

@@ -106,7 +106,7 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
   },
   examples: [
     'operator --api-base-url https://export.example.com/api',
-    'operator --kubeconfig ~/.kube/config --context test --watch-namespaces docs --api-base-url http://127.0.0.1:8080',
+    'operator --kubeconfig ~/.kube/config --context test --watch-namespaces docs \\\n    --api-base-url http://127.0.0.1:8080',
   ],
 };
 

@@ -4,12 +4,12 @@
 import { defaultLimits } from '../bundle/limits.ts';
 import {
   bytes,
-  count,
+  countUpTo,
   duration,
-  type Flag,
   FlagValueError,
   hostPort,
-  list,
+  kind,
+  listOf,
   oneOf,
   path,
   positiveBytes,
@@ -25,66 +25,40 @@ import { deploymentTypes } from './answer/reply.ts';
 import { type ContentCoding, contentCodings } from './http/content-coding.ts';
 import { readBasePath } from './http/request-path.ts';
 import { addedHeaders } from './http/response-headers.ts';
-import { type PeerName, readPeerName } from './peers/peer-addresses.ts';
+import { readPeerName } from './peers/peer-addresses.ts';
 
-/** A link is parsed at once, so that no text of it is kept; `undefined` when not given. */
-const link: Flag<Link | undefined> = {
-  ...text.optional(
-    'Link to the archive (https, http or file), instead of a document; best given by variable',
-  ),
-  placeholder: 'URL',
-  parse: (texts) => {
-    const parsed = Link.parse(texts.at(-1));
-    if (parsed === undefined) throw new FlagValueError('must be an absolute https:, http: or file: URL');
-    return parsed;
-  },
-};
+/** A link is parsed at once, so that no text of it is kept. */
+const link = kind('URL', (text) => {
+  const parsed = Link.parse(text);
+  if (parsed === undefined) throw new FlagValueError('must be an absolute https:, http: or file: URL');
+  return parsed;
+});
 
-const basePath: Flag<string> = {
-  ...text.withDefault('/', 'Path under which the site is reached, for example /docs'),
-  placeholder: 'PATH',
-  parse: (texts) => {
-    const read = readBasePath(texts.at(-1) ?? '/');
-    if (read === undefined) throw new FlagValueError('must be a plain path such as /docs');
-    return read;
-  },
-};
+const basePath = kind('PATH', (text) => {
+  const read = readBasePath(text);
+  if (read === undefined) throw new FlagValueError('must be a plain path such as /docs');
+  return read;
+});
 
-const encodings: Flag<readonly ContentCoding[]> = {
-  ...text.withDefault('br,gzip', 'Codings that text is kept in beside the files themselves, or none'),
-  placeholder: 'br,gzip|none',
-  parse: (texts) => {
-    const names = (texts.at(-1) ?? '').split(',').map((name) => name.trim());
-    if (names.join() === 'none') return [];
-    const wanted = contentCodings.filter((coding) => names.includes(coding));
-    if (wanted.length !== names.length) throw new FlagValueError('must be br, gzip, both, or none');
-    return wanted;
-  },
-};
-
-const encodingCpu: Flag<number> = {
-  ...count.withDefault('50', 'Percent of one core that making them may take'),
-  placeholder: 'PERCENT',
-  parse: (texts) => {
-    const percent = count.withDefault('50', '').parse(texts);
-    if (percent < 1 || percent > 100) throw new FlagValueError('must be 1 to 100');
-    return percent;
-  },
-};
-
-const peerList = list(
-  'NAME[:PORT],…',
-  'Other servers of this site, to share bundles with: a headless Service, or addresses of admin ports',
-);
-const peers: Flag<readonly PeerName[]> = {
-  ...peerList,
-  parse: (texts) => peerList.parse(texts).map(readPeerName),
-};
+const encodings = kind<readonly ContentCoding[]>('br,gzip|none', (text) => {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.join() === 'none') return [];
+  const wanted = contentCodings.filter((coding) => names.includes(coding));
+  if (wanted.length !== names.length) throw new FlagValueError('must be br, gzip, both, or none');
+  return wanted;
+});
 
 export const bundleServerFlags = {
   bundleFile: path.optional('Mounted bundle.json that says what to serve; looked at again at every poll'),
-  bundleUrl: link,
-  peers,
+  bundleUrl: link.optional(
+    'Link to the archive (https, http or file), instead of a document; best given by variable',
+  ),
+  peers: listOf(
+    'NAME[:PORT],…',
+    ',',
+    readPeerName,
+    'Other servers of this site, to share bundles with: a headless Service, or addresses of admin ports',
+  ),
   version: text.optional('Version that --bundle-url leads to; without a value prints this program’s own'),
   store: path.required('Folder for verified bundles; the site starts from it when nothing else answers'),
   keep: positiveCount.withDefault('2', 'Versions kept on disk, the active one included'),
@@ -94,7 +68,7 @@ export const bundleServerFlags = {
     'bundle',
     'When /readyz says yes: once a verified bundle is served, or always (for a sidecar)',
   ),
-  basePath,
+  basePath: basePath.withDefault('/', 'Path under which the site is reached, for example /docs'),
   deploymentType: oneOf(deploymentTypes).withDefault(
     'Cloud',
     'Where the site stands; AirGapped forbids pages to reach anything else',
@@ -123,8 +97,11 @@ export const bundleServerFlags = {
     `${defaultLimits.idleTimeoutMs / 1000}s`,
     'Longest silence of a download',
   ),
-  encodings,
-  encodingCpu,
+  encodings: encodings.withDefault(
+    'br,gzip',
+    'Codings that text is kept in beside the files themselves, or none',
+  ),
+  encodingCpu: countUpTo(100, 'PERCENT').withDefault('50', 'Percent of one core that making them may take'),
   memoryBudget: bytes.withDefault('32MiB', 'Memory for bodies of files that are asked for often'),
   accessLog: toggle('Log every request of the site port, without its query'),
   pollInterval: positiveDuration.withDefault(
@@ -147,7 +124,7 @@ export const bundleServer: ProgramDescription<typeof bundleServerFlags> = {
   flags: bundleServerFlags,
   examples: [
     'bundle-server --bundle-file /etc/site/bundle.json --store /var/lib/site',
-    'BUNDLE_SERVER_BUNDLE_URL=file:///srv/export.tar.gz bundle-server --version v7 --store /var/lib/site',
+    'BUNDLE_SERVER_BUNDLE_URL=file:///srv/export.tar.gz \\\n    bundle-server --version v7 --store /var/lib/site',
   ],
   check: ({ bundleFile, bundleUrl, version, listen, adminListen }) => {
     if (bundleFile === undefined && bundleUrl === undefined) {

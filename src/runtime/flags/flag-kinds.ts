@@ -1,5 +1,5 @@
-// What a flag's text may be, and what it becomes. Each kind is a pure parser with the words that help
-// somebody who got it wrong. Used for command lines and for environment variables alike.
+// What a flag's text may be, and what it becomes. Each kind is a pure parser; its error says what is allowed.
+// Used for command lines and for environment variables alike.
 
 import type { HostPort } from '../http/http-listener.ts';
 
@@ -8,7 +8,7 @@ export class FlagValueError extends Error {}
 
 export interface Flag<T> {
   readonly describe: string;
-  /** What stands for the value in `--help`; `undefined` for a switch. */
+  /** Stands for the value in `--help`; `undefined` for a switch. */
   readonly placeholder: string | undefined;
   readonly isRepeatable: boolean;
   readonly isRequired: boolean;
@@ -17,34 +17,19 @@ export interface Flag<T> {
   parse(texts: readonly string[]): T;
 }
 
-interface Common {
-  readonly describe: string;
-  readonly placeholder?: string;
-}
-
-function single<T>(
-  { describe, placeholder }: Common,
-  fallback: { readonly text?: string; readonly isRequired: boolean },
-  read: (text: string) => T,
-): Flag<T> {
-  return {
-    describe,
-    placeholder: placeholder ?? 'VALUE',
-    isRepeatable: false,
-    isRequired: fallback.isRequired,
-    defaultText: fallback.text,
-    parse: (texts) => read(texts.at(-1) ?? ''),
-  };
-}
-
 /** A kind in its three forms: with a default, required, or optional (`undefined` when not given). */
-function kind<T>(placeholder: string, read: (text: string) => T) {
+export function kind<T>(placeholder: string, read: (text: string) => T) {
+  const flag = {
+    placeholder,
+    isRepeatable: false,
+    isRequired: false,
+    defaultText: undefined,
+    parse: (texts: readonly string[]) => read(texts.at(-1) ?? ''),
+  };
   return {
-    withDefault: (text: string, describe: string): Flag<T> =>
-      single({ placeholder, describe }, { text, isRequired: false }, read),
-    required: (describe: string): Flag<T> => single({ placeholder, describe }, { isRequired: true }, read),
-    optional: (describe: string): Flag<T | undefined> =>
-      single<T | undefined>({ placeholder, describe }, { isRequired: false }, read),
+    withDefault: (defaultText: string, describe: string): Flag<T> => ({ ...flag, describe, defaultText }),
+    required: (describe: string): Flag<T> => ({ ...flag, describe, isRequired: true }),
+    optional: (describe: string): Flag<T | undefined> => ({ ...flag, describe }),
   };
 }
 
@@ -75,23 +60,13 @@ export const positiveDuration = kind('DURATION', (value) => positive(readDuratio
 export const bytes = kind('SIZE', readBytes);
 /** For limits that would refuse everything. */
 export const positiveBytes = kind('SIZE', (value) => positive(readBytes(value)));
-export const count = kind('N', (value) => {
-  if (!/^\d{1,9}$/.test(value)) throw new FlagValueError('must be a whole number');
-  return Number(value);
-});
 /** For what there must be at least one of. */
-export const positiveCount = kind('N', (value) => {
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new FlagValueError('must be a whole number of at least 1');
-  return Number(value);
-});
+export const positiveCount = kind('N', (value) =>
+  readCount(value, 999_999_999, 'must be a whole number of at least 1'),
+);
 /** The same, where each costs something. */
-export const countUpTo = (most: number) =>
-  kind('N', (value) => {
-    const isWhole = /^[1-9]\d{0,8}$/.test(value);
-    if (!isWhole || Number(value) > most)
-      throw new FlagValueError(`must be a whole number from 1 to ${most}`);
-    return Number(value);
-  });
+export const countUpTo = (most: number, placeholder = 'N') =>
+  kind(placeholder, (value) => readCount(value, most, `must be a whole number from 1 to ${most}`));
 
 export function oneOf<const T extends string>(choices: readonly T[]) {
   return kind<T>(choices.join('|'), (value) => {
@@ -103,35 +78,46 @@ export function oneOf<const T extends string>(choices: readonly T[]) {
 
 /** False unless given; in the environment `true`/`1` and `false`/`0`. */
 export function toggle(describe: string): Flag<boolean> {
-  return {
-    describe,
-    placeholder: undefined,
-    isRepeatable: false,
-    isRequired: false,
-    defaultText: 'false',
-    parse: (texts) => {
-      const value = (texts.at(-1) ?? '').toLowerCase();
-      if (['true', '1', 'yes'].includes(value)) return true;
-      if (['false', '0', 'no', ''].includes(value)) return false;
-      throw new FlagValueError('must be true or false');
-    },
-  };
+  return { ...kind('', readBoolean).withDefault('false', describe), placeholder: undefined };
 }
 
 /** Comma-separated, and repeatable; blanks are dropped. */
-export function list(placeholder: string, describe: string, defaultText = ''): Flag<readonly string[]> {
+export function list(placeholder: string, describe: string): Flag<readonly string[]> {
+  return listOf(placeholder, ',', (item) => item, describe);
+}
+
+/** A list of what `read` makes of each item. */
+export function listOf<T>(
+  placeholder: string,
+  separator: string,
+  read: (item: string) => T | readonly T[],
+  describe: string,
+): Flag<readonly T[]> {
   return {
     describe,
     placeholder,
     isRepeatable: true,
     isRequired: false,
-    defaultText,
+    defaultText: '',
     parse: (texts) =>
       texts
-        .flatMap((one) => one.split(','))
-        .map((one) => one.trim())
-        .filter((one) => one !== ''),
+        .flatMap((text) => text.split(separator))
+        .map((item) => item.trim())
+        .filter((item) => item !== '')
+        .flatMap(read),
   };
+}
+
+function readBoolean(value: string): boolean {
+  const word = value.toLowerCase();
+  if (['true', '1', 'yes'].includes(word)) return true;
+  if (['false', '0', 'no', ''].includes(word)) return false;
+  throw new FlagValueError('must be true or false');
+}
+
+function readCount(value: string, most: number, words: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value) || Number(value) > most) throw new FlagValueError(words);
+  return Number(value);
 }
 
 function positive(amount: number): number {
@@ -148,32 +134,41 @@ function readHostPort(value: string): HostPort {
   return { host: match[1] ?? match[2] ?? '', port };
 }
 
-const durationUnitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const durationUnits = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+/** The largest first. */
+const byteUnits = new Map([
+  ['GiB', 1024 ** 3],
+  ['MiB', 1024 ** 2],
+  ['KiB', 1024],
+  ['', 1],
+]);
 
-/** @throws {FlagValueError} */
-export function readDurationMs(value: string): number {
-  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(value);
-  const unit = match?.[2];
-  if (unit !== 'ms' && unit !== 's' && unit !== 'm' && unit !== 'h' && unit !== 'd') {
+function readDurationMs(value: string): number {
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)([a-z]+)$/.exec(value);
+  const unit = durationUnits.get(match?.[2] ?? '');
+  if (unit === undefined) {
     throw new FlagValueError('must be a duration such as 500ms, 30s, 15m, 2h or 7d');
   }
-  return Math.round(Number(match?.[1]) * durationUnitMs[unit]);
+  return Math.round(Number(match?.[1]) * unit);
 }
 
 /** As a flag would be given, in the largest unit that holds it whole: `4GiB`, not `4096MiB`. */
 export function sizeText(byteCount: number): string {
-  const units = Object.entries(byteUnits).reverse();
-  const [unit, size] = units.find(([, one]) => byteCount > 0 && byteCount % one === 0) ?? ['', 1];
+  const [unit, size] = [...byteUnits].find(([, one]) => byteCount > 0 && byteCount % one === 0) ?? ['', 1];
   return `${byteCount / size}${unit}`;
 }
 
-const byteUnits = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
-
 function readBytes(value: string): number {
-  const match = /^(\d{1,12})(KiB|MiB|GiB|)$/.exec(value);
-  const unit = match?.[2];
-  if (unit !== '' && unit !== 'KiB' && unit !== 'MiB' && unit !== 'GiB') {
+  const match = /^(\d{1,12})([A-Za-z]*)$/.exec(value);
+  const unit = match === null ? undefined : byteUnits.get(match[2] ?? '');
+  if (unit === undefined) {
     throw new FlagValueError('must be a size such as 1048576, 512KiB, 64MiB or 2GiB');
   }
-  return Number(match?.[1]) * byteUnits[unit];
+  return Number(match?.[1]) * unit;
 }

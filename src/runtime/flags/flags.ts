@@ -1,11 +1,9 @@
-// Command line and environment → typed values. Every flag has an environment variable of the same name
-// (`--admin-listen` of bundle-server is `BUNDLE_SERVER_ADMIN_LISTEN`); the command line wins.
-// Refuses: guessing. What is unknown, missing or malformed is reported with the nearest right thing.
+// Command line and environment → typed values. Commander parses the command line and prints `--help`. Every flag has a
+// variable of the same name (`--admin-listen` of bundle-server is `BUNDLE_SERVER_ADMIN_LISTEN`); the flag wins.
+// Refuses: guessing. An error names the flag or the variable. It never repeats an argument, which may be a link or a key.
 
-import { parseArgs } from 'node:util';
+import { Command, CommanderError, Option } from 'commander';
 import { type Flag, FlagValueError } from './flag-kinds.ts';
-import { flagName, variableName } from './flag-names.ts';
-import { helpText } from './help-text.ts';
 
 export type Flags = Readonly<Record<string, Flag<unknown>>>;
 export type FlagValues<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never };
@@ -14,24 +12,33 @@ export interface ProgramDescription<F extends Flags> {
   readonly name: string;
   readonly summary: string;
   readonly flags: F;
-  /** Shell lines shown under "Examples". */
+  /** Shell lines for "Examples" of `--help`; a long one is continued by `\` and a line break. */
   readonly examples?: readonly string[];
-  /** What is wrong with flags that are each fine but do not go together; `undefined` when nothing is. */
+  /** The error in a combination of flags that are each valid; `undefined` when there is none. */
   check?(values: FlagValues<F>): string | undefined;
 }
 
-/** What to do with a command line: run, print and leave with 0, or refuse with 2. */
+/** What to do with a command line: run, print and exit with 0, or refuse with 2. */
 export type Invocation<F extends Flags> =
   | {
       readonly outcome: 'run';
       readonly values: FlagValues<F>;
-      /** Puts the variable in place of each `--flag` of a sentence that was given by its variable. */
+      /** Replaces each `--flag` of a sentence by its variable, where the variable gave the value. */
       readonly nameSources: (sentence: string) => string;
       /** Variables that look mistyped, a sentence each. */
       readonly hints: readonly string[];
     }
   | { readonly outcome: 'print'; readonly text: string }
   | { readonly outcome: 'refuse'; readonly text: string };
+
+/** `allowedApiHosts` → `allowed-api-hosts`. */
+export function flagName(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+export function variableName(program: string, key: string): string {
+  return `${program}-${flagName(key)}`.toUpperCase().replaceAll('-', '_');
+}
 
 /**
  * @param args without node and script
@@ -43,46 +50,74 @@ export function readInvocation<F extends Flags>(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Invocation<F> {
-  const given = new Map<string, string[]>();
-  const names = new Map(Object.keys(program.flags).map((key) => [flagName(key), key]));
-  const { tokens } = parseArgs({
-    args: [...args],
-    strict: false,
-    tokens: true,
-    options: parserOptions(program.flags),
+  const names = Object.keys(program.flags).map(flagName);
+  const given = new Map<string, readonly string[]>();
+  const printed: string[] = [];
+  const command = commandOf(program, (key, text) => {
+    // Commander takes a flag that follows for the value.
+    if (text.startsWith('--') && names.includes(text.slice(2)))
+      throw new FlagValueError(`--${flagName(key)} needs a value`);
+    given.set(key, [...(given.get(key) ?? []), text]);
   });
-  for (const token of tokens) {
-    if (token.kind === 'option-terminator') continue;
-    if (token.kind === 'positional')
-      return refuse(program, `${position(token.index)} is no flag; every value follows its --flag`);
-    if (token.name === 'help' || token.name === 'h') return { outcome: 'print', text: helpText(program) };
-    const key = names.get(token.name);
-    // A program may have a flag of that name (`--version V`): without a value it still prints.
-    if (token.name === 'version' && (key === undefined || token.value === undefined)) {
-      return { outcome: 'print', text: `${program.name} ${version}\n` };
-    }
-    // The parser takes a flag that follows for the value.
-    if (
-      !token.inlineValue &&
-      names.has(token.value?.replace(/^--/, '') ?? '') &&
-      token.value?.startsWith('--')
-    )
-      return refuse(program, `${token.rawName} needs a value`);
-    if (key === undefined) return refuse(program, unknownFlag(token, [...names.keys(), 'help', 'version']));
-    const isSwitch = program.flags[key]?.placeholder === undefined;
-    if (token.value === undefined && !isSwitch) return refuse(program, `${token.rawName} needs a value`);
-    given.set(key, [...(given.get(key) ?? []), token.value ?? 'true']);
+  const versionText = `${program.name} ${version}\n`;
+  command.configureOutput({
+    writeOut: (text) => printed.push(text),
+    outputError: () => {},
+    getOutHelpWidth: () => columns,
+    getOutHasColors: () => false,
+  });
+  if (!names.includes('version')) command.version(versionText.trimEnd(), '--version', 'Print the version');
+  try {
+    command.parse(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof FlagValueError) return refuse(program, error.message);
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { outcome: 'print', text: printed.join('') };
+    // The one error that is left to commander: the last flag has no value. `--version` may be a flag of the program.
+    const last = args.at(-1);
+    return last === '--version'
+      ? { outcome: 'print', text: versionText }
+      : refuse(program, `${last} needs a value`);
   }
-  return readValues(program, given, env);
+  const [stray] = command.args;
+  return stray === undefined
+    ? readValues(program, given, env)
+    : refuse(program, strayArgument(stray, args.indexOf(stray) + 1, [...names, 'help', 'version']));
 }
 
-function parserOptions(flags: Flags): Record<string, { type: 'string' | 'boolean'; multiple: true }> {
-  return Object.fromEntries(
-    Object.entries(flags).map(([key, flag]) => [
-      flagName(key),
-      { type: flag.placeholder === undefined ? 'boolean' : 'string', multiple: true },
-    ]),
-  );
+const columns = 80;
+
+function commandOf<F extends Flags>(
+  { name, summary, flags, examples = [] }: ProgramDescription<F>,
+  take: (key: string, text: string) => void,
+): Command {
+  const command = new Command(name)
+    .description(summary)
+    .usage('[flags]')
+    .optionsGroup('Flags:')
+    .helpOption('-h, --help', 'Print this help')
+    .configureHelp({
+      optionDescription: (option) => option.description,
+      optionTerm: (option) => option.flags.replace(/[<>]/g, ''),
+      formatItem: (term, _width, description, help) =>
+        `  ${term}\n${help.boxWrap(description, columns - 6)}`.replaceAll('\n', '\n      '),
+    })
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .exitOverride();
+  if (examples.length > 0) command.addHelpText('after', `Examples:\n  ${examples.join('\n  ')}`);
+  for (const [key, flag] of Object.entries(flags)) {
+    const value = flag.placeholder === undefined ? '[true|false]' : `<${flag.placeholder}>`;
+    const notes = [
+      ...(flag.isRequired ? ['required'] : []),
+      ...(flag.isRepeatable ? ['repeatable'] : []),
+      ...(flag.defaultText ? [`default ${flag.defaultText}`] : []),
+      variableName(name, key),
+    ];
+    const option = new Option(`--${flagName(key)} ${value}`, `${flag.describe}\n[${notes.join('; ')}]`);
+    command.addOption(option.preset('true').argParser((text) => take(key, text)));
+  }
+  return command;
 }
 
 function readValues<F extends Flags>(
@@ -91,44 +126,33 @@ function readValues<F extends Flags>(
   env: Readonly<Record<string, string | undefined>>,
 ): Invocation<F> {
   const values: Record<string, unknown> = {};
+  const fromVariables = new Map<string, string>();
   for (const [key, flag] of Object.entries(program.flags)) {
+    const name = `--${flagName(key)}`;
     const variable = variableName(program.name, key);
-    const fromEnv = env[variable];
-    const texts = given.get(key) ?? (fromEnv === undefined || fromEnv === '' ? undefined : [fromEnv]);
-    const source = given.has(key) ? `--${flagName(key)}` : variable;
+    const fromVariable = given.has(key) ? undefined : env[variable] || undefined;
+    if (fromVariable !== undefined) fromVariables.set(name, variable);
+    const text = fromVariable ?? flag.defaultText;
+    const texts = given.get(key) ?? (text === undefined ? undefined : [text]);
     if (texts === undefined && flag.isRequired) {
-      return refuse(program, `--${flagName(key)} (or ${variable}) is required: ${flag.describe}`);
+      return refuse(program, `${name} (or ${variable}) is required: ${flag.describe}`);
     }
-    const effective = texts ?? (flag.defaultText === undefined ? undefined : [flag.defaultText]);
     try {
-      values[key] = effective === undefined ? undefined : flag.parse(effective);
+      values[key] = texts === undefined ? undefined : flag.parse(texts);
     } catch (error) {
       if (!(error instanceof FlagValueError)) throw error;
-      return refuse(program, `${source} ${error.message}`);
+      return refuse(program, `${fromVariables.get(name) ?? name} ${error.message}`);
     }
   }
+  const nameSources = (sentence: string): string =>
+    sentence.replace(/--[a-z][a-z-]*[a-z]/g, (flag) => fromVariables.get(flag) ?? flag);
   const wrong = program.check?.(values as FlagValues<F>);
-  const nameSources = sourceNames(program, given, env);
   return wrong === undefined
     ? { outcome: 'run', values: values as FlagValues<F>, nameSources, hints: mistyped(program, env) }
     : refuse(program, nameSources(wrong));
 }
 
-/** Whoever set a variable looks for the variable, not for a flag that was never given. */
-function sourceNames<F extends Flags>(
-  program: ProgramDescription<F>,
-  given: ReadonlyMap<string, readonly string[]>,
-  env: Readonly<Record<string, string | undefined>>,
-): (sentence: string) => string {
-  const variables = new Map<string, string>();
-  for (const key of Object.keys(program.flags)) {
-    const variable = variableName(program.name, key);
-    if (!given.has(key) && (env[variable] ?? '') !== '') variables.set(`--${flagName(key)}`, variable);
-  }
-  return (sentence) => sentence.replace(/--[a-z][a-z-]*[a-z]/g, (flag) => variables.get(flag) ?? flag);
-}
-
-/** Only what is nearly a variable of ours: a cluster sets others of the same beginning (`…_SERVICE_HOST`). */
+/** Only near misses: a cluster sets other variables with the same beginning (`…_SERVICE_HOST`). */
 function mistyped<F extends Flags>(
   program: ProgramDescription<F>,
   env: Readonly<Record<string, string | undefined>>,
@@ -138,7 +162,7 @@ function mistyped<F extends Flags>(
   return Object.keys(env)
     .filter((name) => name.startsWith(beginning) && !variables.includes(name))
     .flatMap((name) => {
-      const meant = variables.find((variable) => editDistance(name, variable) <= 2);
+      const meant = nearest(name, variables, 2);
       return meant === undefined ? [] : [`${name} is no variable of this program; did you mean ${meant}?`];
     });
 }
@@ -150,24 +174,21 @@ function refuse<F extends Flags>(program: ProgramDescription<F>, reason: string)
   };
 }
 
-/** By place and not by text: what was meant for a flag may be a link or a key. */
-function position(index: number): string {
-  return `argument ${index + 1}`;
+/** By position and not by text, unless the text can be nothing but a flag: it may be a link or a key. */
+function strayArgument(argument: string, position: number, names: readonly string[]): string {
+  if (!argument.startsWith('-')) return `argument ${position} is no flag; every value follows its --flag`;
+  const [flag = ''] = argument.split('=');
+  if (!/^--?[A-Za-z][A-Za-z-]{0,40}$/.test(flag)) return `argument ${position} is no flag`;
+  const wanted = flag.replace(/^-+/, '');
+  const meant = nearest(wanted, names, Math.max(3, wanted.length / 2));
+  return `unknown flag ${flag}${meant === undefined ? '' : `; did you mean --${meant}?`}`;
 }
 
-interface GivenFlag {
-  readonly rawName: string;
-  readonly index: number;
-}
-
-function unknownFlag({ rawName, index }: GivenFlag, names: readonly string[]): string {
-  if (!/^--?[A-Za-z][A-Za-z-]{0,40}$/.test(rawName)) return `${position(index)} is no flag`;
-  const wanted = rawName.replace(/^-+/, '');
-  const nearest = names
-    .map((name) => ({ name, distance: editDistance(wanted, name) }))
-    .sort((a, b) => a.distance - b.distance)[0];
-  const hint = nearest !== undefined && nearest.distance <= Math.max(3, wanted.length / 2);
-  return `unknown flag ${rawName}${hint ? `; did you mean --${nearest.name}?` : ''}`;
+function nearest(word: string, names: readonly string[], mostEdits: number): string | undefined {
+  const [best] = names
+    .map((name) => ({ name, edits: editDistance(word, name) }))
+    .sort((a, b) => a.edits - b.edits);
+  return best !== undefined && best.edits <= mostEdits ? best.name : undefined;
 }
 
 /** Levenshtein, one row at a time. */

@@ -2,7 +2,7 @@
 // Refuses: what this server decides from the content and the request (caching, coding, length, connection), what
 // would make public answers personal, and anything that could end a header early.
 
-import { type Flag, FlagValueError } from '../../runtime/flags/flag-kinds.ts';
+import { type Flag, FlagValueError, listOf } from '../../runtime/flags/flag-kinds.ts';
 
 /** Names and values in turns. */
 export type AddedHeaders = readonly string[];
@@ -39,19 +39,12 @@ const printable = /^[\x20-\x7e]{1,4096}$/;
  * `--header 'Name: value'`, once for each header; in a variable, one a line. RFC 9110 §5: names are tokens, values here
  * printable ASCII.
  */
-export const addedHeaders: Flag<AddedHeaders> = {
-  describe: 'Header added to every answer, for example "Strict-Transport-Security: max-age=31536000"',
-  placeholder: 'NAME: VALUE',
-  isRepeatable: true,
-  isRequired: false,
-  defaultText: '',
-  parse: (texts) =>
-    texts
-      .flatMap((text) => text.split('\n'))
-      .map((line) => line.trim())
-      .filter((line) => line !== '')
-      .flatMap(readHeader),
-};
+export const addedHeaders: Flag<AddedHeaders> = listOf(
+  'NAME: VALUE',
+  '\n',
+  readHeader,
+  'Header added to every answer, for example "Strict-Transport-Security: max-age=31536000"',
+);
 
 /** @throws {FlagValueError} */
 function readHeader(line: string): readonly [string, string] {

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { flagName } from '../../../src/runtime/flags/flag-names.ts';
-import { type Invocation, readInvocation } from '../../../src/runtime/flags/flags.ts';
+import { flagName, type Invocation, readInvocation } from '../../../src/runtime/flags/flags.ts';
 import { bundleServer, bundleServerFlags } from '../../../src/site/server-flags.ts';
 
 const read = (

@@ -3,19 +3,17 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   bytes,
-  count,
   duration,
   hostPort,
   httpUrl,
   list,
   oneOf,
   path,
+  positiveCount,
   sizeText,
   toggle,
 } from '../../../../src/runtime/flags/flag-kinds.ts';
-import { flagName, variableName } from '../../../../src/runtime/flags/flag-names.ts';
 import { readInvocation } from '../../../../src/runtime/flags/flags.ts';
-import { helpText } from '../../../../src/runtime/flags/help-text.ts';
 
 const program = {
   name: 'bundle-server',
@@ -24,7 +22,7 @@ const program = {
     adminListen: hostPort.withDefault('127.0.0.1:9090', 'Where health and metrics are answered'),
     bundleFile: path.optional('The mounted bundle.json'),
     apiBaseUrl: httpUrl.required('The export API'),
-    keep: count.withDefault('2', 'Versions kept'),
+    keep: positiveCount.withDefault('2', 'Versions kept'),
     linkLifetime: duration.withDefault('15m', 'Life of a link'),
     origin: list('DOMAIN=URL', 'Where a domain is fetched'),
     readiness: oneOf(['always', 'bundle']).withDefault('bundle', 'When to be ready'),
@@ -157,13 +155,25 @@ test('a bad environment variable is called by its own name', () => {
   );
 });
 
-test('--help lists every flag with its variable, and --version prints the version', () => {
-  const help = helpText(program);
-  for (const key of Object.keys(program.flags)) {
-    assert.ok(help.includes(`--${flagName(key)}`), key);
-    assert.ok(help.includes(variableName(program.name, key)), key);
+test('a switch may have a value, and takes no other argument for one', () => {
+  for (const [args, allowed] of [
+    [['--allow-private-links'], true],
+    [['--allow-private-links=true'], true],
+    [['--allow-private-links=false'], false],
+    [['--allow-private-links', '--keep=3'], true],
+  ] as const) {
+    assert.equal(valuesOf([...needed, ...args]).allowPrivateLinks, allowed, args.join(' '));
   }
-  assert.deepEqual(run(['--help']), { outcome: 'print', text: help });
+  assert.match(
+    refusalOf([...needed, '--allow-private-links=x']),
+    /--allow-private-links must be true or false/,
+  );
+});
+
+test('--help is printed beside values that are wrong or missing, and --version prints the version', () => {
+  const help = run(['--help']);
+  assert.match(help.outcome === 'print' ? help.text : '', /--keep N\n/);
+  assert.deepEqual(run(['--keep=x', '-h']), help);
   assert.deepEqual(run(['--version']), { outcome: 'print', text: 'bundle-server 1.2.3\n' });
 });
 

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exportServiceProgram } from '../../../../src/export-service/program.ts';
+import { operatorProgram } from '../../../../src/operator/flags.ts';
+import {
+  type Flags,
+  flagName,
+  type ProgramDescription,
+  readInvocation,
+  variableName,
+} from '../../../../src/runtime/flags/flags.ts';
+import { bundleServer } from '../../../../src/site/server-flags.ts';
+
+testHelp(operatorProgram);
+testHelp(bundleServer);
+testHelp(exportServiceProgram);
+
+function testHelp<F extends Flags>(program: ProgramDescription<F>): void {
+  test(`--help of ${program.name} fits a terminal of 80 columns and leaves nothing out`, () => {
+    const invocation = readInvocation(program, '1.0.0', ['--help'], {});
+    const help = invocation.outcome === 'print' ? invocation.text : assert.fail();
+    for (const line of help.split('\n')) {
+      assert.ok(line.length <= 80 || !line.trim().includes(' '), `${line.length}: ${line}`);
+    }
+    const words = help.replace(/\s+/g, ' ');
+    assert.ok(words.includes(` ${program.summary} `));
+    for (const [key, { describe, placeholder = '', defaultText }] of Object.entries(program.flags)) {
+      assert.ok(words.includes(` --${flagName(key)} ${placeholder}`.trimEnd()), key);
+      assert.ok(words.includes(` ${describe} [`), describe);
+      const variable = `${variableName(program.name, key)}]`;
+      assert.ok(words.includes(defaultText ? `default ${defaultText}; ${variable}` : variable), key);
+    }
+    for (const example of program.examples ?? []) assert.ok(help.includes(`\n  ${example}\n`), example);
+  });
+}

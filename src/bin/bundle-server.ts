@@ -1,6 +1,7 @@
 // The program `bundle-server`: hands it the process, and the workers that prepare bundles and code their files.
 // Decides nothing; what it does is in src/site.
 
+import '../runtime/supported-node.ts';
 import '../runtime/v8/small-heap.ts';
 import { runProgram } from '../runtime/program.ts';
 import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';

@@ -1,6 +1,7 @@
 // The image's entrypoint: the first argument names a program beside this file, the rest is the program's own.
 // Refuses what is not a program here, and says which there are. Workers are not programs.
 
+import '../runtime/supported-node.ts';
 import { readdirSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import process from 'node:process';

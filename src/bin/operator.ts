@@ -1,7 +1,8 @@
 // The program `operator`: composition root. Reads what only the process knows (environment, where it lies);
 // what it does is in src/operator.
 
-// First, for it acts on all that follows.
+// First, for they act on all that follows.
+import '../runtime/supported-node.ts';
 import '../runtime/v8/small-heap.ts';
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';

@@ -4,4 +4,6 @@
 import manifest from '../../package.json' with { type: 'json' };
 
 export const version: string = manifest.version;
+/** The oldest Node that the programs run on, from `engines`. */
+export const oldestNode: string = manifest.engines.node.replace('>=', '');
 export const userAgent = `static-export-operator/${version}`;

@@ -4,7 +4,8 @@
 
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
+// The default export: see runtime/supported-node.ts.
+import zlib, { constants, createGunzip } from 'node:zlib';
 import { BundleError } from '../bundle-error.ts';
 import { type Bytes, letGo, watch } from '../byte-stream.ts';
 import type { BundleLimits } from '../limits.ts';
@@ -97,7 +98,7 @@ async function* unzstd(bytes: Bytes, limits: BundleLimits): AsyncGenerator<Buffe
     for (let piece = await pull(); piece !== undefined; piece = await pull()) {
       if (piece.isSkippable) continue;
       const whole = piece.endsFrame ? Readable.from([piece.bytes]) : frame(piece.bytes);
-      yield* run(whole, createZstdDecompress(options));
+      yield* run(whole, zlib.createZstdDecompress(options));
     }
     if (!scanner.isBetweenFrames) throw refusal('TruncatedArchive');
   } finally {

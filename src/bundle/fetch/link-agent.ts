@@ -2,7 +2,8 @@
 // Refuses: HTTP/2, and connecting to an internal address unless that is allowed. A proxy resolves names by
 // itself, so behind one the guard judges literal hosts only (link-request.ts does).
 
-import { getCACertificates } from 'node:tls';
+// The default export: see runtime/supported-node.ts.
+import tls from 'node:tls';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { guardedLookup } from '../../runtime/http/guarded-lookup.ts';
 
@@ -29,7 +30,7 @@ const fewConnections = 4;
 /** The caller closes (or destroys) it. */
 export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
   const { allowPrivateLinks, extraCaPem, proxy, idleTimeoutMs, connections = fewConnections } = options;
-  const tls = extraCaPem === undefined ? {} : { ca: [...getCACertificates('default'), extraCaPem] };
+  const trust = extraCaPem === undefined ? {} : { ca: [...tls.getCACertificates('default'), extraCaPem] };
   const common = {
     allowH2: false,
     connections,
@@ -37,7 +38,7 @@ export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
     headersTimeout: idleTimeoutMs,
     connect: {
       timeout: idleTimeoutMs,
-      ...tls,
+      ...trust,
       ...(allowPrivateLinks ? {} : { lookup: guardedLookup }),
     },
   };
@@ -48,8 +49,8 @@ export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
     httpProxy: proxy.httpProxy ?? '',
     httpsProxy: proxy.httpsProxy ?? '',
     noProxy: proxy.noProxy ?? '',
-    requestTls: tls,
-    proxyTls: { ...tls, allowH2: false },
+    requestTls: trust,
+    proxyTls: { ...trust, allowH2: false },
     connectTimeout: idleTimeoutMs,
     // Left alone, undici waits five minutes for the answer to a CONNECT, and meanwhile no request has that connection.
     clientFactory: (origin, rest) => new Pool(origin, { ...rest, headersTimeout: idleTimeoutMs }),

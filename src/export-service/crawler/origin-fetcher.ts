@@ -4,13 +4,8 @@
 
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createZstdDecompress,
-} from 'node:zlib';
+// The default export: see runtime/supported-node.ts.
+import zlib, { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { guardedLookup, InternalAddressError, isInternalHost } from '../../runtime/http/guarded-lookup.ts';
@@ -200,7 +195,7 @@ function decodersOf(coding: string): readonly Decoder[] | undefined {
       if (name === 'gzip' || name === 'x-gzip') return createGunzip();
       if (name === 'br') return createBrotliDecompress();
       if (name === 'deflate') return createInflate();
-      return name === 'zstd' ? createZstdDecompress({ params: zstdParameters }) : undefined;
+      return name === 'zstd' ? zlib.createZstdDecompress({ params: zstdParameters }) : undefined;
     });
   const known = decoders.filter((decoder) => decoder !== undefined);
   return known.length === decoders.length && known.length <= maxCodings ? known.toReversed() : undefined;

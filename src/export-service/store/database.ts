@@ -3,7 +3,7 @@
 // Invariant: after any kill the file holds exactly the transitions that were committed.
 
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { makeFolder } from '../../runtime/folder.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 
@@ -113,7 +113,9 @@ export async function openDatabase(directory: string): Promise<Database> {
 async function openFile(directory: string): Promise<DatabaseSync> {
   try {
     await makeFolder(directory, 0o700);
-    return new DatabaseSync(join(directory, 'state.sqlite'), { timeout: 0 });
+    // Not imported: Node 20 has no such module, see runtime/supported-node.ts.
+    const sqlite = process.getBuiltinModule('node:sqlite');
+    return new sqlite.DatabaseSync(join(directory, 'state.sqlite'), { timeout: 0 });
   } catch (cause) {
     throw storeError(cause);
   }

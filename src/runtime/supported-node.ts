@@ -1,0 +1,13 @@
+// Ends a program on a Node that is older than `engines` in package.json. Imported first and for its effect alone: what
+// is loaded later may fail on such a Node before it says why. A missing export fails even earlier, so names that Node 20
+// does not have are read from the default export of their module.
+
+import process from 'node:process';
+import { oldestNode } from './version.ts';
+
+if (process.versions.node.localeCompare(oldestNode, 'en', { numeric: true }) < 0) {
+  process.stderr.write(
+    `This program needs Node ${oldestNode} or newer, and this is Node ${process.versions.node}. Install Node ${oldestNode}.\n`,
+  );
+  process.exit(2);
+}

@@ -9,6 +9,7 @@ export interface TarHeader {
   /** A number is written in octal; a string or buffer as it is. */
   readonly size?: number | string | Buffer;
   readonly linkName?: string;
+  readonly prefix?: string;
   readonly magic?: string;
   readonly checksum?: string;
 }
@@ -18,7 +19,7 @@ export type TarFiles = Readonly<Record<string, string | Buffer>>;
 
 export function header(fields: TarHeader): Buffer {
   const block = Buffer.alloc(512);
-  const { name, type = '0', size = 0, linkName = '', magic = 'ustar\x0000' } = fields;
+  const { name, type = '0', size = 0, linkName = '', prefix = '', magic = 'ustar\x0000' } = fields;
   block.set(Buffer.from(name).subarray(0, 100), 0);
   block.write('0000644\0', 100, 'latin1');
   block.write('0000000\x000000000\0', 108, 'latin1');
@@ -28,6 +29,7 @@ export function header(fields: TarHeader): Buffer {
   block.write(type, 156, 'latin1');
   block.write(linkName, 157, 100, 'utf8');
   block.write(magic, 257, 'latin1');
+  if (prefix !== '') block.write(prefix, 345, 155, 'utf8');
   block.write(fields.checksum ?? `${tarChecksum(block).toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   return block;
 }

@@ -28,6 +28,8 @@ export interface Assembly {
   passFolder(name: string): void;
   /** A hard link: another name for an earlier file. */
   linkFile(name: string, target: string): void;
+  /** Notes that the archive has more bytes for the name of this file, after the NUL that ends it. */
+  noteCutName(name: string): void;
   /** @throws {BundleError} `EmptyBundle` */
   finish(): BundleIndex;
 }
@@ -98,6 +100,7 @@ export function createAssembly(limits: BundleLimits, pack: PackSink): Assembly {
       notes.add('HardLinkFollowed', exampleOf(name, path));
       put(path, body);
     },
+    noteCutName: (name) => notes.add('NameEndsAtNul', exampleOf(name, readFilePath(name, limits).path)),
     finish: () => {
       if (files.size === 0) throw refusal('EmptyBundle');
       const folder = wrappingFolder([...files.keys()]);

@@ -15,7 +15,11 @@ export interface TarGuard {
   /** Called with each chunk before the parser gets it. @throws {BundleError} */
   feed(chunk: Buffer): void;
   /** Called for each entry of the parser. @throws {BundleError} where it saw another entry than the guard */
-  confirm(entry: { readonly headerOffset: number; readonly size: number }): TarEntryKind;
+  confirm(entry: { readonly name: string; readonly headerOffset: number; readonly size: number }): {
+    readonly kind: TarEntryKind;
+    /** The name is the header's, and the header has more bytes after the NUL that ends it. */
+    readonly isNameCut: boolean;
+  };
   /** Called when all bytes came. @throws {BundleError} `TruncatedArchive`, `NoEndMark` */
   finish(): void;
   /** Entries seen and not yet confirmed. */
@@ -26,6 +30,8 @@ interface SeenEntry {
   readonly kind: TarEntryKind;
   readonly headerOffset: number;
   readonly size: number;
+  /** The header's name, where bytes follow the NUL that ends it. */
+  readonly cutName: string | undefined;
 }
 
 const blockBytes = 512;
@@ -101,7 +107,8 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
     if (size !== headerSize) throw fail('InvalidSize');
     if (kind !== 'file' && size > 0) throw fail('UnexpectedData');
     if (size > limits.maxFileBytes) throw fail('FileTooLarge');
-    seen.push({ kind, headerOffset: offset - blockBytes, size });
+    const cutName = hasTail(block) ? nameIn(block) : undefined;
+    seen.push({ kind, headerOffset: offset - blockBytes, size, cutName });
     skip = Math.ceil(size / blockBytes) * blockBytes;
     pending = new Map();
     pendingBytes = 0;
@@ -140,12 +147,13 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
         at += count;
       }
     },
-    confirm: ({ headerOffset, size }) => {
+    confirm: ({ name, headerOffset, size }) => {
       const entry = seen.shift();
       if (entry === undefined || entry.headerOffset !== headerOffset || entry.size !== size) {
         throw refusal('InvalidTarHeader');
       }
-      return entry.kind;
+      // An extended header may give another name; the header's own does not count then.
+      return { kind: entry.kind, isNameCut: entry.cutName === name };
     },
     finish: () => {
       if (collectedBytes > 0 && endBlocks > 1) throw refusal('DataAfterEnd');
@@ -155,11 +163,25 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
   };
 }
 
+/**
+ * Bytes follow the NUL that ends the name or its prefix. Tar programs ignore them, and so does the parser. (From byte 476
+ * on, star keeps times in a ustar header.)
+ */
+function hasTail(block: Buffer): boolean {
+  const isAfterNul = (start: number, end: number): boolean =>
+    /\0[^\0]/.test(block.toString('latin1', start, end));
+  return isAfterNul(0, 100) || (hasPrefix(block) && isAfterNul(345, 476));
+}
+
+function hasPrefix(block: Buffer): boolean {
+  return block.toString('latin1', 257, 263) === 'ustar\0';
+}
+
 /** For words about an entry that is refused; a long name is cut here, as in every header of its kind. */
 function nameIn(block: Buffer): string {
   const text = (start: number, end: number): string =>
     block.toString('utf8', start, end).replace(/\0.*$/s, '');
-  const prefix = block.toString('latin1', 257, 263) === 'ustar\0' ? text(345, 500) : '';
+  const prefix = hasPrefix(block) ? text(345, 500) : '';
   return prefix === '' ? text(0, 100) : `${prefix}/${text(0, 100)}`;
 }
 

@@ -77,10 +77,12 @@ function takeEntries(parser: Extract, guard: TarGuard, assembly: Assembly): void
     };
     stream.on('error', () => {}); // the parser reports it as its own
     attempt(() => {
-      const kind = guard.confirm({ headerOffset: stream.offset, size: header.size });
-      const file = kind === 'file' ? assembly.beginFile(header.name, header.size) : undefined;
-      if (kind === 'folder') assembly.passFolder(header.name);
-      if (kind === 'link') assembly.linkFile(header.name, header.linkname ?? '');
+      const { name, size } = header;
+      const { kind, isNameCut } = guard.confirm({ name, size, headerOffset: stream.offset });
+      const file = kind === 'file' ? assembly.beginFile(name, size) : undefined;
+      if (kind === 'folder') assembly.passFolder(name);
+      if (kind === 'link') assembly.linkFile(name, header.linkname ?? '');
+      if (isNameCut && kind !== 'folder') assembly.noteCutName(name);
       stream.on('data', (chunk) => {
         if (chunk instanceof Uint8Array) attempt(() => file?.write(chunk));
       });

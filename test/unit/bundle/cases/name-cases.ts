@@ -39,6 +39,18 @@ export const nameCases: ArchiveCases = {
     bytes: tarOf({ 'index.html': 'home', _headers: 'h', _redirects: 'r', 'serve.js': 's' }),
     holds: { 'index.html': 'home', _headers: 'h', _redirects: 'r', 'serve.js': 's' },
   }),
+  'nul-in-name': () => ({
+    bytes: tar(page, entry('a.html\0.js', 'a')),
+    holds: { 'index.html': 'home', 'a.html': 'a' },
+  }),
+  'nul-in-prefix': () => ({
+    bytes: tar(page, entry('a.html', 'a', { prefix: 'docs\0x' })),
+    holds: { 'index.html': 'home', 'docs/a.html': 'a' },
+  }),
+  'nul-in-unused-name': () => ({
+    bytes: tar(page, pax({ path: 'a.html' }), entry('b\0x', 'a'), header({ name: 'c/\0x', type: '5' })),
+    holds: { 'index.html': 'home', 'a.html': 'a' },
+  }),
   'case-twins': () => ({
     bytes: tarOf({ 'index.html': 'home', 'A.html': '1', 'a.html': '2' }),
     holds: { 'index.html': 'home', 'A.html': '1', 'a.html': '2' },

@@ -171,4 +171,7 @@ test('notes name no hidden file as their example, at the root or in a wrapping f
     'DuplicateReplaced 1 ',
     'WrappingFolderRemoved 1 "out"',
   ]);
+  assert.deepEqual(await notesOf(entry('.env\0x', 'a'), entry('a.html\0x', 'a'), home), [
+    'NameEndsAtNul 2 "a.html"',
+  ]);
 });

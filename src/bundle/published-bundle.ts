@@ -143,6 +143,7 @@ export function formatPublishedBundle(bundle: PublishedBundle): string {
   });
 }
 
-function formatInstant(epochMs: number): string {
+/** ISO 8601 in UTC with whole seconds, as in `bundle.json`, the operator's status and its events. */
+export function formatInstant(epochMs: number): string {
   return new Date(epochMs).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }

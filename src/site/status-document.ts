@@ -1,6 +1,7 @@
 // `/status`: what is served, what was served before, and what the source is up to, as one JSON document for
-// people and tests. Instants are ISO 8601 in UTC. A pure function; it holds no link by construction.
+// people and tests. Instants have the form of those in `bundle.json`. A pure function; it holds no link by construction.
 
+import { formatInstant } from '../bundle/published-bundle.ts';
 import type { ServedVersion, SiteView } from './content/live-site.ts';
 import type { SourceKind } from './source/source-document.ts';
 import { type PublishedFacts, reasonOf, type SourceProgress } from './source/source-progress.ts';
@@ -67,5 +68,5 @@ function describe({ bundle, version, activatedAt }: ServedVersion): object {
 }
 
 function instant(epochMs: number | undefined): string | null {
-  return epochMs === undefined ? null : new Date(epochMs).toISOString();
+  return epochMs === undefined ? null : formatInstant(epochMs);
 }

@@ -1,6 +1,7 @@
 // Events (events.k8s.io/v1) as written to the API server: created once, then counted up as a series.
 // Refuses: deciding what is worth an event, or how often; that is its caller's.
 
+import { wholeSecond } from '../../staticexport/instant.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { isRecord, recordAt, textAt } from '../transport/json.ts';
 import { apiVersionOf, events, staticExports } from '../transport/resource-path.ts';
@@ -48,7 +49,7 @@ export function createEventStore(transport: Transport, instance: string): EventS
             apiVersion: apiVersionOf(events),
             kind: events.kind,
             metadata: { name: eventName(name, event.suffix), namespace },
-            eventTime: formatMicroTime(event.at),
+            eventTime: timeOf(event.at),
             reportingController: 'staticexport.dev/operator',
             reportingInstance: instance.slice(0, maxInstanceChars),
             action: 'Reconcile',
@@ -76,12 +77,17 @@ export function createEventStore(transport: Transport, instance: string): EventS
           method: 'PATCH',
           address: { resource: events, namespace, name },
           contentType: 'application/merge-patch+json',
-          body: { series: { count, lastObservedTime: formatMicroTime(at) } },
+          body: { series: { count, lastObservedTime: timeOf(at) } },
         },
         signal,
       );
     },
   };
+}
+
+/** On the whole second, as the times of status and of messages, so that both can be compared. */
+function timeOf(epochMs: number): string {
+  return formatMicroTime(wholeSecond(epochMs));
 }
 
 /** Cut so that it stays a name: no part of one may end with a dash. */

@@ -2,6 +2,7 @@
 // log at `warn` says all that a person must know, and nothing twice.
 // Refuses: saying the same at every look, or because the same try comes again.
 
+import { formatInstant } from '../../bundle/published-bundle.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SourceKind } from './source-document.ts';
 import { nameOf, reasonOf, type SourceProgress, type SourceState } from './source-progress.ts';
@@ -19,7 +20,7 @@ export function newsTeller(logger: Logger, kind: SourceKind): TellNews {
     if (state === 'starting' || news === told) return;
     const { version, digest, jobId } = published ?? {};
     const reason = reasonOf(state, kind);
-    const nextTry = retryAt === undefined ? undefined : new Date(retryAt).toISOString();
+    const nextTry = retryAt === undefined ? undefined : formatInstant(retryAt);
     const fields = { state, version, digest, jobId, code: error?.code, retryAt: nextTry };
     const words = error === undefined ? reason : `${reason}: ${error.message}`;
     // The failure itself is told by whoever met it; in between there is nothing new.

@@ -2,13 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { z } from 'zod';
 import { goLive } from '../../../src/site/content/live-bundle.ts';
 import { createLiveSite } from '../../../src/site/content/live-site.ts';
 import { reasonOf, type SourceProgress, startingProgress } from '../../../src/site/source/source-progress.ts';
 import { statusDocument } from '../../../src/site/status-document.ts';
+import { formatInstant } from '../../../src/staticexport/instant.ts';
 import { storedBundle } from './fixtures.ts';
 
-const at = Date.parse('2026-11-21T10:00:00Z');
+const at = Date.parse('2026-11-21T10:00:00.789Z');
+
+test('an instant reads as in the operator’s status and in bundle.json: UTC, whole seconds', () => {
+  const { source } = z
+    .object({ source: z.object({ retryAt: z.string() }) })
+    .parse(statusDocument(undefined, { ...startingProgress, retryAt: at }, 'bundle-file', 0, 'idle'));
+  assert.equal(source.retryAt, '2026-11-21T10:00:00Z');
+  assert.equal(source.retryAt, formatInstant(at));
+});
 
 test('before anything is served the document says what is waited for', () => {
   assert.deepEqual(statusDocument(undefined, startingProgress, 'bundle-file', 0, 'idle'), {
@@ -51,7 +61,7 @@ test('while a version is served: it, the former ones, and how the source stands'
       pages: 1,
       sizeBytes: 1,
       notes: [],
-      activatedAt: '2026-11-21T10:00:01.000Z',
+      activatedAt: '2026-11-21T10:00:01Z',
     },
     previous: [
       {
@@ -61,7 +71,7 @@ test('while a version is served: it, the former ones, and how the source stands'
         pages: 1,
         sizeBytes: 1,
         notes: [],
-        activatedAt: '2026-11-21T10:00:00.000Z',
+        activatedAt: '2026-11-21T10:00:00Z',
       },
     ],
     swaps: 1,
@@ -75,13 +85,13 @@ test('while a version is served: it, the former ones, and how the source stands'
         version: 'v3',
         digest: 'd3',
         jobId: 'j3',
-        linkIssuedAt: '2026-11-21T09:59:59.000Z',
-        linkExpiresAt: '2026-11-21T10:00:00.000Z',
+        linkIssuedAt: '2026-11-21T09:59:59Z',
+        linkExpiresAt: '2026-11-21T10:00:00Z',
       },
       download: { receivedBytes: 1, files: 2 },
-      lastError: { code: 'LinkExpired', message: 'the link is dead', at: '2026-11-21T10:00:00.000Z' },
-      retryAt: '2026-11-21T10:00:03.000Z',
+      lastError: { code: 'LinkExpired', message: 'the link is dead', at: '2026-11-21T10:00:00Z' },
+      retryAt: '2026-11-21T10:00:03Z',
     },
-    lastCheckedAt: '2026-11-21T10:00:02.000Z',
+    lastCheckedAt: '2026-11-21T10:00:02Z',
   });
 });

@@ -11,9 +11,10 @@ import { printable } from '../../../../src/wire/printable-text.ts';
 interface SentEvent {
   readonly metadata: { readonly name: string };
   readonly note: string;
+  readonly eventTime?: unknown;
 }
 
-async function send(name: string, message: string): Promise<SentEvent> {
+async function send(name: string, message: string, at = 0): Promise<SentEvent> {
   let sent: unknown;
   const transport: Transport = {
     call: async ({ body }) => {
@@ -33,7 +34,7 @@ async function send(name: string, message: string): Promise<SentEvent> {
     labels: {},
     ownerReferences: [],
   };
-  const event = { regarding, type: 'Warning', reason: 'JobFailed', message, at: 0, suffix: 'ab12' } as const;
+  const event = { regarding, type: 'Warning', reason: 'JobFailed', message, at, suffix: 'ab12' } as const;
   assert.equal(
     await store.create(event, new AbortController().signal),
     isSent(sent) ? sent.metadata.name : '',
@@ -52,6 +53,11 @@ for (const name of ['docs', `${'a'.repeat(199)}-b`, `${'a'.repeat(198)}.-b`, 'a'
     assert.ok(metadata.name.length <= 253 && metadata.name.endsWith('.ab12'));
   });
 }
+
+test('an event has its time on the whole second, as the status that it reports', async () => {
+  const at = Date.parse('2026-11-21T10:00:00.789Z');
+  assert.equal((await send('docs', 'words', at)).eventTime, '2026-11-21T10:00:00.000000Z');
+});
 
 test('property: words are printable, and cut to 1024 bytes without half a character', async () => {
   await fc.assert(

@@ -144,7 +144,7 @@ test('both have their archives read by the same module in the same worker, and b
   for (const path of ['operator/controller/outside.ts', 'site/bundle-server.ts']) {
     assert.match(
       await read(path),
-      /import \{ prepareInWorker \} from '\.\.\/bundle\/preparation\.ts';/,
+      /import \{ prepareInWorker \} from '(?:\.\.\/)+bundle\/prepare\/preparation\.ts';/,
       path,
     );
   }

@@ -1,4 +1,4 @@
-// Volumes for a site that is live: the recipe of the chart's README, line by line, on real pods. What a storage class
+// Volumes for a site that is live: the recipe of the chart's docs/sizing.md, line by line, on real pods. What a storage class
 // would make is made here, a folder of the machine for each server.
 
 import assert from 'node:assert/strict';
@@ -12,18 +12,18 @@ import { servers, siteSpace, storageClassName, type TwoCharts, volume } from './
 const charts = new URL('../../charts/', import.meta.url).pathname;
 const inSite = `--namespace=${siteSpace}`;
 
-/** The commands under a heading in bold of the site chart's README. */
+/** The commands under a heading in bold of the site chart's docs/sizing.md. */
 async function readRecipe(heading: string): Promise<readonly (readonly string[])[]> {
-  const text = await readFile(`${charts}static-export-site/README.md`, 'utf8');
+  const text = await readFile(`${charts}static-export-site/docs/sizing.md`, 'utf8');
   const block = new RegExp(`\\*\\*${heading}\\.\\*\\*[^\`]*[\\s\\S]*?\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(
     text,
   )?.[1];
-  assert.ok(block !== undefined, `the README has no recipe "${heading}"`);
+  assert.ok(block !== undefined, `docs/sizing.md has no recipe "${heading}"`);
   const lines = block.replaceAll('\\\n', ' ').split('\n');
   return lines.filter((line) => line !== '').map((line) => line.split(/\s+/));
 }
 
-/** Does what the README says. @returns the commands */
+/** Does what the recipe says. @returns the commands */
 export async function giveVolumes(nodes: TestNodes, world: TwoCharts): Promise<string> {
   for (const at of [0, 1]) {
     const folder = join(nodes.folder, `server-${at}`);

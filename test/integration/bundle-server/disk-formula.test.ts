@@ -1,6 +1,6 @@
-// How large a store must be: what the README promises, played on a disk of exactly that size with bundles of the
+// How large a store must be: what the documents promise, played on a disk of exactly that size with bundles of the
 // largest size, at the worst moment: the versions kept, a removed one that a reader still holds, a new one on its way
-// in, and its archive, a zip. And one formula: in the README, in the site's chart and in the sidecar's example.
+// in, and its archive, a zip. And one formula: in the README, in the chart's docs/sizing.md and in the sidecar's example.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -113,7 +113,7 @@ test('the formula is one: README, chart and sidecar’s example say the same', a
   const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
   const [program, chart, values, example] = await Promise.all([
     read('src/site/README.md'),
-    read('charts/static-export-site/README.md'),
+    read('charts/static-export-site/docs/sizing.md'),
     read('charts/static-export-site/values.yaml'),
     read('charts/static-export-site/examples/sidecar.yaml'),
   ]);

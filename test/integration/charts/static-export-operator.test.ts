@@ -230,8 +230,8 @@ test('what helm test runs sees the operator at work, and fails without one', asy
   }
   await uninstall();
   // Its owner is the operator, not Helm.
-  const readme = await readFile(join(chart, 'README.md'), 'utf8');
-  const [, command = ''] = /^kubectl (delete lease \S+) --namespace/m.exec(readme) ?? [];
+  const guide = await readFile(join(chart, 'docs/upgrade.md'), 'utf8');
+  const [, command = ''] = /^kubectl (delete lease \S+) --namespace/m.exec(guide) ?? [];
   assert.equal(
     await must(kubectl(command.replace(/\S+$/, full).split(' '))),
     `lease.coordination.k8s.io "${full}" deleted from ${namespace} namespace\n`,

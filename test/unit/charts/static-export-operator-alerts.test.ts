@@ -1,5 +1,5 @@
 // The operator's alerts, dashboard and table of metrics: on metrics and reasons that the programs really have, each
-// alert with words for the person on call and a runbook in the README.
+// alert with words for the person on call and a runbook in docs/runbooks.md.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -138,9 +138,9 @@ test('every alert looks at this operator alone, and says what it means and what 
   }
 });
 
-test('the README has a runbook for each alert, and for no other', async () => {
-  const readme = await readFile(join(chart, 'README.md'), 'utf8');
-  const titles = [...readme.matchAll(/^#### (StaticExport\w+)$/gm)].map(([, title]) => title);
+test('the runbooks have an entry for each alert, and for no other', async () => {
+  const runbooks = await readFile(join(chart, 'docs/runbooks.md'), 'utf8');
+  const titles = [...runbooks.matchAll(/^## (StaticExport\w+)$/gm)].map(([, title]) => title);
   const names = (await readAlerts('vendor')).map(({ alert }) => alert);
   assert.deepEqual([...titles].sort(), [...names].sort());
 });
@@ -181,12 +181,12 @@ test('a refused watch is told as it is: of which namespace where some are watche
 });
 
 const runbookOf = async (alert: string): Promise<string> => {
-  const readme = await readFile(join(chart, 'README.md'), 'utf8');
-  const [, section = ''] = readme.split(`#### ${alert}\n`);
+  const runbooks = await readFile(join(chart, 'docs/runbooks.md'), 'utf8');
+  const [, section = ''] = runbooks.split(`## ${alert}\n`);
   return (section.split('\n##')[0] ?? '').replaceAll(/\s+/g, ' ');
 };
 
-test('a target that is not granted may lack the operator’s right, by the alert and by the README', async () => {
+test('a target that is not granted may lack the operator’s right, by the alert and by its runbook', async () => {
   const name = 'StaticExportTargetsNotSynced';
   const alert = (await readAlerts('vendor')).find((one) => one.alert === name);
   for (const words of [alert?.annotations['runbook'] ?? '', await runbookOf(name)]) {
@@ -196,7 +196,7 @@ test('a target that is not granted may lack the operator’s right, by the alert
   }
 });
 
-test('the README’s runbook of a refused watch has the causes of every mode', async () => {
+test('the runbook of a refused watch has the causes of every mode', async () => {
   const words = await runbookOf('StaticExportNamespaceRefused');
   for (const cause of [/CRD is missing/, /ClusterRole or ClusterRoleBinding/, /its Role or RoleBinding/]) {
     assert.match(words, cause);

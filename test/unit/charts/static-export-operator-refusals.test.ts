@@ -175,9 +175,9 @@ test('the first StaticExport of the notes is one that this operator looks after'
   }
 });
 
-test('the README asks whether it is up in a way that a NetworkPolicy lets through, too', async () => {
+test('the README checks health in a way that a NetworkPolicy lets through, too', async () => {
   const readme = await readFile(join(chart, 'README.md'), 'utf8');
-  const [, section = ''] = readme.split('## Is it up?\n');
+  const [, section = ''] = readme.split('## Health\n');
   const [text = ''] = section.split('\n## ');
   assert.match(
     text,

@@ -107,9 +107,9 @@ test('the values know the name of every alert, and of no other', async () => {
   assert.deepEqual([...(await disabledNames(chart))].sort(), [...names].sort());
 });
 
-test('the README has a runbook for each alert, and for no other', async () => {
-  const readme = await readFile(join(chart, 'README.md'), 'utf8');
-  const titles = [...readme.matchAll(/^#### (StaticExport\w+)$/gm)].map(([, title]) => title);
+test('the runbooks have an entry for each alert, and for no other', async () => {
+  const runbooks = await readFile(join(chart, 'docs/runbooks.md'), 'utf8');
+  const titles = [...runbooks.matchAll(/^## (StaticExport\w+)$/gm)].map(([, title]) => title);
   const names = (await readAlerts()).map(({ alert }) => alert);
   assert.deepEqual([...titles].sort(), [...names].sort());
 });

@@ -102,9 +102,9 @@ test('the READMEâ€™s commands install both charts, with an image of the readerâ€
   const commands = readme.replaceAll(/\\\n\s*/g, '').matchAll(/^helm install (\S+) charts\/(\S+) (.*)$/gm);
   const rendered = new Map<string, string>();
   for (const [, release = '', name = '', flags = ''] of commands) {
-    const sets = [...flags.matchAll(/--set ([^\s"=]+)=(?:"([^"]*)"|(\S+))/g)].map(
-      ([, path, quoted, plain]) =>
-        `--set=${path}=${(quoted ?? plain ?? '').replace('$IMAGE', 'r.example/image')}`,
+    const filled = flags.replaceAll('$IMAGE', 'r.example/image').replaceAll('$DOMAIN', 'docs.example.com');
+    const sets = [...filled.matchAll(/--set ([^\s"=]+)=(?:"([^"]*)"|(\S+))/g)].map(
+      ([, path, quoted, plain]) => `--set=${path}=${quoted ?? plain ?? ''}`,
     );
     assert.equal(sets.length, flags.split('--set ').length - 1, flags);
     const { code, stdout, stderr } = await runHelm(['template', release, join(chartsFolder, name), ...sets]);
@@ -113,5 +113,8 @@ test('the READMEâ€™s commands install both charts, with an image of the readerâ€
   }
   assert.deepEqual([...rendered.keys()], ['static-export-operator', 'static-export-site']);
   for (const text of rendered.values()) assert.match(text, /image: "r\.example\/image:/);
-  assert.match(rendered.get('static-export-site') ?? '', /schedule: 0 3 \* \* \*/);
+  assert.match(
+    rendered.get('static-export-site') ?? '',
+    /domain: docs\.example\.com\n[\s\S]*schedule: 0 3 \* \* \*/,
+  );
 });

@@ -21,7 +21,7 @@ import { selectInstance } from './election/instance.ts';
 import { fenceWrites } from './election/write-fence.ts';
 import { type OperatorValues, passTimeoutOf } from './flags.ts';
 import type { OperatorMetrics } from './metrics.ts';
-import type { LaneOptions } from './queue/waiting-keys.ts';
+import type { QueueSlots } from './queue/host-queues.ts';
 import type { WorkQueue } from './queue/work-queue.ts';
 import { believeWatches } from './watch/absence.ts';
 
@@ -49,17 +49,17 @@ const drainMs = 25_000;
 const fullLookMs = 60 * 60_000;
 
 /** Export APIs that may hang at the same time before resources of another one have to wait. */
-const lanesAtOnce = 4;
+const hostsAtOnce = 4;
 
-/** How many passes run at the same time: of one export API, of all, and beside these of what somebody edited. */
-export function passesAtOnce({ workers }: Pick<OperatorValues, 'workers'>): Omit<LaneOptions, 'laneOf'> {
-  return { width: workers, total: workers * lanesAtOnce, editPlaces: Math.ceil(workers / 2) };
+/** How many resources are reconciled at the same time. */
+export function queueSlotsOf({ workers }: Pick<OperatorValues, 'workers'>): QueueSlots {
+  return { perHost: workers, total: workers * hostsAtOnce, edits: Math.ceil(workers / 2) };
 }
 
-/** As many as ever run at the same time. */
+/** One for each slot. */
 export function totalWorkers(values: Pick<OperatorValues, 'workers'>): number {
-  const { total, editPlaces } = passesAtOnce(values);
-  return total + editPlaces;
+  const { total, edits } = queueSlotsOf(values);
+  return total + edits;
 }
 
 /** Ends on shutdown (in order) or when the lease is lost (at once). */
@@ -106,7 +106,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
       { stepMs },
       'the clock was set or runs wrong, or the machine slept; every resource is looked at',
     );
-    queue.hurry();
+    queue.addDelayed();
   };
   const steps = watchClockSteps(clock, noteStep, work);
   try {

@@ -18,9 +18,9 @@ import { type ElectionTimes, runElection } from './election/election.ts';
 import { selectorOf } from './election/instance.ts';
 import { type OperatorValues, passTimeoutOf } from './flags.ts';
 import { livenessOf, readinessOf } from './health.ts';
-import { passesAtOnce, runLeader, totalWorkers } from './leader.ts';
+import { queueSlotsOf, runLeader, totalWorkers } from './leader.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
-import { laneOfHost } from './queue/api-host.ts';
+import { hostQueueOf } from './queue/api-host.ts';
 import { createRivalPace } from './queue/rival-pace.ts';
 import { WorkQueue } from './queue/work-queue.ts';
 import { isPresent } from './watch/absence.ts';
@@ -53,9 +53,11 @@ export async function runOperator(
     inspections: () => outside.inspections,
     watch: () => watches.figures(),
   });
-  const queue = new WorkQueue(clock, metrics.queue, {
-    laneOf: (key) => laneOfHost(watches.get(key)?.apiHost ?? '', values),
-    ...passesAtOnce(values),
+  const queue = new WorkQueue({
+    clock,
+    slots: queueSlotsOf(values),
+    hostOf: (key) => hostQueueOf(watches.get(key)?.apiHost ?? '', values),
+    observer: metrics.queue,
   });
   const transportOptions = {
     clock,

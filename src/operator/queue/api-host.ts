@@ -1,27 +1,27 @@
-// Which export API a resource speaks to, for sharing workers fairly. Pure; reads a spec that nobody has checked.
-// Invariant: whatever tenants write, there are no more lanes than entries on the list of allowed hosts, and two: that of
-// the operator's own API, which no other port of its host may hold up, and one for everything that may not be called.
+// Which export API a resource calls, and so in which host queue its key waits. Pure; reads a spec that is not checked yet.
+// Invariant: whatever tenants write, there is a host queue for each allowed host, one for the operator's own API, which
+// no other port of its host may hold up, and one for every API that may not be called.
 
 import { isRecord, recordAt, textAt } from '../../kube/transport/json.ts';
 import { isAllowedHost } from '../../loop/allowed-host.ts';
 import type { OperatorSettings } from '../../loop/edge.ts';
 import { readHttpOrigin } from '../../wire/http-origin.ts';
 
-/** Scheme, host and port, or the empty text for the operator's own API; what cannot be read counts as that. */
+/** Scheme, host and port, or the empty text for the operator's own API, as where the spec cannot be read. */
 export function apiHostOf(spec: unknown): string {
   const baseUrl = isRecord(spec) ? textAt(recordAt(spec, 'api'), 'baseUrl') : undefined;
   return (baseUrl === undefined ? undefined : readHttpOrigin(baseUrl)) ?? '';
 }
 
-/** No host is called so. */
+/** Not a host name. */
 const anyOther = '(not allowed)';
 
 /**
- * The lane in which a resource waits for a worker. Where nothing may be called nothing can hang: those share one.
+ * The host queue of a resource. Where no API may be called none can hang: those resources share a queue.
  *
  * @param apiHost of {@link apiHostOf}
  */
-export function laneOfHost(
+export function hostQueueOf(
   apiHost: string,
   settings: Pick<OperatorSettings, 'allowedApiHosts' | 'apiBaseUrl'>,
 ): string {

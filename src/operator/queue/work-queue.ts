@@ -1,12 +1,12 @@
-// Which keys wait to be looked at, and when. A key is in the queue once however often it was added, and never
-// with two workers at a time; of several delayed looks the earliest wins. Time is a Clock's.
-// Invariant: a key added while its pass runs is looked at again after it; nothing added is lost.
+// Which keys wait to be reconciled, and when. A key is in the queue once however often it was added, and never with two
+// workers at a time; of several delays the earliest counts.
+// Invariant: a key added while it is reconciled is reconciled again afterwards; no added key is lost.
 
 import type { Clock } from '../../runtime/clock.ts';
-import { DueKeys } from './due-keys.ts';
-import { type LaneOptions, type Taken, type Urgency, urgencies, WaitingKeys } from './waiting-keys.ts';
+import { DelayedKeys } from './delayed-keys.ts';
+import { HostQueues, higherOf, type Priority, type QueueSlots, type TakenKey } from './host-queues.ts';
 
-/** No timer is longer at once; who waits longer looks earlier, which costs one idle pass. */
+/** A key with a longer delay is reconciled after this one, which costs one idle reconcile. */
 export const longestDelayMs = 24 * 24 * 60 * 60 * 1000;
 
 export interface QueueObserver {
@@ -22,79 +22,76 @@ export interface QueueFigures {
   readonly active: number;
   readonly delayed: number;
   readonly longestActiveMs: number;
-  /** Sum over all keys under way. */
+  /** Sum over all keys that are reconciled now. */
   readonly unfinishedMs: number;
 }
 
-const silent: QueueObserver = { added: () => {}, taken: () => {}, finished: () => {} };
-const oneLane: LaneOptions = {
-  laneOf: () => '',
-  width: Number.POSITIVE_INFINITY,
-  total: Number.POSITIVE_INFINITY,
-  editPlaces: 0,
-};
+export interface QueueOptions {
+  readonly clock: Clock;
+  readonly slots: QueueSlots;
+  /** Keys of one host share its slots: the host of their export API. */
+  readonly hostOf: (key: string) => string;
+  readonly observer?: QueueObserver;
+}
 
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #observer: QueueObserver;
-  readonly #ready: WaitingKeys;
-  readonly #active = new Map<string, { readonly takenAt: number; readonly taken: Taken }>();
-  readonly #again = new Map<string, Urgency>();
-  readonly #later: DueKeys;
-  #waiters: (() => void)[] = [];
+  readonly #observer: QueueObserver | undefined;
+  readonly #ready: HostQueues;
+  readonly #delayed: DelayedKeys;
+  readonly #active = new Map<string, { readonly takenAt: number; readonly taken: TakenKey }>();
+  /** Added while they are reconciled. */
+  readonly #again = new Map<string, Priority>();
+  #idleWorkers: (() => void)[] = [];
   #closed = false;
 
-  constructor(clock: Clock, observer: QueueObserver = silent, lanes: LaneOptions = oneLane) {
+  constructor({ clock, slots, hostOf, observer }: QueueOptions) {
     this.#clock = clock;
     this.#observer = observer;
-    this.#ready = new WaitingKeys(lanes);
-    this.#later = new DueKeys(clock, (key) => this.add(key, 'due'));
+    this.#ready = new HostQueues(hostOf, slots);
+    this.#delayed = new DelayedKeys(clock, (key) => this.add(key, 'due'));
   }
 
-  /** As soon as possible. Cancels a delayed look: the pass that comes says when the next is due. */
-  add(key: string, urgency: Urgency = 'edited'): void {
+  /** As soon as possible. Cancels a delay: the reconcile that comes says when the next one is due. */
+  add(key: string, priority: Priority = 'edited'): void {
     if (this.#closed) return;
-    this.#later.drop(key);
+    this.#delayed.drop(key);
     if (this.#active.has(key)) {
-      const known = this.#again.get(key) ?? urgency;
-      this.#again.set(key, urgencies.indexOf(known) < urgencies.indexOf(urgency) ? known : urgency);
+      this.#again.set(key, higherOf(this.#again.get(key) ?? priority, priority));
       return;
     }
-    if (this.#ready.put(key, urgency, this.#clock.monotonic())) this.#observer.added();
-    // Also where it waited already: an edit may go where there was no place for it before.
-    this.#waiters.shift()?.();
+    if (this.#ready.put(key, priority, this.#clock.monotonic())) this.#observer?.added();
+    // Also for a key that waited already: as an edit it may find a slot.
+    this.#idleWorkers.shift()?.();
   }
 
-  /** Not before `delayMs` unless added in the meantime. Zero or less is now: what is overdue must not wait. */
+  /** Not before `delayMs` unless added in the meantime. Zero or less is now: an overdue key must not wait. */
   addAfter(key: string, delayMs: number): void {
     if (this.#closed || this.#ready.has(key)) return;
-    if (!(delayMs > 0)) {
-      this.add(key, 'due');
-      return;
-    }
-    this.#later.put(key, Math.min(delayMs, longestDelayMs));
+    if (delayMs > 0) this.#delayed.put(key, Math.min(delayMs, longestDelayMs));
+    else this.add(key, 'due');
   }
 
-  /** All that waits for its time is looked at as soon as there is nothing more urgent: time is not what it was. */
-  hurry(): void {
-    for (const key of this.#later.keys()) this.add(key, 'listed');
+  /** Ends all delays, which are wrong after the clock was set; these keys come after more urgent ones. */
+  addDelayed(): void {
+    for (const key of this.#delayed.keys()) this.add(key, 'listed');
   }
 
   /** The next key, which is the caller's until `done`; `undefined` once closed. */
   async take(): Promise<string | undefined> {
-    for (;;) {
-      if (this.#closed) return undefined;
-      const next = this.#ready.take();
-      if (next !== undefined) {
+    while (!this.#closed) {
+      const taken = this.#ready.take();
+      if (taken !== undefined) {
         const takenAt = this.#clock.monotonic();
-        this.#active.set(next.key, { takenAt, taken: next });
-        this.#observer.taken(takenAt - next.since);
-        return next.key;
+        this.#active.set(taken.key, { takenAt, taken });
+        this.#observer?.taken(takenAt - taken.since);
+        return taken.key;
       }
       await new Promise<void>((resolve) => {
-        this.#waiters.push(resolve);
+        this.#idleWorkers.push(resolve);
       });
     }
+    return undefined;
   }
 
   done(key: string): void {
@@ -102,19 +99,19 @@ export class WorkQueue {
     if (active === undefined) return;
     this.#active.delete(key);
     this.#ready.finish(active.taken);
-    this.#observer.finished(this.#clock.monotonic() - active.takenAt);
-    const urgency = this.#again.get(key);
-    if (this.#again.delete(key) && urgency !== undefined) this.add(key, urgency);
-    // A place in the lane is free: somebody may wait for just that.
-    if (this.#ready.size > 0) this.#waiters.shift()?.();
+    this.#observer?.finished(this.#clock.monotonic() - active.takenAt);
+    const priority = this.#again.get(key);
+    if (this.#again.delete(key) && priority !== undefined) this.add(key, priority);
+    // A slot is free, and a key may wait for it.
+    if (this.#ready.size > 0) this.#idleWorkers.shift()?.();
   }
 
-  /** Nothing is handed out any more, timers are gone; keys under way stay so until `done`. */
+  /** Hands out no more keys and drops all delays; active keys stay active until `done`. */
   close(): void {
     this.#closed = true;
-    this.#later.clear();
+    this.#delayed.clear();
     this.#ready.clear();
-    for (const wake of this.#waiters.splice(0)) wake();
+    for (const wake of this.#idleWorkers.splice(0)) wake();
   }
 
   figures(): QueueFigures {
@@ -123,7 +120,7 @@ export class WorkQueue {
     return {
       waiting: this.#ready.size,
       active: this.#active.size,
-      delayed: this.#later.size,
+      delayed: this.#delayed.size,
       longestActiveMs: Math.max(0, ...ages),
       unfinishedMs: ages.reduce((sum, age) => sum + age, 0),
     };

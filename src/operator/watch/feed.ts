@@ -3,7 +3,7 @@
 // Invariant: nothing is queued before `open`; from then on whatever is known has been queued once.
 
 import type { Finding } from '../../kube/watch/reflector.ts';
-import type { Urgency } from '../queue/waiting-keys.ts';
+import type { Priority } from '../queue/host-queues.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
 
 export interface Feed {
@@ -16,13 +16,17 @@ export interface Feed {
 }
 
 /** Nobody waits for what is gone, and thousands may go at once; its pass only frees what was kept for it. */
-const urgencyOf: Readonly<Record<Finding, Urgency>> = { listed: 'listed', changed: 'edited', gone: 'listed' };
+const priorityOf: Readonly<Record<Finding, Priority>> = {
+  listed: 'listed',
+  changed: 'edited',
+  gone: 'listed',
+};
 
 export function createFeed(queue: Pick<WorkQueue, 'add' | 'addAfter'>): Feed {
   let isOpen = false;
   return {
     wake: (key, found) => {
-      if (isOpen) queue.add(key, urgencyOf[found]);
+      if (isOpen) queue.add(key, priorityOf[found]);
     },
     wakeAfter: (key, delayMs) => {
       if (isOpen) queue.addAfter(key, delayMs);

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { passesAtOnce } from '../../../src/operator/leader.ts';
+import { queueSlotsOf } from '../../../src/operator/leader.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { type ScriptedApiServer, startScriptedApiServer } from '../../support/scripted-api-server.ts';
@@ -14,7 +14,7 @@ import { type OperatorProcess, startOperator } from './operator-process.ts';
 
 /** More passes at once than a transport has connections for unless it is told how many. */
 const workers = 8;
-const { total } = passesAtOnce({ workers });
+const { total } = queueSlotsOf({ workers });
 const folder = mkdtempSync(join(tmpdir(), 'lease-connection-'));
 let api: ScriptedApiServer;
 let operator: OperatorProcess;

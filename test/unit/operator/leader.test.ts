@@ -8,7 +8,7 @@ import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
 import { InspectionPlaces } from '../../../src/loop/inspection-places.ts';
 import { createReports } from '../../../src/operator/controller/reports.ts';
 import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
-import { passesAtOnce, runLeader } from '../../../src/operator/leader.ts';
+import { queueSlotsOf, runLeader } from '../../../src/operator/leader.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { WorkQueue } from '../../../src/operator/queue/work-queue.ts';
 import { readInvocation } from '../../../src/runtime/flags/flags.ts';
@@ -56,9 +56,9 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
   const invocation = readInvocation(operatorProgram, '0', args, {});
   assert.equal(invocation.outcome, 'run');
   if (invocation.outcome !== 'run') assert.fail();
-  const places = passesAtOnce(invocation.values);
-  // Each resource speaks to an API of its own.
-  const queue = new WorkQueue(clock, undefined, { laneOf: (key) => key, ...places });
+  const slots = queueSlotsOf(invocation.values);
+  // Each resource calls an API of its own.
+  const queue = new WorkQueue({ clock, slots, hostOf: (key) => key });
   const reports = createReports({ get: () => undefined }, clock);
   const metrics = createMetrics({
     workers: 1,
@@ -107,7 +107,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
     clock,
     wall,
     queue,
-    places,
+    slots,
     passTimeoutMs,
     stops,
     hold,
@@ -201,16 +201,16 @@ test('on shutdown nothing new begins, what is under way has 25 seconds, and noth
   assert.equal(clock.waiting(), 0);
 });
 
-test('while all places are taken by passes that hang, edits have workers of their own', async () => {
-  const { queue, places, stops, hold, running, reads } = start(() => true);
-  const { total, editPlaces } = places;
+test('while reconciles that hang fill all slots, edits have workers of their own', async () => {
+  const { queue, slots, stops, hold, running, reads } = start(() => true);
+  const { total, edits } = slots;
   hold.isOn = true;
   for (let index = 0; index < total + 5; index += 1) queue.add(`ns/listed-${index}`, 'listed');
   await settle();
   assert.equal(reads(), total);
-  for (let index = 0; index < editPlaces + 5; index += 1) queue.add(`ns/edited-${index}`, 'edited');
+  for (let index = 0; index < edits + 5; index += 1) queue.add(`ns/edited-${index}`, 'edited');
   await settle();
-  assert.equal(reads(), total + editPlaces);
+  assert.equal(reads(), total + edits);
   stops.lost.abort();
   await running;
 });
@@ -257,11 +257,11 @@ test('passes that need the same key at the same time share a request for it', as
     metadata: { ...docs.metadata, name, uid: name },
     spec: { domain: 'docs.example.com', api: docs.spec.api },
   });
-  const { clock, queue, places, stops, running, calls } = start(() => true, {
+  const { clock, queue, slots, stops, running, calls } = start(() => true, {
     answer: ({ method, address: { resource: kind, name = '' } }) =>
       method === 'GET' && kind.plural === 'staticexports' ? resource(name) : undefined,
   });
-  const names = Array.from({ length: places.width }, (_, index) => `docs-${index}`);
+  const names = Array.from({ length: slots.perHost }, (_, index) => `docs-${index}`);
   for (const name of names) queue.add(`ns/${name}`);
   await clock.pass(100);
   const asked = (of: string) => calls.filter(({ address }) => address.name === of).length;

@@ -12,12 +12,12 @@ function start() {
   const wall = { aheadMs: 0 };
   const steps: number[] = [];
   const stop = new AbortController();
-  const queue = new WorkQueue(clock);
+  const queue = new WorkQueue({ clock, slots: { perHost: 9, total: 9, edits: 0 }, hostOf: () => '' });
   const running = watchClockSteps(
     { ...clock, now: () => clock.now() + wall.aheadMs },
     (stepMs) => {
       steps.push(stepMs);
-      queue.hurry();
+      queue.addDelayed();
     },
     stop.signal,
   );

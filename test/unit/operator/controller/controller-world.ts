@@ -19,7 +19,7 @@ interface Line {
 
 export function start(pass: ControllerOptions['pass'], more: Partial<ControllerOptions> = {}) {
   const clock = steppedClock();
-  const queue = new WorkQueue(clock);
+  const queue = new WorkQueue({ clock, slots: { perHost: 9, total: 9, edits: 0 }, hostOf: () => '' });
   const results: PassResult[] = [];
   const told: (FailedPass | undefined)[] = [];
   const lines: Line[] = [];

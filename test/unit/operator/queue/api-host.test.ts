@@ -1,8 +1,8 @@
-// The host that a resource's calls go to, from whatever its spec may hold, and the lane it waits in.
+// The host that a resource's calls go to, from whatever its spec may hold, and the host queue it waits in.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apiHostOf, laneOfHost } from '../../../../src/operator/queue/api-host.ts';
+import { apiHostOf, hostQueueOf } from '../../../../src/operator/queue/api-host.ts';
 
 const baseUrl = (url: unknown) => ({ api: { baseUrl: url } });
 
@@ -22,7 +22,7 @@ for (const [what, spec, host] of [
 }
 
 const own = 'https://api.example.com/prefix';
-for (const [what, url, lane] of [
+for (const [what, url, queue] of [
   ['no URL', undefined, ''],
   ['the own API', 'https://api.example.com/other', ''],
   ['the own API with its port', 'https://API.example.com:443', ''],
@@ -33,19 +33,19 @@ for (const [what, url, lane] of [
   ['another host', 'https://elsewhere.example.com', '(not allowed)'],
   ['one of many other hosts', 'https://tenant-4711.example.com:8443', '(not allowed)'],
 ] as const) {
-  test(`the lane of ${what} is ${lane || 'that of the own API'}`, () =>
-    assert.equal(laneOfHost(apiHostOf(baseUrl(url)), { apiBaseUrl: own, allowedApiHosts: [] }), lane));
+  test(`the host queue of ${what} is ${queue || 'that of the own API'}`, () =>
+    assert.equal(hostQueueOf(apiHostOf(baseUrl(url)), { apiBaseUrl: own, allowedApiHosts: [] }), queue));
 }
 
-test('many ports of the hosts on the list make one lane for each entry, and one for all others', () => {
+test('many ports of the hosts on the list make one host queue for each entry, and one for all others', () => {
   const allowedApiHosts = ['one.example.com:8000', 'one.example.com:8001', 'http://[::1]:8000'];
   const urls = ['https://one.example.com', 'https://one.example.com.', 'http://[::1]'].flatMap((host) =>
     Array.from({ length: 50 }, (_, port) => `${host}:${8000 + port}`),
   );
-  const lanes = urls.map((url) =>
-    laneOfHost(apiHostOf(baseUrl(url)), { apiBaseUrl: undefined, allowedApiHosts }),
+  const queues = urls.map((url) =>
+    hostQueueOf(apiHostOf(baseUrl(url)), { apiBaseUrl: undefined, allowedApiHosts }),
   );
-  assert.deepEqual([...new Set(lanes)].sort(), [
+  assert.deepEqual([...new Set(queues)].sort(), [
     '(not allowed)',
     'http://[::1]:8000',
     'https://one.example.com:8000',

@@ -1,20 +1,24 @@
-// The queue's promises: once in it however often added, never with two workers, nothing lost, earliest wins.
+// A key is in the queue once however often it was added, never with two workers, and never lost.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { QueueSlots } from '../../../../src/operator/queue/host-queues.ts';
 import { longestDelayMs, WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
 import { settle, steppedClock } from '../../../support/stepped-clock.ts';
 
+const open = (clock = steppedClock(), slots: QueueSlots = { perHost: 9, total: 9, edits: 0 }): WorkQueue =>
+  new WorkQueue({ clock, slots, hostOf: () => '' });
+
 test('a key added twice is handed out once, in the order of first adding', async () => {
-  const queue = new WorkQueue(steppedClock());
+  const queue = open();
   for (const key of ['a', 'b', 'a']) queue.add(key);
   assert.deepEqual([await queue.take(), await queue.take()], ['a', 'b']);
   assert.equal(queue.figures().waiting, 0);
 });
 
-test('a key added while its pass runs waits for the end and is then handed out again', async () => {
-  const queue = new WorkQueue(steppedClock());
+test('a key added while it is reconciled is handed out again afterwards', async () => {
+  const queue = open();
   queue.add('a');
   await queue.take();
   queue.add('a');
@@ -26,9 +30,9 @@ test('a key added while its pass runs waits for the end and is then handed out a
   assert.equal(queue.figures().waiting, 0);
 });
 
-test('of several delays the earliest counts, and a look in between cancels it', async () => {
+test('of several delays the earliest counts, and adding the key cancels it', async () => {
   const clock = steppedClock();
-  const queue = new WorkQueue(clock);
+  const queue = open(clock);
   queue.addAfter('a', 5_000);
   queue.addAfter('a', 9_000);
   queue.addAfter('a', 2_000);
@@ -43,8 +47,8 @@ test('of several delays the earliest counts, and a look in between cancels it', 
 });
 
 for (const delay of [0, -5, Number.NaN]) {
-  test(`a delay of ${delay} is now: what is overdue must not wait`, () => {
-    const queue = new WorkQueue(steppedClock());
+  test(`a delay of ${delay} is now: an overdue key must not wait`, () => {
+    const queue = open();
     queue.addAfter('a', delay);
     assert.equal(queue.figures().waiting, 1);
   });
@@ -52,7 +56,7 @@ for (const delay of [0, -5, Number.NaN]) {
 
 test('no delay is longer than 24 days', async () => {
   const clock = steppedClock();
-  const queue = new WorkQueue(clock);
+  const queue = open(clock);
   queue.addAfter('a', 10 * longestDelayMs);
   await clock.pass(longestDelayMs - 1);
   assert.equal(queue.figures().waiting, 0);
@@ -60,9 +64,9 @@ test('no delay is longer than 24 days', async () => {
   assert.equal(queue.figures().waiting, 1);
 });
 
-test('closing wakes who waits, drops timers, and takes nothing more', async () => {
+test('closing ends waiting workers, drops delays, and hands out no more keys', async () => {
   const clock = steppedClock();
-  const queue = new WorkQueue(clock);
+  const queue = open(clock);
   const waiting = queue.take();
   queue.addAfter('a', 1_000);
   queue.close();
@@ -73,12 +77,11 @@ test('closing wakes who waits, drops timers, and takes nothing more', async () =
   assert.equal(clock.waiting(), 0);
 });
 
-test('an API that hangs holds its own places only: others are served while it does', async () => {
-  const queue = new WorkQueue(steppedClock(), undefined, {
-    laneOf: (key) => key.split('/')[0] ?? '',
-    width: 2,
-    total: 100,
-    editPlaces: 0,
+test('an export API that hangs uses the slots of its own host: other hosts are served meanwhile', async () => {
+  const queue = new WorkQueue({
+    clock: steppedClock(),
+    slots: { perHost: 2, total: 100, edits: 0 },
+    hostOf: (key) => key.split('/')[0] ?? '',
   });
   const started: string[] = [];
   const worker = async (): Promise<void> => {
@@ -98,13 +101,8 @@ test('an API that hangs holds its own places only: others are served while it do
   assert.equal(workers.length, 4);
 });
 
-test('a key that waits without a place is handed out as soon as somebody edits it', async () => {
-  const queue = new WorkQueue(steppedClock(), undefined, {
-    laneOf: () => '',
-    width: 1,
-    total: 1,
-    editPlaces: 1,
-  });
+test('a key that waits without a free slot is handed out as soon as its resource is edited', async () => {
+  const queue = open(steppedClock(), { perHost: 1, total: 1, edits: 1 });
   queue.add('first', 'listed');
   queue.add('second', 'listed');
   assert.equal(await queue.take(), 'first');
@@ -114,8 +112,8 @@ test('a key that waits without a place is handed out as soon as somebody edits i
   assert.equal(await next, 'second');
 });
 
-test('a key made urgent while its pass runs is urgent afterwards', async () => {
-  const queue = new WorkQueue(steppedClock());
+test('a key edited while it is reconciled waits as an edit afterwards', async () => {
+  const queue = open();
   queue.add('a', 'listed');
   await queue.take();
   queue.add('b', 'listed');
@@ -125,7 +123,7 @@ test('a key made urgent while its pass runs is urgent afterwards', async () => {
   assert.equal(await queue.take(), 'a');
 });
 
-test('property: whatever is added is handed out afterwards, and never to two at once', async () => {
+test('property: each added key is handed out afterwards, and never to two workers at once', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('add' as const), key: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ do: fc.constant('later' as const), key: fc.constantFrom('a', 'b', 'c'), ms: fc.nat(5_000) }),
@@ -135,7 +133,7 @@ test('property: whatever is added is handed out afterwards, and never to two at 
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const clock = steppedClock();
-      const queue = new WorkQueue(clock);
+      const queue = open(clock);
       const owed = new Set<string>();
       const held: string[] = [];
       const worker = async (): Promise<void> => {

@@ -71,7 +71,7 @@ async function passesAfter(answer: (response: ServerResponse) => void) {
   };
   const results: PassResult[] = [];
   const first = Promise.withResolvers<void>();
-  const queue = new WorkQueue(clock);
+  const queue = new WorkQueue({ clock, slots: { perHost: 9, total: 9, edits: 0 }, hostOf: () => '' });
   const running = runController(
     {
       queue,

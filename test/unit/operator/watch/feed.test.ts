@@ -8,7 +8,7 @@ import { steppedClock } from '../../../support/stepped-clock.ts';
 
 function start() {
   const clock = steppedClock();
-  const queue = new WorkQueue(clock);
+  const queue = new WorkQueue({ clock, slots: { perHost: 9, total: 9, edits: 0 }, hostOf: () => '' });
   /** The keys in the order in which they are taken, one by one. */
   const drain = async (): Promise<readonly string[]> => {
     const keys: string[] = [];

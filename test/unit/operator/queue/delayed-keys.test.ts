@@ -1,10 +1,10 @@
-// Keys due later, against the plain model: a list that is searched anew at every instant. One timer however many
+// Delayed keys, against the plain model: a list that is searched again at every instant. One timer however many keys
 // wait, and dropped keys leave nothing behind.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DueKeys } from '../../../../src/operator/queue/due-keys.ts';
+import { DelayedKeys } from '../../../../src/operator/queue/delayed-keys.ts';
 import { steppedClock } from '../../../support/stepped-clock.ts';
 
 type Step =
@@ -22,12 +22,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.nat({ max: 20 }) }) },
 );
 
-test('property: each key rings once, at its earliest time and in order, as a plain list would have it', async () => {
+test('property: each key is due once, at its earliest time and in order, as in a plain list', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const clock = steppedClock();
       const rung: string[] = [];
-      const due = new DueKeys(clock, (key) => rung.push(`${key} ${clock.monotonic()}`));
+      const due = new DelayedKeys(clock, (key) => rung.push(`${key} ${clock.monotonic()}`));
       const expected: string[] = [];
       let waiting: { readonly key: string; readonly at: number }[] = [];
       const expire = (until: number): void => {
@@ -63,7 +63,7 @@ test('property: each key rings once, at its earliest time and in order, as a pla
 test('ten thousand keys wait on one timer, and none is left when they are cleared', async () => {
   const clock = steppedClock();
   const rung: string[] = [];
-  const due = new DueKeys(clock, (key) => rung.push(key));
+  const due = new DelayedKeys(clock, (key) => rung.push(key));
   for (let key = 0; key < 10_000; key += 1) due.put(`k${key}`, 1_000 + ((key * 7919) % 10_000));
   assert.equal(clock.waiting(), 1);
   await clock.pass(1_000);

@@ -10,7 +10,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
-import { longestTime } from '../queue/longest-time.ts';
+import { createElapsedTime } from './elapsed-time.ts';
 
 export interface ElectionOptions {
   readonly store: LeaseStore;
@@ -66,7 +66,7 @@ export async function runElection(
   shutdown: AbortSignal,
   lead: (term: Term) => Promise<void>,
 ): Promise<void> {
-  const contest: Contest = { ...options, elapsed: longestTime(options.clock) };
+  const contest: Contest = { ...options, elapsed: createElapsedTime(options.clock) };
   const held = await acquire(contest, shutdown);
   if (held === undefined) return;
   const { logger, identity, elapsed } = contest;

@@ -1,13 +1,13 @@
-// A time that nobody can make shorter: not by setting the clock back, not by sleeping, not by asking often.
+// Elapsed time that never shrinks: not by setting the clock back, not by sleeping, not by asking often.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { longestTime } from '../../../../src/operator/queue/longest-time.ts';
+import { createElapsedTime } from '../../../../src/operator/election/elapsed-time.ts';
 
 function start() {
   const at = { monotonic: 1_000, wall: 1_800_000_000_000 };
-  const elapsed = longestTime({ now: () => Math.floor(at.wall), monotonic: () => at.monotonic });
+  const elapsed = createElapsedTime({ now: () => Math.floor(at.wall), monotonic: () => at.monotonic });
   const pass = (ms: number): void => {
     at.monotonic += ms;
     at.wall += ms;
@@ -15,7 +15,7 @@ function start() {
   return { at, elapsed, pass };
 }
 
-test('while both clocks go alike it is their time, however often it is asked for', () => {
+test('while both clocks agree it is their time, however often it is read', () => {
   const { elapsed, pass } = start();
   const began = elapsed();
   for (let look = 0; look < 80_000; look += 1) {

@@ -1,13 +1,13 @@
-// Asking how a job goes passes always; starting one and issuing a link while the lease is held, judged at each call.
+// Polling a job always passes; starting one and issuing a link only while the lease is held, judged at each call.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExportApi } from '../../../../src/export-api/answers.ts';
-import { fenceCalls } from '../../../../src/operator/election/call-fence.ts';
+import { fenceCalls } from '../../../../src/operator/election/fence.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import { Link } from '../../../../src/wire/link.ts';
 
-test('with the lease all calls go out; without it only those that cost nothing', async () => {
+test('with the lease all calls are sent; without it only the poll of a job', async () => {
   const sent: string[] = [];
   let isHeld = true;
   const api: ExportApi = {

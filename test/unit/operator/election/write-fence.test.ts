@@ -1,5 +1,4 @@
-// Reads pass always, writes while the lease is held and not a moment longer: through the real transport, to a server
-// that is slow, refuses, and names times to come again.
+// Reads always pass, writes only while the lease is held: through the real transport, to a server that asks for a retry.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -7,7 +6,7 @@ import { after, test } from 'node:test';
 import type { Connection } from '../../../../src/kube/transport/connection.ts';
 import { configMaps } from '../../../../src/kube/transport/resource-path.ts';
 import { type Call, createTransport } from '../../../../src/kube/transport/transport.ts';
-import { fenceWrites } from '../../../../src/operator/election/write-fence.ts';
+import { fenceWrites } from '../../../../src/operator/election/fence.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 
 let isHeld = true;
@@ -40,7 +39,7 @@ after(async () => {
   server.close();
 });
 
-test('what only reads goes out with or without the lease; what writes only with it', async () => {
+test('a read is sent with or without the lease; a write only with it', async () => {
   for (const method of ['GET', 'POST', 'PUT', 'PATCH'] as const) await fenced.call(call(method), never);
   isHeld = false;
   await fenced.call(call('GET'), never);
@@ -50,13 +49,13 @@ test('what only reads goes out with or without the lease; what writes only with 
   assert.deepEqual(sent, ['GET', 'POST', 'PUT', 'PATCH', 'GET']);
 });
 
-test('a lease that is lost while the API server makes a write wait keeps its next try back', async () => {
+test('a write that the API server makes wait is not sent again once the lease is lost', async () => {
   isHeld = true;
   isLostAtFirst = true;
   sent.length = 0;
   await assert.rejects(fenced.call(call('PATCH'), never), {
     code: 'Aborted',
-    message: /lease may be with another/,
+    message: /another replica may hold the lease/,
   });
   assert.deepEqual(sent, ['PATCH']);
 });

@@ -21,7 +21,6 @@ import { livenessOf, readinessOf } from './health.ts';
 import { queueSlotsOf, runLeader, totalWorkers } from './leader.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { hostQueueOf } from './queue/api-host.ts';
-import { createRivalPace } from './queue/rival-pace.ts';
 import { WorkQueue } from './queue/work-queue.ts';
 import { isPresent } from './watch/absence.ts';
 import { createFeed } from './watch/feed.ts';
@@ -78,7 +77,7 @@ export async function runOperator(
     logger,
     wake: feed.wake,
     operatorLease,
-    contested: createRivalPace(clock, feed.wakeAfter),
+    contested: feed.recheckOverlap,
   });
   const reports = createReports(watches, clock);
   const isKnown = (key: string): boolean => isPresent(watches.get(key));

@@ -1,26 +1,32 @@
-// What the watches find becomes work, but only while this process leads: whoever stands by would queue for months what
-// nobody takes, names long gone among it, and begin its turn with stale edits before fresh ones.
-// Invariant: nothing is queued before `open`; from then on whatever is known has been queued once.
+// Adds to the work queue what the watches find, but only while this process leads. A standby would queue for months: its
+// queue would hold names long gone, and old edits before new ones when it begins to lead.
+// Invariant: nothing is queued before `open`; from then on every known key has been queued once.
 
 import type { Finding } from '../../kube/watch/reflector.ts';
 import type { Priority } from '../queue/host-queues.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
 
 export interface Feed {
-  /** Of a watch. */
+  /** A watch or a list found a change. */
   wake(key: string, found: Finding): void;
-  /** Not before `delayMs`. */
-  wakeAfter(key: string, delayMs: number): void;
+  /** Another operator wrote the status. */
+  recheckOverlap(key: string): void;
   /** Leadership has begun. */
   open(known: readonly string[]): void;
 }
 
-/** Nobody waits for what is gone, and thousands may go at once; its pass only frees what was kept for it. */
+/** No user waits for what is gone, and thousands may go at once; its reconcile only frees what was kept for it. */
 const priorityOf: Readonly<Record<Finding, Priority>> = {
   listed: 'listed',
   changed: 'edited',
   gone: 'listed',
 };
+
+/**
+ * Soon enough to repair the status after the other operator was stopped, and late enough that two operators which
+ * overwrite each other keep no worker busy.
+ */
+const overlapDelayMs = 15_000;
 
 export function createFeed(queue: Pick<WorkQueue, 'add' | 'addAfter'>): Feed {
   let isOpen = false;
@@ -28,8 +34,8 @@ export function createFeed(queue: Pick<WorkQueue, 'add' | 'addAfter'>): Feed {
     wake: (key, found) => {
       if (isOpen) queue.add(key, priorityOf[found]);
     },
-    wakeAfter: (key, delayMs) => {
-      if (isOpen) queue.addAfter(key, delayMs);
+    recheckOverlap: (key) => {
+      if (isOpen) queue.addAfter(key, overlapDelayMs);
     },
     open: (known) => {
       isOpen = true;

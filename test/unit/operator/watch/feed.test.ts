@@ -1,4 +1,4 @@
-// What becomes work, and how urgent it is: nothing before this process leads; then what is known, and edits first.
+// What is queued, and with which priority: nothing before this process leads, then every known key, and edits first.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,21 +23,21 @@ function start() {
   return { clock, queue, feed: createFeed(queue), drain };
 }
 
-test('a replica that stands by queues nothing, however long and whatever comes and goes', async () => {
+test('a standby queues nothing, however many resources come and go', async () => {
   const { clock, queue, feed } = start();
   for (let pull = 0; pull < 1_000; pull += 1) {
     feed.wake(`ns/docs-pr-${pull}`, 'changed');
-    feed.wakeAfter(`ns/docs-pr-${pull}`, 1_000);
+    feed.recheckOverlap(`ns/docs-pr-${pull}`);
     feed.wake(`ns/docs-pr-${pull}`, 'gone');
   }
   await clock.pass(60_000);
   assert.deepEqual([queue.figures().waiting, queue.figures().delayed], [0, 0]);
 });
 
-test('who begins to lead looks at all that is known, and at a fresh edit before that', async () => {
+test('a new leader queues every known key, and takes a fresh edit first', async () => {
   const { queue, feed, drain } = start();
   const known = Array.from({ length: 1_000 }, (_, index) => `ns/r${index}`);
-  // Edited once each, in the months of standing by.
+  // Edited once each while this process was a standby.
   for (const key of known) feed.wake(key, 'changed');
   feed.wake('ns/gone', 'gone');
   feed.open(known);
@@ -48,7 +48,7 @@ test('who begins to lead looks at all that is known, and at a fresh edit before 
   assert.deepEqual([...keys].sort(), ['ns/fresh', ...known].sort());
 });
 
-test('ten thousand deletions come after an edit and a due link, and each is still looked at', async () => {
+test('ten thousand deletions come after an edit and a due key, and each is still reconciled', async () => {
   const { queue, feed, drain } = start();
   feed.open([]);
   for (let index = 0; index < 10_000; index += 1) feed.wake(`ns/r${index}`, 'gone');
@@ -59,7 +59,7 @@ test('ten thousand deletions come after an edit and a due link, and each is stil
   assert.equal(keys.length, 10_002);
 });
 
-test('what is deleted and made again is an edit', async () => {
+test('a key that is deleted and created again is an edit', async () => {
   const { feed, drain } = start();
   feed.open(['ns/a']);
   feed.wake('ns/b', 'gone');
@@ -67,11 +67,15 @@ test('what is deleted and made again is an edit', async () => {
   assert.deepEqual(await drain(), ['ns/b', 'ns/a']);
 });
 
-test('a delayed look of the leader comes when it is due', async () => {
-  const { clock, queue, feed } = start();
+test('a status by another operator is rechecked once within 15 seconds, however often that operator writes', async () => {
+  const { clock, queue, feed, drain } = start();
   feed.open([]);
-  feed.wakeAfter('ns/a', 1_000);
+  for (let write = 0; write < 15; write += 1) {
+    feed.recheckOverlap('ns/a');
+    assert.equal(queue.figures().waiting, 0);
+    await clock.pass(1_000);
+  }
+  assert.deepEqual(await drain(), ['ns/a']);
+  await clock.pass(60_000);
   assert.equal(queue.figures().waiting, 0);
-  await clock.pass(1_000);
-  assert.equal(queue.figures().waiting, 1);
 });

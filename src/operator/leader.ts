@@ -5,7 +5,6 @@
 import { createCluster } from '../kube/cluster.ts';
 import { createEventStore } from '../kube/objects/event-store.ts';
 import type { Transport } from '../kube/transport/transport.ts';
-import { shareSecretReads } from '../kube/watch/shared-reads.ts';
 import type { PassEdge } from '../loop/edge.ts';
 import { createMemory } from '../loop/memory.ts';
 import { runPass } from '../loop/pass.ts';
@@ -78,7 +77,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     signal: work,
     dropped: metrics.eventDropped,
   });
-  const cluster = shareSecretReads(createCluster(transport), clock);
+  const cluster = createCluster(transport);
   const passEdge: PassEdge = {
     cluster: selectInstance(believeWatches(cluster, parts.isKnown), values.instance),
     exportApi: fenceCalls(outside.exportApi, isHeld),

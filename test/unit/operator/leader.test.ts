@@ -252,25 +252,6 @@ test('on loss of the lease what is under way is aborted at once', async () => {
   assert.equal(clock.waiting(), 0);
 });
 
-test('passes that need the same key at the same time share a request for it', async () => {
-  const resource = (name: string) => ({
-    metadata: { ...docs.metadata, name, uid: name },
-    spec: { domain: 'docs.example.com', api: docs.spec.api },
-  });
-  const { clock, queue, slots, stops, running, calls } = start(() => true, {
-    answer: ({ method, address: { resource: kind, name = '' } }) =>
-      method === 'GET' && kind.plural === 'staticexports' ? resource(name) : undefined,
-  });
-  const names = Array.from({ length: slots.perHost }, (_, index) => `docs-${index}`);
-  for (const name of names) queue.add(`ns/${name}`);
-  await clock.pass(100);
-  const asked = (of: string) => calls.filter(({ address }) => address.name === of).length;
-  assert.deepEqual(names.map(asked).includes(0), false);
-  assert.equal(asked('key'), 2);
-  stops.shutdown.abort();
-  await running;
-});
-
 test('a resource that waits for its time is looked at when the clock was set', async () => {
   const { clock, wall, queue, stops, running, reads } = start(() => true);
   queue.add('ns/docs');

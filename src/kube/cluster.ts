@@ -1,18 +1,11 @@
 // The cluster as one pass needs it: live reads by name, server-side apply of what we own, one key of what we
-// don't, and the status subresource. Structurally the loop's `Cluster` port.
+// don't, and the status subresource. Implements `Cluster`.
 // Refuses: replacing an object, listing or watching Secrets, writing without a precondition where others write.
 
 import { fieldManager } from '../staticexport/names.ts';
+import type { AppliedObject, Cluster, ObjectKey, SecretObject } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
-import {
-  readConfigMapData,
-  readMeta,
-  readResource,
-  readSecretData,
-  type StoredMeta,
-  type StoredOwner,
-  type StoredResource,
-} from './objects/stored-object.ts';
+import { readConfigMapData, readMeta, readResource, readSecretData } from './objects/stored-object.ts';
 import { mergePatch } from './transport/json.ts';
 import {
   apiVersionOf,
@@ -24,45 +17,9 @@ import {
 } from './transport/resource-path.ts';
 import type { Transport } from './transport/transport.ts';
 
-interface Key {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-interface Applied {
-  readonly metadata: Key & {
-    readonly uid?: string;
-    readonly labels: Readonly<Record<string, string>>;
-    readonly annotations: Readonly<Record<string, string>>;
-    readonly ownerReferences: readonly StoredOwner[];
-  };
-  readonly data: Readonly<Record<string, string>>;
-  readonly readVersion: string | undefined;
-}
-
-interface Edit {
-  readonly kind: 'ConfigMap' | 'Secret';
-  readonly key: Key;
-  readonly dataKey: string;
-  readonly text: string;
-  readonly resourceVersion: string;
-}
-
-type Data<T> = { readonly metadata: StoredMeta; readonly data: Readonly<Record<string, T>> };
-
-export interface ObjectCluster {
-  readStaticExport(key: Key, signal: AbortSignal): Promise<StoredResource | undefined>;
-  readSecret(key: Key, signal: AbortSignal): Promise<Data<Uint8Array> | undefined>;
-  readConfigMap(key: Key, signal: AbortSignal): Promise<Data<string> | undefined>;
-  applySecret(object: Applied, signal: AbortSignal): Promise<Data<Uint8Array>>;
-  applyConfigMap(object: Applied, signal: AbortSignal): Promise<void>;
-  editDocument(edit: Edit, signal: AbortSignal): Promise<void>;
-  writeStatus(object: StoredResource, next: object, signal: AbortSignal): Promise<StoredResource>;
-}
-
 /** Every method rejects with {@link ClusterError} only. */
-export function createCluster(transport: Transport): ObjectCluster {
-  const read = async (resource: Resource, key: Key, signal: AbortSignal): Promise<unknown> => {
+export function createCluster(transport: Transport): Cluster {
+  const read = async (resource: Resource, key: ObjectKey, signal: AbortSignal): Promise<unknown> => {
     try {
       return await transport.call({ verb: 'get', method: 'GET', address: { resource, ...key } }, signal);
     } catch (error) {
@@ -85,7 +42,7 @@ export function createCluster(transport: Transport): ObjectCluster {
   // Only what was read is replaced: a writer that slept through a change must not undo it. An apply cannot ask
   // for absence, so what is new is created bare first, and its fields are then applied like any other's. A version
   // alone does not ask for presence either: over what is gone it creates; the uid does.
-  const apply = async (resource: Resource, object: Applied, data: object, signal: AbortSignal) => {
+  const apply = async (resource: Resource, object: AppliedObject, data: object, signal: AbortSignal) => {
     const { namespace, name } = object.metadata;
     const typed = { apiVersion: apiVersionOf(resource), kind: resource.kind };
     const resourceVersion = object.readVersion ?? (await createBare(resource, object, typed, signal));
@@ -103,7 +60,7 @@ export function createCluster(transport: Transport): ObjectCluster {
   };
   const createBare = async (
     resource: Resource,
-    { metadata: { namespace, name, ownerReferences } }: Applied,
+    { metadata: { namespace, name, ownerReferences } }: AppliedObject,
     typed: object,
     signal: AbortSignal,
   ): Promise<string> => {
@@ -167,7 +124,7 @@ export function createCluster(transport: Transport): ObjectCluster {
   };
 }
 
-function secretOf(object: unknown): Data<Uint8Array> {
+function secretOf(object: unknown): SecretObject {
   return { metadata: readMeta(object), data: readSecretData(object) };
 }
 

@@ -1,95 +1,24 @@
-// The loop's view of the world: the least it needs, declared here and implemented elsewhere (kube, export-api,
-// bundle) or by fakes in the simulation. Every read is live and by name. Every call takes the pass's signal.
+// What the loop needs from outside: declared here, and for the cluster in `wire/cluster.ts`; implemented by kube, export-api
+// and bundle, or by fakes in the simulation. Every read is live and by name. Every call takes the pass's signal.
 // Refuses: leaking implementation. What a port throws is ClusterError, ExportApiError or BundleError only.
 
 import type { ExportApi } from '../export-api/answers.ts';
 import type { ValuesPlan, WantedValues } from '../targets/values.ts';
+import type { EventNote, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 
-export interface ObjectKey {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-}
-
-/** What the loop reads of any object's metadata. */
-export interface ObjectMeta extends ObjectKey {
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation?: number;
-  readonly deletionTimestamp?: string;
-  readonly creationTimestamp?: string;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly ownerReferences: readonly OwnerReference[];
-}
-
-/** A custom resource as stored: parsed by `staticexport`, kept raw here so that unknown fields survive. */
-export interface StaticExportObject {
-  readonly metadata: ObjectMeta;
-  readonly spec: unknown;
-  readonly status: unknown;
-}
-
-export interface SecretObject {
-  readonly metadata: ObjectMeta;
-  /** Decoded bytes by key. */
-  readonly data: Readonly<Record<string, Uint8Array>>;
-}
-
-export interface ConfigMapObject {
-  readonly metadata: ObjectMeta;
-  readonly data: Readonly<Record<string, string>>;
-}
-
-/** An object to be applied (server-side apply, manager `static-export-operator`, forced only for our own fields). */
-export interface AppliedObject {
-  readonly metadata: ObjectKey & {
-    /** Of what was read: with it, what is gone by now is a conflict and not made again. */
-    readonly uid?: string;
-    readonly labels: Readonly<Record<string, string>>;
-    readonly annotations: Readonly<Record<string, string>>;
-    readonly ownerReferences: readonly OwnerReference[];
-  };
-  /** Text by key; a Secret's implementation encodes it. */
-  readonly data: Readonly<Record<string, string>>;
-  /** The resourceVersion it had when it was read; `undefined` when there was none, and none may have come since. */
-  readonly readVersion: string | undefined;
-}
-
-/** A change to one key of somebody else's ConfigMap or Secret, refused (`Conflict`) if it moved since it was read. */
-export interface DocumentEdit {
-  readonly kind: 'ConfigMap' | 'Secret';
-  readonly key: ObjectKey;
-  readonly dataKey: string;
-  readonly text: string;
-  readonly resourceVersion: string;
-}
-
-export interface Cluster {
-  readStaticExport(key: ObjectKey, signal: AbortSignal): Promise<StaticExportObject | undefined>;
-  readSecret(key: ObjectKey, signal: AbortSignal): Promise<SecretObject | undefined>;
-  readConfigMap(key: ObjectKey, signal: AbortSignal): Promise<ConfigMapObject | undefined>;
-  /** @returns it as stored. @throws ClusterError `Conflict` when it moved, or appeared, since it was read */
-  applySecret(object: AppliedObject, signal: AbortSignal): Promise<SecretObject>;
-  /** @throws ClusterError `Conflict` as above */
-  applyConfigMap(object: AppliedObject, signal: AbortSignal): Promise<void>;
-  /** Writes one data key, with the resourceVersion as a precondition. @throws ClusterError `Conflict` */
-  editDocument(edit: DocumentEdit, signal: AbortSignal): Promise<void>;
-  /**
-   * Writes the status subresource with `object.metadata.resourceVersion` as a precondition, and returns the
-   * object as stored. `next` is the whole wanted status; fields of `object.status` absent from it are removed.
-   * @throws ClusterError `Conflict`
-   */
-  writeStatus(object: StaticExportObject, next: object, signal: AbortSignal): Promise<StaticExportObject>;
-}
+export type {
+  AppliedObject,
+  Cluster,
+  ConfigMapObject,
+  DocumentEdit,
+  EventNote,
+  ObjectKey,
+  ObjectMeta,
+  OwnerReference,
+  SecretObject,
+  StaticExportObject,
+} from '../wire/cluster.ts';
 
 /** What a bundle is, without its bytes. */
 export interface Inspection {
@@ -131,13 +60,6 @@ export interface TargetPlanner {
 export interface ExportApiSource {
   /** @param key the raw key, never kept beyond the client it makes */
   connect(baseUrl: string, key: string): ExportApi;
-}
-
-/** Something a person should see in `kubectl describe`; aggregated and rate-limited by the implementation. */
-export interface EventNote {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
 }
 
 export interface Events {

@@ -2,18 +2,15 @@
 // Refuses: deciding what is worth an event, or how often; that is its caller's.
 
 import { wholeSecond } from '../../staticexport/instant.ts';
+import type { EventNote, ObjectMeta } from '../../wire/cluster.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { isRecord, recordAt, textAt } from '../transport/json.ts';
 import { apiVersionOf, events, staticExports } from '../transport/resource-path.ts';
 import type { Transport } from '../transport/transport.ts';
 import { formatMicroTime } from './lease-store.ts';
-import type { StoredMeta } from './stored-object.ts';
 
-export interface NewEvent {
-  readonly regarding: StoredMeta;
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
+export interface NewEvent extends EventNote {
+  readonly regarding: ObjectMeta;
   /** Epoch ms. */
   readonly at: number;
   /** Makes the event's name unique among those of its object. */

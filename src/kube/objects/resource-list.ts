@@ -3,12 +3,13 @@
 // too, and slowly more again.
 // Refuses: part of a list. What is not kept of an object is let go page by page, not when all is read.
 
+import type { StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { OversizeError, UnfinishedError } from '../transport/exchange.ts';
 import { isRecord, recordAt, textAt } from '../transport/json.ts';
 import type { Resource } from '../transport/resource-path.ts';
 import type { Call, Transport } from '../transport/transport.ts';
-import { readResource, type StoredResource } from './stored-object.ts';
+import { readResource } from './stored-object.ts';
 
 /** Which objects, and what is kept of each. */
 export interface ListSource<T> {
@@ -18,7 +19,7 @@ export interface ListSource<T> {
   readonly namespace?: string | undefined;
   /** Absent: all. What stops matching is gone, as if it had been deleted. */
   readonly labelSelector?: string;
-  readonly keep: (object: StoredResource) => T;
+  readonly keep: (object: StaticExportObject) => T;
 }
 
 export interface Listed<T> {

@@ -1,39 +1,12 @@
 // Objects as the API server stores them, read into what we look at. Tolerant: a field of another type than
 // expected counts as absent; only an object without identity is refused. Specs and statuses stay raw.
 
+import type { ObjectMeta, OwnerReference, StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { isRecord, type JsonRecord, numberAt, recordAt, textAt, textsAt } from '../transport/json.ts';
 
-export interface StoredOwner {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-}
-
-export interface StoredMeta {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation?: number;
-  readonly deletionTimestamp?: string;
-  readonly creationTimestamp?: string;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly ownerReferences: readonly StoredOwner[];
-}
-
-/** A custom resource: `spec` and `status` as stored, unknown fields and all. */
-export interface StoredResource {
-  readonly metadata: StoredMeta;
-  readonly spec: unknown;
-  readonly status: unknown;
-}
-
 /** @throws {ClusterError} `Unavailable` when the answer is no Kubernetes object */
-export function readMeta(object: unknown): StoredMeta {
+export function readMeta(object: unknown): ObjectMeta {
   const metadata = isRecord(object) ? recordAt(object, 'metadata') : {};
   const name = textAt(metadata, 'name');
   const uid = textAt(metadata, 'uid');
@@ -58,7 +31,7 @@ export function readMeta(object: unknown): StoredMeta {
   };
 }
 
-export function readResource(object: unknown): StoredResource {
+export function readResource(object: unknown): StaticExportObject {
   const record: JsonRecord = isRecord(object) ? object : {};
   return { metadata: readMeta(object), spec: record['spec'], status: record['status'] };
 }
@@ -73,7 +46,7 @@ export function readConfigMapData(object: unknown): Readonly<Record<string, stri
   return isRecord(object) ? textsAt(object, 'data') : {};
 }
 
-function readOwners(metadata: JsonRecord): readonly StoredOwner[] {
+function readOwners(metadata: JsonRecord): readonly OwnerReference[] {
   const owners = metadata['ownerReferences'];
   if (!Array.isArray(owners)) return [];
   return owners.filter(isRecord).map((owner) => ({

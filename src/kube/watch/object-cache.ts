@@ -2,11 +2,11 @@
 // Invariant: a change of status alone wakes nobody, or every pass would wake the next one.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { StoredMeta } from '../objects/stored-object.ts';
+import type { ObjectMeta } from '../../wire/cluster.ts';
 
 /** The least that must be remembered of an object. */
 export interface Remembered {
-  readonly metadata: StoredMeta;
+  readonly metadata: ObjectMeta;
 }
 
 export const cacheKey = ({

@@ -3,8 +3,8 @@
 // annotations are kept as their digest and words that recur are kept once. Pure but for those words.
 
 import { createHash } from 'node:crypto';
-import type { StoredMeta, StoredResource } from '../../kube/objects/stored-object.ts';
 import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from '../../kube/transport/json.ts';
+import type { ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
 import { apiHostOf } from '../queue/api-host.ts';
 
 export interface StatusFacts {
@@ -30,14 +30,14 @@ export interface StatusFacts {
 }
 
 export interface KnownResource {
-  readonly metadata: StoredMeta;
+  readonly metadata: ObjectMeta;
   readonly apiHost: string;
   /** Who wrote its status: the lease of an operator. `undefined`: an older version, or nobody. */
   readonly operatorLease: string | undefined;
   readonly facts: StatusFacts;
 }
 
-export function knownOf({ metadata, spec, status }: StoredResource): KnownResource {
+export function knownOf({ metadata, spec, status }: StaticExportObject): KnownResource {
   const operatorLease = isRecord(status) ? textAt(status, 'operatorLease') : undefined;
   return {
     metadata: leanMeta(metadata),
@@ -78,7 +78,7 @@ export function linkLifeLeft(known: KnownResource | undefined, now: number): num
 }
 
 /** Only identity, and what tells whether somebody has to look at it. */
-function leanMeta(metadata: StoredMeta): StoredMeta {
+function leanMeta(metadata: ObjectMeta): ObjectMeta {
   const { generation, deletionTimestamp } = metadata;
   return {
     namespace: once(metadata.namespace),
@@ -97,7 +97,7 @@ const nothing: Readonly<Record<string, string>> = {};
 const none: readonly never[] = [];
 
 /** Asked only whether it changed; an annotation may be of 256 KiB. */
-function digestOf(annotations: StoredMeta['annotations']): StoredMeta['annotations'] {
+function digestOf(annotations: ObjectMeta['annotations']): ObjectMeta['annotations'] {
   const entries = Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1));
   if (entries.length === 0) return nothing;
   return { digest: createHash('sha256').update(JSON.stringify(entries)).digest('base64') };

@@ -2,7 +2,6 @@
 // Owns the words with which an outage of a watch is logged, once when it begins and once when it ends. A namespace
 // that the API server refuses is known to be refused: it keeps none of the others from being ready.
 
-import type { StoredResource } from '../../kube/objects/stored-object.ts';
 import { staticExports } from '../../kube/transport/resource-path.ts';
 import type { Transport } from '../../kube/transport/transport.ts';
 import { cacheKey } from '../../kube/watch/object-cache.ts';
@@ -10,6 +9,7 @@ import { createReflector, type Finding, type Reflector } from '../../kube/watch/
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
+import type { StaticExportObject } from '../../wire/cluster.ts';
 import type { ClusterError } from '../../wire/cluster-error.ts';
 import type { WatchFigures } from '../metrics/watch-metrics.ts';
 import { type KnownResource, knownOf } from './known-resource.ts';
@@ -53,7 +53,7 @@ export function createWatches(options: WatchesOptions): Watches {
     }
     return undefined;
   };
-  const keep = (object: StoredResource): KnownResource => {
+  const keep = (object: StaticExportObject): KnownResource => {
     const known = knownOf(object);
     const key = cacheKey(known.metadata);
     const before = get(key)?.metadata;

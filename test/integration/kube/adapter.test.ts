@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createCluster, type ObjectCluster } from '../../../src/kube/cluster.ts';
+import { createCluster } from '../../../src/kube/cluster.ts';
 import { createEventStore } from '../../../src/kube/objects/event-store.ts';
 import { createLeaseStore } from '../../../src/kube/objects/lease-store.ts';
 import { type Connection, openConnection } from '../../../src/kube/transport/connection.ts';
@@ -12,6 +12,7 @@ import { createTransport, type Transport } from '../../../src/kube/transport/tra
 import { createReflector } from '../../../src/kube/watch/reflector.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
+import type { Cluster } from '../../../src/wire/cluster.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
@@ -22,7 +23,7 @@ const signal = AbortSignal.timeout(120_000);
 let world: ChartedCluster;
 let connection: Connection;
 let transport: Transport;
-let cluster: ObjectCluster;
+let cluster: Cluster;
 
 before(async () => {
   world = await startChartedCluster({ namespaces: [namespace, 'team-b'], watchNamespaces: [namespace] });

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { createList } from '../../../src/kube/objects/resource-list.ts';
-import type { StoredResource } from '../../../src/kube/objects/stored-object.ts';
 import { openConnection } from '../../../src/kube/transport/connection.ts';
 import { isRecord, recordAt, textAt } from '../../../src/kube/transport/json.ts';
 import { staticExports } from '../../../src/kube/transport/resource-path.ts';
@@ -14,6 +13,7 @@ import { createReflector } from '../../../src/kube/watch/reflector.ts';
 import { knownOf } from '../../../src/operator/watch/known-resource.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
+import type { StaticExportObject } from '../../../src/wire/cluster.ts';
 import { startControlPlane, type TestCluster } from '../../support/cluster.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -71,7 +71,7 @@ after(async () => {
   await cluster?.stop();
 });
 
-const nameOf = ({ metadata }: StoredResource): string => metadata.name;
+const nameOf = ({ metadata }: StaticExportObject): string => metadata.name;
 
 /** Lists, and how each page was asked for: how many objects, from which token. */
 function startLists() {

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StoredResource } from '../../../src/kube/objects/stored-object.ts';
 import { type Connection, openConnection } from '../../../src/kube/transport/connection.ts';
 import { staticExports } from '../../../src/kube/transport/resource-path.ts';
 import { createTransport, type Transport } from '../../../src/kube/transport/transport.ts';
 import { createReflector, type Reflector } from '../../../src/kube/watch/reflector.ts';
+import type { StaticExportObject } from '../../../src/wire/cluster.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Authority, createAuthority } from '../../support/pki.ts';
 import { type ScriptedApiServer, startScriptedApiServer } from '../../support/scripted-api-server.ts';
@@ -24,7 +24,7 @@ export interface ScriptedCluster {
   readonly authority: Authority;
   readonly connection: Connection;
   readonly transport: Transport;
-  readonly reflector: Reflector<StoredResource>;
+  readonly reflector: Reflector<StaticExportObject>;
   readonly wakes: string[];
   /** Codes of the outages that were reported; `undefined` where one was over. */
   readonly troubles: (string | undefined)[];

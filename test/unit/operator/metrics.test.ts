@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoredResource } from '../../../src/kube/objects/stored-object.ts';
 import type { Observed, PassOutcome } from '../../../src/loop/edge.ts';
 import type { FailedPass } from '../../../src/operator/controller/controller.ts';
 import { createReports } from '../../../src/operator/controller/reports.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { knownOf } from '../../../src/operator/watch/known-resource.ts';
+import type { StaticExportObject } from '../../../src/wire/cluster.ts';
 
 const observed: Observed = {
   isReady: true,
@@ -29,7 +29,7 @@ const outcome = (more: Partial<Observed> = {}): PassOutcome => ({
   because: 'x',
   observed: { ...observed, ...more },
 });
-const stored: StoredResource = {
+const stored: StaticExportObject = {
   metadata: {
     namespace: 'ns',
     name: 'docs',

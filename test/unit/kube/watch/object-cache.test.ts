@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoredMeta, StoredResource } from '../../../../src/kube/objects/stored-object.ts';
 import { ObjectCache } from '../../../../src/kube/watch/object-cache.ts';
+import type { ObjectMeta, StaticExportObject } from '../../../../src/wire/cluster.ts';
 
-const object = (metadata: Partial<StoredMeta> = {}, status: object = {}): StoredResource => ({
+const object = (metadata: Partial<ObjectMeta> = {}, status: object = {}): StaticExportObject => ({
   metadata: {
     namespace: 'ns',
     name: 'a',
@@ -21,7 +21,7 @@ const object = (metadata: Partial<StoredMeta> = {}, status: object = {}): Stored
   status,
 });
 
-const changes: readonly (readonly [name: string, after: StoredResource, wakes: boolean])[] = [
+const changes: readonly (readonly [name: string, after: StaticExportObject, wakes: boolean])[] = [
   ['a status alone', object({ resourceVersion: '2' }, { job: {} }), false],
   ['a label', object({ resourceVersion: '2', labels: { l: '1' } }), false],
   ['a new generation', object({ resourceVersion: '2', generation: 2 }), true],
@@ -36,7 +36,7 @@ const changes: readonly (readonly [name: string, after: StoredResource, wakes: b
 ];
 for (const [name, after, wakes] of changes) {
   test(`${name} ${wakes ? 'wakes' : 'wakes nobody'}`, () => {
-    const cache = new ObjectCache<StoredResource>();
+    const cache = new ObjectCache<StaticExportObject>();
     assert.equal(cache.put(object()), true);
     assert.equal(cache.put(after), wakes);
     assert.equal(cache.get('ns/a'), after);
@@ -44,7 +44,7 @@ for (const [name, after, wakes] of changes) {
 }
 
 test('a complete list tells what is new or changed from what is gone, and says nothing of the rest', () => {
-  const cache = new ObjectCache<StoredResource>();
+  const cache = new ObjectCache<StaticExportObject>();
   for (const name of ['same', 'changed', 'gone']) cache.put(object({ name }));
   const { changed, gone } = cache.replace([
     object({ name: 'same', resourceVersion: '9' }, { job: {} }),
@@ -60,7 +60,7 @@ test('a complete list tells what is new or changed from what is gone, and says n
 });
 
 test('differences are told by identity and version, in both directions', () => {
-  const cache = new ObjectCache<StoredResource>();
+  const cache = new ObjectCache<StaticExportObject>();
   for (const name of ['same', 'changed', 'gone', 'reborn']) cache.put(object({ name }));
   const differences = cache.differences([
     object({ name: 'same' }),

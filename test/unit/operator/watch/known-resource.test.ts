@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoredResource } from '../../../../src/kube/objects/stored-object.ts';
 import { ObjectCache } from '../../../../src/kube/watch/object-cache.ts';
 import {
   factsOf,
@@ -11,8 +10,9 @@ import {
   knownOf,
   linkLifeLeft,
 } from '../../../../src/operator/watch/known-resource.ts';
+import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
 
-const stored = (annotations: Readonly<Record<string, string>>): StoredResource => ({
+const stored = (annotations: Readonly<Record<string, string>>): StaticExportObject => ({
   metadata: {
     namespace: 'ns',
     name: 'docs',

@@ -1,0 +1,94 @@
+// The Kubernetes API server as a reconcile needs it: objects as they are stored, and the calls that read and write them by
+// name. `kube` implements it, and the simulation fakes it. Owns types only. What a call throws is a ClusterError.
+
+export interface ObjectKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+}
+
+/** What is read of any object's metadata. */
+export interface ObjectMeta extends ObjectKey {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly deletionTimestamp?: string;
+  readonly creationTimestamp?: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly ownerReferences: readonly OwnerReference[];
+}
+
+/** A custom resource as stored: parsed by `staticexport`, kept raw here so that unknown fields survive. */
+export interface StaticExportObject {
+  readonly metadata: ObjectMeta;
+  readonly spec: unknown;
+  readonly status: unknown;
+}
+
+export interface SecretObject {
+  readonly metadata: ObjectMeta;
+  /** Decoded bytes by key. */
+  readonly data: Readonly<Record<string, Uint8Array>>;
+}
+
+export interface ConfigMapObject {
+  readonly metadata: ObjectMeta;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** An object to be applied (server-side apply, manager `static-export-operator`, forced only for its own fields). */
+export interface AppliedObject {
+  readonly metadata: ObjectKey & {
+    /** Of the object that was read: where it is gone by now, applying is a conflict and does not create it again. */
+    readonly uid?: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+    readonly ownerReferences: readonly OwnerReference[];
+  };
+  /** Text by key; a Secret's implementation encodes it. */
+  readonly data: Readonly<Record<string, string>>;
+  /** The resourceVersion that was read; `undefined` where there was no object, and applying must create it. */
+  readonly readVersion: string | undefined;
+}
+
+/** A change to one key of a foreign ConfigMap or Secret, refused (`Conflict`) if the object changed since it was read. */
+export interface DocumentEdit {
+  readonly kind: 'ConfigMap' | 'Secret';
+  readonly key: ObjectKey;
+  readonly dataKey: string;
+  readonly text: string;
+  readonly resourceVersion: string;
+}
+
+export interface Cluster {
+  readStaticExport(key: ObjectKey, signal: AbortSignal): Promise<StaticExportObject | undefined>;
+  readSecret(key: ObjectKey, signal: AbortSignal): Promise<SecretObject | undefined>;
+  readConfigMap(key: ObjectKey, signal: AbortSignal): Promise<ConfigMapObject | undefined>;
+  /** @returns it as stored. @throws ClusterError `Conflict` where it changed, or was created, since it was read */
+  applySecret(object: AppliedObject, signal: AbortSignal): Promise<SecretObject>;
+  /** @throws ClusterError `Conflict` as above */
+  applyConfigMap(object: AppliedObject, signal: AbortSignal): Promise<void>;
+  /** Writes one data key, with the resourceVersion as a precondition. @throws ClusterError `Conflict` */
+  editDocument(edit: DocumentEdit, signal: AbortSignal): Promise<void>;
+  /**
+   * Writes the status subresource with `object.metadata.resourceVersion` as a precondition, and returns the
+   * object as stored. `next` is the whole wanted status; fields of `object.status` absent from it are removed.
+   * @throws ClusterError `Conflict`
+   */
+  writeStatus(object: StaticExportObject, next: object, signal: AbortSignal): Promise<StaticExportObject>;
+}
+
+/** An event for `kubectl describe`. */
+export interface EventNote {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}

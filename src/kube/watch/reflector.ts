@@ -1,6 +1,6 @@
-// Keeps a cache of one resource in step with the API server and says which keys changed. A list, then watches with
-// bookmarks; a stream that is silent too long is dropped, errors back off with jitter, a lost place (410, in both of
-// its forms) lists anew, and so do watches that open and bring nothing.
+// Keeps a cache of one resource in step with the API server and reports which keys changed. Lists, then watches with
+// bookmarks. A silent watch is dropped, and errors back off with jitter. An expired resourceVersion (410, in both of its
+// forms) and watches that open and bring nothing lead to another list.
 // Invariant: one loop, one connection at a time; nothing of an ended connection reaches the cache.
 
 import type { Clock } from '../../runtime/clock.ts';
@@ -8,24 +8,23 @@ import type { Random } from '../../runtime/random.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { createList, type ListSource } from '../objects/resource-list.ts';
 import { readResource } from '../objects/stored-object.ts';
-import { Outage, troubleOf } from '../transport/outage.ts';
 import { cacheKey, ObjectCache, type Remembered } from './object-cache.ts';
+import { Outage, troubleOf } from './outage.ts';
 import { WatchAudit } from './watch-audit.ts';
-import { WatchProof } from './watch-proof.ts';
 import { readWatchEvents, type WatchEvent } from './watch-stream.ts';
 
 /** How a key was found: by the first list of all, by what changed since, or as going or gone. */
 export type Finding = 'listed' | 'changed' | 'gone';
 
-/** Of an object, `keep` takes what is remembered; its metadata decides about waking. */
+/** `keep` maps an object to its cache entry; metadata changes trigger a wake. */
 export interface ReflectorOptions<T extends Remembered> extends ListSource<T> {
   readonly clock: Clock;
   readonly random: Random;
   /** Must not throw and must not wait. */
   readonly wake: (key: string, found: Finding) => void;
-  /** Told when an outage begins or becomes another one, and `undefined` when it watches, at first or again. */
+  /** Receives each outage as it begins or changes, and `undefined` when the first watch opens or an outage ends. */
   readonly report: (trouble: ClusterError | undefined) => void;
-  /** Told of an object of too many fields that a watch brought, and that is not looked at. */
+  /** Called for each watched object that has too many fields and is ignored. */
   readonly onLeftOut?: () => void;
 }
 
@@ -34,7 +33,7 @@ export interface Reflector<T extends Remembered> {
   run(signal: AbortSignal): Promise<void>;
   readonly cache: ObjectCache<T>;
   isSynced(): boolean;
-  /** What stands in the way right now. */
+  /** The outage at present. */
   trouble(): ClusterError | undefined;
   /** The server answers, but may not or cannot let this be watched (403, 404). */
   isRefused(): boolean;
@@ -47,44 +46,60 @@ export interface Reflector<T extends Remembered> {
 }
 
 const silenceLimitMs = 70_000;
+/**
+ * Two bookmarks. A watch that opens proves little, because a proxy may let the headers through and hold back every event;
+ * where watches open and bring nothing for this long, only a list shows what changed.
+ */
+const heldBackLimitMs = 120_000;
 const firstBackoffMs = 800;
 const maxBackoffMs = 30_000;
-/** A stream that ended sooner than this counts as a failure, or a broken proxy would be hammered. */
+/** A stream that ended sooner counts as a failure, or a broken proxy would get requests without pause. */
 const shortStreamMs = 1_000;
-/** However a watch ended, a place that failed as often in a row is not worth keeping. */
-const failuresPerPlace = 5;
+/** After this many failures in a row the next attempt lists, however the watches ended. */
+const failuresPerVersion = 5;
 
 const silent = new ClusterError('Unavailable', 'a watch went silent and was dropped');
 const nothingComes = new ClusterError(
   'Unavailable',
-  'watches open, but nothing comes over them, not even bookmarks; listing every two minutes until something does: ' +
-    'look at the proxy or load balancer in front of the API server',
+  'watches open but bring nothing, not even bookmarks; listing every two minutes instead; ' +
+    'check the proxy or load balancer in front of the API server',
 );
 
 export function createReflector<T extends Remembered>(options: ReflectorOptions<T>): Reflector<T> {
   const { clock, random, keep } = options;
   const cache = new ObjectCache<T>();
   const outage = new Outage(options.report);
-  const proof = new WatchProof(clock);
   const listAll = createList(options);
-  const list = (signal: AbortSignal) => listAll(() => proof.listed(), signal);
+  const list = (signal: AbortSignal) => listAll(heard, signal);
   const audit = new WatchAudit({ cache, list, outage, clock, random });
-  let place: string | undefined;
+  let resourceVersion: string | undefined;
   let synced = false;
-  /** The one before opened and broke before anything of use came: that the next opens is no proof that it works. */
+  /** Monotonic: when an event, a bookmark or a list came last, and when anything came over a watch. */
+  let heardAt: number | undefined;
+  let spokenAt = Number.NEGATIVE_INFINITY;
+  /** Of the present watch: whether it opened, brought anything, and brought anything that could be read. */
+  let seen = { hasOpened: false, hasSpoken: false, isProved: false };
+  /** The watch before opened and broke before it brought anything of use: that the next one opens proves nothing. */
   let isDoubtful = false;
+
+  const heard = (): void => {
+    heardAt = clock.monotonic();
+  };
+  const silenceMs = (): number =>
+    heardAt === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - heardAt;
 
   const wakeFor = (object: T): void => {
     const isGoing = object.metadata.deletionTimestamp !== undefined;
     options.wake(cacheKey(object.metadata), isGoing ? 'gone' : synced ? 'changed' : 'listed');
   };
 
-  /** Whole before any of it is worked on: an edit is heard of after it, and would wait for the passes between its pages. */
+  /** The whole list comes first: edits are only seen after it, and would wait for reconciles between its pages. */
   const relist = async (signal: AbortSignal): Promise<void> => {
-    const { objects, resourceVersion } = await list(signal);
+    const listed = await list(signal);
+    const { objects } = listed;
     if (outage.of('heldBack') !== undefined) audit.count(cache.differences(objects).length);
     const { changed, gone } = cache.replace(objects);
-    place = resourceVersion;
+    ({ resourceVersion } = listed);
     audit.vouch();
     for (const object of changed) wakeFor(object);
     for (const key of gone) options.wake(key, 'gone');
@@ -93,21 +108,21 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
 
   const take = (event: WatchEvent): void => {
     if (event.type === 'BOOKMARK') {
-      place = event.resourceVersion;
+      ({ resourceVersion } = event);
       return;
     }
     const object = keep(readResource(event.object));
     const key = cacheKey(object.metadata);
     audit.touch(key);
-    place = object.metadata.resourceVersion;
+    ({ resourceVersion } = object.metadata);
     if (event.type !== 'DELETED') {
       if (cache.put(object)) wakeFor(object);
     } else if (cache.drop(key)) options.wake(key, 'gone');
   };
 
-  /** Something came that could be read: only that shows that a watch works. */
+  /** Only an event that could be read shows that a watch works. */
   const believe = (): void => {
-    proof.proved();
+    seen.isProved = true;
     isDoubtful = false;
     outage.end('watch');
     outage.end('heldBack');
@@ -121,7 +136,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
       allowWatchBookmarks: 'true',
       // Spread, so that the watches of many replicas don't end together.
       timeoutSeconds: String(Math.round(300 + 300 * random.fraction())),
-      ...(place !== undefined && { resourceVersion: place }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
     };
     const call = { verb: 'watch', method: 'GET', address: { resource, namespace }, query } as const;
     return options.transport.stream(call, signal);
@@ -135,17 +150,19 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
     const auditor = audit.run(connection, ended);
     try {
       const chunks = await openStream(ended);
-      proof.opened();
+      seen.hasOpened = true;
       if (!isDoubtful) outage.end('watch');
       for await (const event of readWatchEvents(chunks, options.onLeftOut)) {
-        // Why it was ended counts, or an audit that found something would list nothing.
+        // The reason of an abort counts, or an audit that found missed changes would lead to no list.
         ended.throwIfAborted();
-        proof.spoke();
+        seen.hasSpoken = true;
+        heard();
+        spokenAt = clock.monotonic();
         take(event);
         believe();
       }
     } catch (error) {
-      // Who ended it knows better why than the broken stream.
+      // An abort's own reason says more than the broken stream.
       throw connection.signal.aborted ? connection.signal.reason : error;
     } finally {
       connection.abort();
@@ -155,7 +172,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
 
   const watchSilence = async (connection: AbortController, ended: AbortSignal): Promise<void> => {
     const openedAt = clock.monotonic();
-    const silence = (): number => clock.monotonic() - Math.max(openedAt, proof.spokenAt);
+    const silence = (): number => clock.monotonic() - Math.max(openedAt, spokenAt);
     try {
       while (silence() < silenceLimitMs) await clock.after(silenceLimitMs - silence(), ended);
       connection.abort(silent);
@@ -165,9 +182,9 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
   };
 
   const attempt = async (signal: AbortSignal): Promise<ClusterError | undefined> => {
-    proof.begin();
+    seen = { hasOpened: false, hasSpoken: false, isProved: false };
     try {
-      if (place === undefined) await relist(signal);
+      if (resourceVersion === undefined) await relist(signal);
       await watch(signal);
       return undefined;
     } catch (error) {
@@ -175,23 +192,24 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
     }
   };
 
-  /** What follows from how a watch ended. */
+  /** Decides whether to list, and what to report, from how a watch ended. */
   const judge = (trouble: ClusterError | undefined, failures: number): void => {
     const isLost = trouble?.code === 'Gone' || trouble?.code === 'NotFound';
-    if (isLost || failures >= failuresPerPlace) place = undefined;
-    if (!isLost && proof.isHeldBack) {
-      place = undefined;
+    const isEmpty = seen.hasOpened && !seen.hasSpoken;
+    if (isLost || failures >= failuresPerVersion) resourceVersion = undefined;
+    if (!isLost && isEmpty && silenceMs() >= heldBackLimitMs) {
+      resourceVersion = undefined;
       isDoubtful = false;
       outage.begin('heldBack', nothingComes);
       outage.end('watch');
       return;
     }
-    // A silent one is opened again at once: that fails, or something comes, or nothing does, which is told then.
-    if (trouble === undefined || (trouble === silent && proof.hasOpened)) return;
-    // Losing one's place is ordinary after a long sleep; only when it repeats is it worth a word.
+    // A silent watch is opened again at once; the next one fails, brings something, or counts as held back.
+    if (trouble === undefined || (trouble === silent && seen.hasOpened)) return;
+    // An expired resourceVersion is ordinary after a long sleep; it is reported when it repeats.
     if (trouble.code === 'Gone' && failures === 1) return;
-    if (proof.isEmpty && outage.of('heldBack') !== undefined) return;
-    isDoubtful = proof.hasOpened && !proof.isProved && !isLost;
+    if (isEmpty && outage.of('heldBack') !== undefined) return;
+    isDoubtful = seen.hasOpened && !seen.isProved && !isLost;
     outage.begin('watch', trouble);
   };
 
@@ -203,7 +221,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
       const code = outage.of('watch')?.code;
       return code === 'Forbidden' || code === 'NotFound';
     },
-    silenceMs: () => proof.silenceMs(),
+    silenceMs,
     missedChanges: () => audit.missed,
     auditedAt: () => audit.vouchedAt,
     run: async (signal) => {
@@ -215,7 +233,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
         failures = countFailures(failures, trouble, clock.monotonic() - startedAt);
         judge(trouble, failures);
         const backedOffMs = backoffMs(failures) * (0.5 + random.fraction() / 2);
-        // Spread above what the server asked for: every watch of every replica heard it in the same moment.
+        // Spread above what the server asked for, because every watch of every replica got that answer at once.
         const askedMs = (trouble?.retryAfterMs ?? 0) * (1 + random.fraction() / 5);
         const waitMs = Math.max(askedMs, backedOffMs);
         if (waitMs > 0) await clock.after(waitMs, signal).catch(() => {});
@@ -224,7 +242,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
   };
 }
 
-/** In a row: one that lasted is the first of its row, and one that ended in order is none. */
+/** Failures in a row: a watch that lasted is the first of a row, and one that the server closed in order is none. */
 function countFailures(before: number, trouble: ClusterError | undefined, lastedMs: number): number {
   if (trouble === undefined) return lastedMs < shortStreamMs ? before + 1 : 0;
   return lastedMs < silenceLimitMs / 2 ? before + 1 : 1;

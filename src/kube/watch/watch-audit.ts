@@ -1,15 +1,14 @@
-// Trusts no watch for ever: lists from time to time beside one that runs, and counts what only the list found. What
-// the watch was about to bring is not counted. An audit that cannot list is an outage of its own: until it can, a
-// watch that loses changes is believed.
+// Lists from time to time while a watch runs, and counts changes that only the list found; what the watch was about to
+// bring is not counted. An audit that cannot list is an outage: until it can, lost changes go unnoticed.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { Listed } from '../objects/resource-list.ts';
-import { type Outage, troubleOf } from '../transport/outage.ts';
 import type { ObjectCache, Remembered } from './object-cache.ts';
+import { type Outage, troubleOf } from './outage.ts';
 
-export interface AuditEdge<T extends Remembered> {
+export interface AuditContext<T extends Remembered> {
   readonly cache: ObjectCache<T>;
   readonly list: (signal: AbortSignal) => Promise<Listed<T>>;
   readonly outage: Outage;
@@ -18,20 +17,20 @@ export interface AuditEdge<T extends Remembered> {
 }
 
 const minuteMs = 60_000;
-/** What the list saw may still be on its way through the watch. */
+/** Time for the watch to bring what the list saw. */
 const graceMs = 10_000;
 
 export class WatchAudit<T extends Remembered> {
-  readonly #edge: AuditEdge<T>;
+  readonly #context: AuditContext<T>;
   /** Outlives connections, which last ten minutes at most. */
   #dueAt = Number.POSITIVE_INFINITY;
-  /** Keys that a watch spoke of since the audit under way began. */
+  /** Keys of events since the present audit began. */
   #touched: Set<string> | undefined;
   #missed = 0;
   #vouchedAt: number | undefined;
 
-  constructor(edge: AuditEdge<T>) {
-    this.#edge = edge;
+  constructor(context: AuditContext<T>) {
+    this.#context = context;
   }
 
   /** Changes that no watch brought. */
@@ -44,26 +43,26 @@ export class WatchAudit<T extends Remembered> {
     return this.#vouchedAt;
   }
 
-  /** A watch spoke of this key. */
+  /** An event named this key. */
   touch(key: string): void {
     this.#touched?.add(key);
   }
 
-  /** A watch that was believed did not bring these. */
+  /** Adds changes that a trusted watch did not bring. */
   count(missed: number): void {
     this.#missed += missed;
   }
 
-  /** The cache is what a complete list says, or was just compared with one. */
+  /** The cache equals a complete list, or was just compared with one. */
   vouch(): void {
-    this.#vouchedAt = this.#edge.clock.now();
-    this.#edge.outage.end('audit');
+    this.#vouchedAt = this.#context.clock.now();
+    this.#context.outage.end('audit');
     this.#plan(10, 30);
   }
 
-  /** Audits beside one connection until that ends, and ends it when it missed something. */
+  /** Audits one connection until it ends, and ends it when it missed a change. */
   async run(connection: AbortController, ended: AbortSignal): Promise<void> {
-    const { clock, outage } = this.#edge;
+    const { clock, outage } = this.#context;
     while (!ended.aborted) {
       try {
         await clock.after(this.#dueAt - clock.monotonic(), ended);
@@ -71,7 +70,7 @@ export class WatchAudit<T extends Remembered> {
         this.vouch();
         if (lost === 0) continue;
         this.count(lost);
-        connection.abort(new ClusterError('Gone', `a watch missed ${lost} changes; listing anew`));
+        connection.abort(new ClusterError('Gone', `a watch missed ${lost} changes; listing again`));
       } catch (error) {
         if (ended.aborted) return;
         this.#plan(1, 3);
@@ -82,7 +81,7 @@ export class WatchAudit<T extends Remembered> {
 
   /** @returns how many changes the list has that the cache has not, though the watch had time to bring them */
   async #compare(ended: AbortSignal): Promise<number> {
-    const { cache, clock, list } = this.#edge;
+    const { cache, clock, list } = this.#context;
     const touched = new Set<string>();
     this.#touched = touched;
     try {
@@ -95,7 +94,7 @@ export class WatchAudit<T extends Remembered> {
   }
 
   #plan(fromMinutes: number, toMinutes: number): void {
-    const { clock, random } = this.#edge;
+    const { clock, random } = this.#context;
     const minutes = fromMinutes + (toMinutes - fromMinutes) * random.fraction();
     this.#dueAt = clock.monotonic() + minutes * minuteMs;
   }

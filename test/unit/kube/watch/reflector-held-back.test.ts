@@ -1,5 +1,5 @@
-// A proxy that lets a watch open and holds back, or cuts off, all that comes over it: the reflector lists instead, says
-// so once, counts what no watch brought, and believes in watches again when something comes over one.
+// A proxy that lets a watch open and holds back, or cuts off, all its events: the reflector lists instead, reports that once,
+// counts missed changes, and trusts watches again when one brings something.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -32,7 +32,7 @@ async function cutOff(world: World, afterMs: number, error: ClusterError | undef
   }
 }
 
-test('what happens behind watches that bring nothing is seen by a list within two and a half minutes', async () => {
+test('a change that no watch brings is found by a list within two and a half minutes', async () => {
   const world = startReflector((one) => {
     one.objects = [object('a', 1)];
   });
@@ -47,7 +47,7 @@ test('what happens behind watches that bring nothing is seen by a list within tw
   assert.ok((await secondsUntil(world, () => world.wakes.length > 0)) <= 150);
 });
 
-test('an hour of it is told once and keeps it ready; it is over when something comes, not when one opens', async () => {
+test('an hour of held-back watches is reported once and keeps readiness; it ends when a watch brings something, not when one opens', async () => {
   const world = startReflector();
   await settle();
   let longestMs = 0;
@@ -56,7 +56,7 @@ test('an hour of it is told once and keeps it ready; it is over when something c
     longestMs = Math.max(longestMs, world.reflector.silenceMs());
   }
   assert.deepEqual(world.troubles, [undefined, 'Unavailable']);
-  assert.match(world.reflector.trouble()?.message ?? '', /nothing comes over them.*proxy/);
+  assert.match(world.reflector.trouble()?.message ?? '', /bring nothing.*proxy/);
   assert.ok(longestMs < 3 * 70_000, `${longestMs} ms`);
   const { length } = world.server.streams;
   await secondsUntil(world, () => world.server.streams.length > length);
@@ -72,7 +72,7 @@ for (const [how, error] of [
   ['in order', undefined],
   ['with a reset', new ClusterError('Unavailable', 'reset')],
 ] as const) {
-  test(`a proxy that ends every quiet watch ${how} after a minute is told of without end neither`, async () => {
+  test(`a proxy that ends every quiet watch ${how} after a minute is reported once or twice`, async () => {
     const world = startReflector((one) => {
       one.objects = [object('a', 1)];
     });
@@ -85,7 +85,7 @@ for (const [how, error] of [
   });
 }
 
-test('a server that is restarted a few times makes nobody list anew', async () => {
+test('a server that restarts a few times causes no other list', async () => {
   const world = startReflector();
   await settle();
   for (const afterMs of [5_000, 20_000, 10_000]) {
@@ -98,7 +98,7 @@ test('a server that is restarted a few times makes nobody list anew', async () =
   assert.equal(world.troubles.at(-1), undefined);
 });
 
-test('an outage while nothing comes is told, and what it hid is told again after it', async () => {
+test('a refusal while watches bring nothing is reported, and after it the held-back watches again', async () => {
   const world = startReflector();
   await settle();
   await world.clock.pass(200_000);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Outage, troubleOf } from '../../../../src/kube/transport/outage.ts';
+import { Outage, troubleOf } from '../../../../src/kube/watch/outage.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 
 function start() {

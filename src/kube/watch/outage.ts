@@ -1,6 +1,5 @@
-// What keeps a reflector from its work right now, in three kinds: a watch that cannot be had, watches that open and
-// bring nothing, and an audit that cannot list. The first of these that stands is the one that counts.
-// Invariant: told when it begins, when it becomes another one, and when it is over; never for each try.
+// What keeps a reflector from working, in three kinds: a watch cannot be opened, watches open and bring nothing, an audit
+// cannot list. The gravest counts. Invariant: reported when it begins, changes or ends; never for each attempt.
 
 import { ClusterError } from '../../wire/cluster-error.ts';
 
@@ -13,21 +12,21 @@ const over = 'over';
 export class Outage {
   readonly #report: (trouble: ClusterError | undefined) => void;
   readonly #standing = new Map<OutageKind, ClusterError>();
-  #told: string | undefined;
+  #reported: string | undefined;
 
-  /** @param report told `undefined` when all is well again, and when the first watch opens */
+  /** @param report receives `undefined` when the outage ends, and when the first watch opens */
   constructor(report: (trouble: ClusterError | undefined) => void) {
     this.#report = report;
   }
 
   begin(kind: OutageKind, trouble: ClusterError): void {
     this.#standing.set(kind, trouble);
-    this.#tell();
+    this.#reportChange();
   }
 
   end(kind: OutageKind): void {
-    const isFirst = kind === 'watch' && this.#told === undefined;
-    if (this.#standing.delete(kind) || isFirst) this.#tell();
+    const isFirst = kind === 'watch' && this.#reported === undefined;
+    if (this.#standing.delete(kind) || isFirst) this.#reportChange();
   }
 
   of(kind: OutageKind): ClusterError | undefined {
@@ -43,17 +42,17 @@ export class Outage {
     return kinds.find((kind) => this.#standing.has(kind));
   }
 
-  /** Other words for the same refusal are no news: they differ by what was tried last. */
-  #tell(): void {
+  /** The same code with another message is not reported: the message names the last call. */
+  #reportChange(): void {
     const current = this.current();
-    const news = current === undefined ? over : `${this.#kind()} ${current.code}`;
-    if (news === this.#told) return;
-    this.#told = news;
+    const summary = current === undefined ? over : `${this.#kind()} ${current.code}`;
+    if (summary === this.#reported) return;
+    this.#reported = summary;
     this.#report(current);
   }
 }
 
-/** What was thrown, as something to tell. */
+/** What was thrown, as an outage. */
 export function troubleOf(error: unknown): ClusterError {
   return error instanceof ClusterError
     ? error

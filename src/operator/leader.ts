@@ -41,10 +41,10 @@ export interface LeaderParts {
   readonly lifeLeftMs: (key: string) => number | undefined;
 }
 
-/** Passes under way get this long to end after SIGTERM. */
+/** Reconciles get this long to end after SIGTERM. */
 const drainMs = 25_000;
-/** Every resource is looked at this often, whatever its pass said. */
-const fullLookMs = 60 * 60_000;
+/** Every resource is reconciled this often. */
+const fullResyncMs = 60 * 60_000;
 
 /** Export APIs that may hang at the same time before resources of another one have to wait. */
 const hostsAtOnce = 4;
@@ -100,10 +100,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     memory: createMemory(AbortSignal.any([lost, shutdown]), outside.inspections),
   };
   const noteStep = (stepMs: number): void => {
-    logger.warn(
-      { stepMs },
-      'the clock was set or runs wrong, or the machine slept; every resource is looked at',
-    );
+    logger.warn({ stepMs }, 'the clock was set, or the machine slept; reconciling every resource');
     queue.addDelayed();
   };
   const steps = watchClockSteps(clock, noteStep, work);
@@ -114,7 +111,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
         pass: (key, signal) => runPass(key, passEdge, signal),
         workers: totalWorkers(values),
         passTimeoutMs: passTimeoutOf(values),
-        fullLookMs,
+        fullResyncMs,
         isKnown: parts.isKnown,
         lifeLeftMs: parts.lifeLeftMs,
         clock,

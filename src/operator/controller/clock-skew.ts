@@ -1,11 +1,11 @@
-// How far the export API's clock is from ours, seen wherever an answer tells its time: an expiry is an instant of
-// their clock, and a large difference is worth an alert before it costs a link. Changes no call and no answer.
+// Measures how far the export API's clock is from the local one, by the `Date` of its answers. Links expire by the export
+// API's clock, so that a large difference deserves an alert before a link expires. Changes no call and no answer.
 
 import type { ExportApi } from '../../export-api/answers.ts';
 import type { ExportApiSource } from '../../loop/ports.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** @param report host of the API, and its clock minus ours in ms; whole seconds are all that a `Date` header has */
+/** @param report receives the host and its clock minus the local one in ms; a `Date` header has whole seconds only */
 export function watchSkew(
   source: ExportApiSource,
   clock: Clock,

@@ -1,8 +1,7 @@
-// Takes keys from the queue and runs a pass for each: N loops, a deadline per pass, a back-off per key after an
-// error, a slower pace for a key that asks for the next pass at once over and over, one line of log per failure.
-// Knows nothing of what a pass does.
-// Invariants: every key ends its turn in exactly one of: a next look, a retry, or gone; no key turns without end, and
-// none that the watches know is forgotten.
+// Takes keys from the work queue and reconciles each: N workers, a deadline per reconcile, a back-off per key after an
+// error, a slower pace for a key that requeues immediately again and again, one line of log per failure.
+// Invariants: every reconcile ends in exactly one of: requeue, retry, or gone; no key requeues immediately without end,
+// and no key that the watches know is forgotten.
 
 import type { Observed, PassOutcome } from '../../loop/edge.ts';
 import type { ObjectKey } from '../../loop/ports.ts';
@@ -18,12 +17,12 @@ import { nextLookMs } from '../watch/absence.ts';
 
 export type PassResult = 'success' | 'requeue_after' | 'gone' | 'conflict' | 'error' | 'timeout';
 
-/** A pass that did not come to its end. */
+/** A reconcile that failed. */
 export interface FailedPass {
-  /** This one included; a pass that was only overtaken by somebody's edit is no failure the first times. */
+  /** Failures in a row, this one included. A conflict with another write is not a failure the first four times. */
   readonly inARow: number;
   readonly code: string;
-  /** What it saw all the same, where it got that far. */
+  /** What it observed before it failed. */
   readonly observed: Observed | undefined;
 }
 
@@ -31,18 +30,18 @@ export interface ControllerOptions {
   readonly queue: WorkQueue;
   readonly pass: (key: ObjectKey, signal: AbortSignal) => Promise<PassOutcome>;
   readonly workers: number;
-  /** A pass that takes longer is aborted and tried again. */
+  /** A reconcile that takes longer is aborted and retried. */
   readonly passTimeoutMs: number;
-  /** Every resource is looked at this often whatever its pass said. What a pass says is spread already. */
-  readonly fullLookMs: number;
+  /** Every resource is reconciled this often. Requeue times are spread already. */
+  readonly fullResyncMs: number;
   /** Whether the watches know the resource, and of no deletion. */
   readonly isKnown: (key: string) => boolean;
-  /** What the published link has left, below zero once it is dead; `undefined` where there is none. */
+  /** Time until the published link expires, negative afterwards; `undefined` where no link is published. */
   readonly lifeLeftMs: (key: string) => number | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Told after every pass. */
+  /** Called after every reconcile. */
   readonly observe: (
     key: ObjectKey,
     result: PassResult,
@@ -54,36 +53,36 @@ export interface ControllerOptions {
 
 const firstRetryMs = 500;
 const maxRetryMs = 5 * 60_000;
-/** Asked for sooner than this, the next pass is "at once": what is decided is decided on whole seconds. */
-const hastyMs = 1000;
-/** An export that is complete is issued, read and published in a few passes without a pause; this is far more. */
-const hastyTurns = 20;
-const slowestHastyMs = 60_000;
+/** A shorter requeue time counts as immediate, because decisions are made on whole seconds. */
+const immediateMs = 1000;
+/** A completed export gets its link, inspection and publication in a few immediate requeues; this is far more. */
+const maxImmediateRequeues = 20;
+const slowestRequeueMs = 60_000;
 
-/** What is remembered of a key from pass to pass. */
-interface Streaks {
-  /** Failures in a row, and when the first of them was. */
+/** What is remembered by key. */
+interface RetryState {
+  /** Failures in a row, and when the first one was. */
   readonly failures: Map<string, { readonly count: number; readonly since: number }>;
-  /** Passes in a row that asked for the next one at once. */
-  readonly hasty: Map<string, number>;
-  /** What a pass that called nobody met, and the log has said. */
-  readonly told: Map<string, string>;
+  /** Immediate requeues in a row. */
+  readonly immediate: Map<string, number>;
+  /** Failure of a reconcile that took no action, as last logged. */
+  readonly blockedBy: Map<string, string>;
 }
 
 /**
- * Runs until the queue is closed and the passes under way have ended.
+ * Runs until the queue is closed and all reconciles have ended.
  *
- * @param work aborts the passes under way (leadership lost, or the patience of a shutdown is over)
+ * @param work aborts reconciles (leadership lost, or the grace period of a shutdown is over)
  */
 export async function runController(options: ControllerOptions, work: AbortSignal): Promise<void> {
-  const streaks: Streaks = { failures: new Map(), hasty: new Map(), told: new Map() };
+  const state: RetryState = { failures: new Map(), immediate: new Map(), blockedBy: new Map() };
   const worker = async (): Promise<void> => {
     for (;;) {
       const text = await options.queue.take();
       if (text === undefined) return;
       try {
         await withinLimit(options.clock, options.passTimeoutMs, work, (deadline) =>
-          turn(text, options, streaks, { work, deadline }),
+          reconcileKey(text, options, state, { work, deadline }),
         );
       } finally {
         options.queue.done(text);
@@ -93,10 +92,10 @@ export async function runController(options: ControllerOptions, work: AbortSigna
   await Promise.all(Array.from({ length: options.workers }, worker));
 }
 
-async function turn(
+async function reconcileKey(
   text: string,
   options: ControllerOptions,
-  { failures, hasty, told }: Streaks,
+  { failures, immediate, blockedBy }: RetryState,
   { work, deadline }: { readonly work: AbortSignal; readonly deadline: AbortSignal },
 ): Promise<void> {
   const { queue, clock, random, logger } = options;
@@ -106,21 +105,21 @@ async function turn(
     const outcome = await options.pass(key, deadline);
     failures.delete(text);
     const { wakeAfterMs } = outcome;
-    const turns = countHasty(text, wakeAfterMs, hasty);
+    const requeues = countImmediate(text, wakeAfterMs, immediate);
     const lookMs = nextLookMs(wakeAfterMs, options.isKnown(text));
     if (lookMs !== undefined) {
-      queue.addAfter(text, Math.min(Math.max(lookMs, pauseMs(turns)), options.fullLookMs));
+      queue.addAfter(text, Math.min(Math.max(lookMs, pauseMs(requeues)), options.fullResyncMs));
     }
-    if (turns === hastyTurns + 1) {
+    if (requeues === maxImmediateRequeues + 1) {
       const { because } = outcome;
       logger.warn(
-        { object: text, because, turns },
-        'passes ask for the next one at once, over and over; they are run more slowly from here on',
+        { object: text, because, requeues },
+        'hot loop: reconcile requeues immediately; slowing down',
       );
     }
     const result = wakeAfterMs === undefined ? 'gone' : 'requeue_after';
     options.observe(key, result, clock.monotonic() - startedAt, outcome, undefined);
-    logOutcome(logger, text, outcome, told);
+    logOutcome(logger, text, outcome, blockedBy);
   } catch (error) {
     if (work.aborted) return;
     const before = failures.get(text) ?? { count: 0, since: clock.monotonic() };
@@ -135,12 +134,13 @@ async function turn(
     };
     const retryMs = retryAfterMs(error, delay, random);
     queue.addAfter(text, retryMs);
-    // Somebody wrote first: ordinary, and the next pass reads what they wrote.
+    // Another client wrote first, which is ordinary; the next reconcile reads what it wrote.
     const isOrdinary = result === 'conflict' && failed < 5;
     const failure = isOrdinary ? undefined : failedPass(error, failed, result);
     options.observe(key, result, clock.monotonic() - startedAt, undefined, failure);
-    if (isOrdinary) logger.debug({ object: text, error, retryMs }, 'pass overtaken');
-    else logger.warn({ object: text, error, result, failures: failed, retryMs }, 'pass failed');
+    if (isOrdinary) logger.debug({ object: text, error, retryMs }, 'conflict with another write; retrying');
+    else
+      logger.warn({ object: text, error, result, failures: failed, retryMs }, 'reconcile failed; retrying');
   }
 }
 
@@ -149,44 +149,48 @@ function failedPass(error: unknown, inARow: number, result: PassResult): FailedP
   return { inARow, code, observed: error instanceof PassRefused ? error.observed : undefined };
 }
 
-/** As the pass saw it: what status says of the link is old where status cannot be written. */
+/** As the reconcile observed it: the link in status is old where status cannot be written. */
 function lifeLeftOf(error: unknown, now: number): number | undefined {
   const expiresAt = error instanceof PassRefused ? error.observed.linkExpiresAt : undefined;
   return expiresAt === undefined ? undefined : expiresAt - now;
 }
 
-/** @returns how many passes in a row, this one included, asked for the next one at once */
-function countHasty(text: string, wakeAfterMs: number | undefined, hasty: Streaks['hasty']): number {
-  if (wakeAfterMs === undefined || wakeAfterMs >= hastyMs) {
-    hasty.delete(text);
+/** @returns immediate requeues in a row, this one included */
+function countImmediate(
+  text: string,
+  wakeAfterMs: number | undefined,
+  immediate: RetryState['immediate'],
+): number {
+  if (wakeAfterMs === undefined || wakeAfterMs >= immediateMs) {
+    immediate.delete(text);
     return 0;
   }
-  const turns = (hasty.get(text) ?? 0) + 1;
-  hasty.set(text, turns);
-  return turns;
+  const requeues = (immediate.get(text) ?? 0) + 1;
+  immediate.set(text, requeues);
+  return requeues;
 }
 
-/** None for a while, then from a second to a minute: an edit or an event still brings its pass at once. */
-function pauseMs(turns: number): number {
-  if (turns <= hastyTurns) return 0;
-  return Math.min(slowestHastyMs, hastyMs * 2 ** Math.min(10, turns - hastyTurns - 1));
+/** None at first, then from a second to a minute. An edit is still reconciled at once. */
+function pauseMs(requeues: number): number {
+  const tooMany = requeues - maxImmediateRequeues;
+  return tooMany <= 0 ? 0 : Math.min(slowestRequeueMs, immediateMs * 2 ** Math.min(10, tooMany - 1));
 }
 
-/** What a pass did, and what turned by it, it tells itself; here is what keeps it from doing anything, once. */
+/** A reconcile logs its own calls and changes; this logs once what keeps it from acting. */
 function logOutcome(
   logger: Logger,
   object: string,
   { because, wakeAfterMs, observed }: PassOutcome,
-  told: Streaks['told'],
+  blockedBy: RetryState['blockedBy'],
 ): void {
   const { action = 'none', failure, why } = observed ?? {};
   const fields = { object, action, because, failure, why, wakeAfterMs };
-  const isNews = told.get(object) !== failure;
-  // Nothing was asked of anybody: it stays as it is, and is looked at every minute.
-  if (action === 'none' && failure !== undefined) told.set(object, failure);
-  else told.delete(object);
-  if (failure !== undefined && action === 'none' && isNews) logger.warn(fields, 'nothing can be done');
-  else logger.debug(fields, 'pass');
+  const isBlocked = action === 'none' && failure !== undefined;
+  const isLogged = isBlocked && blockedBy.get(object) === failure;
+  if (isBlocked) blockedBy.set(object, failure);
+  else blockedBy.delete(object);
+  if (isBlocked && !isLogged) logger.warn(fields, 'reconcile blocked; no action taken');
+  else logger.debug(fields, 'reconciled');
 }
 
 function resultOf(error: unknown, deadline: AbortSignal): PassResult {
@@ -202,7 +206,7 @@ interface Delay {
   readonly lifeLeftMs: number | undefined;
 }
 
-/** A link is refreshed by a pass: while one lives, what keeps passes from succeeding is tried again well before its end. */
+/** Only a reconcile refreshes a link: a failing one is retried well before the link expires. */
 function retryAfterMs(
   error: unknown,
   { isConflict, failures, elapsedMs, lifeLeftMs = 0 }: Delay,
@@ -210,7 +214,7 @@ function retryAfterMs(
 ): number {
   const longestMs =
     lifeLeftMs > 0 ? Math.min(maxRetryMs, Math.max(firstRetryMs, lifeLeftMs / 4)) : maxRetryMs;
-  // As long again as it has lasted: that doubles, and many quick tries before a link died make no long wait after it.
+  // As long again as the failures have lasted: that doubles, and quick attempts before an expiry cause no long wait later.
   const base = isConflict && failures < 5 ? 100 : Math.min(longestMs, firstRetryMs + elapsedMs);
   const asked = error instanceof ClusterError ? (error.retryAfterMs ?? 0) : 0;
   return Math.ceil(Math.max(asked, base * (0.8 + 0.4 * random.fraction())));

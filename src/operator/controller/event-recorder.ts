@@ -16,11 +16,11 @@ export interface RecorderOptions {
   readonly logger: Logger;
   /** Ends what is being sent. */
   readonly signal: AbortSignal;
-  /** Told of every event that is not written. */
+  /** Called for every event that is not written. */
   readonly dropped: (why: EventLoss) => void;
 }
 
-/** Too much of one object, too many on their way, or refused by the API server. */
+/** Too many of one object, too many being sent, or refused by the API server. */
 export const eventLosses = ['flood', 'crowd', 'refused'] as const;
 export type EventLoss = (typeof eventLosses)[number];
 
@@ -32,7 +32,7 @@ interface Series {
   writtenAt: number;
 }
 
-/** What happened, once more perhaps. */
+/** An event, or a repeat of it. */
 interface Occurrence {
   /** The same for each time. */
   readonly id: string;
@@ -46,7 +46,7 @@ interface Bucket {
 }
 
 const maxRemembered = 4096;
-const maxUnderWay = 100;
+const maxPending = 100;
 /** A repeat is only counted until this has passed since the last write. */
 const repeatEveryMs = 5 * 60_000;
 /** As client-go's spam filter: 25 at once, then one in five minutes, per object. */
@@ -54,7 +54,7 @@ const burst = 25;
 const refillMs = 5 * 60_000;
 
 export interface EventRecorder extends Events {
-  /** Resolves when all that was recorded is sent or given up. */
+  /** Resolves when every recorded event is written or dropped. */
   settled(): Promise<void>;
 }
 
@@ -63,14 +63,14 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
   const series = new Map<string, Series>();
   const buckets = new Map<string, Bucket>();
   let sending: Promise<void> = Promise.resolve();
-  let underWay = 0;
+  let pending = 0;
 
-  /** One after the other: a repeat must find the name that its first got. False: there are too many already. */
+  /** One after the other, because a repeat needs the name that its first event got. False where too many wait. */
   const send = (work: () => Promise<void>): boolean => {
-    if (underWay >= maxUnderWay) return false;
-    underWay += 1;
+    if (pending >= maxPending) return false;
+    pending += 1;
     sending = sending.then(work).finally(() => {
-      underWay -= 1;
+      pending -= 1;
     });
     return true;
   };
@@ -85,13 +85,13 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
       dropped('refused');
       const { namespace, name } = object.metadata;
       const about = { object: `${namespace}/${name}`, reason: note.reason };
-      logger.warn({ error, ...about }, 'an event could not be written');
+      logger.warn({ error, ...about }, 'could not write an event');
     }
   };
 
   const create = (one: Series, occurrence: Occurrence): void => {
     if (send(() => write(one, occurrence))) return;
-    // Or its repeats would be counted into an event that does not exist.
+    // Otherwise its repeats would be counted into an event that does not exist.
     series.delete(occurrence.id);
     dropped('crowd');
   };
@@ -104,13 +104,13 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
         await store.count({ namespace, name, count: one.count, at: clock.now() }, signal);
       } catch (error) {
         if (error instanceof ClusterError && error.code === 'NotFound') {
-          // The server forgets events after an hour, and what happens nightly is to be seen each morning.
+          // The server deletes events after an hour, and a nightly event should be seen each morning.
           one.count = 1;
           await write(one, occurrence);
           return;
         }
         series.delete(occurrence.id);
-        logger.warn({ error, event: `${namespace}/${name}` }, 'an event could not be counted up');
+        logger.warn({ error, event: `${namespace}/${name}` }, 'could not update the count of an event');
       }
     });
   };

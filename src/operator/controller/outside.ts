@@ -48,10 +48,10 @@ export async function openOutside(
   { workerUrl, valuesWorkerUrl, proxy, callsAtOnce }: OutsideFacts & OutsideBounds,
 ): Promise<Outside> {
   const authorities = await openAuthorities(values.extraCaFile, (error) => {
-    logger.warn({ error }, 'trusting the authorities that were read before');
+    logger.warn({ error }, 'could not reload --extra-ca-file; keeping the loaded CA certificates');
   });
   const { allowPrivateLinks, requestTimeout } = values;
-  // Waiting for a connection is part of a call's time: who never left would be told to have had no answer.
+  // Waiting for a connection is part of a call's timeout, and would be reported as a missing answer.
   const agent = { proxy, idleTimeoutMs: requestTimeout, connections: callsAtOnce };
   const extraCaPem = await authorities.current();
   // The API's address is chosen by the operator's owner, and may well be inside the cluster.
@@ -115,7 +115,7 @@ export async function openOutside(
   };
 }
 
-/** Whoever reads that something is too large wants to know what would not have been. */
+/** Adds the limit to an error about a size. */
 function withLimit(error: unknown, { maxArchiveBytes, maxTotalBytes }: BundleLimits): unknown {
   if (!(error instanceof BundleError)) return error;
   const { kind, code, message } = error;

@@ -1,11 +1,11 @@
-// Passes that ask for the next one at once: an export that is complete gets its few without a pause, what never comes
-// to rest is slowed, told once, and holds nobody up.
+// Immediate requeues: a completed export gets its few without a pause; a hot loop is slowed, logged once, and delays no
+// other key.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outcome, start } from './controller-world.ts';
 
-test('a pass that asks for the next one at once for ever is slowed to one a minute, said once, and holds nobody up', async () => {
+test('a hot loop is slowed to one reconcile a minute, logged once, and delays no other key', async () => {
   const counts = { hot: 0, cold: 0 };
   const { clock, queue, warnings } = start(
     async ({ name }) => {
@@ -30,7 +30,7 @@ test('a pass that asks for the next one at once for ever is slowed to one a minu
   assert.equal(counts.hot - early, 11, 'an edit is not slowed');
 });
 
-test('a pass that asks for the next one within the second is no better; one that waits is forgiven', async () => {
+test('a requeue within a second counts as immediate; a longer one resets the count', async () => {
   let passes = 0;
   let waitMs = 1;
   const { clock, queue, warnings } = start(async () => {
@@ -49,7 +49,7 @@ test('a pass that asks for the next one within the second is no better; one that
   assert.equal(warnings().length, 2);
 });
 
-test('the passes of a finished export follow each other without a pause', async () => {
+test('the reconciles of a completed export follow each other without a pause', async () => {
   const at: number[] = [];
   const { clock, queue, warnings } = start(async () => {
     at.push(clock.monotonic());

@@ -1,5 +1,5 @@
-// When a pass that failed is tried again: back-off, the life of the link, conflicts, what the server asks for.
-// Invariant held: however passes fail, a link that lives is never left for more than a quarter of its life.
+// When a failed reconcile is retried: back-off, the rest of the link's lifetime, conflicts, Retry-After.
+// Invariant: no retry waits longer than a quarter of a valid link's remaining lifetime.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { PassRefused } from '../../../../src/loop/refused-pass.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import { observed, outcome, start } from './controller-world.ts';
 
-test('failures back off exponentially up to five minutes, and a success forgets them', async () => {
+test('failures back off exponentially up to five minutes, and a success resets them', async () => {
   const at: number[] = [];
   let isBroken = true;
   const { clock, queue, warnings } = start(async () => {
@@ -33,7 +33,7 @@ for (const [fraction, expected] of [
   [0, [400, 720, 1_296]],
   [0.999, [600, 1_320, 2_904]],
 ] as const) {
-  test(`what failed together is tried again spread by a fifth either way: chance ${fraction}`, async () => {
+  test(`simultaneous failures are retried spread by a fifth either way: random ${fraction}`, async () => {
     const at: number[] = [];
     const { clock, queue } = start(
       async () => {
@@ -49,7 +49,7 @@ for (const [fraction, expected] of [
   });
 }
 
-test('a link that still lives is never left to more than a quarter of its life by the back-off', async () => {
+test('no back-off is longer than a quarter of the remaining lifetime of a valid link', async () => {
   const at: number[] = [];
   const world = start(
     async () => {
@@ -67,10 +67,10 @@ test('a link that still lives is never left to more than a quarter of its life b
     assert.ok(ms <= Math.max(500, Math.ceil((diesAt - from) / 4)), `${ms} at ${from}`);
   at.length = 0;
   await world.clock.pass(1_200_000);
-  assert.ok(at.length <= 12, `${at.length} tries after its death`);
+  assert.ok(at.length <= 12, `${at.length} attempts after its expiry`);
 });
 
-test('quick tries before a link died make no long wait after it', async () => {
+test('quick attempts before a link expired cause no long wait after it', async () => {
   const at: number[] = [];
   const world = start(
     async () => {
@@ -85,10 +85,10 @@ test('quick tries before a link died make no long wait after it', async () => {
   const first = at[0] ?? 0;
   for (const [index, time] of at.slice(1).entries())
     assert.ok(time - (at[index] ?? 0) <= 500 + (at[index] ?? 0) - first, `${time - first}`);
-  assert.ok(at.length > 10, 'no quick tries');
+  assert.ok(at.length > 10, 'no quick attempts');
 });
 
-test('a pass that was refused its status tells what it saw, and comes again by the life of that link', async () => {
+test('a reconcile whose status write was refused reports what it observed, and is retried by the lifetime of that link', async () => {
   const at: number[] = [];
   const lifeMs = 900_000;
   const { clock, queue, told } = start(
@@ -107,7 +107,7 @@ test('a pass that was refused its status tells what it saw, and comes again by t
   assert.equal(Math.max(...waits), lifeMs / 4);
 });
 
-test('a conflict is tried again at once and is no warning', async () => {
+test('a conflict is retried at once without a warning', async () => {
   let passes = 0;
   const { clock, queue, results, warnings } = start(async () => {
     passes += 1;
@@ -120,7 +120,7 @@ test('a conflict is tried again at once and is no warning', async () => {
   assert.deepEqual(warnings(), []);
 });
 
-test('what the server asks to wait is waited', async () => {
+test('a Retry-After of the server is kept', async () => {
   let passes = 0;
   const { clock, queue } = start(async () => {
     passes += 1;

@@ -1,11 +1,11 @@
-// What is told of passes: failures with their number, what stands in the way once, the rest only for debugging.
+// What is logged of reconciles: failures with their number, a blocked reconcile once, the rest only at debug.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import { observed, outcome, start } from './controller-world.ts';
 
-test('failed passes are told with their number; one that was only overtaken is not, before the fifth', async () => {
+test('failed reconciles are reported with their number; a conflict is not, before the fifth', async () => {
   const errors = ['Unavailable', 'Conflict', 'Forbidden', 'Conflict', 'Conflict'] as const;
   let passes = 0;
   const { clock, queue, told } = start(async () => {
@@ -22,7 +22,7 @@ test('failed passes are told with their number; one that was only overtaken is n
   );
 });
 
-test('what keeps a pass from doing anything is a warning once, with its words, until it is another', async () => {
+test('a blocked reconcile is logged once with its message, until the failure changes', async () => {
   const unread = { ...observed, failure: 'OutputUnreadable', why: 'no get' };
   const steps = [unread, unread, { ...unread, failure: undefined }, unread];
   const { clock, queue, warnings } = start(async () => {
@@ -31,14 +31,14 @@ test('what keeps a pass from doing anything is a warning once, with its words, u
   });
   queue.add('ns/a');
   await clock.pass(100);
-  const once = ['nothing can be done', 'no get'];
+  const once = ['reconcile blocked; no action taken', 'no get'];
   assert.deepEqual(
     warnings().map(({ fields, message }) => [message, 'why' in fields ? fields.why : '']),
     [once, once],
   );
 });
 
-test('a pass that came to its end is a line for debugging only: what it did it tells itself', async () => {
+test('a reconcile that ended is logged at debug only, because it logs its own actions', async () => {
   const steps = [
     { action: 'none', failure: undefined },
     { action: 'poll', failure: undefined },
@@ -53,5 +53,8 @@ test('a pass that came to its end is a line for debugging only: what it did it t
   });
   queue.add('ns/a');
   await clock.pass(100);
-  assert.deepEqual([...new Set(lines.map(({ level, message }) => `${level} ${message}`))], ['debug pass']);
+  assert.deepEqual(
+    [...new Set(lines.map(({ level, message }) => `${level} ${message}`))],
+    ['debug reconciled'],
+  );
 });

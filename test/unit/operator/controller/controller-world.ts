@@ -42,7 +42,7 @@ export function start(pass: ControllerOptions['pass'], more: Partial<ControllerO
       pass,
       workers: 2,
       passTimeoutMs: 60_000,
-      fullLookMs: 3_600_000,
+      fullResyncMs: 3_600_000,
       isKnown: () => false,
       lifeLeftMs: () => undefined,
       clock,

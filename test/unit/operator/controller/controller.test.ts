@@ -1,12 +1,12 @@
-// When passes are run: workers, wake-ups, deadlines, the hourly look, the end. Retries, the pace of what never rests, and
-// what is told have files of their own.
+// When keys are reconciled: workers, requeues, deadlines, the hourly resync, the end. Retries, hot loops and logs have
+// files of their own.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settle } from '../../../support/stepped-clock.ts';
 import { outcome, start } from './controller-world.ts';
 
-test('the next look is when the pass said', async () => {
+test('a key is requeued when its reconcile asked for', async () => {
   let passes = 0;
   const { clock, queue } = start(async () => {
     passes += 1;
@@ -19,7 +19,7 @@ test('the next look is when the pass said', async () => {
   assert.equal(passes, 2);
 });
 
-test('every resource is looked at once an hour, whatever its pass said', async () => {
+test('every resource is reconciled once an hour, whatever requeue time it asked for', async () => {
   let passes = 0;
   const { clock, queue } = start(async () => {
     passes += 1;
@@ -30,7 +30,7 @@ test('every resource is looked at once an hour, whatever its pass said', async (
   assert.equal(passes, 2);
 });
 
-test('no chance brings a look forward that a pass has spread already', async () => {
+test('no randomness is added to a requeue time, which is spread already', async () => {
   let passes = 0;
   const { clock, queue } = start(
     async () => {
@@ -44,7 +44,7 @@ test('no chance brings a look forward that a pass has spread already', async () 
   assert.equal(passes, 1);
 });
 
-test('a resource that is gone is not looked at again', async () => {
+test('a resource that is gone is not reconciled again', async () => {
   let passes = 0;
   const { clock, queue, results } = start(async () => {
     passes += 1;
@@ -56,7 +56,7 @@ test('a resource that is gone is not looked at again', async () => {
   assert.deepEqual(results, ['gone']);
 });
 
-test('a resource that is gone by one read but not by the watches is looked at within a minute, and nobody is told', async () => {
+test('a resource that one read misses and the watches know is requeued within a minute, without a log line', async () => {
   let passes = 0;
   let isKnown = true;
   const { clock, queue, results, told, lines } = start(
@@ -77,7 +77,7 @@ test('a resource that is gone by one read but not by the watches is looked at wi
   assert.ok(lines.every(({ level }) => level === 'debug'));
 });
 
-test('a pass that does not end is aborted at its deadline and tried again', async () => {
+test('a reconcile that does not end is aborted at its deadline and retried', async () => {
   let passes = 0;
   const { clock, queue, results } = start((_key, signal) => {
     passes += 1;
@@ -91,7 +91,7 @@ test('a pass that does not end is aborted at its deadline and tried again', asyn
   assert.deepEqual(results, ['timeout']);
 });
 
-test('one resource that hangs does not hold up the others', async () => {
+test('one resource that hangs does not delay the others', async () => {
   const done: string[] = [];
   const { clock, queue } = start(({ name }) => {
     if (name === 'stuck') return new Promise(() => {});
@@ -103,7 +103,7 @@ test('one resource that hangs does not hold up the others', async () => {
   assert.deepEqual(done, ['a', 'b', 'c']);
 });
 
-test('closing the queue ends it once the passes under way have ended, and an abort ends those', async () => {
+test('closing the queue ends the controller after its reconciles, and an abort ends those', async () => {
   const { queue, running, work, results } = start((_key, signal) => {
     return new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));

@@ -78,7 +78,7 @@ async function passesAfter(answer: (response: ServerResponse) => void) {
       pass: (key, signal) => runPass(key, results.length === 0 ? through : edge, signal),
       workers: 1,
       passTimeoutMs: 300_000,
-      fullLookMs: 3_600_000,
+      fullResyncMs: 3_600_000,
       isKnown: (key) => key === 'docs/site',
       lifeLeftMs: () => undefined,
       clock,

@@ -1,8 +1,7 @@
-// Who of several replicas works: the holder of one Lease. Another's is over when our own monotonic clock says that
-// we have seen no sign of life for its duration, a lease that vanished included: its holder may still work. Ours is
-// lost when the last renewal that we know of, counted from before it was sent and by the faster of our two clocks, is
-// older than the renew deadline. Refuses: comparing clocks with others, working on after a lost lease, releasing one
-// while work is under way, leaving one behind on shutdown.
+// Leader election by one Lease. Another replica's lease has expired when it did not change for its duration by the local
+// monotonic clock; a deleted lease too, because its holder may still work. The own lease is lost when the last known
+// renewal, counted from before it was sent and by the faster of the two local clocks, is older than the renew deadline.
+// Refuses: comparing clocks with other replicas, working on after a lost lease, releasing it during work.
 
 import type { LeaseRecord, LeaseStore, StoredLease } from '../../kube/objects/lease-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -25,32 +24,32 @@ export interface ElectionOptions {
 
 export interface ElectionTimes {
   readonly leaseMs: number;
-  /** Less than `leaseMs`: the holder gives up before anybody else may take over. */
+  /** Less than `leaseMs`: the holder gives up before another replica may acquire the lease. */
   readonly renewDeadlineMs: number;
   readonly retryMs: number;
 }
 
 export const defaultTimes: ElectionTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 
-/** The lease went to somebody else or could not be renewed in time. The process must end. */
+/** Another replica holds the lease, or it could not be renewed in time. The process must exit. */
 export class LeadershipLostError extends PublishableError {
   constructor() {
-    super('LeadershipLost', 'leadership was lost; ending, so that another replica goes on alone');
+    super('LeadershipLost', 'leadership was lost; exiting so that another replica can lead');
   }
 }
 
-/** Our time as the holder of the lease. */
+/** The time as holder of the lease. */
 export interface Term {
   /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
   /**
-   * False from the renew deadline on, judged anew at every call: a process that was frozen knows it here before
-   * any of its timers could tell.
+   * False from the renew deadline on, judged at every call: a process that was frozen learns it here before any of its
+   * timers fires.
    */
   isHeld(): boolean;
 }
 
-/** What a contender goes by: its options, and the time by which it judges its own lease. */
+/** Options, and the time by which the own lease is judged. */
 interface Contest extends ElectionOptions {
   readonly elapsed: () => number;
 }
@@ -58,7 +57,7 @@ interface Contest extends ElectionOptions {
 /**
  * Waits for the lease, runs `lead` while it is held, and releases it after `lead` has ended.
  *
- * @param shutdown ends the waiting; `lead` is told by its term only of a loss, and must end by itself on shutdown
+ * @param shutdown ends the waiting; `lead` gets only a loss from its term, and must end by itself on shutdown
  * @throws {LeadershipLostError} after `lead` has ended, and whatever `lead` throws
  */
 export async function runElection(
@@ -97,8 +96,8 @@ export async function runElection(
 }
 
 /**
- * Resolves when work that was told of the loss has had its time, which is less than what is left of the lease:
- * what does not listen must not keep the process, which writes as long as it lives.
+ * Resolves when aborted work has had its grace period, which is shorter than the rest of the lease: work that ignores
+ * the abort must not keep the process, which could still write.
  */
 async function abandonment(
   { clock, times }: ElectionOptions,
@@ -120,20 +119,20 @@ interface Held {
 /** @returns `undefined` on shutdown, with no lease left behind */
 async function acquire(contest: Contest, shutdown: AbortSignal): Promise<Held | undefined> {
   const { store, identity, logger } = contest;
-  let seen: Sight | undefined;
+  let seen: Observation | undefined;
   let trouble: string | undefined;
-  let mayBeOurs = false;
+  let mayBeOwn = false;
   while (!shutdown.aborted) {
     const renewedAt = contest.elapsed();
     try {
       const lease = await store.read(shutdown);
-      mayBeOurs = lease?.holder === identity;
+      mayBeOwn = lease?.holder === identity;
       const before = seen;
-      seen = look(seen, lease, contest);
-      if (seen?.holder !== before?.holder) tellSight(logger, lease, identity);
+      seen = observe(seen, lease, contest);
+      if (seen?.holder !== before?.holder) logObservation(logger, lease, identity);
       if (isFree(seen, lease, contest)) {
-        mayBeOurs = true;
-        if (lease === undefined) seen ??= vanished(contest, seen);
+        mayBeOwn = true;
+        if (lease === undefined) seen ??= observeDeleted(contest, seen);
         const held = { lease: await take(contest, lease), renewedAt };
         if (!shutdown.aborted) return held;
         break;
@@ -146,13 +145,13 @@ async function acquire(contest: Contest, shutdown: AbortSignal): Promise<Held | 
     }
     await pause(contest, shutdown);
   }
-  if (mayBeOurs) await release(contest);
+  if (mayBeOwn) await release(contest);
   return undefined;
 }
 
-/** What was there when something was seen to change last. */
-interface Sight {
-  /** `undefined`: no lease; empty: nobody knows. */
+/** The lease as it was when it was last seen to change. */
+interface Observation {
+  /** `undefined`: no lease; empty: unknown. */
   readonly fingerprint: string | undefined;
   /** Empty: free. `undefined`: no lease. */
   readonly holder: string | undefined;
@@ -162,44 +161,45 @@ interface Sight {
 }
 
 /**
- * @returns `undefined` for a newcomer that finds no lease: as a rule there never was one. Where somebody deleted it, its
- * holder is told at its next renewal; until then two may lead, and every write asks for the version that was read.
+ * @returns `undefined` for a new replica that finds no lease: as a rule there never was one. Where it was deleted, its
+ * holder learns that at its next renewal; until then two may lead, and every write requires the version that was read.
  */
-function look(
-  before: Sight | undefined,
+function observe(
+  before: Observation | undefined,
   lease: StoredLease | undefined,
   options: ElectionOptions,
-): Sight | undefined {
+): Observation | undefined {
   if (before?.fingerprint === lease?.fingerprint) return before;
-  if (lease === undefined) return vanished(options, before);
+  if (lease === undefined) return observeDeleted(options, before);
   const { fingerprint, holder, durationMs } = lease;
   return { fingerprint, holder, at: options.clock.monotonic(), durationMs };
 }
 
-/** Whoever held the one that is gone may not know yet, and makes it anew if it can. */
-function vanished({ clock, times }: ElectionOptions, before: Sight | undefined): Sight {
+/** The holder of a deleted lease may not know yet, and creates it again if it can. */
+function observeDeleted({ clock, times }: ElectionOptions, before: Observation | undefined): Observation {
   const durationMs = Math.max(times.leaseMs, before?.durationMs ?? 0);
   return { fingerprint: undefined, holder: undefined, at: clock.monotonic(), durationMs };
 }
 
 /**
- * A lease that is there shows whether it changed while we could not look. One that is not may have come and gone, a
- * newcomer's own try included: its time begins anew.
+ * A lease that exists shows whether it changed while it could not be read. An absent one may have been created and deleted
+ * meanwhile, also by this replica: its duration starts again.
  */
-function distrust(seen: Sight | undefined): Sight | undefined {
+function distrust(seen: Observation | undefined): Observation | undefined {
   return seen !== undefined && seen.fingerprint === undefined ? { ...seen, fingerprint: '' } : seen;
 }
 
-/** A standby has nothing else to say than whom it stands by for. */
-function tellSight(logger: Logger, lease: StoredLease | undefined, identity: string): void {
-  if (lease === undefined) logger.info({ identity }, 'the lease is gone; whoever held it has its time first');
+/** A standby logs which replica leads. */
+function logObservation(logger: Logger, lease: StoredLease | undefined, identity: string): void {
+  if (lease === undefined)
+    logger.info({ identity }, 'lease deleted; waiting one lease duration before acquiring it');
   else if (lease.holder !== '' && lease.holder !== identity) {
     logger.info({ holder: lease.holder, identity }, 'standing by: another replica leads');
   }
 }
 
 function isFree(
-  seen: Sight | undefined,
+  seen: Observation | undefined,
   lease: StoredLease | undefined,
   { identity, clock }: ElectionOptions,
 ): boolean {
@@ -207,7 +207,7 @@ function isFree(
   return clock.monotonic() - seen.at >= seen.durationMs;
 }
 
-/** Not given up on shutdown: a request that was sent may come to pass, and nobody would know. */
+/** Not aborted on shutdown: a request that was sent may succeed without this process knowing. */
 async function take(options: ElectionOptions, lease: StoredLease | undefined): Promise<StoredLease> {
   const { store, clock, times } = options;
   const limit = clock.deadline(times.renewDeadlineMs);
@@ -215,8 +215,8 @@ async function take(options: ElectionOptions, lease: StoredLease | undefined): P
   return store.replace(lease.resourceVersion, record(options, lease), limit);
 }
 
-/** So many would fit between two tries. */
-const shortestTry = 20;
+/** A request needs at least this share of the retry interval. */
+const shortestAttempt = 20;
 
 async function renew(
   contest: Contest,
@@ -232,10 +232,9 @@ async function renew(
   for (;;) {
     if (!isRepeated) await pause(contest, stopped, remainingMs());
     if (stopped.aborted) return 'held';
-    // What nobody would hear the answer of may be stored all the same, and keeps the others waiting for a lease's time.
-    if (remainingMs() < times.retryMs / shortestTry) break;
+    // A renewal whose answer comes too late may be stored, and keeps other replicas waiting for another lease duration.
+    if (remainingMs() < times.retryMs / shortestAttempt) break;
     const renewedAt = elapsed();
-    // A request that outlives the deadline is of no use to anybody.
     const deadline = clock.deadline(remainingMs());
     const wasRepeated: boolean = isRepeated;
     isRepeated = false;
@@ -250,8 +249,8 @@ async function renew(
       const now = await store.read(deadline).catch(() => undefined);
       if (now !== undefined && now.holder !== contest.identity) break;
       if (now === undefined) continue;
-      // Our own write whose answer was lost, or a stranger's touch: written over what is there at once, once. After a pause
-      // the time may be over, or the stranger back.
+      // An own write whose answer was lost, or a foreign edit: repeated once without a pause, after which the lease may have
+      // expired, or been edited again.
       held = { ...held, lease: now };
       isRepeated = !wasRepeated;
     }
@@ -260,7 +259,7 @@ async function renew(
   return 'lost';
 }
 
-/** Read first: the answer to our last write may have been lost, and the lease may be somebody else's by now. */
+/** Reads first: the answer to the last write may have been lost, and another replica may hold the lease by now. */
 async function release(options: ElectionOptions): Promise<void> {
   const { store, clock, logger, identity, times } = options;
   const limit = clock.deadline(times.renewDeadlineMs / 2);
@@ -271,7 +270,7 @@ async function release(options: ElectionOptions): Promise<void> {
     await store.replace(lease.resourceVersion, released, limit);
     logger.info({ identity }, 'lease released');
   } catch (error) {
-    logger.info({ error }, 'the lease could not be released; it runs out by itself');
+    logger.info({ error }, 'could not release the lease; it expires after its duration');
   }
 }
 
@@ -287,11 +286,11 @@ function record(options: ElectionOptions, before: StoredLease | undefined): Leas
   };
 }
 
-/** Says it once per kind of trouble; returns the code to compare the next one with. */
+/** Logs each kind of error once. @returns the code to compare the next one with */
 function report(logger: Logger, error: unknown, before: string | undefined): string {
   const code = error instanceof PublishableError ? error.code : 'Unexpected';
   const isRace = code === 'Conflict' || code === 'AlreadyExists';
-  if (code !== before && !isRace) logger.warn({ error }, 'the lease cannot be read or written');
+  if (code !== before && !isRace) logger.warn({ error }, 'could not read or write the lease; retrying');
   return code;
 }
 

@@ -1,6 +1,6 @@
-// Which resources are this installation's, where several share a cluster: those whose label names its instance, and
-// for an installation without a name those that have no such label. Owns the selector and its reading.
-// Invariant: no resource belongs to two installations, and one that moved to another is gone here.
+// Which resources this operator manages where several operators share a cluster: those whose label names its instance, or
+// for an operator without --instance those without the label. Owns the selector and its reading.
+// Invariant: no resource belongs to two operators, and a resource that moved to another operator is gone here.
 
 import type { Cluster } from '../../loop/ports.ts';
 import { labels } from '../../staticexport/names.ts';
@@ -11,7 +11,7 @@ export function selectorOf(instance: string | undefined): string {
 }
 
 /**
- * The same cluster in which other installations' resources do not exist: a pass reads live, and would else go on
+ * The same cluster, where other operators' resources do not exist: a reconcile reads live, and would otherwise continue
  * with a resource that was given to another operator a moment ago.
  */
 export function selectInstance(cluster: Cluster, instance: string | undefined): Cluster {

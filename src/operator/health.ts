@@ -1,6 +1,6 @@
-// When this process is ready, and when only a restart would help it. Ready: the resources are known and watched
-// (standby replicas too). Alive: the event loop answers and no pass is stuck.
-// Refuses: failing liveness because others are down; that would restart every replica in an outage.
+// When this process is ready, and when only a restart helps. Ready: the resources are known and watched, on standby
+// replicas too. Alive: the event loop answers and no reconcile is stuck.
+// Refuses: failing liveness during an outage of the cluster, which would restart every replica.
 
 import type { Readiness } from '../runtime/http/admin-port.ts';
 
@@ -12,11 +12,11 @@ export interface HealthFacts {
   readonly isRefused: () => boolean;
   /** Why a watch is interrupted, safe to publish. */
   readonly trouble: () => string | undefined;
-  /** Since anything came by a list or over a watch. */
+  /** Since a list or a watch brought anything. */
   readonly silenceMs: () => number;
-  /** Age of the oldest pass under way. */
+  /** Age of the oldest reconcile. */
   readonly longestPassMs: () => number;
-  /** A pass is aborted after this; twice as old, it has not listened. */
+  /** A reconcile is aborted after this; at twice this age it ignores the abort. */
   readonly passTimeoutMs: number;
 }
 
@@ -41,7 +41,7 @@ export function livenessOf(facts: HealthFacts): Readiness {
   return () => {
     const longestMs = facts.longestPassMs();
     return longestMs > 2 * facts.passTimeoutMs
-      ? `a pass has been running for ${Math.round(longestMs / 1000)} s and does not end`
+      ? `a reconcile has been running for ${Math.round(longestMs / 1000)} s and does not stop`
       : undefined;
   };
 }

@@ -1,33 +1,33 @@
-// When a StaticExport counts as gone: what a read says and what the watches know, taken together. Either may be ahead
-// of the other: a deletion overtakes its event, and a 404 may come of a server that does not know the object yet.
-// Invariants: what the watches know is looked at again; what they saw go is not asked for without end.
+// When a StaticExport counts as gone, by what a read returns and what the watches know. Either may be ahead of the other:
+// a deletion overtakes its event, and a 404 may come from a server that does not know the object yet.
+// Invariants: a resource that the watches know is requeued; a deleted one is not read without end.
 
 import type { Cluster, ObjectMeta } from '../../loop/ports.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 
-/** Whether the watches know a resource, and of no deletion. */
+/** True if the watches know the resource, and no deletion of it. */
 export function isPresent(
   known: { readonly metadata: Pick<ObjectMeta, 'deletionTimestamp'> } | undefined,
 ): boolean {
   return known !== undefined && known.metadata.deletionTimestamp === undefined;
 }
 
-/** The event of an ordinary deletion is here long before. */
+/** The event of an ordinary deletion arrives long before. */
 const doubtMs = 60_000;
 
 /**
- * When to look at a resource next, whatever its pass said; `undefined`: not before it is heard of again.
+ * The time after which a resource is requeued; `undefined`: only when a watch reports it again.
  *
- * @param wakeAfterMs what the pass said; `undefined` where it found the resource gone, or on its way
- * @param isKnown whether the watches know the resource, and of no deletion
+ * @param wakeAfterMs as the reconcile asked; `undefined` where it found the resource gone or terminating
+ * @param isKnown whether the watches know the resource, and no deletion of it
  */
 export function nextLookMs(wakeAfterMs: number | undefined, isKnown: boolean): number | undefined {
   return wakeAfterMs ?? (isKnown ? doubtMs : undefined);
 }
 
 /**
- * The same cluster, in which what the watches saw go is gone even where it cannot be read: with its CRD, or its
- * namespace's rights, the read that would say so goes too.
+ * The same cluster, where a resource that the watches saw deleted is gone even if it cannot be read: without its CRD or the
+ * namespace's permissions, no read can return that it is gone.
  */
 export function believeWatches(cluster: Cluster, isKnown: (key: string) => boolean): Cluster {
   return {

@@ -1,6 +1,5 @@
-// The reflectors of all watched namespaces as one: what wakes the queue, what is known, how fresh it is.
-// Owns the words with which an outage of a watch is logged, once when it begins and once when it ends. A namespace
-// that the API server refuses is known to be refused: it keeps none of the others from being ready.
+// The reflectors of all watched namespaces as one: what is queued, what is known, how fresh it is. Logs an outage of a watch
+// when it begins and when it ends. A namespace that the API server refuses keeps no other from being ready.
 
 import { staticExports } from '../../kube/transport/resource-path.ts';
 import type { Transport } from '../../kube/transport/transport.ts';
@@ -23,9 +22,9 @@ export interface WatchesOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly wake: (key: string, found: Finding) => void;
-  /** Who we are in a status: `<namespace>/<name>` of our lease. */
+  /** This operator in a status: `<namespace>/<name>` of its lease. */
   readonly operatorLease: string;
-  /** Told when another installation wrote the status of a known resource. */
+  /** Called when another operator wrote the status of a known resource. */
   readonly contested: (key: string) => void;
 }
 
@@ -33,11 +32,11 @@ export interface Watches {
   run(signal: AbortSignal): Promise<void>;
   /** Every namespace has been listed, or is refused. */
   isSynced(): boolean;
-  /** Every namespace is refused (403, 404): nothing at all can be watched. */
+  /** Every namespace is refused (403, 404). */
   isRefused(): boolean;
-  /** What keeps a namespace from being watched right now, in words for the person on call; an outage before a refusal. */
+  /** Why a namespace is not watched, for the on-call engineer; an outage before a refusal. */
   trouble(): string | undefined;
-  /** Of the namespace that has been silent longest, those that are refused left out. */
+  /** Of the namespace that has been silent longest, refused ones left out. */
   silenceMs(): number;
   get(key: string): KnownResource | undefined;
   keys(): readonly string[];
@@ -107,7 +106,7 @@ function earliest(instants: readonly (number | undefined)[]): number | undefined
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** Which one it is, is known only by reading it. */
+/** The object has no name here, because reading the name means parsing the object. */
 export function logLeftOut(logger: Logger, resource: string): void {
   logger.warn(
     { resource },
@@ -119,14 +118,11 @@ function logOutages(
   logger: Logger,
   namespace: string | undefined,
 ): (trouble: ClusterError | undefined) => void {
-  let isTold = false;
+  let isReported = false;
   return (trouble) => {
     if (trouble !== undefined) {
-      logger.warn(
-        { namespace, error: trouble },
-        'StaticExports are not watched as they should be; trying again',
-      );
-    } else if (isTold) logger.info({ namespace }, 'StaticExports are watched again');
-    isTold = trouble !== undefined;
+      logger.warn({ namespace, error: trouble }, 'cannot watch StaticExports; retrying');
+    } else if (isReported) logger.info({ namespace }, 'watching StaticExports again');
+    isReported = trouble !== undefined;
   };
 }

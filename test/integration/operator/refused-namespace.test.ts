@@ -58,7 +58,7 @@ async function giveBack(namespace: string): Promise<void> {
 const shows = (line: string) => async (): Promise<true | undefined> =>
   (await operator.get('/metrics')).text.split('\n').includes(line) ? true : undefined;
 const outagesOf = (namespace: string): readonly string[] =>
-  operator.log.filter((line) => line.includes('not watched as they should be') && line.includes(namespace));
+  operator.log.filter((line) => line.includes('cannot watch StaticExports') && line.includes(namespace));
 
 test('refused everywhere it is not ready, and names verb, resource and namespace', async () => {
   const text = await eventually('what is missing', async () => {

@@ -122,10 +122,7 @@ test('a namespace that is refused from the start keeps no other from being ready
   assert.equal(watches.figures().objects, 2);
   assert.equal(watches.trouble(), undefined);
   assert.ok(watches.figures().namespaces.every(({ isRefused }) => !isRefused));
-  assert.deepEqual(lines, [
-    'warn StaticExports are not watched as they should be; trying again',
-    'info StaticExports are watched again',
-  ]);
+  assert.deepEqual(lines, ['warn cannot watch StaticExports; retrying', 'info watching StaticExports again']);
   stop.abort();
   await running;
 });

@@ -1,25 +1,25 @@
-// What to do about an API server whose certificate is not accepted, by the code of the refusal: whose certificate it is,
-// and which field of the kubeconfig says what is accepted. Refuses: naming a host, a path or an authority.
+// The remedy for an API server's certificate that is not accepted, by the error's code, with the field of the kubeconfig.
+// Refuses: naming a host, a path or a CA.
 
 import { unknownAuthorityCodes } from '../../runtime/http/authorities.ts';
 
 const adviceByCode: ReadonlyMap<string, string> = new Map([
   [
     'CERT_HAS_EXPIRED',
-    "the API server's certificate, or its authority's, is over; renew it there, or set the clock here",
+    "the API server's certificate or its CA has expired; renew it, or correct the local clock",
   ],
   [
     'CERT_NOT_YET_VALID',
-    "the API server's certificate is not valid yet; compare its clock with the one here",
+    "the API server's certificate is not valid yet; compare its clock with the local one",
   ],
   [
     'ERR_TLS_CERT_ALTNAME_INVALID',
-    "the API server's certificate is made out to other names; use one of them as the server, or name it in tls-server-name of the kubeconfig",
+    "the API server's certificate is for other names; use one of them as the server, or set tls-server-name in the kubeconfig",
   ],
 ]);
 
-/** Words that go on after the code; `undefined` where it does not speak of a certificate. */
+/** Text to append to the code; `undefined` where the code is not about a certificate. */
 export function adviceOn(code: string): string | undefined {
   if (!unknownAuthorityCodes.has(code)) return adviceByCode.get(code);
-  return "the API server's certificate is of another authority than certificate-authority of the kubeconfig says: put its authority's certificate there; in a pod the authority comes from --root-ca-file of kube-controller-manager, by way of the ConfigMap kube-root-ca.crt";
+  return "the API server's certificate is not issued by certificate-authority of the kubeconfig: set the issuing CA certificate there; in a pod it comes from --root-ca-file of kube-controller-manager, in the ConfigMap kube-root-ca.crt";
 }

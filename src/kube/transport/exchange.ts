@@ -1,6 +1,6 @@
-// One request to the API server. Its whole answer as text comes by the shortest way through undici: a handler of its
-// own instead of a stream per body, which costs as much of the processor as the request. The caller's signal is the
-// only limit of time. Refuses: judging an answer, retrying, and holding more of an answer than memory has room for.
+// One request to the API server. The whole answer is collected by an undici handler instead of a stream per body, which
+// costs as much CPU as the request. The caller's signal is the only limit of time.
+// Refuses: judging an answer, retrying, and holding more of an answer than memory allows.
 
 import type { Dispatcher } from 'undici';
 import { unlessAborted } from '../../runtime/flags/patience.ts';
@@ -16,31 +16,31 @@ interface StreamedAnswer extends Answer {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-export type Sending = Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 'body'> & {
+export type OutgoingRequest = Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 'body'> & {
   readonly origin: string;
 };
 
 /** How one request is sent: for a whole answer, or for a stream. */
 export type Send<A extends Answer> = (
   dispatcher: Dispatcher,
-  sending: Sending,
+  request: OutgoingRequest,
   signal: AbortSignal,
-  terms: Terms,
+  limits: RequestLimits,
 ) => Promise<A>;
 
-export interface Terms {
+export interface RequestLimits {
   readonly permit?: Permit | undefined;
   /** Of the body as it is on the wire. Not asked of a stream. */
   readonly maxBytes: number;
 }
 
-/** Asked when a connection is there, the moment before the first byte leaves. What it throws is thrown instead. */
+/** Called once a connection is available, before the first byte is sent. Its error rejects the request. */
 export type Permit = () => void;
 
-/** The connection was closed before a status came: nobody knows whether the server has seen the request. */
+/** The connection was closed before a status came: the server may or may not have received the request. */
 export class UnansweredError extends Error {}
 
-/** An answer that is larger than what is read of one. */
+/** An answer above the size limit. */
 export class OversizeError extends Error {
   readonly maxBytes: number;
 
@@ -50,20 +50,20 @@ export class OversizeError extends Error {
   }
 }
 
-/** The time was over in the middle of an answer. */
+/** The deadline passed in the middle of an answer. */
 export class UnfinishedError extends Error {}
 
-/** Of an answer that asks for less. Twice this much, parsed, would be all the memory that the chart gives. */
+/** Where a call sets no lower limit. Twice this much, parsed, is all the memory that the chart grants. */
 export const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** What the other end does to a connection, in the words of the system and of undici. */
+/** Codes of a connection that the other end closed, by the system and by undici. */
 const closedCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /**
  * @throws the signal's reason, {UnfinishedError} where that is a deadline and a part of the answer is here, what the permit
  * throws, {UnansweredError}, {OversizeError}, or what undici says of the connection
  */
-export const exchange: Send<Answer> = (dispatcher, sending, signal, { permit, maxBytes }) =>
+export const exchange: Send<Answer> = (dispatcher, request, signal, { permit, maxBytes }) =>
   new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason);
@@ -77,15 +77,15 @@ export const exchange: Send<Answer> = (dispatcher, sending, signal, { permit, ma
     const abort = (): void => {
       const cause = reasonOf(signal);
       const isLate = sizeBytes > 0 && cause.name === 'TimeoutError';
-      // Before undici hears of it, which says so at once in its own words.
+      // Before undici rejects with an error of its own.
       reject(isLate ? new UnfinishedError('part of an answer', { cause }) : signal.reason);
       running?.abort(reasonOf(signal));
     };
     signal.addEventListener('abort', abort, { once: true });
-    dispatcher.dispatch(sending, {
+    dispatcher.dispatch(request, {
       onRequestStart: (controller) => {
         running = controller;
-        // It waited for a connection, and nobody wants it any more.
+        // It was aborted while it waited for a connection.
         if (signal.aborted) controller.abort(reasonOf(signal));
         else permit?.();
       },
@@ -110,10 +110,10 @@ export const exchange: Send<Answer> = (dispatcher, sending, signal, { permit, ma
   });
 
 /** Resolves with the headers. @throws as `exchange`; what only reads needs no permit */
-export const openStream: Send<StreamedAnswer> = async (dispatcher, sending, signal) => {
+export const openStream: Send<StreamedAnswer> = async (dispatcher, request, signal) => {
   signal.throwIfAborted();
-  const opening = dispatcher.request({ ...sending, signal });
-  // A connection that is being made heeds no signal; what comes of it later is for nobody.
+  const opening = dispatcher.request({ ...request, signal });
+  // A connection attempt ignores the signal; its late result is discarded.
   const opened = unlessAborted(opening, signal, ({ reason }) => reason);
   const { statusCode, headers, body } = await opened.catch((error: unknown) => {
     opening.then(

@@ -1,6 +1,6 @@
-// HTTP to the API server: bounded pools of kept-alive connections, credentials per request, a deadline on every call,
-// a bounded number of tries. Refuses: waiting past the deadline for a server that says when to come again, and giving
-// up where other credentials may do. Invariant: everything that goes wrong is a ClusterError.
+// HTTP to the API server: bounded pools of kept-alive connections, credentials per request, a deadline on every call, a
+// bounded number of attempts. Refuses: waiting past the deadline for a Retry-After, and giving up where other credentials
+// may be accepted. Invariant: every failure is a ClusterError.
 
 import type { Clock } from '../../runtime/clock.ts';
 import { withinLimit } from '../../runtime/time-limit.ts';
@@ -15,17 +15,17 @@ import {
   type Answer,
   exchange,
   maxAnswerBytes,
+  type OutgoingRequest,
   OversizeError,
   openStream,
   type Permit,
   type Send,
-  type Sending,
   UnfinishedError,
 } from './exchange.ts';
 import { readRefusal } from './refusal.ts';
 import { describeAddress, type ObjectAddress, pathOf, type Verb } from './resource-path.ts';
+import { isWorthResending, maxAttempts, retryDelayMs } from './retry.ts';
 import { shareCredentials } from './shared-credentials.ts';
-import { isWorthResending, maxTries, waitBeforeNextTry } from './tries.ts';
 
 export interface Call {
   readonly verb: Verb;
@@ -35,11 +35,11 @@ export interface Call {
   /** Sent as JSON (which is YAML too, for `apply`). */
   readonly body?: unknown;
   readonly contentType?: string;
-  /** Less than the transport's own, where waiting longer is no use (leases). */
+  /** Shorter than the transport's own, for leases. */
   readonly timeoutMs?: number;
-  /** May this be sent, now? Asked before each try; what it throws is what the call throws. Not asked of a stream. */
+  /** Called before each attempt; its error is the call's. Not called for a stream. */
   readonly permit?: Permit;
-  /** Less than what is read of any answer, where the caller can ask for less. */
+  /** A lower limit of the answer's size, where the caller can ask for less. */
   readonly maxBytes?: number;
 }
 
@@ -54,16 +54,16 @@ export interface Transport {
 export interface TransportOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** So many find a connection without waiting for one, which is part of their time. */
+  /** Calls that find a connection without waiting, which counts towards their deadline. */
   readonly callsAtOnce?: number;
-  /** Told of an object of too many fields that was left out of a list. */
+  /** Called for each object that has too many fields and was left out of a list. */
   readonly onLeftOut?: (resource: string) => void;
-  /** Told of every answer; `code` is the HTTP status or `<error>`. */
+  /** Called after every attempt; `code` is the HTTP status or `<error>`. */
   readonly observe?: (fact: { readonly method: string; readonly code: string }) => void;
 }
 
-/** How an answer to a call is got, and until when. */
-interface Way<A extends Answer> {
+/** How a call is sent, and until when. */
+interface RequestRoute<A extends Answer> {
   readonly pool: ConnectionPool;
   readonly send: Send<A>;
   readonly signal: AbortSignal;
@@ -79,16 +79,16 @@ export function createTransport(connection: Connection, options: TransportOption
   const { origin, pathname } = new URL(connection.server);
   const prefix = pathname.replace(/\/+$/, '');
   const calls = createPool(connection, { connections: Math.max(minConnections, options.callsAtOnce ?? 0) });
-  // Each watch holds one for as long as it lasts; they must not take the place of calls.
+  // Each watch holds a connection while it lasts, and must not take one from calls.
   const streams = createPool(connection, {});
   const credentials = shareCredentials(connection, clock);
 
-  const attempt = async <A extends Answer>(call: Call, { pool, send, signal }: Way<A>) => {
+  const attempt = async <A extends Answer>(call: Call, { pool, send, signal }: RequestRoute<A>) => {
     let code = '<error>';
     try {
       signal.throwIfAborted();
       const used = await credentials.obtain(signal);
-      const sending: Sending = {
+      const request: OutgoingRequest = {
         origin,
         path: `${prefix}${pathOf(call.address, call.query)}`,
         method: call.method,
@@ -100,7 +100,7 @@ export function createTransport(connection: Connection, options: TransportOption
         },
         body: call.body === undefined ? null : JSON.stringify(call.body),
       };
-      const answer = await send(pool.dispatcher(used.tls), sending, signal, {
+      const answer = await send(pool.dispatcher(used.tls), request, signal, {
         permit: call.permit,
         maxBytes: call.maxBytes ?? maxAnswerBytes,
       });
@@ -114,29 +114,29 @@ export function createTransport(connection: Connection, options: TransportOption
     }
   };
 
-  /** One answer that is a success, with the tries that the server asks for. */
-  const obtain = async <A extends Answer>(call: Call, way: Way<A>) => {
+  /** A successful answer, after the retries that the server asks for. */
+  const obtain = async <A extends Answer>(call: Call, route: RequestRoute<A>) => {
     let isResent = false;
-    for (let tries = 1; ; tries += 1) {
-      const tried = await attempt(call, way).catch((error: unknown) => {
+    for (let attempts = 1; ; attempts += 1) {
+      const attempted = await attempt(call, route).catch((error: unknown) => {
         if (isResent || !isWorthResending(call.method, error)) throw error;
       });
-      if (tried === undefined) {
+      if (attempted === undefined) {
         isResent = true;
         continue;
       }
-      const { answer, used } = tried;
+      const { answer, used } = attempted;
       const { status } = answer;
       if (status >= 200 && status < 300) return answer;
       const text = await answer.text();
-      if (status === 401 && tries < maxTries && credentials.replace(used)) continue;
+      if (status === 401 && attempts < maxAttempts && credentials.replace(used)) continue;
       if (status >= 300 && status < 400) throw unusable(call, 'a redirect');
       const found = { httpStatus: status, retryAfterHeader: answer.retryAfter, body: readJson(text) };
       const refusal = readRefusal(call.verb, call.address, found, clock.now());
-      const leftMs = way.endsAt - clock.monotonic();
-      const waitMs = waitBeforeNextTry(status, refusal.retryAfterMs, { tries, leftMs });
+      const leftMs = route.endsAt - clock.monotonic();
+      const waitMs = retryDelayMs(status, refusal.retryAfterMs, { attempts, leftMs });
       if (waitMs === undefined) throw refusal;
-      await clock.after(waitMs, way.signal);
+      await clock.after(waitMs, route.signal);
     }
   };
 
@@ -146,8 +146,8 @@ export function createTransport(connection: Connection, options: TransportOption
         const limitMs = call.timeoutMs ?? timeoutMs;
         const endsAt = clock.monotonic() + limitMs;
         return await withinLimit(clock, limitMs, signal, async (limit) => {
-          const way = { pool: calls, send: exchange, signal: limit, endsAt };
-          const text = await (await obtain(call, way)).text();
+          const route = { pool: calls, send: exchange, signal: limit, endsAt };
+          const text = await (await obtain(call, route)).text();
           if (text === '') return undefined;
           if (call.verb !== 'list') return parseObject(text);
           const onLeftOut = (): void => options.onLeftOut?.(call.address.resource.plural);
@@ -194,7 +194,7 @@ async function* readChunks(
   }
 }
 
-/** A refusal's words, which may be a page of some proxy. */
+/** The body of a refusal, which may be a page of a proxy. */
 function readJson(text: string): unknown {
   try {
     return parseObject(text);
@@ -206,7 +206,7 @@ function readJson(text: string): unknown {
 function asClusterError(error: unknown, call: Call, signal: AbortSignal): ClusterError {
   if (error instanceof ClusterError) return error;
   if (signal.aborted) {
-    return new ClusterError('Aborted', `stopped while asking to ${whatOf(call)}`, { cause: error });
+    return new ClusterError('Aborted', `stopped before the answer to ${whatOf(call)}`, { cause: error });
   }
   if (error instanceof ConnectionError) {
     const isOurFault = error.code !== 'CredentialsLate' && error.code !== 'AuthorityUnusable';

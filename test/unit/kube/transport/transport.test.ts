@@ -293,6 +293,6 @@ test("the caller's abort is Aborted, not a failure of the server", async () => {
   const stop = new AbortController();
   const call = transport.call(get, stop.signal);
   stop.abort();
-  await assert.rejects(call, isRefusal('Aborted', /stopped while asking/));
+  await assert.rejects(call, isRefusal('Aborted', /stopped before the answer/));
   await transport.close();
 });

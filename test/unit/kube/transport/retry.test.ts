@@ -1,14 +1,14 @@
-// Which refusals are waited out, and what is sent once more because nobody answered.
+// Which refusals are retried, and which requests are repeated because no answer came.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UnansweredError } from '../../../../src/kube/transport/exchange.ts';
 import {
   isWorthResending,
-  maxTries,
+  maxAttempts,
   type Progress,
-  waitBeforeNextTry,
-} from '../../../../src/kube/transport/tries.ts';
+  retryDelayMs,
+} from '../../../../src/kube/transport/retry.ts';
 
 const waits: readonly (readonly [
   name: string,
@@ -23,20 +23,20 @@ const waits: readonly (readonly [
   ['a conflict, whatever it says', 409, 1_000, {}, undefined],
   ['more than ten seconds', 429, 10_001, {}, undefined],
   ['ten seconds', 429, 10_000, {}, 10_000],
-  ['the third of four tries', 429, 1_000, { tries: maxTries - 1 }, 1_000],
-  ['the last try', 429, 1_000, { tries: maxTries }, undefined],
+  ['the third of four attempts', 429, 1_000, { attempts: maxAttempts - 1 }, 1_000],
+  ['the last attempt', 429, 1_000, { attempts: maxAttempts }, undefined],
   ['a wait that ends before the call must', 429, 1_999, { leftMs: 2_000 }, 1_999],
   ['a wait that ends with the call', 429, 2_000, { leftMs: 2_000 }, undefined],
   ['no time left at all', 503, 0, { leftMs: 0 }, undefined],
 ];
 for (const [name, httpStatus, retryAfterMs, progress, waitMs] of waits) {
-  test(`${name} is ${waitMs === undefined ? 'the answer' : `tried again after ${waitMs} ms`}`, () => {
-    const known = { tries: 1, leftMs: 15_000, ...progress };
-    assert.equal(waitBeforeNextTry(httpStatus, retryAfterMs, known), waitMs);
+  test(`${name} is ${waitMs === undefined ? 'the answer' : `retried after ${waitMs} ms`}`, () => {
+    const known = { attempts: 1, leftMs: 15_000, ...progress };
+    assert.equal(retryDelayMs(httpStatus, retryAfterMs, known), waitMs);
   });
 }
 
-test('only what reads is sent again, and only where no answer began', () => {
+test('only a GET is sent again, and only where no answer began', () => {
   assert.equal(isWorthResending('GET', new UnansweredError()), true);
   for (const method of ['POST', 'PUT', 'PATCH']) {
     assert.equal(isWorthResending(method, new UnansweredError()), false);

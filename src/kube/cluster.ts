@@ -1,5 +1,5 @@
-// The cluster as one pass needs it: live reads by name, server-side apply of what we own, one key of what we
-// don't, and the status subresource. Implements `Cluster`.
+// Implements `Cluster`: live reads by name, server-side apply of owned objects, an edit of one key of a foreign object, and
+// writes of the status subresource.
 // Refuses: replacing an object, listing or watching Secrets, writing without a precondition where others write.
 
 import { fieldManager } from '../staticexport/names.ts';
@@ -39,9 +39,9 @@ export function createCluster(transport: Transport): Cluster {
       },
       signal,
     );
-  // Only what was read is replaced: a writer that slept through a change must not undo it. An apply cannot ask
-  // for absence, so what is new is created bare first, and its fields are then applied like any other's. A version
-  // alone does not ask for presence either: over what is gone it creates; the uid does.
+  // Only the version that was read is replaced: a writer that missed a change must not undo it. An apply cannot require
+  // absence, so a new object is created bare first, and its fields are then applied like any other's. A version alone does
+  // not require presence: over a deleted object it creates one; the uid prevents that.
   const apply = async (resource: Resource, object: AppliedObject, data: object, signal: AbortSignal) => {
     const { namespace, name } = object.metadata;
     const typed = { apiVersion: apiVersionOf(resource), kind: resource.kind };

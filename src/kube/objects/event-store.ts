@@ -1,5 +1,5 @@
 // Events (events.k8s.io/v1) as written to the API server: created once, then counted up as a series.
-// Refuses: deciding what is worth an event, or how often; that is its caller's.
+// Refuses: deciding what deserves an event, or how often.
 
 import { wholeSecond } from '../../staticexport/instant.ts';
 import type { EventNote, ObjectMeta } from '../../wire/cluster.ts';
@@ -32,7 +32,7 @@ const maxNoteBytes = 1024;
 const maxReasonChars = 128;
 const maxInstanceChars = 128;
 
-/** @param instance which replica speaks, for `reportingInstance` */
+/** @param instance this replica, for `reportingInstance` */
 export function createEventStore(transport: Transport, instance: string): EventStore {
   return {
     create: async (event, signal) => {
@@ -92,8 +92,8 @@ function eventName(name: string, suffix: string): string {
   return `${name.slice(0, 200).replace(/[-.]+$/, '')}.${suffix}`;
 }
 
-/** At most so many bytes of UTF-8, and no half of a character. */
+/** At most this many bytes of UTF-8, and no partial character. */
 function cutToBytes(text: string, maxBytes: number): string {
-  // As if more were to come, so that what is cut off in the middle is held back.
+  // As a stream, so that a character that is cut in the middle is left out.
   return new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
 }

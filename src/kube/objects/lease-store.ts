@@ -1,6 +1,6 @@
 // One Lease, read and written with its resourceVersion as a precondition. Owns its wire format: times with
 // microseconds (the API server refuses three digits), an empty holder for a released one.
-// Refuses: judging who leads. Times of others are handed on as text, to be compared and never to be read.
+// Refuses: judging which replica leads. Times of other replicas stay text, to be compared and never to be parsed.
 
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { isRecord, numberAt, recordAt, textAt } from '../transport/json.ts';
@@ -12,13 +12,13 @@ export interface LeaseRecord {
   /** Empty when released. */
   readonly holder: string;
   readonly durationMs: number;
-  /** Epoch ms of our own clock, for people to read. */
+  /** Epoch ms of the local clock, for people to read. */
   readonly acquiredAt: number;
   readonly renewedAt: number;
   readonly transitions: number;
 }
 
-/** Somebody's lease as stored. `fingerprint` changes whenever its holder shows a sign of life. */
+/** A lease as stored. `fingerprint` changes with every renewal. */
 export interface StoredLease {
   readonly holder: string;
   readonly durationMs: number;
@@ -37,7 +37,7 @@ export interface LeaseStore {
   replace(resourceVersion: string, record: LeaseRecord, signal: AbortSignal): Promise<StoredLease>;
 }
 
-/** @param timeoutMs of one request; shorter than the renew deadline, so that a lost answer leaves time to try again */
+/** @param timeoutMs of one request; shorter than the renew deadline, so that a lost answer leaves time for a retry */
 export function createLeaseStore(
   transport: Transport,
   key: { readonly namespace: string; readonly name: string },

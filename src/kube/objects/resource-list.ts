@@ -1,7 +1,6 @@
-// A list of one resource, whole: page by page while the server remembers them, else in one piece. A page is so many
-// objects that its answer fits, in memory and in a call's time: fewer from the first one that does not, for later lists
-// too, and slowly more again.
-// Refuses: part of a list. What is not kept of an object is let go page by page, not when all is read.
+// A complete list of one resource: page by page while the server keeps the continue token, otherwise in one answer. Pages
+// shrink, for later lists too, when an answer exceeds the memory or the deadline of a call, and slowly grow again.
+// Refuses: part of a list, and holding whole objects longer than a page.
 
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
@@ -11,13 +10,13 @@ import type { Resource } from '../transport/resource-path.ts';
 import type { Call, Transport } from '../transport/transport.ts';
 import { readResource } from './stored-object.ts';
 
-/** Which objects, and what is kept of each. */
+/** Which objects to list, and what to keep of each. */
 export interface ListSource<T> {
   readonly transport: Transport;
   readonly resource: Resource;
   /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
-  /** Absent: all. What stops matching is gone, as if it had been deleted. */
+  /** Absent: all. An object that stops matching is gone, like a deleted one. */
   readonly labelSelector?: string;
   readonly keep: (object: StaticExportObject) => T;
 }
@@ -32,45 +31,45 @@ interface Page<T> extends Listed<T> {
   readonly next: string | undefined;
 }
 
-/** @param heard told of every page that came */
+/** @param heard called for every page */
 export type List<T> = (heard: () => void, signal: AbortSignal) => Promise<Listed<T>>;
 
 const mostObjects = 500;
-/** What is slow may only have stopped for a moment: pages are not made so small by it that the next list takes for ever. */
+/** A slow answer may be a short interruption: it does not shrink pages so far that the next list takes for ever. */
 const fewestForTime = 32;
-/** Each costs a whole deadline, of which nobody is told until the list is given up. */
-const triesForTime = 2;
+/** Each retry costs a whole deadline, and nothing is reported before the list fails. */
+const retriesForTime = 2;
 /** Room for 8 KiB in each of 500, and for the largest object there may be. Coming apart, it takes about 10 ms. */
 export const maxPageBytes = 4 * 1024 * 1024;
 
 /**
- * What it learns of the size of objects is kept for the lists that follow.
+ * The page size that it learns is kept for later lists.
  *
- * @returns a list, which throws {ClusterError} when the server refused, or answered with something else than a list
+ * @returns a list, which throws {ClusterError} when the server refused, or its answer is not a list
  */
 export function createList<T>(source: ListSource<T>): List<T> {
   const size = new PageSize();
 
-  /** From the place that `next` says, or from the start. */
+  /** One page, from the continue token or from the start. */
   const readFitting = async (
     next: string | undefined,
-    patience: Patience,
+    budget: RetryBudget,
     signal: AbortSignal,
   ): Promise<Page<T>> => {
-    const place = next === undefined ? {} : { continue: next };
+    const from = next === undefined ? {} : { continue: next };
     for (;;) {
       try {
         // Another limit with the same token is no promise of Kubernetes, but what every API server takes. One that
         // refused would be asked from the start by the next list, with the limit that was found by then.
-        const query = { limit: String(size.objects), ...place };
+        const query = { limit: String(size.objects), ...from };
         return await readPage(source, { query, maxBytes: maxPageBytes }, signal);
       } catch (error) {
         if (isTooLarge(error)) {
           if (!size.shrink(1)) throw impossible(source.resource, error);
         } else {
           if (!isTooSlow(error)) throw error;
-          patience.tries -= 1;
-          if (!size.shrink(fewestForTime) || patience.tries < 0) throw error;
+          budget.retries -= 1;
+          if (!size.shrink(fewestForTime) || budget.retries < 0) throw error;
         }
       }
     }
@@ -78,9 +77,9 @@ export function createList<T>(source: ListSource<T>): List<T> {
 
   const readPages: List<T> = async (heard, signal) => {
     const objects: T[] = [];
-    const patience: Patience = { tries: triesForTime };
+    const budget: RetryBudget = { retries: retriesForTime };
     for (let next: string | undefined; ; ) {
-      const page = await readFitting(next, patience, signal);
+      const page = await readFitting(next, budget, signal);
       heard();
       objects.push(...page.objects);
       ({ next } = page);
@@ -88,7 +87,7 @@ export function createList<T>(source: ListSource<T>): List<T> {
     }
   };
 
-  /** As client-go does where the pages outlive the server's memory of them: they would again. */
+  /** As client-go does where the continue token expired: another paged list would fail in the same way. */
   const readWhole: List<T> = async (heard, signal) => {
     try {
       const page = await readPage(source, { query: {} }, signal);
@@ -110,12 +109,12 @@ export function createList<T>(source: ListSource<T>): List<T> {
   };
 }
 
-/** Of one list, with a way that is slow. */
-interface Patience {
-  tries: number;
+/** Retries of one list after slow answers. */
+interface RetryBudget {
+  retries: number;
 }
 
-/** How many objects are asked for at once. */
+/** How many objects a page asks for. */
 class PageSize {
   #objects = mostObjects;
 
@@ -123,14 +122,14 @@ class PageSize {
     return this.#objects;
   }
 
-  /** False: it is as small as that already. */
+  /** False where it cannot shrink further. */
   shrink(fewest: number): boolean {
     if (this.#objects <= fewest) return false;
     this.#objects = Math.max(fewest, Math.floor(this.#objects / 2));
     return true;
   }
 
-  /** By a quarter after a whole list: while large objects stay, three lists in four waste no answer. */
+  /** By a quarter after each list: while large objects exist, three lists in four waste no answer. */
   grow(): void {
     this.#objects = Math.min(mostObjects, Math.ceil(this.#objects * 1.25));
   }
@@ -140,16 +139,16 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof ClusterError && error.cause instanceof OversizeError;
 }
 
-/** It came, and not to its end in time. Of a server that is silent no page is small enough. */
+/** Part of the answer came in time. For a silent server no page is small enough. */
 function isTooSlow(error: unknown): boolean {
   return error instanceof ClusterError && error.cause instanceof UnfinishedError;
 }
 
-/** etcd keeps no object of more than 1.5 MiB unless told to, and the API server takes no more than 3: nobody can make one. */
+/** etcd's default limit of an object is 1.5 MiB, and the API server's limit of a request is 3 MiB. */
 function impossible({ kind }: Resource, cause: unknown): ClusterError {
   const message =
     `a page of one ${kind} is larger than ${maxPageBytes / 1024 / 1024} MiB, which no API server keeps: ` +
-    'look at the proxy or load balancer in front of it';
+    'check the proxy or load balancer in front of it';
   return new ClusterError('Unavailable', message, { cause });
 }
 
@@ -167,7 +166,7 @@ async function readPage<T>(
   const record = isRecord(answer) ? answer : {};
   const items = record['items'];
   if (!Array.isArray(items)) {
-    throw new ClusterError('Unavailable', 'the API server answered a list with something else');
+    throw new ClusterError('Unavailable', 'the answer of the API server is not a list');
   }
   const metadata = recordAt(record, 'metadata');
   return {

@@ -1,18 +1,18 @@
-// Objects as the API server stores them, read into what we look at. Tolerant: a field of another type than
+// Objects as the API server stores them, read into typed fields. Tolerant: a field of another type than
 // expected counts as absent; only an object without identity is refused. Specs and statuses stay raw.
 
 import type { ObjectMeta, OwnerReference, StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { isRecord, type JsonRecord, numberAt, recordAt, textAt, textsAt } from '../transport/json.ts';
 
-/** @throws {ClusterError} `Unavailable` when the answer is no Kubernetes object */
+/** @throws {ClusterError} `Unavailable` when the answer is not a Kubernetes object */
 export function readMeta(object: unknown): ObjectMeta {
   const metadata = isRecord(object) ? recordAt(object, 'metadata') : {};
   const name = textAt(metadata, 'name');
   const uid = textAt(metadata, 'uid');
   const resourceVersion = textAt(metadata, 'resourceVersion');
   if (name === undefined || uid === undefined || resourceVersion === undefined) {
-    throw new ClusterError('Unavailable', 'the API server answered with something that is no object');
+    throw new ClusterError('Unavailable', 'the answer of the API server is not a Kubernetes object');
   }
   const generation = numberAt(metadata, 'generation');
   const deletionTimestamp = textAt(metadata, 'deletionTimestamp');
@@ -36,7 +36,7 @@ export function readResource(object: unknown): StaticExportObject {
   return { metadata: readMeta(object), spec: record['spec'], status: record['status'] };
 }
 
-/** A Secret's data by key, decoded. What is no base64 decodes to what Buffer makes of it. */
+/** A Secret's data by key, decoded. Invalid base64 decodes to what Buffer makes of it. */
 export function readSecretData(object: unknown): Readonly<Record<string, Uint8Array>> {
   const texts = isRecord(object) ? textsAt(object, 'data') : {};
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text, 'base64')]));

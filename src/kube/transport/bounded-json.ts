@@ -14,7 +14,7 @@ const shortText = 2 * maxTokens;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** True where parsing would hold up everything else. */
+/** True where parsing would block the main thread. */
 export function isCostly(text: string): boolean {
   if (text.length <= shortText) return false;
   let tokens = 0;
@@ -42,14 +42,14 @@ export function parseObject(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** So much is parsed at once, and then others have their turn. */
+/** Parsed without a pause. */
 const sliceChars = 256 * 1024;
 
 /**
  * A list, item by item. An item of too many fields is left out, because one tenant's object must not end the list.
  *
- * @param pause lets others run
- * @param onLeftOut told of each item that is left out
+ * @param pause lets other work run
+ * @param onLeftOut called for each item that is left out
  * @throws as {@link parseObject}
  */
 export async function parseList(

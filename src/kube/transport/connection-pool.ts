@@ -1,6 +1,6 @@
-// Kept-alive HTTP/1.1 connections to the API server, through a proxy where there is one, and what they are made of.
-// Refuses: HTTP/2, where a dark path leaves undici on a dead session, and limits of time once connected: a call and the
-// reader of a watch have theirs.
+// Kept-alive HTTP/1.1 connections to the API server, through a proxy where one is configured.
+// Refuses: HTTP/2, where undici keeps a session over a path that drops all packets, and timeouts once connected: calls and
+// watches have their own.
 
 import { isDeepStrictEqual } from 'node:util';
 import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
@@ -26,7 +26,7 @@ export function createPool(connection: Connection, bounds: PoolBounds): Connecti
       }
       const outdated = current?.dispatcher;
       current = { tls, dispatcher: createDispatcher(connection, tls, bounds) };
-      // Ends when its last request does; a failure to close idle sockets is nobody's concern.
+      // Ends with its last request; a failure to close idle sockets has no consequence.
       void outdated?.close().catch(() => {});
       return current.dispatcher;
     },

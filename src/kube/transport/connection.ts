@@ -1,6 +1,6 @@
-// Where the API server is and how to prove who we are, from a service account or a kubeconfig file.
-// Owns: client-node's KubeConfig (its parsing, exec plugins, token rotation), the only thing used of that package.
-// Refuses: guessing. Nothing configured is an error that says what to give, never `localhost:8080`.
+// The API server's address and the operator's credentials, from a service account or a kubeconfig file. Owns client-node's
+// KubeConfig (parsing, exec plugins, token rotation), the only part used of that package.
+// Refuses: guessing. Without a configuration it fails and names the flags, and never falls back to `localhost:8080`.
 
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
@@ -9,7 +9,7 @@ import { findFault, holdsCertificate } from '../../runtime/http/authorities.ts';
 import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
 import { endPluginsOn } from './exec-plugin.ts';
 
-/** Facts of the process that decide it, handed over by `bin`. */
+/** What `bin` knows of the process. */
 export interface ConnectionSource {
   /** A kubeconfig's path; wins over everything else. */
   readonly kubeconfig: string | undefined;
@@ -40,18 +40,18 @@ export interface Connection {
   readonly namespace: string | undefined;
   /**
    * @param signal ends an exec plugin that runs for it
-   * @throws {ConnectionError} `CredentialsUnavailable` when a file or an exec plugin fails, or gives nothing to show,
-   * `AuthorityUnusable` when what the server is to be known by does; they may heal, once the configuration is read again.
+   * @throws {ConnectionError} `CredentialsUnavailable` when a file or an exec plugin fails, or yields no credentials,
+   * `AuthorityUnusable` when the CA certificates do; both may recover once the configuration is read again.
    */
   authenticate(signal: AbortSignal): Promise<Credentials>;
   /**
-   * Reads the configuration again and forgets cached tokens: what was given last was refused. A file that cannot
-   * be read leaves things as they are. The server stays the one it was.
+   * Reads the configuration again and forgets cached tokens, after the last credentials were refused. A file that cannot
+   * be read changes nothing. The server stays the same.
    */
   renew(): void;
 }
 
-/** No way to the API server: nothing configured, an unknown context, credentials that cannot be had. */
+/** The API server cannot be reached: nothing configured, an unknown context, credentials that cannot be obtained. */
 export class ConnectionError extends PublishableError {}
 
 /** @throws {ConnectionError} */
@@ -61,7 +61,7 @@ export function openConnection(source: ConnectionSource): Connection {
   if (cluster === null) {
     throw new ConnectionError(
       'NoCluster',
-      'no cluster to talk to: give --kubeconfig (and --context), set KUBECONFIG, or run in a pod with a service account',
+      'no cluster is configured; set --kubeconfig (and --context) or KUBECONFIG, or run in a pod with a service account',
     );
   }
   if (!URL.canParse(cluster.server)) {
@@ -73,7 +73,7 @@ export function openConnection(source: ConnectionSource): Connection {
   if (cluster.server.startsWith('http:') && !cluster.skipTLSVerify) {
     throw new ConnectionError(
       'PlainHttp',
-      'the server URL is http://; a token would travel in the clear (set insecure-skip-tls-verify if this is meant)',
+      'the server URL is http://, which sends the token unencrypted; use https, or set insecure-skip-tls-verify',
     );
   }
   return {
@@ -85,7 +85,7 @@ export function openConnection(source: ConnectionSource): Connection {
       try {
         config = loadConfig(source);
       } catch {
-        // Half-written, or gone for a moment: the next refusal tries again.
+        // Half-written, or absent for a moment: the next refusal reads it again.
       }
     },
   };
@@ -114,7 +114,7 @@ function loadConfig({ kubeconfig, context, isInCluster }: ConnectionSource): Kub
     }
     config.setCurrentContext(context);
   }
-  // The package's last resort, a server on localhost:8080, is nobody's intention.
+  // The package's fallback, a server on localhost:8080, is never intended.
   if (config.getCurrentCluster()?.server === 'http://localhost:8080') config.clusters = [];
   return config;
 }
@@ -130,14 +130,14 @@ async function authenticate(config: KubeConfig, signal: AbortSignal): Promise<Cr
   const { ca } = credentials.tls;
   const fault = ca === undefined || holdsCertificate(ca) ? undefined : findFault(ca);
   if (fault !== undefined) throw authorityUnusable(fault.why, fault.cause);
-  // The server would take the request for anybody's and forbid it, and the words would blame the role.
-  if (isSomebody(config) && !provesSomebody(credentials)) {
+  // The server would treat the request as anonymous and forbid it, and the error would blame the role.
+  if (hasCredentialSource(config) && !hasCredentials(credentials)) {
     throw credentialsUnavailable('hold neither a usable token nor a certificate with its key');
   }
   return credentials;
 }
 
-/** Of several files, one, and not every error says which; its path is not for everybody, the field that holds it is. */
+/** Not every error names the file that failed; the field of the kubeconfig is named, but no path. */
 function unreadable(config: KubeConfig, cause: unknown): ConnectionError {
   const authority = config.getCurrentCluster()?.caFile;
   try {
@@ -145,12 +145,11 @@ function unreadable(config: KubeConfig, cause: unknown): ConnectionError {
   } catch (error) {
     return authorityUnusable(`it cannot be read (${publishableCode(error)})`, error);
   }
-  return credentialsUnavailable(`cannot be had (${publishableCode(cause)})`, cause);
+  return credentialsUnavailable(`cannot be obtained (${publishableCode(cause)})`, cause);
 }
 
 function authorityUnusable(why: string, cause: unknown): ConnectionError {
-  const advice =
-    "give the certificates of the API server's authority (in a pod: the service account's ca.crt)";
+  const advice = "set the API server's CA certificates (in a pod: the service account's ca.crt)";
   return new ConnectionError(
     'AuthorityUnusable',
     `certificate-authority of the kubeconfig cannot be used: ${why}; ${advice}`,
@@ -167,14 +166,14 @@ function credentialsUnavailable(what: string, cause?: unknown): ConnectionError 
   );
 }
 
-/** The configuration names a source of credentials; without one, a request without any is what was meant. */
-function isSomebody(config: KubeConfig): boolean {
+/** Without a source of credentials in the configuration, anonymous requests are intended. */
+function hasCredentialSource(config: KubeConfig): boolean {
   const user = config.getCurrentUser();
   return Boolean(user?.exec) || Boolean(user?.authProvider);
 }
 
-function provesSomebody({ headers, tls }: Credentials): boolean {
-  // A scheme and what goes with it, of characters that a header may hold.
+function hasCredentials({ headers, tls }: Credentials): boolean {
+  // A scheme and its value, of characters that a header may hold.
   const isToken = /^[!-~]+ [ -~]+$/.test(headers['Authorization'] ?? '');
   return isToken || (tls.cert !== undefined && tls.key !== undefined);
 }
@@ -200,7 +199,7 @@ function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions
   };
 }
 
-/** KubeConfig gives buffers; as text they can be compared, and the connections kept while they are the same. */
+/** KubeConfig yields buffers; text can be compared, which keeps the connections while nothing changes. */
 function pem(material: unknown): string {
   return Buffer.isBuffer(material) ? material.toString('utf8') : String(material);
 }

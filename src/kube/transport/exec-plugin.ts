@@ -1,6 +1,6 @@
-// The processes of credentials plugins, which client-node starts and gives no handle of: Node tells of each one as it
-// starts. Refuses: a plugin that hangs for as long as the operator runs, and one more for each time it is asked again.
-// Invariant: only what was started in the first turn of the work is ended, so nobody else's process ever is.
+// The processes of credentials plugins. client-node starts them without returning a handle, but Node reports each start.
+// Refuses: a plugin that hangs as long as the operator runs, and another one for each retry.
+// Invariant: only processes that the work starts synchronously are ended, and so no other process is.
 
 import { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
@@ -9,7 +9,7 @@ const spawned = 'child_process';
 
 /**
  * @param start starts its processes before it first waits
- * @returns what the work returns or throws, which it does once its processes are gone
+ * @returns the result of the work, once its processes have ended
  */
 export async function endPluginsOn<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
   const plugins: ChildProcess[] = [];

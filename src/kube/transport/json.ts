@@ -1,5 +1,5 @@
-// Reading JSON that somebody else wrote: a record or not, a text or not. And the merge patch that turns one
-// document into another (RFC 7396). Pure; nothing here throws.
+// Reads of foreign JSON: a record or not, a text or not. And the merge patch that turns one document into another
+// (RFC 7396). Pure; nothing here throws.
 
 import { isDeepStrictEqual } from 'node:util';
 
@@ -46,7 +46,7 @@ export function mergePatch(from: unknown, to: object): JsonRecord {
   }
   for (const [name, value] of Object.entries(after)) {
     if (value === undefined || isDeepStrictEqual(before[name], value)) continue;
-    // Null cannot be set by a merge patch, only taken away; nobody stores one.
+    // A merge patch cannot set null, and no status holds one.
     if (isRecord(value)) {
       const inner = mergePatch(before[name], value);
       if (Object.keys(inner).length > 0 || !isRecord(before[name])) patch.push([name, inner]);

@@ -1,13 +1,13 @@
-// What the API server's no means: an HTTP status and a Status object become a ClusterError.
-// Refuses: repeating the Status's message or causes, which may quote what was sent. Words are made of our own
-// verb and address, the reason, and field paths.
+// Refusals of the API server: an HTTP status and a Status object become a ClusterError.
+// Refuses: repeating the Status's message or causes, which may quote what was sent. Messages consist of the verb, the
+// address, the reason, and field paths.
 
 import { ClusterError, type ClusterErrorCode } from '../../wire/cluster-error.ts';
 import { parseRetryAfter } from '../../wire/retry-after.ts';
 import { isRecord, type JsonRecord, textAt } from './json.ts';
 import { apiVersionOf, describeAddress, type ObjectAddress, type Verb } from './resource-path.ts';
 
-/** How long we let a server make us wait. */
+/** The longest Retry-After that is kept. */
 const maxRetryAfterMs = 60_000;
 
 export interface Refusal {
@@ -33,9 +33,8 @@ export function readRefusal(verb: Verb, address: ObjectAddress, refusal: Refusal
 }
 
 /**
- * Whether a 404 speaks of the object. The API server names it then; where it does not serve the resource (yet), it
- * answers in plain text, and a proxy on the way with a page of its own. A collection has no name, and no absence to
- * be mistaken for.
+ * Whether a 404 is about the object, which the API server then names. Where it does not serve the resource yet it answers
+ * in plain text, and a proxy answers with a page of its own. A collection has no name.
  */
 function isAbsence(
   verb: Verb,
@@ -81,7 +80,7 @@ function explain(
     case 'Forbidden':
       // Admission and quotas answer 403 as well; only the authorizer says "cannot <verb> resource".
       return /cannot \S+ resource/.test(textAt(status, 'message') ?? '')
-        ? `the operator's role does not allow "${verb}" on ${what}${wayOut(verb, address)}`
+        ? `the operator's role does not allow "${verb}" on ${what}${remedyOf(verb, address)}`
         : `an admission rule or a quota refused to ${verb} ${what}`;
     case 'Unauthorized':
       return `the API server did not accept the operator's credentials (${verb} ${what})`;
@@ -90,7 +89,7 @@ function explain(
         ? `the API server does not know ${what}; install the CRD`
         : `${what} does not exist`;
     case 'Conflict':
-      return `${what} was changed by somebody else in the meantime`;
+      return `${what} was changed by another client since it was read`;
     case 'AlreadyExists':
       return `${what} exists already`;
     case 'Gone':
@@ -104,14 +103,14 @@ function explain(
     default:
       if (httpStatus === 404) {
         const served = apiVersionOf(address.resource);
-        return `a 404 that does not say whether ${what} exists: ${served} is not served now, or a proxy answered`;
+        return `ambiguous 404 for ${what}: ${served} is not served, or a proxy answered`;
       }
       return `the API server failed to ${verb} ${what} (HTTP ${httpStatus})`;
   }
 }
 
-/** Who may look into some namespaces alone has to be told which. */
-function wayOut(verb: Verb, { namespace, name }: ObjectAddress): string {
+/** A role for some namespaces needs their names. */
+function remedyOf(verb: Verb, { namespace, name }: ObjectAddress): string {
   const isEverywhere = namespace === undefined && name === undefined && (verb === 'list' || verb === 'watch');
   return isEverywhere
     ? ' in all namespaces; add the verb to its ClusterRole, or name the namespaces of its Roles with --watch-namespaces'
@@ -123,7 +122,7 @@ function hasCause(details: JsonRecord, reason: string): boolean {
   return Array.isArray(causes) && causes.some((cause) => isRecord(cause) && cause['reason'] === reason);
 }
 
-/** Paths of the fields at fault; a path may hold a map's key, so only plain ones are shown. */
+/** Paths of the invalid fields; a path may hold a map's key, so only plain ones are shown. */
 function fieldsOf(details: JsonRecord): string {
   const causes = Array.isArray(details['causes']) ? details['causes'] : [];
   const fields = causes

@@ -54,7 +54,7 @@ export function pathOf(address: ObjectAddress, query: Readonly<Record<string, st
   return `/${segments.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`;
 }
 
-/** As a person would say it: `secrets "docs-bundle" in namespace team-a`. */
+/** For messages: `secrets "docs-bundle" in namespace team-a`. */
 export function describeAddress({ resource, namespace, name, subresource }: ObjectAddress): string {
   const plural = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
   const what = `${plural}${subresource === undefined ? '' : `/${subresource}`}`;

@@ -1,7 +1,7 @@
-// Credentials that calls share: an exec plugin is a process each time, and files are read and decoded. What was asked
-// for is good for a second, a failure too; calls that need some at the same time share the asking, which ends after a
-// minute. What was refused, or could not be had, is read anew from its source, at most every ten seconds.
-// Refuses: a plugin started for each of many calls that fail, and one that hangs for ever.
+// Credentials that calls share, because an exec plugin is a process each time, and files are read and decoded. They are
+// kept for a second, a failure too. Simultaneous calls share one request for them, which ends after a minute. Refused or
+// unobtainable ones are read again from their source, at most every ten seconds.
+// Refuses: a plugin process for each failing call, and one that hangs for ever.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../runtime/clock.ts';
@@ -16,25 +16,24 @@ export interface SharedCredentials {
    * @throws {ConnectionError} `CredentialsLate` where the signal is a limit that was reached; or the signal's reason
    */
   obtain(signal: AbortSignal): Promise<GivenCredentials>;
-  /** A connection failed, maybe for what was given: the next call reads it anew. */
+  /** A connection failed, maybe because of the credentials: the next call reads them again. */
   doubt(): void;
   /**
-   * The server did not accept them. True if there are others, or may be, so that the call is worth another try:
-   * they were read again, or had been since these were given.
+   * The server refused the credentials. True if they were read again since, or are now, so that a retry may succeed.
    */
   replace(refused: GivenCredentials): boolean;
 }
 
 export interface GivenCredentials extends Credentials {
-  /** How often the source had been read again when they were asked for. */
+  /** How often the source had been read again by then. */
   readonly round: number;
 }
 
-/** A token or an authority that is replaced is in use this much later; a plugin that fails runs this often. */
+/** A replaced token or CA certificate is used after this time at the latest; a failing plugin runs this often. */
 const freshMs = 1_000;
-/** Plugins ask other servers, and people now and then. */
-const patienceMs = 60_000;
-/** The source is read anew this often at most, or a revoked account would run its exec plugin without end. */
+/** Plugins call other servers, and some prompt a user. */
+const sourceTimeoutMs = 60_000;
+/** The source is read again this often at most, or a revoked account would run its exec plugin without end. */
 const renewEveryMs = 10_000;
 
 interface Kept {
@@ -66,12 +65,12 @@ export function shareCredentials(
     const answer = authenticate(connection, clock, round);
     asked = answer;
     const keep = (given: GivenCredentials | undefined): void => {
-      // The source was read again in the meantime: others are being asked for.
+      // The source was read again in the meantime, and newer credentials are on their way.
       if (asked !== answer) return;
       asked = undefined;
       kept = { answer, hasFailed: given === undefined, until: clock.monotonic() + freshMs };
       if (given !== undefined) latest = given;
-      // What is at fault may be in the source, or in what was remembered of it.
+      // The fault may lie in the source, or in what was cached of it.
       else renew();
     };
     answer.then(keep, () => keep(undefined));
@@ -96,24 +95,24 @@ export function shareCredentials(
   };
 }
 
-/** Ends after the patience, with whatever process it started. */
+/** Ends after the timeout, and ends the processes it started. */
 function authenticate(
   connection: Pick<Connection, 'authenticate'>,
   clock: Clock,
   round: number,
 ): Promise<GivenCredentials> {
-  return withinLimit(clock, patienceMs, new AbortController().signal, async (limit) => {
+  return withinLimit(clock, sourceTimeoutMs, new AbortController().signal, async (limit) => {
     const credentials = await unlessAborted(connection.authenticate(limit), limit, reasonOf);
     return { ...credentials, round };
   });
 }
 
-/** An API server that is well must not be blamed for a plugin that hangs. */
+/** Names the plugin that hangs instead of the API server. */
 function reasonOf({ reason }: AbortSignal): unknown {
   if (!(reason instanceof Error) || reason.name !== 'TimeoutError') return reason;
   return new ConnectionError(
     'CredentialsLate',
-    'the credentials for the API server did not come in time; check the exec plugin of the kubeconfig',
+    'the credentials for the API server did not arrive in time; check the exec plugin of the kubeconfig',
     { cause: reason },
   );
 }

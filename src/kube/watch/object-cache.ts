@@ -1,5 +1,5 @@
-// What a reflector remembers of each object, and the question it answers: does this change wake somebody?
-// Invariant: a change of status alone wakes nobody, or every pass would wake the next one.
+// What a reflector remembers of each object, and whether a change wakes its key.
+// Invariant: a change of status alone wakes no key, or every reconcile would cause the next one.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectMeta } from '../../wire/cluster.ts';
@@ -20,7 +20,7 @@ export const cacheKey = ({
 export class ObjectCache<T extends Remembered> {
   readonly #objects = new Map<string, T>();
 
-  /** Remembers the object; true if somebody has to look at it. */
+  /** Remembers the object; true if its key must be reconciled. */
   put(object: T): boolean {
     const key = cacheKey(object.metadata);
     const before = this.#objects.get(key);
@@ -49,7 +49,7 @@ export class ObjectCache<T extends Remembered> {
     return this.#objects.size;
   }
 
-  /** Makes the cache what a complete list says. Returns what somebody has to look at, new ones among the changed. */
+  /** Makes the cache equal a complete list. @returns what must be reconciled; new objects count as changed */
   replace(objects: readonly T[]): { readonly changed: readonly T[]; readonly gone: readonly string[] } {
     const listed = new Set(objects.map(({ metadata }) => cacheKey(metadata)));
     const gone = [...this.#objects.keys()].filter((key) => !listed.has(key));

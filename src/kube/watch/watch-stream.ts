@@ -1,6 +1,6 @@
-// A watch's body: bytes in any chunks become one parsed event per line. Owns the framing and its bounds.
-// Refuses: a line that is no JSON or has no end. A reader that met one can no longer trust its place. A line of too many
-// fields is left out: one tenant's object must not end the watch.
+// A watch's body: chunks of bytes become one parsed event per line. Owns the framing and its bounds.
+// Refuses: a line that is not JSON or has no end, after which the resourceVersion cannot be trusted. A line of too many
+// fields is left out, because one tenant's object must not end the watch.
 
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { isCostly } from '../transport/bounded-json.ts';
@@ -14,7 +14,7 @@ export type WatchEvent =
 const maxLineBytes = 16 * 1024 * 1024;
 
 /**
- * @param onLeftOut told of each event whose object has too many fields
+ * @param onLeftOut called for each event whose object has too many fields
  * @throws {ClusterError} `Gone` for an ERROR event with 410, `Unavailable` for any other and for broken framing,
  * and whatever the chunks throw
  */
@@ -49,10 +49,10 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<str
       pendingBytes += chunk.length - from;
     }
     if (pendingBytes > maxLineBytes) {
-      throw new ClusterError('Unavailable', 'a watch event is longer than any object can be');
+      throw new ClusterError('Unavailable', `a watch event is longer than ${maxLineBytes / 1024 / 1024} MiB`);
     }
   }
-  // What is left without its newline was cut off in the middle: the next watch brings it again.
+  // A rest without a newline was cut off; the next watch brings it again.
 }
 
 function readEvent(line: string): WatchEvent | undefined {
@@ -77,7 +77,7 @@ function readEvent(line: string): WatchEvent | undefined {
     case 'ERROR': {
       const code = numberAt(object, 'code');
       throw code === 410
-        ? new ClusterError('Gone', 'the watch is too far behind')
+        ? new ClusterError('Gone', 'the resourceVersion of the watch has expired')
         : new ClusterError('Unavailable', `the watch ended with an error (code ${code ?? 'unknown'})`);
     }
     default:

@@ -78,7 +78,7 @@ test('a 404 of a version that is not served is no absence', async () => {
   const address = { resource, namespace, name: 'nothing' };
   await assert.rejects(
     transport.call({ verb: 'get', method: 'GET', address }, signal),
-    refused('Unavailable', /a 404 that does not say whether .* staticexport\.dev\/v1beta7 is not served now/),
+    refused('Unavailable', /ambiguous 404 for .* staticexport\.dev\/v1beta7 is not served/),
   );
 });
 
@@ -149,7 +149,7 @@ test('an edit of a foreign document changes one key, and is refused once it move
   };
   await cluster.editDocument(edit, signal);
   assert.deepEqual((await cluster.readConfigMap(key, signal))?.data, { 'values.yaml': 'a: 2\n', other: 'x' });
-  await assert.rejects(cluster.editDocument(edit, signal), refused('Conflict', /changed by somebody else/));
+  await assert.rejects(cluster.editDocument(edit, signal), refused('Conflict', /changed by another client/));
 });
 
 test('a Secret document is edited as text', async () => {

@@ -50,12 +50,12 @@ const untrusted = [
   [
     'expired',
     () => world.authority.issueServer({ ...names, hasExpired: true }),
-    'CERT_HAS_EXPIRED: .* is over; renew it there',
+    'CERT_HAS_EXPIRED: .* has expired; renew it',
   ],
   [
-    'made out to another host',
+    'for another host',
     () => world.authority.issueServer({ dns: ['other.example.com'], ips: [] }),
-    'ERR_TLS_CERT_ALTNAME_INVALID: .* tls-server-name of the kubeconfig',
+    'ERR_TLS_CERT_ALTNAME_INVALID: .* tls-server-name in the kubeconfig',
   ],
   [
     'of an unknown authority',
@@ -93,7 +93,7 @@ for (const [what, spoil, why] of unusable) {
     const words = await ask();
     assert.match(words, /^Unavailable: certificate-authority of the kubeconfig cannot be used: /);
     assert.match(words, why);
-    assert.match(words, /; give the certificates of the API server's authority/);
+    assert.match(words, /; set the API server's CA certificates/);
     assert.doesNotMatch(words, /ca\.pem/);
     rmSync(world.caFile, { recursive: true, force: true });
     writeFileSync(world.caFile, world.authority.certificatePem);
@@ -136,7 +136,10 @@ test('a token file that is missing for a moment costs a retry, not the process',
     if (refuse) sendJson(response, 401, { kind: 'Status', code: 401 });
     return refuse;
   };
-  assert.match(await ask(), /^Unauthorized: the credentials for the API server cannot be had \(ENOENT\)/);
+  assert.match(
+    await ask(),
+    /^Unauthorized: the credentials for the API server cannot be obtained \(ENOENT\)/,
+  );
   world.api.watches[0]?.end();
   await world.passUntil('a report', 500, () => world.troubles.at(-1));
   assert.equal(world.troubles.at(-1), 'Unauthorized');

@@ -89,7 +89,7 @@ afterEach(async () => {
 
 const good = '{"kind":"ExecCredential","status":{"token":"good"}}';
 const odd: readonly (readonly [name: string, firstAnswer: string, firstOutcome: RegExp])[] = [
-  ['without a status', '{"kind":"ExecCredential"}', /^Unauthorized: the credentials .* cannot be had/],
+  ['without a status', '{"kind":"ExecCredential"}', /^Unauthorized: the credentials .* cannot be obtained/],
   [
     'with an empty token',
     '{"kind":"ExecCredential","status":{"token":""}}',
@@ -105,7 +105,7 @@ const odd: readonly (readonly [name: string, firstAnswer: string, firstOutcome: 
     '{"kind":"ExecCredential","status":{"token":"go\\nod"}}',
     /^Unauthorized: the credentials .* neither a usable token/,
   ],
-  ['that is no JSON', 'svc_oops', /^Unauthorized: the credentials .* cannot be had/],
+  ['that is no JSON', 'svc_oops', /^Unauthorized: the credentials .* cannot be obtained/],
   ['with a wrong token', '{"kind":"ExecCredential","status":{"token":"bad"}}', /^NotFound/],
   [
     'with a wrong token and an expiry that is no date',
@@ -132,7 +132,8 @@ test('a plugin that fails runs once a second, however many calls need it, and on
   for (let second = 1; second <= 3; second += 1) {
     for (let call = 0; call < 5; call += 1) {
       const answers = await Promise.all([ask(), ask(), ask()]);
-      for (const answer of answers) assert.match(answer, /^Unauthorized: the credentials .* cannot be had/);
+      for (const answer of answers)
+        assert.match(answer, /^Unauthorized: the credentials .* cannot be obtained/);
     }
     assert.equal(started().length, second);
     await clock.pass(1_000);
@@ -147,7 +148,7 @@ test('a plugin that hangs is named after the deadline of each call, and ended af
   await eventually('the plugin', () => started()[0], { timeoutMs: 10_000, everyMs: 5 });
   const [pid = ''] = started();
   await clock.pass(15_000);
-  assert.match(await first, /^Unavailable: the credentials .* did not come in time; check the exec plugin/);
+  assert.match(await first, /^Unavailable: the credentials .* did not arrive in time; check the exec plugin/);
   assert.ok(isAlive(pid));
   await clock.pass(45_000);
   await eventually('the end of the plugin', () => !isAlive(pid) || undefined, {

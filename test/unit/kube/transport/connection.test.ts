@@ -46,12 +46,12 @@ test('server, namespace, authority and token come from the context', async () =>
   });
 });
 
-test('an authority that is none is refused by the name of its field, before any server is asked', async () => {
+test('a CA certificate that is not one is refused by the name of its field, before any request', async () => {
   const data = Buffer.from('PEM').toString('base64');
   const file = write('bad-authority', { server: 'https://h', 'certificate-authority-data': data });
   await assert.rejects(open(file).authenticate(never), {
     code: 'AuthorityUnusable',
-    message: /^certificate-authority of the kubeconfig cannot be used: it holds no certificate in PEM; give/,
+    message: /^certificate-authority of the kubeconfig cannot be used: it holds no certificate in PEM; set/,
   });
 });
 
@@ -103,7 +103,7 @@ test('a user of whom the kubeconfig says nothing shows nothing, as is meant', as
   assert.deepEqual(await open(file).authenticate(never), { headers: {}, tls: {} });
 });
 
-test('credentials that cannot be had are an error that may heal, without their path', async () => {
+test('credentials that cannot be obtained are an error without their path, and may recover', async () => {
   const file = write('lost', { server: 'https://h' }, { 'client-certificate': '/nowhere/secret.pem' });
   await assert.rejects(open(file).authenticate(never), (error) => {
     assert.ok(error instanceof ConnectionError);
@@ -119,7 +119,7 @@ test('nothing configured anywhere is an error that says what to give, and no ser
     process.env['HOME'] = join(folder, 'nobody');
     delete process.env['KUBECONFIG'];
     const nothing = { kubeconfig: undefined, context: undefined, isInCluster: false };
-    assert.throws(() => openConnection(nothing), { code: 'NoCluster', message: /give --kubeconfig/ });
+    assert.throws(() => openConnection(nothing), { code: 'NoCluster', message: /set --kubeconfig/ });
   } finally {
     if (HOME !== undefined) process.env['HOME'] = HOME;
     if (KUBECONFIG !== undefined) process.env['KUBECONFIG'] = KUBECONFIG;
@@ -134,7 +134,7 @@ const refusals: readonly (readonly [name: string, open: () => unknown, code: str
     'UnknownContext',
     /it has main/,
   ],
-  ['plain http', () => open(write('http', { server: 'http://h' })), 'PlainHttp', /in the clear/],
+  ['plain http', () => open(write('http', { server: 'http://h' })), 'PlainHttp', /unencrypted/],
   ['no URL', () => open(write('no-url', { server: 'nonsense' })), 'InvalidServer', /no usable server URL/],
   [
     'SOCKS',

@@ -27,7 +27,7 @@ const rows: readonly (readonly [name: string, refusal: Refusal, code: string, me
     'NotFound',
     /does not exist/,
   ],
-  ['a stale write', status(409, 'Conflict'), 'Conflict', /changed by somebody else/],
+  ['a stale write', status(409, 'Conflict'), 'Conflict', /changed by another client/],
   ['a second create', status(409, 'AlreadyExists'), 'AlreadyExists', /exists already/],
   [
     'a missing right',
@@ -68,19 +68,19 @@ for (const [name, refusal, code, message] of rows) {
 }
 
 const vague: readonly (readonly [name: string, body: unknown])[] = [
-  ['a page that is no JSON, of a proxy or of a resource that is not served', undefined],
+  ['a page that is not JSON, of a proxy or of a resource that is not served', undefined],
   ['an answer of another program', { error: 'not found' }],
   ['a Status without a name', { kind: 'Status', reason: 'NotFound' }],
   ['a Status of another object', { kind: 'Status', reason: 'NotFound', details: { name: 'v1' } }],
   ['a Status of another reason', { kind: 'Status', reason: 'Unknown', details: { name: 'docs-bundle' } }],
 ];
 for (const [name, body] of vague) {
-  test(`a 404 is no absence of the object that was asked for: ${name}`, () => {
+  test(`a 404 does not count as absence of the object: ${name}`, () => {
     const refusal = { httpStatus: 404, retryAfterHeader: null, body };
     const { code, message } = readRefusal('get', secret, refusal, now);
     assert.equal(code, 'Unavailable');
-    assert.match(message, /404 .* whether secrets "docs-bundle" .* exists: v1 is not served now, or a proxy/);
-    // Where no object is asked for there is none to be mistaken for gone.
+    assert.match(message, /ambiguous 404 for secrets "docs-bundle" .*: v1 is not served, or a proxy/);
+    // A collection has no object that a 404 could be about.
     assert.equal(readRefusal('list', { resource: secrets }, refusal, now).code, 'NotFound');
   });
 }

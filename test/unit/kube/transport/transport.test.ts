@@ -220,7 +220,7 @@ test('credentials that do not come end at the deadline too', async () => {
   const transport = createTransport(stuck, { clock, timeoutMs: 5_000 });
   const outcome = assert.rejects(
     transport.call(get, never),
-    isRefusal('Unavailable', /credentials .* did not come in time/),
+    isRefusal('Unavailable', /credentials .* did not arrive in time/),
   );
   await clock.pass(5_000);
   await outcome;

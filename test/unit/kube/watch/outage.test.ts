@@ -38,7 +38,7 @@ test('the first watch that opens is told, an audit that succeeds before it is no
   assert.deepEqual(told, [undefined]);
 });
 
-test('a watch that cannot be had counts before one that brings nothing, that before an audit', () => {
+test('a watch that cannot be opened counts before one that brings nothing, and that before an audit', () => {
   const { told, outage } = start();
   outage.begin('audit', refused);
   outage.begin('heldBack', down('nothing comes'));

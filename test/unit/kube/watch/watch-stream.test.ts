@@ -77,7 +77,7 @@ test('an event of the largest object that etcd keeps is read, and one without en
   }
   await assert.rejects(
     readWatchEvents(endless()).next(),
-    (error) => error instanceof ClusterError && /longer than any object/.test(error.message),
+    (error) => error instanceof ClusterError && /longer than 16 MiB/.test(error.message),
   );
   assert.ok(givenMiB <= 16, `${givenMiB} MiB were taken`);
 });

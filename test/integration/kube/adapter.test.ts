@@ -231,7 +231,7 @@ test('a missing right is named by verb and resource', async () => {
   );
 });
 
-test('a dead API server is Unavailable, and words say so', async () => {
+test('an API server that does not answer is Unavailable, and the message says so', async () => {
   const dead = createTransport(
     { ...connection, server: `https://127.0.0.1:${await findFreePort()}` },
     { clock: systemClock, timeoutMs: 3_000 },
@@ -297,7 +297,7 @@ test('an event is written and counted up', async () => {
   assert.equal(event.regarding.uid, object.metadata.uid);
 });
 
-test('the reflector sees what is there, what comes, what changes and what goes; a status wakes nobody', async () => {
+test('the reflector finds existing, new, changed and deleted objects; a status wakes no key', async () => {
   await applyStaticExport('seen-1');
   const wakes: string[] = [];
   const stop = new AbortController();

@@ -35,7 +35,7 @@ afterEach(async () => {
   assert.deepEqual(unhandled, []);
 });
 
-test('a rotated authority is believed from the next connection on, without a restart', async () => {
+test('a rotated CA certificate is used from the next connection on, without a restart', async () => {
   const next = await createAuthority();
   // As a projected volume does it: the new one before the server shows it.
   writeFileSync(world.caFile, `${world.authority.certificatePem}\n${next.certificatePem}`);

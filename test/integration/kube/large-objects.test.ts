@@ -84,7 +84,7 @@ function startLists() {
   return { asked, list };
 }
 
-test('of more than 64 MiB, all are listed once, the large ones in smaller pages from the same place', async () => {
+test('objects of more than 64 MiB are all listed once, the large ones in smaller pages from the same continue token', async () => {
   const { asked, list } = startLists();
   const { objects } = await list(() => {}, never);
   assert.deepEqual(objects, [...ordinary, ...large]);
@@ -100,7 +100,7 @@ test('of more than 64 MiB, all are listed once, the large ones in smaller pages 
   assert.equal(asked[0]?.limit, '19');
 });
 
-test('with another limit the same token goes on at the same place, in the state of the first page', async () => {
+test('with another limit the same continue token continues at the same object, in the state of the first page', async () => {
   const read = async (query: Readonly<Record<string, string>>) => {
     const call = { verb: 'list', method: 'GET', address: { resource }, query } as const;
     const answer = await transport.call(call, never);

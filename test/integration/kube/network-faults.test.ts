@@ -27,7 +27,7 @@ afterEach(async () => {
   assert.deepEqual(unhandled, []);
 });
 
-test('a watch reset in the middle of a line goes on from its place: nothing lost, nobody woken twice', async () => {
+test('a watch reset in the middle of a line continues from its resourceVersion: no event lost, no key woken twice', async () => {
   await synced();
   world.api.put(staticExport('c'));
   await woken('ns/c');
@@ -62,7 +62,7 @@ for (const [name, harm] of [
   });
 }
 
-test('a call on a dark path ends at its deadline, and the next one takes another connection', async () => {
+test('a call over a path that drops all packets ends at its deadline, and the next one takes another connection', async () => {
   await synced();
   world.path.goDark();
   const address = { resource: { group: '', version: 'v1', plural: 'x', kind: 'X' }, name: 'x' };
@@ -79,7 +79,7 @@ test('a call on a dark path ends at its deadline, and the next one takes another
   assert.equal(await ask(), 'NotFound');
 });
 
-test('a lost place lists anew, whether it is an answer or an event that says so', async () => {
+test('an expired resourceVersion leads to a list, whether an answer or an event reports it', async () => {
   await synced();
   // A watch that ends within its first second is a failure of its own.
   await world.clock.pass(2_000);
@@ -148,7 +148,7 @@ test('garbage in the stream ends that watch only', async () => {
   assert.deepEqual(world.wakes, ['ns/a', 'ns/b', 'ns/c']);
 });
 
-test('a watch that closes in order is opened again from the last bookmark, and nobody is told', async () => {
+test('a watch that closes in order is opened again from the last bookmark, without a report', async () => {
   await synced();
   watches()[0]?.bookmark(4711);
   await world.clock.pass(2_000);
@@ -181,7 +181,7 @@ test('an hour of nothing but bookmarks is one watch, a few audits, and no troubl
   assert.deepEqual(world.troubles, []);
 });
 
-test('an object deleted and made again while nobody watched is another one', async () => {
+test('an object deleted and created again between two watches is another one', async () => {
   await synced();
   world.path.reset();
   world.api.remove('a');

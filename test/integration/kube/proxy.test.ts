@@ -133,7 +133,7 @@ test('a proxy that answers no CONNECT costs calls their deadline, and none of th
   assert.match(await next, /^NotFound/);
 });
 
-test('a proxy that refuses is told by its status', async () => {
+test('a refusal of a proxy is reported by its status', async () => {
   await transport.close();
   proxy.refusal = '403 Forbidden';
   transport = createTransport({ ...world.connection, proxyUrl: proxy.url }, { clock, timeoutMs });

@@ -88,7 +88,7 @@ const apply = () =>
     })),
   );
 
-test('a leader that was frozen in the middle of its work ends without another word', async () => {
+test('a leader that was frozen during a reconcile exits without another write', async () => {
   toCluster.hold = ({ method, path, body }) =>
     method === 'PATCH' && path.includes('/staticexports/marked/status') && body.includes('"attempts":1');
   toVendor.hold = ({ method, path, body }) =>

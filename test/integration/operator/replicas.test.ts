@@ -110,7 +110,7 @@ async function count(operator: OperatorProcess, name: string, ...labels: readonl
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-test('the one that stands by knows the resources and queues none of them', async () => {
+test('the standby knows the resources and queues none of them', async () => {
   await eventually('the resource on the one that stands by', async () =>
     /^staticexport_resources 1$/m.test((await second.get('/metrics')).text) ? true : undefined,
   );
@@ -119,7 +119,7 @@ test('the one that stands by knows the resources and queues none of them', async
   assert.equal((await second.get('/readyz')).status, 200);
 });
 
-test('a look at a resource that is as it should be writes nothing', async () => {
+test('a reconcile of a resource in its desired state writes nothing', async () => {
   const passes = () => count(first, 'controller_runtime_reconcile_total');
   const writes = async () =>
     (await count(first, 'rest_client_requests_total', 'method="PATCH"')) +
@@ -131,7 +131,7 @@ test('a look at a resource that is as it should be writes nothing', async () => 
   assert.ok(writesBefore > 0);
 });
 
-test('a lease that somebody deletes is made anew by whoever holds it, and by nobody else', async () => {
+test('a deleted lease is created again by its holder, and by no other replica', async () => {
   const lease = ['lease', world.leaseName, '-n', world.operatorNamespace];
   const holder = async (): Promise<string> =>
     (await world.kubectl(['get', ...lease, '-o', 'jsonpath={.spec.holderIdentity}'])).stdout;
@@ -141,7 +141,7 @@ test('a lease that somebody deletes is made anew by whoever holds it, and by nob
   assert.deepEqual([await leads(first), await leads(second)], [true, false]);
 });
 
-test('a leader that is frozen is replaced, and ends as soon as it wakes', async () => {
+test('a frozen leader is replaced, and exits as soon as it wakes', async () => {
   process.kill(first.child.pid, 'SIGSTOP');
   await eventually('the other to lead', async () => ((await leads(second)) ? true : undefined));
   process.kill(first.child.pid, 'SIGCONT');
@@ -150,7 +150,7 @@ test('a leader that is frozen is replaced, and ends as soon as it wakes', async 
   await exportDocs('after-freeze');
 });
 
-test('a leader that is killed is replaced by one that waits', async () => {
+test('a killed leader is replaced by a standby', async () => {
   first = await startOperator(world, flags);
   await second.child.stop('SIGKILL');
   await eventually('the other to lead', async () => ((await leads(first)) ? true : undefined));

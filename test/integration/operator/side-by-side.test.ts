@@ -94,7 +94,7 @@ test('the rights end at the watched namespace', async () => {
   assert.equal(await can('list', 'secrets', '-n', namespace), 'no');
 });
 
-test('each looks after its own, and what is labelled for nobody is left alone', async () => {
+test('each operator manages its own resources, and a label that no operator has is left alone', async () => {
   for (const name of ['unnamed', 'named']) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
   assert.deepEqual([await shows(plain, 'unnamed'), await shows(plain, 'named')], [true, false]);
   assert.deepEqual([await shows(blue, 'unnamed'), await shows(blue, 'named')], [false, true]);
@@ -106,7 +106,7 @@ test('each looks after its own, and what is labelled for nobody is left alone', 
   assert.deepEqual(vendor.starts('orphan.example.com'), []);
 });
 
-test('a resource given to the other goes on there: same job, same version, no word from the first', async () => {
+test('a resource given to the other operator continues there: same job, same version, no write of the first', async () => {
   const before = await reader.readOutput('unnamed');
   await world.kubectl(['label', 'sx', 'unnamed', '-n', namespace, 'staticexport.dev/instance=blue']);
   await eventually('the first to forget it', async () =>
@@ -123,13 +123,13 @@ test('a resource given to the other goes on there: same job, same version, no wo
   reader.assertRulesKept();
 });
 
-test('the status of each resource names the lease of whoever wrote it', async () => {
+test('the status of each resource names the lease of the operator that wrote it', async () => {
   const leaseOf = async (name: string) => (await reader.read('sx', name)).status.operatorLease;
   assert.equal(await leaseOf('named'), `${world.operatorNamespace}/blue`);
   assert.equal(await leaseOf('orphan'), undefined);
 });
 
-test('an installation whose scope overlaps is told at each resource, and after its end all is as it was', async () => {
+test('an overlapping operator is reported at each resource, and its changes to status are repaired after it stopped', async () => {
   const names = ['first', 'second', 'third'];
   await world.apply(...names.map((name) => staticExport(name, {})));
   for (const name of names) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
@@ -180,7 +180,7 @@ const awaitOverlap = (name: string, words: string) =>
     return told.some(({ type, note }) => type === 'Warning' && note.includes(words)) ? true : undefined;
   });
 
-test('the log says at its start what is looked after and with which lease, and at its end that the lease is free', async () => {
+test('the log names the scope and the lease at its start, and the release of the lease at its end', async () => {
   await blue.child.stop();
   const lines: readonly Readonly<Record<string, unknown>>[] = blue.log.map((line) => JSON.parse(line));
   const told = lines.filter(({ level }) => level === 'info').map(({ msg }) => msg);

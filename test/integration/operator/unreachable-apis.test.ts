@@ -145,7 +145,7 @@ after(async () => {
   await world?.stop();
 });
 
-test('while one API hangs, it holds four passes and no more, and others are exported and published', async () => {
+test('while one API hangs, it uses four slots and no more, and resources of other APIs are published', async () => {
   await eventually('four passes at the silent API', () => (silentConnections.size >= 4 ? true : undefined));
   await world.apply(staticExport('quick', {}));
   await reader.awaitCondition('quick', 'Ready', 'True', 'Published');
@@ -155,7 +155,7 @@ test('while one API hangs, it holds four passes and no more, and others are expo
   }
 });
 
-test('while every place of an API is held, an edit of what was listed behind them is looked at', async () => {
+test('while every slot of an API is used, an edit of a listed resource is reconciled', async () => {
   const waiting: string[] = [];
   for (let index = 0; index < 20; index += 1) {
     const { status } = await reader.read('sx', `hanging-${index}`);

@@ -119,7 +119,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
   };
 }
 
-test('nothing is written while the lease may be with somebody else, and it is once it is ours', async () => {
+test('nothing is written while another replica may hold the lease, and it is once the lease is held', async () => {
   let isOurs = false;
   const { clock, queue, stops, running, writes } = start(() => isOurs);
   queue.add('ns/docs');
@@ -133,7 +133,7 @@ test('nothing is written while the lease may be with somebody else, and it is on
   await running;
 });
 
-test('a resource that was given to another installation is read, and nothing is written', async () => {
+test('a resource that was given to another operator is read, and nothing is written', async () => {
   const { clock, queue, stops, running, reads, writes } = start(() => true, { flags: ['--instance=blue'] });
   queue.add('ns/docs');
   await clock.pass(10_000);
@@ -252,7 +252,7 @@ test('on loss of the lease what is under way is aborted at once', async () => {
   assert.equal(clock.waiting(), 0);
 });
 
-test('a resource that waits for its time is looked at when the clock was set', async () => {
+test('a delayed resource is reconciled when the clock was set', async () => {
   const { clock, wall, queue, stops, running, reads } = start(() => true);
   queue.add('ns/docs');
   await clock.pass(15_000);

@@ -59,7 +59,7 @@ test('an event has its time on the whole second, as the status that it reports',
   assert.equal((await send('docs', 'words', at)).eventTime, '2026-11-21T10:00:00.000000Z');
 });
 
-test('property: words are printable, and cut to 1024 bytes without half a character', async () => {
+test('property: notes are printable, and cut to 1024 bytes without a partial character', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 1500, size: 'max' }), async (message) => {
       const { note } = await send('docs', message);

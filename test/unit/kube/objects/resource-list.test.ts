@@ -41,7 +41,7 @@ function startList(sizes: readonly number[]) {
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `o${index}`);
 const take = (asked: string[]): readonly string[] => asked.splice(0);
 
-test('a page that is too large is asked for with half as many objects, from the same place', async () => {
+test('a page that is too large is requested with half as many objects, from the same continue token', async () => {
   const sizes = [...Array<number>(500).fill(0.01), ...Array<number>(300).fill(0.25)];
   const { server, read, heard } = startList(sizes);
   const { objects, resourceVersion } = await read();

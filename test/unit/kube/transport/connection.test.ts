@@ -30,7 +30,7 @@ const [authority = ''] = rootCertificates;
 const open = (kubeconfig: string, context?: string) =>
   openConnection({ kubeconfig, context, isInCluster: false });
 
-test('server, namespace, authority and token come from the context', async () => {
+test('server, namespace, CA certificate and token come from the context', async () => {
   const ca = Buffer.from(authority).toString('base64');
   const file = write(
     'good',
@@ -55,7 +55,7 @@ test('a CA certificate that is not one is refused by the name of its field, befo
   });
 });
 
-test('an authority beside a damaged one, or under the older name, is taken: OpenSSL takes it too', async () => {
+test('a CA certificate next to a damaged one, or with the older label, is accepted, as by OpenSSL', async () => {
   const damaged = authority.replace(/\n[A-Za-z0-9+/]{20}/, `\n${'A'.repeat(20)}`);
   const older = authority.replaceAll('CERTIFICATE', 'X509 CERTIFICATE');
   for (const [name, text] of Object.entries({ beside: `${authority}\n${damaged}`, older })) {
@@ -81,7 +81,7 @@ test('a token file is read, without its last line end', async () => {
   assert.equal((await open(file).authenticate(never)).headers['Authorization'], 'Bearer from-file');
 });
 
-test('a token file without a token is an error, not a request of nobody; it is believed once it has one', async () => {
+test('an empty token file is an error, not an anonymous request, until it has a token', async () => {
   const tokenFile = join(folder, 'empty-token');
   const user = { 'auth-provider': { name: 'f', config: { tokenFile } } };
   const connection = open(write('empty-token-file', { server: 'https://h' }, user));

@@ -27,7 +27,7 @@ test('work that starts no process is what it is, and its failure too', async () 
   );
 });
 
-test('the work is over with its plugin, though what that one started holds its output open', async () => {
+test('the work ends with its plugin, though a child of the plugin holds its output open', async () => {
   const stop = new AbortController();
   const begun = Promise.withResolvers<number>();
   const ended = Promise.withResolvers<string | null>();

@@ -43,7 +43,7 @@ function share(answer: (asking: number) => Credentials | Error | undefined) {
 
 const failure = (): Error => new ConnectionError('CredentialsUnavailable', 'a plugin that fails');
 
-test('a source that fails is asked once a second, however many calls there are, and read anew every ten', async () => {
+test('a failing source is asked once a second, however many calls there are, and read again every ten', async () => {
   const { clock, figures, code } = share(failure);
   for (let tenth = 0; tenth < 300; tenth += 1) {
     assert.deepEqual(await Promise.all([code(), code()]), [
@@ -55,7 +55,7 @@ test('a source that fails is asked once a second, however many calls there are, 
   assert.deepEqual(figures(), { asked: 30, ended: 0, renewals: 3 });
 });
 
-test('one failure is over a second later', async () => {
+test('one failure is forgotten after a second', async () => {
   const { clock, figures, code, credentials } = share((asking) => (asking === 1 ? failure() : token('good')));
   assert.equal(await code(), 'CredentialsUnavailable');
   credentials.doubt();
@@ -79,7 +79,7 @@ test('a source that hangs for a day is asked once a minute, and each asking is e
   assert.ok(asked <= 1_440 && asked - ended <= 1, `${asked} asked, ${ended} ended`);
 });
 
-test('a caller that is stopped hears why, and those who wait on get what comes', async () => {
+test('an aborted caller gets the reason, and the other callers get the credentials', async () => {
   const given = Promise.withResolvers<Credentials>();
   const credentials = shareCredentials(
     { authenticate: () => given.promise, renew: () => {} },
@@ -94,7 +94,7 @@ test('a caller that is stopped hears why, and those who wait on get what comes',
   assert.equal((await patient).headers['Authorization'], 'Bearer good');
 });
 
-test('what was refused is replaced once in ten seconds; who used older ones only has to try again', async () => {
+test('refused credentials are replaced once in ten seconds; a call with older ones only retries', async () => {
   const { clock, figures, credentials } = share((asking) => token(String(Math.min(asking, 2))));
   const old = await credentials.obtain(never);
   assert.deepEqual([credentials.replace(old), credentials.replace(old)], [true, true]);
@@ -110,7 +110,7 @@ test('what was refused is replaced once in ten seconds; who used older ones only
   assert.equal(figures().renewals, 2);
 });
 
-test('others that came since, without being read anew, are worth another try', async () => {
+test('credentials that changed since, without another read, are worth a retry', async () => {
   const { clock, figures, credentials } = share((asking) => token(String(asking)));
   const first = await credentials.obtain(never);
   assert.equal(credentials.replace(first), true);
@@ -121,7 +121,7 @@ test('others that came since, without being read anew, are worth another try', a
   assert.equal(figures().renewals, 1);
 });
 
-test('what was asked for before the source was read anew is not kept', async () => {
+test('credentials requested before the source was read again are not kept', async () => {
   const answers: ((credentials: Credentials) => void)[] = [];
   const clock = steppedClock();
   const credentials = shareCredentials(

@@ -136,7 +136,7 @@ test('a call that is not answered ends at its deadline, and at its own shorter o
   }
 });
 
-test('an answer that stops in its middle says so at the deadline: asked for less, the server may get to its end', async () => {
+test('an incomplete answer is reported as such at the deadline, because a smaller page may complete', async () => {
   server.handle = (_request, response) => void response.writeHead(200).write('{"items": [');
   const begun = firstPart();
   const clock = steppedClock();
@@ -190,7 +190,7 @@ test('a call that is stopped while it waits for a connection ends at once, and i
   await transport.close();
 });
 
-test('a watch ends at its deadline, and when it is stopped, while its connection is being made', {
+test('a watch ends at its deadline, and on abort, while it connects', {
   timeout: 5_000,
 }, async (t) => {
   // Takes connections, and says nothing of TLS.
@@ -214,7 +214,7 @@ test('a watch ends at its deadline, and when it is stopped, while its connection
   await late;
 });
 
-test('credentials that do not come end at the deadline too', async () => {
+test('missing credentials end a call at its deadline too', async () => {
   const clock = steppedClock();
   const stuck = { ...server.connection(), authenticate: () => new Promise<Credentials>(() => {}) };
   const transport = createTransport(stuck, { clock, timeoutMs: 5_000 });
@@ -248,7 +248,7 @@ test('calls that need credentials at once share one asking for them, which is go
   await transport.close();
 });
 
-test('a call that was stopped before it began asks for no credentials, whose failure nobody would hear', async () => {
+test('a call that was aborted before it began requests no credentials', async () => {
   const unheard: unknown[] = [];
   const listen = (reason: unknown): void => void unheard.push(reason);
   process.on('unhandledRejection', listen);
@@ -266,7 +266,7 @@ test('a call that was stopped before it began asks for no credentials, whose fai
   await transport.close();
 });
 
-test('a stream whose headers do not come ends at the deadline; one that runs has none', async () => {
+test('a stream without headers ends at the deadline; a running one has none', async () => {
   const clock = steppedClock();
   const transport = open({ clock });
   server.handle = () => {};

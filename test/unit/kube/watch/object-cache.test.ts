@@ -43,7 +43,7 @@ for (const [name, after, wakes] of changes) {
   });
 }
 
-test('a complete list tells what is new or changed from what is gone, and says nothing of the rest', () => {
+test('a complete list separates new and changed objects from gone ones, and leaves out the rest', () => {
   const cache = new ObjectCache<StaticExportObject>();
   for (const name of ['same', 'changed', 'gone']) cache.put(object({ name }));
   const { changed, gone } = cache.replace([
@@ -59,7 +59,7 @@ test('a complete list tells what is new or changed from what is gone, and says n
   assert.deepEqual([...cache.keys()].sort(), ['ns/changed', 'ns/new', 'ns/same']);
 });
 
-test('differences are told by identity and version, in both directions', () => {
+test('differences are found by uid and resourceVersion, in both directions', () => {
   const cache = new ObjectCache<StaticExportObject>();
   for (const name of ['same', 'changed', 'gone', 'reborn']) cache.put(object({ name }));
   const differences = cache.differences([

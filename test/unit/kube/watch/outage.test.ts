@@ -13,7 +13,7 @@ function start() {
 const down = (words: string) => new ClusterError('Unavailable', words);
 const refused = new ClusterError('Forbidden', 'may not');
 
-test('tries that fail alike are one outage, one that fails otherwise is another', () => {
+test('attempts that fail alike are one outage, another failure is another one', () => {
   const { told, outage } = start();
   for (const words of ['reset', 'refused', 'timeout']) outage.begin('watch', down(words));
   outage.begin('watch', refused);
@@ -22,14 +22,14 @@ test('tries that fail alike are one outage, one that fails otherwise is another'
   assert.deepEqual(told, ['reset', 'may not', undefined]);
 });
 
-test('the words of the last try are the present ones', () => {
+test('the message of the last attempt is the present one', () => {
   const { outage } = start();
   outage.begin('watch', down('reset'));
   outage.begin('watch', down('timeout'));
   assert.equal(outage.current()?.message, 'timeout');
 });
 
-test('the first watch that opens is told, an audit that succeeds before it is not', () => {
+test('the first watch that opens is reported, an audit that succeeds before it is not', () => {
   const { told, outage } = start();
   outage.end('audit');
   assert.deepEqual(told, []);
@@ -50,7 +50,7 @@ test('a watch that cannot be opened counts before one that brings nothing, and t
   assert.deepEqual(told, ['may not', 'nothing comes', 'reset', 'nothing comes', 'may not', undefined]);
 });
 
-test('what is no error of the cluster is told without its words, which may hold anything', () => {
+test('an error that is not a ClusterError is reported without its message, which may hold anything', () => {
   assert.equal(troubleOf(refused), refused);
   const found = troubleOf(new TypeError('secret'));
   assert.equal(found.code, 'Unavailable');

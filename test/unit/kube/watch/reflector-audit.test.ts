@@ -130,7 +130,7 @@ test('what an audit found is listed even if an event comes in the moment of its 
   assert.equal(world.server.lists, 3);
 });
 
-test('an audit that may not list is told once while the watch goes on, and tried until it may again', async () => {
+test('an audit that may not list is reported once while the watch continues, and retried', async () => {
   const world = startReflector((one) => {
     one.objects = [object('a', 1)];
   });

@@ -12,7 +12,7 @@ const deleting = (one: ReturnType<typeof object>) => ({
   metadata: { ...one.metadata, deletionTimestamp: '2026-11-21T00:00:00Z' },
 });
 
-test('lists in pages, wakes all, and watches from the place of the list with bookmarks', async () => {
+test('lists in pages, wakes every key, and watches from the resourceVersion of the list with bookmarks', async () => {
   const { server, reflector, wakes, last } = startReflector((one) => {
     one.objects = [object('a', 1), object('b', 2), object('c', 3)];
     one.pageSize = 2;
@@ -30,7 +30,7 @@ test('lists in pages, wakes all, and watches from the place of the list with boo
   });
 });
 
-test('nothing is worked on before a list is whole, for edits are heard of after it; one that broke off wakes nobody', async () => {
+test('no key wakes before a list is complete, because edits are seen after it; a list that broke off wakes none', async () => {
   const rest = Promise.withResolvers<void>();
   const { clock, server, reflector, wakes, found } = startReflector((one) => {
     one.objects = [object('a', 1), object('b', 2), object('c', 3)];
@@ -80,7 +80,7 @@ test('wakes for what comes, changes and goes, not for a status', async () => {
   assert.equal(reflector.cache.size, 1);
 });
 
-test('it is told apart what the first list of all found, what changed since, and what is going or gone', async () => {
+test('findings of the first list, later changes, and deletions are told apart', async () => {
   const { clock, server, wakes, found, last } = startReflector((one) => {
     one.objects = ['a', 'b', 'c', 'd'].map((name, index) => object(name, index + 1));
   });
@@ -98,7 +98,7 @@ test('it is told apart what the first list of all found, what changed since, and
   assert.deepEqual(told(), ['ns/a changed', 'ns/d gone', 'ns/f changed', 'ns/b gone', 'ns/e gone']);
 });
 
-test('a watch that ends in order goes on from the last place, without a list', async () => {
+test('a watch that ends in order continues from its last resourceVersion, without a list', async () => {
   const { clock, server, last } = startReflector();
   await settle();
   await last().send('BOOKMARK', object('', 77));
@@ -125,7 +125,7 @@ test('a silent watch is dropped after 70 s, and bookmarks keep one alive', async
   assert.equal(last().query['resourceVersion'], '22');
 });
 
-test('a lost place, as an answer or as an event, lists anew and wakes only what changed', async () => {
+test('an expired resourceVersion, as an answer or as an event, leads to a list that wakes only changed keys', async () => {
   for (const lose of ['answer', 'event'] as const) {
     const { clock, server, wakes, last } = startReflector((one) => {
       one.objects = [object('a', 1), object('b', 2)];
@@ -148,7 +148,7 @@ test('a lost place, as an answer or as an event, lists anew and wakes only what 
   }
 });
 
-test('a broken connection is opened again from the same place, later each time', async () => {
+test('a broken connection is opened again from the same resourceVersion, later each time', async () => {
   const { clock, server, troubles, last } = startReflector();
   await settle();
   server.failWatch = new ClusterError('Unavailable', 'down');
@@ -184,7 +184,7 @@ for (const [fraction, seconds, gaps] of [
   });
 }
 
-test('a place from which watches failed five times in a row is given up for a list', async () => {
+test('after five failed watches in a row a list follows', async () => {
   const { clock, server, last } = startReflector();
   await settle();
   server.failWatch = new ClusterError('Unavailable', 'no watch');
@@ -258,7 +258,7 @@ test('it ends at once, wherever it is', async () => {
   }
 });
 
-test('a watch that brings what cannot be read is told once, however often it is opened', async () => {
+test('a watch that brings unreadable events is reported once, however often it is opened', async () => {
   const { clock, server, troubles, last } = startReflector();
   await settle();
   for (let turn = 0; turn < 12; turn += 1) {
@@ -269,7 +269,7 @@ test('a watch that brings what cannot be read is told once, however often it is 
   assert.deepEqual(troubles, [undefined, 'Unavailable']);
 });
 
-test('a request for a watch that is never answered is told after 70 s', async () => {
+test('a watch request without an answer is reported after 70 s', async () => {
   const { clock, reflector, troubles } = startReflector((one) => {
     one.stream = (_call, signal) =>
       new Promise((_resolve, reject) => {

@@ -43,7 +43,7 @@ test('property: events do not depend on where the stream is cut, in the middle o
   );
 });
 
-test('a bookmark gives its place, an unknown type and a blank line give nothing', async () => {
+test('a bookmark yields its resourceVersion; an unknown type and a blank line yield nothing', async () => {
   const text = `\n${line('BOOKMARK', { metadata: { resourceVersion: '7' } })}${line('NEWS', {})}`;
   assert.deepEqual(await read(text), [{ type: 'BOOKMARK', resourceVersion: '7' }]);
 });

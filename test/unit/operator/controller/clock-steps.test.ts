@@ -36,7 +36,7 @@ for (const stepMs of [8 * 3_600_000, -900_000, 3_000]) {
   });
 }
 
-test('a clock that is a thousandth too fast for a day is told nothing of', async () => {
+test('a clock that is a thousandth too fast for a day is not reported', async () => {
   const { clock, wall, steps } = start();
   for (let second = 0; second < 86_400; second += 10) {
     wall.aheadMs += 10;
@@ -58,7 +58,7 @@ for (const stepMs of [1_900, -1_900]) {
   });
 }
 
-test('a clock that is set over and over is told of at once, and then no more often than every five minutes', async () => {
+test('a clock that is set repeatedly is reported at once, and then at most every five minutes', async () => {
   const { clock, wall, steps } = start();
   const hour = async (stepMs: number): Promise<number> => {
     const before = steps.length;
@@ -82,7 +82,7 @@ test('it ends with its signal', async () => {
   assert.equal(clock.waiting(), 0);
 });
 
-test('what waited for the time that was is looked at, after what is more urgent', async () => {
+test('delayed keys are reconciled after the clock was set, after more urgent ones', async () => {
   const { clock, wall, queue } = start();
   queue.addAfter('ns/later', 3_000_000);
   queue.addAfter('ns/soon', 30_000);

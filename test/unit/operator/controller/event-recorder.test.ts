@@ -123,7 +123,7 @@ test('of many thousands the last 4,096 are remembered, those that came up again 
   assert.equal(created.length, 4_098, 'the one that was silent longest is forgotten');
 });
 
-test('what happens each night in the same words has an event of each, for the server forgets them', async () => {
+test('a nightly event with the same message is created again, because the server deletes events after an hour', async () => {
   const { clock, counted, created, faults, lost, recorder } = start();
   for (let night = 1; night <= 5; night += 1) {
     recorder.record(object(), note());
@@ -159,7 +159,7 @@ test('an event that was forgotten and may not be written again is counted as los
   assert.equal(created.length, 2);
 });
 
-test('what had no place among a hundred on their way is counted, and written when it happens again', async () => {
+test('an event above a hundred pending ones is counted as dropped, and written when it repeats', async () => {
   const { created, lost, recorder } = start();
   for (let index = 0; index < 101; index += 1) recorder.record(object(`docs-${index}`), note());
   await recorder.settled();

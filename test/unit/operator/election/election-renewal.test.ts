@@ -42,7 +42,7 @@ for (const everyMs of [500, 2_000, 3_000]) {
   });
 }
 
-test('nothing is sent in the moment before the lease is lost, for nobody would hear its answer', async () => {
+test('no renewal is sent in the moment before the lease is lost, because its answer would come too late', async () => {
   const { clock, server, first } = world();
   first.earlyMs = 1;
   await clock.pass(5_000);

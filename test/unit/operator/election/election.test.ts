@@ -41,7 +41,7 @@ test('a leader that was frozen knows before any timer fires that it leads no mor
   assert.equal(first.isHeld(), false);
 });
 
-test('a leader that is gone without a word is replaced within the lease and one retry', async () => {
+test('a leader that vanishes is replaced within the lease duration and one retry', async () => {
   const { clock, first, second } = world();
   await clock.pass(5_000);
   first.network = 'hanging';
@@ -59,7 +59,7 @@ test('a released lease is taken at once', async () => {
   assert.equal(server.lease?.transitions, 1);
 });
 
-test('a standby says once that it stands by, and a leader that it released its lease', async () => {
+test('a standby logs once which replica leads, and a leader that it released its lease', async () => {
   const { clock, first, second } = world();
   await clock.pass(60_000);
   assert.deepEqual(first.told, ['leading']);
@@ -90,7 +90,7 @@ test('a leader whose requests hang stops at the renew deadline', async () => {
   assert.equal(first.isWorking, false);
 });
 
-test('work that does not listen is given up before the lease is over', async () => {
+test('work that ignores the abort is abandoned before the lease expires', async () => {
   const { clock, first } = world();
   await clock.pass(5_000);
   first.isDeaf = true;
@@ -121,7 +121,7 @@ for (const [what, untilMs] of [
   });
 }
 
-test('on shutdown a lease that is with somebody else by then is not released', async () => {
+test('on shutdown a lease that another replica holds by then is not released', async () => {
   const { clock, server, first, second } = world();
   // Its try to take the lease never arrives, and the other one takes it.
   first.network = 'hanging';
@@ -133,7 +133,7 @@ test('on shutdown a lease that is with somebody else by then is not released', a
   assert.deepEqual([second.isWorking, server.lease?.holder], [true, 'second']);
 });
 
-test('a lease that somebody else took is lost at the next renewal', async () => {
+test('a lease that another replica took is lost at the next renewal', async () => {
   const { clock, server, first } = world();
   await clock.pass(5_000);
   server.put({ holder: 'intruder', durationMs: 15_000, acquiredAt: 0, renewedAt: 1, transitions: 9 });
@@ -165,7 +165,7 @@ for (const isCutOff of [false, true]) {
   });
 }
 
-test('a newcomer whose try to make the lease came to nothing takes no other that vanished meanwhile', async () => {
+test('a new replica that failed to create the lease does not take one that was deleted meanwhile', async () => {
   const { clock, server, first, second } = world();
   // Both find none, and the second one makes it. It leads on for longer than the first one's try is old.
   first.network = 'hanging';
@@ -201,7 +201,7 @@ test('a lease that was never there is taken at once', async () => {
   assert.equal(first.isWorking, true);
 });
 
-test('a machine that slept for longer than the renew deadline leads no more, before any timer fires', async () => {
+test('a machine that slept longer than the renew deadline stops leading before any timer fires', async () => {
   const { clock, first } = world();
   await clock.pass(5_000);
   first.wallMs = 10_000;
@@ -210,7 +210,7 @@ test('a machine that slept for longer than the renew deadline leads no more, bef
   assert.ok((await first.ended) instanceof LeadershipLostError);
 });
 
-test('a clock that is set back takes no lease away, and gives nobody more time', async () => {
+test('setting the clock back takes no lease away, and extends none', async () => {
   const { clock, first, second } = world();
   await clock.pass(5_000);
   first.wallMs = -3_600_000;
@@ -268,7 +268,7 @@ test('a lease is released also where the answer to its last renewal was lost', a
   assert.equal(server.lease?.holder, '');
 });
 
-test('nobody waits for a lease after shutdown', async () => {
+test('no replica waits for a lease after shutdown', async () => {
   const { clock, second } = world();
   await clock.pass(5_000);
   second.shutdown.abort();

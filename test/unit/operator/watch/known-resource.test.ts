@@ -41,7 +41,7 @@ for (const [what, before, after, wakes] of [
   });
 }
 
-test('an annotation of 256 KiB, words for people and a spec are let go; its API and its facts stay', () => {
+test('annotations of 256 KiB, messages and specs are not kept; the API host and the status summary are', () => {
   const known = knownOf(stored({ large: 'x'.repeat(256 * 1024) }));
   assert.ok(JSON.stringify(known).length < 600, JSON.stringify(known));
   assert.equal(known.apiHost, 'https://api.example.com');
@@ -61,7 +61,7 @@ for (const nonsense of [undefined, null, 7, [], { active: [], job: 'x', failures
   });
 }
 
-test('a link has the time until its end, less than none when that is over, and none at all where nothing is published', () => {
+test('a link has its remaining lifetime, negative after expiry, and none where nothing is published', () => {
   const status = { active: { linkExpirationTime: '2026-01-02T00:00:00Z' } };
   const known = knownOf({ ...stored({}), status });
   assert.equal(linkLifeLeft(known, Date.UTC(2026, 0, 1, 23)), 3_600_000);

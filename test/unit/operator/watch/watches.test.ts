@@ -97,7 +97,7 @@ test('without namespaces there is one watch across the cluster, with names twice
   }
 });
 
-test('lists, audits and watches ask for what is ours, and for nothing else', async () => {
+test('lists, audits and watches select the resources of this operator only', async () => {
   const { clock, selected, stop, running } = start([]);
   await clock.pass(40 * 60_000);
   const ours = '!staticexport.dev/instance';
@@ -159,7 +159,7 @@ for (const [name, namespaces] of [
   });
 }
 
-test('a namespace that does not answer is not excused by one that is refused, and its words come first', async () => {
+test('a namespace that does not answer keeps readiness false beside a refused one, and is named first', async () => {
   const { clock, down, ready, watches, stop, running } = start(['a', 'b'], 'a');
   await clock.pass(60_000);
   down.add('b');

@@ -32,7 +32,7 @@ function closeFirst(count: number): readonly string[] {
   return methods;
 }
 
-test('a GET on a connection that the server closes is sent once more, as a call and as a watch', async () => {
+test('a GET on a connection that the server closes is sent once again, as a call and as a watch', async () => {
   const transport = open();
   let methods = closeFirst(1);
   assert.deepEqual(await transport.call(get, never), { ok: true });
@@ -50,7 +50,7 @@ test('a GET on a connection that the server closes is sent once more, as a call 
   await transport.close();
 });
 
-test('a write is not sent again: nobody knows what became of it', async () => {
+test('a write is not sent again, because its outcome is unknown', async () => {
   const transport = open();
   const methods = closeFirst(1);
   await assert.rejects(transport.call(patch, never), isRefusal('Unavailable', /UND_ERR_SOCKET|ECONNRESET/));
@@ -70,7 +70,7 @@ test('an answer that breaks off is not asked for again', async () => {
   await transport.close();
 });
 
-test('a wait that would pass the deadline is not begun: the call ends as what the server said', async () => {
+test('a Retry-After beyond the deadline is not waited for: the call ends with the refusal', async () => {
   const clock = steppedClock();
   let requests = 0;
   const third = Promise.withResolvers<void>();
@@ -141,7 +141,7 @@ test('a revoked token costs each of sixteen calls two requests at most', async (
   await transport.close();
 });
 
-test('a call whose token is refused while others get newer ones, without end, gives up after four tries', async () => {
+test('a call whose token is always refused while other calls get newer ones fails after four attempts', async () => {
   const clock = steppedClock();
   let given = 0;
   let refused = 0;
@@ -169,7 +169,7 @@ test('a call whose token is refused while others get newer ones, without end, gi
   await transport.close();
 });
 
-test('a write is asked about before each try, the moment it leaves, and what refuses it ends the call', async () => {
+test('the permit of a write is asked before each attempt, and its refusal ends the call', async () => {
   let isHeld = true;
   const refusal = new ClusterError('Aborted', 'no longer ours');
   const permit = (): void => {
@@ -199,7 +199,7 @@ test('a write is asked about before each try, the moment it leaves, and what ref
   await transport.close();
 });
 
-test('a write that waited for a connection is asked about once it has one', async () => {
+test('the permit of a write that waited for a connection is asked once it has one', async () => {
   let isHeld = true;
   const refusal = new ClusterError('Aborted', 'no longer ours');
   const permit = (): void => {
@@ -224,7 +224,7 @@ test('a write that waited for a connection is asked about once it has one', asyn
   await transport.close();
 });
 
-test('as many calls as are said to run at once find a connection each', async () => {
+test('every call within callsAtOnce finds a connection', async () => {
   const held: (() => void)[] = [];
   const all = Promise.withResolvers<void>();
   server.handle = (_request, response) => {
@@ -239,7 +239,7 @@ test('as many calls as are said to run at once find a connection each', async ()
   await transport.close();
 });
 
-test('an answer without end is dropped at 64 MiB, or at what the call says, in words that say so', async () => {
+test('an endless answer is dropped at 64 MiB, or at the limit of the call, with an error that says so', async () => {
   const part = Buffer.alloc(1024 * 1024, ' ');
   let sentBytes = 0;
   for (const [status, way, bound] of [

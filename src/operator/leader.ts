@@ -1,6 +1,6 @@
-// What runs while the lease is held: the passes, and what they need. On shutdown the queue closes and passes
-// under way get some time to end; when the lease is lost they are aborted at once.
-// Invariant: when this has ended, nothing that it began writes to the cluster, or asks for jobs and links, any more.
+// Runs while the lease is held: the controller and what it needs. On shutdown the queue closes and reconciles get a grace
+// period; when the lease is lost they are aborted at once.
+// Invariant: once this has ended, nothing that it started writes to the cluster, or requests jobs and links.
 
 import { createCluster } from '../kube/cluster.ts';
 import { createEventStore } from '../kube/objects/event-store.ts';
@@ -31,13 +31,13 @@ export interface LeaderParts {
   /** The lease that is held, `<namespace>/<name>`. */
   readonly operatorLease: string;
   readonly outside: Outside;
-  /** Who speaks in events. */
+  /** This replica, in events. */
   readonly identity: string;
   readonly metrics: OperatorMetrics;
   readonly reports: Reports;
-  /** Whether the watches know a resource, and of no deletion. */
+  /** True if the watches know a resource, and no deletion of it. */
   readonly isKnown: (key: string) => boolean;
-  /** Of the link that a resource's status names; `undefined` where there is none. */
+  /** Remaining lifetime of the link in a resource's status; `undefined` where there is none. */
   readonly lifeLeftMs: (key: string) => number | undefined;
 }
 
@@ -96,7 +96,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
       requestTimeoutMs: values.requestTimeout,
       inspectTimeoutMs: values.inspectTimeout,
     },
-    // Archives being read are of no use to a process that stops; the next one reads them again.
+    // A process that stops does not finish reading archives; the next leader reads them again.
     memory: createMemory(AbortSignal.any([lost, shutdown]), outside.inspections),
   };
   const noteStep = (stepMs: number): void => {
@@ -131,7 +131,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
   }
 }
 
-/** Closes the queue when it is time to stop, and ends the work after the patience of a shutdown is over. */
+/** Closes the queue when it is time to stop, and aborts reconciles after the grace period of a shutdown. */
 async function closeInOrder(
   { queue, edge }: LeaderParts,
   lost: AbortSignal,

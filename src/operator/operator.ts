@@ -65,7 +65,7 @@ export async function runOperator(
     onLeftOut: (resource: string) => logLeftOut(logger, resource),
   };
   const transport = createTransport(connection, { ...transportOptions, callsAtOnce: totalWorkers(values) });
-  // A connection of its own: nothing may queue in front of a renewal.
+  // A connection of its own: no call may delay a renewal.
   const leaseTransport = createTransport(connection, transportOptions);
   const feed = createFeed(queue);
   const watches = createWatches({
@@ -135,7 +135,7 @@ export async function runOperator(
   logger.info({ identity }, 'stopped');
 }
 
-/** What is looked after, and which APIs it may be exported from: what to compare where two installations overlap. */
+/** The managed scope and the allowed APIs, to compare where two operators overlap. */
 function scopeOf(values: OperatorValues): object {
   const { watchNamespaces, instance, apiBaseUrl, allowedApiHosts, context } = values;
   return {
@@ -162,6 +162,6 @@ function leaseNamespace(values: OperatorValues, own: string | undefined): string
   if (namespace !== undefined) return namespace;
   throw new ConnectionError(
     'NoLeaseNamespace',
-    'no namespace for the lease: give --lease-namespace, or a namespace in the context of the kubeconfig',
+    'no namespace for the lease; set --lease-namespace, or a namespace in the context of the kubeconfig',
   );
 }

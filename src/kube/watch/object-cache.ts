@@ -41,10 +41,6 @@ export class ObjectCache<T extends Remembered> {
     return [...this.#objects.keys()];
   }
 
-  values(): readonly T[] {
-    return [...this.#objects.values()];
-  }
-
   get size(): number {
     return this.#objects.size;
   }

@@ -1,6 +1,6 @@
-// What the operator remembers of a resource between its passes: when it changed, whose API it speaks to, and what
-// its status says for the metrics. Everything else is read anew by each pass. Ten thousand of them are kept, so
-// annotations are kept as their digest and words that recur are kept once. Pure but for those words.
+// What the operator remembers of a resource between reconciles: when it changed, which export API it calls, and what its
+// status has for the metrics. Each reconcile reads everything else. Ten thousand resources are kept, so annotations are
+// kept as their digest and recurring texts once. Pure but for those texts.
 
 import { createHash } from 'node:crypto';
 import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from '../../kube/transport/json.ts';
@@ -13,7 +13,7 @@ export interface StatusFacts {
   readonly confirmedAt: number | undefined;
   /** Epoch ms, of the published link. */
   readonly linkExpiresAt: number | undefined;
-  /** Of the last job that is over. */
+  /** Of the last finished job. */
   readonly exportTookMs: number | undefined;
   /** Failures in a row, by what they hold up (`export`, `poll`, `link`); 1 for a refused `key`. */
   readonly failures: readonly {
@@ -32,7 +32,7 @@ export interface StatusFacts {
 export interface KnownResource {
   readonly metadata: ObjectMeta;
   readonly apiHost: string;
-  /** Who wrote its status: the lease of an operator. `undefined`: an older version, or nobody. */
+  /** The lease of the operator that wrote the status. `undefined`: an older version, or no status yet. */
   readonly operatorLease: string | undefined;
   readonly facts: StatusFacts;
 }
@@ -71,13 +71,13 @@ export function factsOf(found: unknown): StatusFacts {
   };
 }
 
-/** Milliseconds that the published link has, below zero once it is dead. @param now epoch ms */
+/** Milliseconds until the published link expires, negative afterwards. @param now epoch ms */
 export function linkLifeLeft(known: KnownResource | undefined, now: number): number | undefined {
   const expiresAt = known?.facts.linkExpiresAt;
   return expiresAt === undefined ? undefined : expiresAt - now;
 }
 
-/** Only identity, and what tells whether somebody has to look at it. */
+/** Only identity, and what decides whether a change wakes the key. */
 function leanMeta(metadata: ObjectMeta): ObjectMeta {
   const { generation, deletionTimestamp } = metadata;
   return {
@@ -96,7 +96,7 @@ function leanMeta(metadata: ObjectMeta): ObjectMeta {
 const nothing: Readonly<Record<string, string>> = {};
 const none: readonly never[] = [];
 
-/** Asked only whether it changed; an annotation may be of 256 KiB. */
+/** Only compared; an annotation may have 256 KiB. */
 function digestOf(annotations: ObjectMeta['annotations']): ObjectMeta['annotations'] {
   const entries = Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1));
   if (entries.length === 0) return nothing;
@@ -126,14 +126,14 @@ function instantAt(record: JsonRecord, name: string): number | undefined {
   return Number.isNaN(instant) ? undefined : instant;
 }
 
-const words = new Map<string, string>();
-/** Others may write conditions too, with what reasons they like. */
-const maxWords = 2_000;
+const texts = new Map<string, string>();
+/** Other clients may write conditions with any reason. */
+const maxTexts = 2_000;
 
-/** The same text as before where there was one: parsing JSON makes a new one each time. */
+/** The same string as before, where parsing JSON would keep a new one each time. */
 function once(text: string): string {
-  const known = words.get(text);
+  const known = texts.get(text);
   if (known !== undefined) return known;
-  if (words.size < maxWords) words.set(text, text);
+  if (texts.size < maxTexts) texts.set(text, text);
   return text;
 }

@@ -3,20 +3,17 @@
 // the site's door later, the admin port last).
 
 import { once } from 'node:events';
-import { defaultLimits } from '../bundle/limits.ts';
-import { prepareInWorker } from '../bundle/prepare/preparation.ts';
 import { printableName } from '../bundle/refusal.ts';
-import { checkInWorker, rememberWritten, type WrittenCopies } from '../bundle/store/checking.ts';
+import { checkInWorker, rememberWritten } from '../bundle/store/checking.ts';
 import { openBundleStore } from '../bundle/store/store.ts';
 import { adminApp } from '../runtime/http/admin-port.ts';
-import { openAuthorities } from '../runtime/http/authorities.ts';
 import { listenHttp } from '../runtime/http/http-listener.ts';
 import type { PlainDoorOptions } from '../runtime/http/plain-door.ts';
 import { createSocketMemory, readSocketQueues } from '../runtime/http/socket-memory.ts';
 import { createUnreadBytes, unreadLimit } from '../runtime/http/unread-bytes.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
-import { userAgent, version } from '../runtime/version.ts';
+import { version } from '../runtime/version.ts';
 import { siteHeaders } from './answer/reply.ts';
 import { defaultStalledReaderMs, type SiteServing, siteHandler } from './answer/site-handler.ts';
 import { type BodyCache, createBodyCache } from './content/body-cache.ts';
@@ -28,9 +25,10 @@ import { plainAnswerer } from './fast-path/plain-answer.ts';
 import { joinPeers } from './peers/peer-membership.ts';
 import type { BundleServerFlags } from './server-flags.ts';
 import { createSiteMetrics, type SiteFigures } from './site-metrics.ts';
-import type { PrepareBundle } from './source/obtaining.ts';
-import { nameFlag } from './source/refusal-words.ts';
-import { type BundleSource, bundleFileSource, bundleUrlSource } from './source/source-document.ts';
+import { diskSource } from './source/bundle-source.ts';
+import { linkSource, openPreparation } from './source/link-source.ts';
+import { peerSource } from './source/peer-source.ts';
+import { type PublishedContent, readFromFile, readFromFlags } from './source/published-content.ts';
 import { reasonOf, type SourceProgress, startingProgress } from './source/source-progress.ts';
 import { createSourceWatch, type SourceWatch } from './source/source-watch.ts';
 import { statusDocument } from './status-document.ts';
@@ -62,10 +60,10 @@ export async function runBundleServer(
   workers: WorkerPrograms,
 ): Promise<void> {
   const { clock, random, logger, shutdown } = edge;
-  const source = sourceOf(flags);
+  const content = publishedContentOf(flags);
   const pause = (): Promise<void> => clock.after(0);
   const written = rememberWritten(checkInWorker(workers.bundle, pause));
-  const prepare = await preparationOf(flags, workers.bundle, { written, pause, logger });
+  const prepare = await openPreparation(flags, { workerUrl: workers.bundle, written, pause, logger });
   const variants = createVariantKeeper(variantSettings(flags), {
     make: makeInWorker(workers.variant),
     clock,
@@ -108,11 +106,11 @@ export async function runBundleServer(
     unread,
   });
   const admin = adminApp({
-    readiness: () => readinessOf(flags, source, site, progress(), shutdown),
+    readiness: () => readinessOf(flags, content, site, progress(), shutdown),
     registry: metrics.registry,
     logger,
     documents: {
-      '/status': () => statusDocument(site.view(), progress(), source.kind, site.swaps(), variants.state()),
+      '/status': () => statusDocument(site.view(), progress(), content.kind, site.swaps(), variants.state()),
     },
   });
   const membership = joinPeers(flags, edge, metrics.registry, {
@@ -121,7 +119,7 @@ export async function runBundleServer(
   });
   const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
   const ports = { site: sitePort.url, admin: adminPort.url };
-  logger.info({ ...ports, store: flags.store, source: source.kind, programVersion: version }, 'listening');
+  logger.info({ ...ports, store: flags.store, source: content.kind, programVersion: version }, 'listening');
 
   const store = await openBundleStore(flags.store, {
     keep: flags.keep,
@@ -131,16 +129,18 @@ export async function runBundleServer(
       logger.warn({ digest }, 'a stored bundle was damaged and has been removed; look at the volume');
     },
   });
-  const { countDownload } = metrics;
   const { peers } = membership;
+  const sources = [
+    diskSource,
+    ...(peers === undefined ? [] : [peerSource(peers)]),
+    linkSource(prepare, metrics.countDownload),
+  ];
   const times = { pollMs: flags.pollInterval, patienceMs: flags.patience };
   watch = createSourceWatch({
-    source,
+    content,
+    sources,
     store,
     site,
-    prepare,
-    countDownload,
-    peers,
     clock,
     random,
     logger,
@@ -181,56 +181,13 @@ async function warnOfBasePath(bundle: LiveBundle, basePath: string, logger: Logg
   logger.warn({ digest: bundle.digest }, words);
 }
 
-function sourceOf({ bundleFile, bundleUrl, version }: BundleServerFlags): BundleSource {
-  return bundleUrl === undefined ? bundleFileSource(bundleFile ?? '') : bundleUrlSource(bundleUrl, version);
-}
-
-interface PreparationEdge {
-  readonly written: WrittenCopies;
-  readonly pause: () => Promise<void>;
-  readonly logger: Logger;
-}
-
-async function preparationOf(
-  flags: BundleServerFlags,
-  workerUrl: URL,
-  { written, pause, logger }: PreparationEdge,
-): Promise<PrepareBundle> {
-  const authorities = await openAuthorities(flags.extraCaFile, (error) => {
-    logger.warn({ error }, 'trusting the authorities that were read before');
-  });
-  const limits = {
-    ...defaultLimits,
-    maxArchiveBytes: flags.maxArchiveSize,
-    maxTotalBytes: flags.maxBundleSize,
-    maxFileBytes: flags.maxFileSize,
-    maxFiles: flags.maxFiles,
-    downloadTimeoutMs: flags.downloadTimeout,
-    idleTimeoutMs: flags.idleTimeout,
-  };
-  return async (published, onProgress, signal) =>
-    prepareInWorker(
-      workerUrl,
-      {
-        link: published.link,
-        storeDir: flags.store,
-        expectedDigest: published.digest,
-        limits,
-        allowPrivateLinks: flags.allowPrivateLinks,
-        // A link on the command line is its user's own; one in a document is somebody else's text.
-        allowFileLinks: flags.allowFileLinks || flags.bundleUrl !== undefined,
-        extraCaPem: await authorities.current(),
-        userAgent,
-      },
-      { signal, onProgress, handOver: { pause, take: (index) => written.note(flags.store, index) } },
-    ).catch((error: unknown) => {
-      throw nameFlag(error, flags);
-    });
+function publishedContentOf({ bundleFile, bundleUrl, version }: BundleServerFlags): PublishedContent {
+  return bundleUrl === undefined ? readFromFile(bundleFile ?? '') : readFromFlags(bundleUrl, version);
 }
 
 function readinessOf(
   flags: BundleServerFlags,
-  source: BundleSource,
+  content: PublishedContent,
   site: LiveSite,
   progress: SourceProgress,
   shutdown: AbortSignal,
@@ -239,7 +196,7 @@ function readinessOf(
   if (flags.readiness === 'always' || site.view() !== undefined) return undefined;
   const { lastError } = progress;
   const why = lastError === undefined ? '' : ` (last error: ${lastError.code}: ${lastError.message})`;
-  return `no bundle is served yet: ${reasonOf(progress.state, source.kind)}${why}`;
+  return `no bundle is served yet: ${reasonOf(progress.state, content.kind)}${why}`;
 }
 
 function figuresOf(site: LiveSite, cache: BodyCache, progress: SourceProgress): SiteFigures {

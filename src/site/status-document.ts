@@ -3,7 +3,7 @@
 
 import { formatInstant } from '../bundle/published-bundle.ts';
 import type { ServedVersion, SiteView } from './content/live-site.ts';
-import type { SourceKind } from './source/source-document.ts';
+import type { SourceKind } from './source/published-content.ts';
 import { type PublishedFacts, reasonOf, type SourceProgress } from './source/source-progress.ts';
 import type { VariantState } from './variants/variant-keeper.ts';
 

@@ -7,8 +7,8 @@ import type { LiveBundle } from './live-bundle.ts';
 import type { FileRoute, Route } from './route-table.ts';
 import type { CodedForm } from './variant-table.ts';
 
-/** How the bytes of the active bundle came here in this run. */
-export type Provenance = 'disk' | 'peer' | 'link';
+/** The source that the bundle came from in this run: `disk`, `peer`, `link`. */
+export type Provenance = string;
 
 /** A bundle under the version it was published as. */
 export interface ServedVersion {

@@ -4,7 +4,7 @@
 
 import { formatInstant } from '../../bundle/published-bundle.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { SourceKind } from './source-document.ts';
+import type { SourceKind } from './published-content.ts';
 import { nameOf, reasonOf, type SourceProgress, type SourceState } from './source-progress.ts';
 
 /** @param isTryAgain true when what is done now was tried before, with the same link */

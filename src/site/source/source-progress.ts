@@ -3,8 +3,8 @@
 // Invariant: it is about what the source says now. What is no longer published, and an error that nothing waits for
 // any more, are not shown; the log has them.
 
+import type { SourceKind } from './published-content.ts';
 import type { Published, SourceDecision, SourceReading } from './source-decision.ts';
-import type { SourceKind } from './source-document.ts';
 
 export const sourceStates = [
   'starting',

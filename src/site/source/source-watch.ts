@@ -17,12 +17,13 @@ import {
   reopenFormer,
 } from './activation.ts';
 import {
-  copyOffered,
+  type BundleSourcesPorts,
   type FetchProgress,
   failureKind,
-  type ObtainingPorts,
   obtainBundle,
-} from './obtaining.ts';
+  obtainOffered,
+} from './bundle-source.ts';
+import type { PublishedContent } from './published-content.ts';
 import { type Renewal, watchDisk } from './renewal.ts';
 import {
   decideSource,
@@ -33,12 +34,11 @@ import {
   recordFailure,
   type SourceDecision,
 } from './source-decision.ts';
-import type { BundleSource } from './source-document.ts';
 import { newsTeller, type TellNews } from './source-news.ts';
 import { progressAfter, type SourceProgress, startingProgress } from './source-progress.ts';
 
-export interface SourceWatchPorts extends ActivationPorts, ObtainingPorts {
-  readonly source: BundleSource;
+export interface SourceWatchPorts extends ActivationPorts, BundleSourcesPorts {
+  readonly content: PublishedContent;
   readonly random: Random;
   readonly pollMs: number;
   /** With nothing served, how long a fetch may take before the last good bundle is served meanwhile. */
@@ -67,7 +67,7 @@ interface Memory {
 export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
   const memory: Memory = {
     progress: startingProgress,
-    tell: newsTeller(ports.logger, ports.source.kind),
+    tell: newsTeller(ports.logger, ports.content.kind),
     failed: undefined,
     settledLink: undefined,
     lastGood: undefined,
@@ -118,7 +118,7 @@ async function lookOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSi
       if (decision.because === 'in-sync') memory.failed = undefined;
       return ports.pollMs;
     case 'wait':
-      return (await copyMeanwhile(ports, memory, signal)) ? 0 : Math.min(ports.pollMs, decision.waitMs);
+      return (await obtainMeanwhile(ports, memory, signal)) ? 0 : Math.min(ports.pollMs, decision.waitMs);
     case 'relabel':
       await relabel(ports, decision.version);
       return 0;
@@ -134,26 +134,29 @@ async function lookOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSi
 }
 
 /**
- * A link that is dead, or an archive that is refused, matters less once another server of the site has what is
- * published. The failure is forgotten with a good copy and not before: what others say is only their word.
+ * While the link has expired or its archive is refused, another source may offer what is published. The failure is
+ * forgotten with a good copy only, because an offer may be wrong.
  */
-async function copyMeanwhile(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<boolean> {
+async function obtainMeanwhile(
+  ports: SourceWatchPorts,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { failed, progress } = memory;
-  const { digest, version } = progress.published ?? {};
-  const isPossible = ports.peers !== undefined && failed !== undefined && failed.kind !== 'no-room';
-  if (!isPossible || progress.published === undefined || digest === undefined) return false;
+  if (failed === undefined || failed.kind === 'no-room' || progress.published === undefined) return false;
+  if (!ports.sources.some(({ obtainNow }) => obtainNow !== undefined)) return false;
   const published = { ...progress.published, link: failed.link };
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
-    const stored = await copyOffered(ports, digest, onProgress, whileWanted);
-    if (stored === undefined) return false;
+    const offered = await obtainOffered(ports, { published, onProgress }, whileWanted);
+    if (offered === undefined) return false;
     memory.renewal.note();
-    await activate(ports, stored, version, 'peer');
+    await activate(ports, offered.stored, published.version, offered.provenance);
     return true;
   });
 }
 
 async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDecision> {
-  const reading = await ports.source.read();
+  const reading = await ports.content.read();
   const active = memory.renewal.intact();
   const { lastGood } = memory;
   const decision = decideSource({
@@ -236,13 +239,12 @@ async function untilOtherIsWanted(
 ): Promise<void> {
   for (;;) {
     await ports.clock.after(ports.pollMs, signal);
-    const reading = await ports.source.read();
+    const reading = await ports.content.read();
     memory.progress = { ...memory.progress, lastCheckedAt: ports.clock.now() };
     if (reading.kind === 'published' && !isSameContent(reading.published, published)) return;
   }
 }
 
-/** From disk, from another server of the site, or by the link. */
 function obtain(
   ports: SourceWatchPorts,
   memory: Memory,
@@ -252,8 +254,8 @@ function obtain(
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
     const activeDigest = memory.renewal.intact()?.bundle.digest;
     const lostDigest = memory.renewal.lost(published.version)?.bundle.digest;
-    const served = { activeDigest, lostDigest };
-    const obtained = await obtainBundle(ports, published, served, onProgress, whileWanted);
+    const request = { published, onProgress, lostDigest };
+    const obtained = await obtainBundle(ports, request, activeDigest, whileWanted);
     memory.renewal.note();
     // The name of content that was fetched under none stays; a new name for it is written down.
     if (obtained.kind === 'bundle')

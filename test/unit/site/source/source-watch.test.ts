@@ -12,6 +12,9 @@ import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { createLiveSite, type LiveSite } from '../../../../src/site/content/live-site.ts';
 import { pathsPerSlice } from '../../../../src/site/content/route-table.ts';
 import type { Peers } from '../../../../src/site/peers/peers.ts';
+import { diskSource } from '../../../../src/site/source/bundle-source.ts';
+import { linkSource, type PrepareBundle } from '../../../../src/site/source/link-source.ts';
+import { peerSource } from '../../../../src/site/source/peer-source.ts';
 import type { Published, SourceReading } from '../../../../src/site/source/source-decision.ts';
 import { createSourceWatch, type SourceWatch } from '../../../../src/site/source/source-watch.ts';
 import { Link } from '../../../../src/wire/link.ts';
@@ -104,16 +107,16 @@ afterEach(async () => {
 });
 
 async function start(): Promise<void> {
+  const prepare: PrepareBundle = (published, _onProgress, signal) => {
+    fetches.push(published);
+    return answer(published, signal);
+  };
+  const link = linkSource(prepare, (outcome) => outcomes.push(outcome));
   watch = createSourceWatch({
-    source: { kind: 'bundle-file', read: async () => reading },
+    content: { kind: 'bundle-file', read: async () => reading },
+    sources: [diskSource, ...(peers === undefined ? [] : [peerSource(peers)]), link],
     store,
     site,
-    prepare: (published, _onProgress, signal) => {
-      fetches.push(published);
-      return answer(published, signal);
-    },
-    countDownload: (outcome) => outcomes.push(outcome),
-    peers,
     clock,
     random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
     logger: { ...silentLogger, warn: (_fields, words) => warnings.push(words) },

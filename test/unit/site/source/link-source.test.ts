@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { refusal } from '../../../../src/bundle/refusal.ts';
-import { nameFlag } from '../../../../src/site/source/refusal-words.ts';
+import { nameFlag } from '../../../../src/site/source/link-source.ts';
 
 const limits = { maxArchiveSize: 4 * 1024 ** 3, maxBundleSize: 1024, maxFileSize: 1000, maxFiles: 7 };
 

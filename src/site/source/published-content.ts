@@ -15,13 +15,13 @@ import type { Published, SourceReading } from './source-decision.ts';
 /** Which flag tells the server what to serve. */
 export type SourceKind = 'bundle-file' | 'bundle-url';
 
-export interface BundleSource {
+export interface PublishedContent {
   readonly kind: SourceKind;
   read(): Promise<SourceReading>;
 }
 
 /** A mounted document; looked at again at every poll. */
-export function bundleFileSource(file: string): BundleSource {
+export function readFromFile(file: string): PublishedContent {
   return {
     kind: 'bundle-file',
     read: async (): Promise<SourceReading> => {
@@ -40,7 +40,7 @@ export function bundleFileSource(file: string): BundleSource {
 }
 
 /** Plain values of the command line: they change with a restart and not before; a file that they name may. */
-export function bundleUrlSource(link: Link, version: string | undefined): BundleSource {
+export function readFromFlags(link: Link, version: string | undefined): PublishedContent {
   const unknown = { digest: undefined, jobId: undefined, issuedAt: undefined, expiresAt: undefined };
   const published = { version, link, ...unknown };
   return {

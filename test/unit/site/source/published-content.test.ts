@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundleFileSource, bundleUrlSource } from '../../../../src/site/source/source-document.ts';
+import { readFromFile, readFromFlags } from '../../../../src/site/source/published-content.ts';
 import { Link } from '../../../../src/wire/link.ts';
 
 let folder = '';
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'source-document-'));
+  folder = await mkdtemp(join(tmpdir(), 'published-content-'));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
@@ -33,7 +33,7 @@ async function mount(version: string): Promise<void> {
 }
 
 async function versionRead(): Promise<string | undefined> {
-  const reading = await bundleFileSource(join(folder, 'bundle.json')).read();
+  const reading = await readFromFile(join(folder, 'bundle.json')).read();
   return reading.kind === 'published' ? reading.published.version : reading.kind;
 }
 
@@ -57,7 +57,7 @@ test('a plain file does as well, and an empty one is none', async () => {
 
 test('a document written by hand needs nothing but the link', async () => {
   await writeFile(join(folder, 'bundle.json'), `{"bundleUrl": "${secret}"}`);
-  const reading = await bundleFileSource(join(folder, 'bundle.json')).read();
+  const reading = await readFromFile(join(folder, 'bundle.json')).read();
   assert.ok(reading.kind === 'published');
   assert.equal(reading.published.link.reveal(), secret);
   assert.equal(reading.published.version, undefined);
@@ -71,7 +71,7 @@ test('a document that is none is reported without a word of what it holds', asyn
     secret,
   ]) {
     await writeFile(join(folder, 'bundle.json'), text);
-    const reading = await bundleFileSource(join(folder, 'bundle.json')).read();
+    const reading = await readFromFile(join(folder, 'bundle.json')).read();
     assert.equal(reading.kind, 'unreadable', text);
     assert.ok(!JSON.stringify(reading).includes('feedc0de'));
   }
@@ -84,7 +84,7 @@ test('a folder in the place of the file is unreadable, not an end', async () => 
 
 test('plain flags are a published bundle whose content nobody named', async () => {
   const link = Link.parse(secret) ?? assert.fail();
-  assert.deepEqual(await bundleUrlSource(link, 'v7').read(), {
+  assert.deepEqual(await readFromFlags(link, 'v7').read(), {
     kind: 'published',
     published: {
       version: 'v7',
@@ -101,7 +101,7 @@ test('a file that nobody named is another link once it has changed, and the same
   const file = join(folder, 'export.tar.gz');
   const named = Link.parse(pathToFileURL(file).href) ?? assert.fail();
   await writeFile(join(folder, 'bundle.json'), JSON.stringify({ bundleUrl: named.reveal() }));
-  const sources = [bundleUrlSource(named, undefined), bundleFileSource(join(folder, 'bundle.json'))];
+  const sources = [readFromFlags(named, undefined), readFromFile(join(folder, 'bundle.json'))];
   const links = async (): Promise<readonly Link[]> =>
     (await Promise.all(sources.map((source) => source.read()))).map((reading) =>
       reading.kind === 'published' ? reading.published.link : assert.fail(reading.kind),
@@ -119,6 +119,6 @@ test('a file that nobody named is another link once it has changed, and the same
   const second = await links();
   assert.deepEqual(isSame(first, second), [false, false]);
   for (const link of second) assert.equal(fileURLToPath(link.reveal()), file);
-  const versioned = await bundleUrlSource(named, 'v7').read();
+  const versioned = await readFromFlags(named, 'v7').read();
   assert.ok(versioned.kind === 'published' && versioned.published.link.isSame(named));
 });

@@ -1,0 +1,126 @@
+// Where a server gets a bundle: a list of sources, asked in order until one has put the content into the store. Another
+// source, such as a mirror, is one more file and one more entry of the list in bundle-server.ts.
+// Invariant: what is returned was verified byte by byte and is open, or an error says why there is nothing.
+
+import { BundleError } from '../../bundle/bundle-error.ts';
+import type { BundleStore } from '../../bundle/store/store.ts';
+import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import type { Provenance } from '../content/live-site.ts';
+import type { Published } from './source-decision.ts';
+
+export interface FetchProgress {
+  readonly receivedBytes: number;
+  readonly files: number;
+}
+
+export interface BundleRequest {
+  readonly published: Published;
+  readonly onProgress: (progress: FetchProgress) => void;
+  /** What was served under that version until the disk failed. */
+  readonly lostDigest?: string | undefined;
+}
+
+export interface BundleSource {
+  /** Shown as `source.kind` in `/status`. */
+  readonly name: Provenance;
+  /**
+   * Puts the content into the store.
+   *
+   * @returns its digest; `undefined` when the next source is to be asked
+   * @throws {BundleError} which ends the attempt; the signal's reason
+   */
+  obtain(request: BundleRequest, signal: AbortSignal): Promise<string | undefined>;
+  /** The same without waiting for anything, asked at every poll while the link or its archive fails. */
+  obtainNow?(request: BundleRequest, signal: AbortSignal): Promise<string | undefined>;
+  /** How far any source of the list has come. */
+  report?(receivedBytes: number): void;
+  /** The attempt has ended, with content or without. */
+  release?(): void;
+}
+
+export interface BundleSourcesPorts {
+  readonly store: BundleStore;
+  readonly sources: readonly BundleSource[];
+}
+
+export type Obtained =
+  | { readonly kind: 'bundle'; readonly stored: StoredBundle; readonly provenance: Provenance }
+  /** The link led to the content that is served already. */
+  | { readonly kind: 'same-content' };
+
+/**
+ * Inspected content is trusted. An archive without an inspection replaces a site only if it has pages.
+ *
+ * @param activeDigest what is being served
+ * @throws {BundleError}
+ */
+export async function obtainBundle(
+  ports: BundleSourcesPorts,
+  request: BundleRequest,
+  activeDigest: string | undefined,
+  signal: AbortSignal,
+): Promise<Obtained> {
+  const { sources, store } = ports;
+  const onProgress = (progress: FetchProgress): void => {
+    request.onProgress(progress);
+    for (const source of sources) source.report?.(progress.receivedBytes);
+  };
+  try {
+    for (const source of sources) {
+      const digest = await source.obtain({ ...request, onProgress }, signal);
+      if (digest === undefined) continue;
+      const isUnnamed = request.published.digest === undefined;
+      if (isUnnamed && digest === activeDigest) return { kind: 'same-content' };
+      const stored = await openPublished(request.published, digest, store);
+      if (stored !== undefined) return { kind: 'bundle', stored, provenance: source.name };
+    }
+  } finally {
+    for (const source of sources) source.release?.();
+  }
+  throw new BundleError(
+    'transient',
+    'StoreUnreliable',
+    'the store lost or damaged the bundle just written to it; check its volume',
+  );
+}
+
+/** What a source offers while the link fails. @throws {BundleError} the store's own faults */
+export async function obtainOffered(
+  { sources, store }: BundleSourcesPorts,
+  request: BundleRequest,
+  signal: AbortSignal,
+): Promise<Extract<Obtained, { kind: 'bundle' }> | undefined> {
+  for (const source of sources) {
+    const digest = await source.obtainNow?.(request, signal);
+    if (digest === undefined) continue;
+    const stored = await openPublished(request.published, digest, store);
+    if (stored !== undefined) return { kind: 'bundle', stored, provenance: source.name };
+  }
+  return undefined;
+}
+
+async function openPublished(
+  published: Published,
+  digest: string,
+  store: BundleStore,
+): Promise<StoredBundle | undefined> {
+  // A source refuses this itself; serving other content is the one thing that must not happen.
+  if (published.digest !== undefined && digest !== published.digest) {
+    throw new BundleError('refused', 'DigestMismatch', 'the archive holds other content than published');
+  }
+  const stored = await store.open(digest);
+  if (stored === undefined || published.digest !== undefined || stored.index.pages > 0) return stored;
+  await stored.close();
+  throw new BundleError('refused', 'NoPages', 'the archive holds no page, so it is hardly the site');
+}
+
+/** Content that is in the store already. */
+export const diskSource: BundleSource = {
+  name: 'disk',
+  obtain: async ({ published, lostDigest }) => published.digest ?? lostDigest,
+};
+
+/** An error that is not a BundleError is a defect or a fault of the machine: retried, never a refusal. */
+export function failureKind(error: unknown): BundleError['kind'] {
+  return error instanceof BundleError ? error.kind : 'transient';
+}

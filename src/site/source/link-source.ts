@@ -1,0 +1,105 @@
+// The published link as a source: downloads, verifies and stores its archive in a worker. A refusal that a flag could
+// change names the flag; the archive's readers know limits and no flags, because the operator uses them too.
+
+import { BundleError } from '../../bundle/bundle-error.ts';
+import { defaultLimits } from '../../bundle/limits.ts';
+import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
+import type { WrittenCopies } from '../../bundle/store/checking.ts';
+import { sizeText } from '../../runtime/flags/flag-kinds.ts';
+import { openAuthorities } from '../../runtime/http/authorities.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { userAgent } from '../../runtime/version.ts';
+import type { BundleServerFlags } from '../server-flags.ts';
+import type { DownloadOutcome } from '../site-metrics.ts';
+import { type BundleSource, type FetchProgress, failureKind } from './bundle-source.ts';
+import type { Published } from './source-decision.ts';
+
+/** Downloads a link's archive into the store. @throws {BundleError} */
+export type PrepareBundle = (
+  published: Published,
+  onProgress: (progress: FetchProgress) => void,
+  signal: AbortSignal,
+) => Promise<{ readonly digest: string }>;
+
+/** The last of a list: it has the content or throws. */
+export function linkSource(
+  prepare: PrepareBundle,
+  countDownload: (outcome: DownloadOutcome) => void,
+): BundleSource {
+  return {
+    name: 'link',
+    obtain: async ({ published, onProgress }, signal) => {
+      try {
+        const { digest } = await prepare(published, onProgress, signal);
+        countDownload('ok');
+        return digest;
+      } catch (error) {
+        if (!signal.aborted) countDownload(failureKind(error));
+        throw error;
+      }
+    },
+  };
+}
+
+export interface PreparationPorts {
+  readonly workerUrl: URL;
+  readonly written: WrittenCopies;
+  readonly pause: () => Promise<void>;
+  readonly logger: Logger;
+}
+
+export async function openPreparation(
+  flags: BundleServerFlags,
+  { workerUrl, written, pause, logger }: PreparationPorts,
+): Promise<PrepareBundle> {
+  const authorities = await openAuthorities(flags.extraCaFile, (error) => {
+    logger.warn({ error }, 'trusting the authorities that were read before');
+  });
+  const limits = {
+    ...defaultLimits,
+    maxArchiveBytes: flags.maxArchiveSize,
+    maxTotalBytes: flags.maxBundleSize,
+    maxFileBytes: flags.maxFileSize,
+    maxFiles: flags.maxFiles,
+    downloadTimeoutMs: flags.downloadTimeout,
+    idleTimeoutMs: flags.idleTimeout,
+  };
+  return async (published, onProgress, signal) =>
+    prepareInWorker(
+      workerUrl,
+      {
+        link: published.link,
+        storeDir: flags.store,
+        expectedDigest: published.digest,
+        limits,
+        allowPrivateLinks: flags.allowPrivateLinks,
+        // A link on the command line is its user's own; one in bundle.json may be another person's text.
+        allowFileLinks: flags.allowFileLinks || flags.bundleUrl !== undefined,
+        extraCaPem: await authorities.current(),
+        userAgent,
+      },
+      { signal, onProgress, handOver: { pause, take: (index) => written.note(flags.store, index) } },
+    ).catch((error: unknown) => {
+      throw nameFlag(error, flags);
+    });
+}
+
+type Limits = Pick<BundleServerFlags, 'maxArchiveSize' | 'maxBundleSize' | 'maxFileSize' | 'maxFiles'>;
+
+/** @returns the error as it is, or the same one with the flag that would change it */
+export function nameFlag(error: unknown, limits: Limits): unknown {
+  const flag = error instanceof BundleError ? flagOf(error.code, limits) : undefined;
+  if (!(error instanceof BundleError) || flag === undefined) return error;
+  return new BundleError(error.kind, error.code, `${error.message} (${flag})`, { cause: error });
+}
+
+function flagOf(code: string, limits: Limits): string | undefined {
+  const flags: Readonly<Record<string, string>> = {
+    ArchiveTooLarge: `--max-archive-size is ${sizeText(limits.maxArchiveSize)}`,
+    ContentTooLarge: `--max-bundle-size is ${sizeText(limits.maxBundleSize)}`,
+    FileTooLarge: `--max-file-size is ${sizeText(limits.maxFileSize)}`,
+    TooManyFiles: `--max-files is ${limits.maxFiles}`,
+    FileLink: 'give --allow-file-links if this is meant',
+  };
+  return flags[code];
+}

@@ -8,20 +8,19 @@ import { checkInWorker, rememberWritten } from '../bundle/store/checking.ts';
 import { openBundleStore } from '../bundle/store/store.ts';
 import { adminApp } from '../runtime/http/admin-port.ts';
 import { listenHttp } from '../runtime/http/http-listener.ts';
-import type { PlainDoorOptions } from '../runtime/http/plain-door.ts';
 import { createSocketMemory, readSocketQueues } from '../runtime/http/socket-memory.ts';
 import { createUnreadBytes, unreadLimit } from '../runtime/http/unread-bytes.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
 import { siteHeaders } from './answer/reply.ts';
-import { defaultStalledReaderMs, type SiteServing, siteHandler } from './answer/site-handler.ts';
+import { defaultStalledReaderMs, siteHandler } from './answer/site-handler.ts';
 import { type BodyCache, createBodyCache } from './content/body-cache.ts';
 import { findMisplacedName } from './content/home-page.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import { createLiveSite, type LiveSite } from './content/live-site.ts';
 import { createReadPace } from './content/read-pace.ts';
-import { plainAnswerer } from './fast-path/plain-answer.ts';
+import { fastPath } from './fast-path/plain-answer.ts';
 import { joinPeers } from './peers/peer-membership.ts';
 import type { BundleServerFlags } from './server-flags.ts';
 import { createSiteMetrics, type SiteFigures } from './site-metrics.ts';
@@ -45,6 +44,12 @@ export const siteServerOptions = {
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
   requestTimeout: 60_000,
+};
+
+const fastPathTimes = {
+  silentMs: siteServerOptions.headersTimeout,
+  idleMs: siteServerOptions.keepAliveTimeout,
+  stalledMs: defaultStalledReaderMs,
 };
 
 /** The programs of the threads: one prepares bundles, one codes their files. */
@@ -98,9 +103,10 @@ export async function runBundleServer(
     logger,
   };
   const handler = siteHandler(serving);
-  // What is logged needs the full server's view of a request, and of its end.
-  const plain = flags.accessLog ? undefined : plainDoorOf(serving);
-  const sitePort = await listenHttp(flags.listen, handler, clock, siteServerOptions, plain, {
+  // The access log needs Node's view of a request and of its end.
+  const isFast = flags.fastPath && !flags.accessLog;
+  const sitePort = await listenHttp(flags.listen, handler, clock, siteServerOptions, {
+    first: isFast ? fastPath(serving, fastPathTimes) : undefined,
     countRefusal: metrics.countRefusal,
     readOnlyMethods: 'GET, HEAD',
     unread,
@@ -152,16 +158,6 @@ export async function runBundleServer(
   await Promise.all([watching, drained, variants.stop()]);
   await membership.close();
   await adminPort.close({ lingerMs: 0, graceMs: 1000 });
-}
-
-function plainDoorOf(serving: SiteServing): PlainDoorOptions {
-  const { keepAliveTimeout, headersTimeout } = siteServerOptions;
-  return {
-    answer: plainAnswerer(serving, keepAliveTimeout),
-    silentMs: headersTimeout,
-    idleMs: keepAliveTimeout,
-    stalledMs: defaultStalledReaderMs,
-  };
 }
 
 function variantSettings(flags: BundleServerFlags): VariantSettings {

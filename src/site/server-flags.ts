@@ -6,6 +6,7 @@ import {
   bytes,
   countUpTo,
   duration,
+  type Flag,
   FlagValueError,
   hostPort,
   kind,
@@ -47,6 +48,12 @@ const encodings = kind<readonly ContentCoding[]>('br,gzip|none', (text) => {
   if (wanted.length !== names.length) throw new FlagValueError('must be br, gzip, both, or none');
   return wanted;
 });
+
+const onOrOff = oneOf(['true', 'false']).withDefault(
+  'true',
+  'Answer plain GET and HEAD requests without Node’s HTTP parser; false sends all requests through it',
+);
+const fastPath: Flag<boolean> = { ...onOrOff, parse: (texts) => onOrOff.parse(texts) === 'true' };
 
 export const bundleServerFlags = {
   bundleFile: path.optional('Mounted bundle.json that says what to serve; looked at again at every poll'),
@@ -104,6 +111,7 @@ export const bundleServerFlags = {
   encodingCpu: countUpTo(100, 'PERCENT').withDefault('50', 'Percent of one core that making them may take'),
   memoryBudget: bytes.withDefault('32MiB', 'Memory for bodies of files that are asked for often'),
   accessLog: toggle('Log every request of the site port, without its query'),
+  fastPath,
   pollInterval: positiveDuration.withDefault(
     '5s',
     'How often --bundle-file is looked at, or the file of a link without a version',

@@ -9,7 +9,6 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { type HttpListener, listenHttp } from '../../src/runtime/http/http-listener.ts';
-import type { AnswerPlainly } from '../../src/runtime/http/plain-door.ts';
 import { silentLogger } from '../../src/runtime/logger.ts';
 import { siteHeaders } from '../../src/site/answer/reply.ts';
 import { siteHandler } from '../../src/site/answer/site-handler.ts';
@@ -19,6 +18,7 @@ import { goLive } from '../../src/site/content/live-bundle.ts';
 import { createLiveSite } from '../../src/site/content/live-site.ts';
 import { createReadPace } from '../../src/site/content/read-pace.ts';
 import { plainAnswerer } from '../../src/site/fast-path/plain-answer.ts';
+import { type AnswerPlainly, plainConnections } from '../../src/site/fast-path/plain-connections.ts';
 import { storedBundle } from '../unit/site/fixtures.ts';
 import { requestBytes, requestText } from '../unit/site/request-bytes.ts';
 
@@ -75,15 +75,11 @@ async function serve(isPlain: boolean): Promise<Side> {
     if (isAnswered) plainly += 1;
     return isAnswered;
   };
-  const door = { answer, silentMs: 20_000, idleMs: keepAliveTimeout, stalledMs: 60_000 };
-  const listener = await listenHttp(
-    local,
-    siteHandler(serving),
-    systemClock,
-    siteServerOptions,
-    isPlain ? door : undefined,
-    { readOnlyMethods: 'GET, HEAD' },
-  );
+  const times = { silentMs: 20_000, idleMs: keepAliveTimeout, stalledMs: 60_000 };
+  const listener = await listenHttp(local, siteHandler(serving), systemClock, siteServerOptions, {
+    first: isPlain ? plainConnections({ answer, ...times }) : undefined,
+    readOnlyMethods: 'GET, HEAD',
+  });
   return { listener, counted, answeredPlainly: () => plainly };
 }
 

@@ -8,7 +8,7 @@ import { printable, printableValue } from '../../wire/printable-text.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { textsOf } from '../metric-text.ts';
-import { cutStalledReader, waitForReader } from './http-listener.ts';
+import { cutStalledReader, waitForReader } from './stalled-reader.ts';
 
 /** A reader of metrics that takes nothing for so long is cut. */
 const stalledMs = 30_000;

@@ -2,7 +2,7 @@
 // lags behind SIGTERM), answers every request with `Connection: close`, and only then shuts its door.
 // Invariant: a request that was accepted gets its answer, unless it outlives the grace period.
 
-import type { RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -10,8 +10,7 @@ import { PublishableError } from '../../wire/publishable-error.ts';
 import type { Clock } from '../clock.ts';
 import { type AnswerTurns, createAnswerTurns } from './answer-turns.ts';
 import { feedInSlices } from './parser-feed.ts';
-import { createPlainDoor, type FullServer, type PlainDoor, type PlainDoorOptions } from './plain-door.ts';
-import { cutAfter, cutWhenStalled } from './stalled-reader.ts';
+import { cutAfter } from './stalled-reader.ts';
 import type { UnreadBytes } from './unread-bytes.ts';
 
 // Not by `import`: that reads every export, and one of them, WebSocket, loads a whole client of HTTP, which would be
@@ -42,15 +41,39 @@ export interface HttpListener {
 /** Thrown when the address cannot be bound; the code is the system's (`EADDRINUSE`, `EACCES`). */
 export class ListenError extends PublishableError {}
 
-/** What a server does beside answering. */
-export interface Manners {
-  /** Told of every answer that the server gave before anything of the request could be read. */
+export interface ListenerHooks {
+  /** Called for every refusal that is sent before a request could be read. */
   readonly countRefusal?: (status: number) => void;
-  /** The methods that there are, where none has a body: nobody is asked to go on sending one. */
+  /** The allowed methods, where none has a body: no client is asked to continue sending one. */
   readonly readOnlyMethods?: string;
   /** Bounds what all connections hold together. */
   readonly unread?: UnreadBytes;
+  /** Answers what it can before `handler` is asked. */
+  readonly first?: OpenConnectionHandler | undefined;
 }
+
+/** What a {@link ConnectionHandler} may ask of the HTTP server behind it. */
+export interface FullServer {
+  /** Takes the connection over, including what was not read of it. */
+  takeOver(socket: Socket): void;
+  /** Refuses a client that never sent a request, and ends the connection whatever the client does. */
+  refuseSilent(socket: Socket): void;
+  /** While true every request is for the HTTP server, whose answer says that it is the last. */
+  isDraining(): boolean;
+  /** Ends a connection that was idle for too long. */
+  letGo(socket: Socket): void;
+}
+
+/** Has the connections before the HTTP server. */
+export interface ConnectionHandler {
+  accept(socket: Socket): void;
+  /** Ends idle connections now, and the others after the answer under way. */
+  shut(): void;
+  /** Ends all connections. */
+  cut(): void;
+}
+
+export type OpenConnectionHandler = (server: FullServer, clock: Clock) => ConnectionHandler;
 
 /**
  * How long a client may take for one whole request, and how often that is looked at: it is gone within their sum. For
@@ -62,7 +85,6 @@ const requestTimes = { headersTimeout: 10_000, requestTimeout: 10_000, connectio
  * Binds, and resolves once connections are accepted. The requests of one connection come to `handler` one after another.
  *
  * @param options over {@link requestTimes}
- * @param plain answers what it can before `handler` is asked; everything goes to `handler` without it
  * @throws {ListenError}
  */
 export async function listenHttp(
@@ -70,8 +92,7 @@ export async function listenHttp(
   handler: RequestListener,
   clock: Clock,
   options: ServerOptions = {},
-  plain?: PlainDoorOptions,
-  { countRefusal = () => {}, readOnlyMethods, unread }: Manners = {},
+  { countRefusal = () => {}, readOnlyMethods, unread, first }: ListenerHooks = {},
 ): Promise<HttpListener> {
   let isDraining = false;
   let isShut = false;
@@ -126,15 +147,19 @@ export async function listenHttp(
   const letGo = (socket: Socket): void =>
     void (unread?.isScarce() ? socket.resetAndDestroy() : socket.destroy());
   server.on('timeout', letGo);
-  const door =
-    plain === undefined
-      ? undefined
-      : openDoor(
-          server,
-          plain,
-          { refuseSilent: (socket) => sendRefusal(socket, tooLate), isDraining: () => isDraining, letGo },
-          clock,
-        );
+  const before = first?.(
+    {
+      takeOver: (socket) => {
+        for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+      },
+      refuseSilent: (socket) => sendRefusal(socket, tooLate),
+      isDraining: () => isDraining,
+      letGo,
+    },
+    clock,
+  );
+  const listeners = server.listeners('connection');
+  if (before !== undefined) server.removeAllListeners('connection').on('connection', before.accept);
   if (unread !== undefined) {
     server.prependListener('connection', (socket) => {
       unread.attend(socket);
@@ -155,7 +180,7 @@ export async function listenHttp(
       isShut = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      door?.shut();
+      before?.shut();
       for (const { socket, turns } of connections.values()) {
         // Opened ahead of need (browsers, proxies) and never used: to Node these are not idle, to a drain they are.
         if (socket.bytesRead === 0) socket.destroy();
@@ -166,7 +191,7 @@ export async function listenHttp(
       const guard = clock.after(graceMs, cut.signal).then(
         () => {
           server.closeAllConnections();
-          door?.cut();
+          before?.cut();
         },
         () => {},
       );
@@ -175,46 +200,6 @@ export async function listenHttp(
       await guard;
     },
   };
-}
-
-/** Puts a door before the server: connections come to what listened for them when the door lets them through. */
-function openDoor(
-  server: Server,
-  options: PlainDoorOptions,
-  rest: Omit<FullServer, 'takeOver'>,
-  clock: Clock,
-): PlainDoor {
-  const listeners = server.listeners('connection');
-  const full: FullServer = {
-    takeOver: (socket) => {
-      for (const listener of listeners) Reflect.apply(listener, server, [socket]);
-    },
-    ...rest,
-  };
-  const door = createPlainDoor(options, full, clock);
-  server.removeAllListeners('connection').on('connection', door.accept);
-  return door;
-}
-
-/**
- * Once an answer was ended: cuts its connection when the reader takes none of what is left for this long. Partly
- * taken counts as taken; what the system took over at once costs nothing here.
- */
-export function cutStalledReader({ socket }: ServerResponse, stalledMs: number, clock: Clock): void {
-  if (socket !== null) cutWhenStalled(socket, stalledMs, clock);
-}
-
-/** Resolves when the reader has taken what was written, or is gone. One who takes none of it is cut, as above. */
-export async function waitForReader(
-  response: ServerResponse,
-  stalledMs: number,
-  clock: Clock,
-): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  response.once('drain', resolve).once('close', resolve);
-  cutStalledReader(response, stalledMs, clock);
-  await promise;
-  response.off('drain', resolve).off('close', resolve);
 }
 
 interface Connection {

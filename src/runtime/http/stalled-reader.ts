@@ -4,6 +4,7 @@
 // Invariant: who took anything between two looks is never cut, and one look runs for one connection however many
 // answers it was asked for.
 
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../clock.ts';
@@ -19,6 +20,27 @@ export function cutWhenStalled(socket: Socket, stalledMs: number, clock: Clock):
   watch(socket, stalledMs, clock).catch(() => {
     // It has closed.
   });
+}
+
+/**
+ * Once an answer was ended: cuts its connection when the reader takes none of what is left for this long. Partly
+ * taken counts as taken; what the system took over at once costs nothing here.
+ */
+export function cutStalledReader({ socket }: ServerResponse, stalledMs: number, clock: Clock): void {
+  if (socket !== null) cutWhenStalled(socket, stalledMs, clock);
+}
+
+/** Resolves when the reader has taken what was written, or is gone. One who takes none of it is cut, as above. */
+export async function waitForReader(
+  response: ServerResponse,
+  stalledMs: number,
+  clock: Clock,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  response.once('drain', resolve).once('close', resolve);
+  cutStalledReader(response, stalledMs, clock);
+  await promise;
+  response.off('drain', resolve).off('close', resolve);
 }
 
 async function watch(socket: Socket, stalledMs: number, clock: Clock): Promise<void> {

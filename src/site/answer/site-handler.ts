@@ -4,7 +4,7 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
-import { cutStalledReader, waitForReader } from '../../runtime/http/http-listener.ts';
+import { cutStalledReader, waitForReader } from '../../runtime/http/stalled-reader.ts';
 import type { UnreadBytes } from '../../runtime/http/unread-bytes.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { BodyCache, BodyPart } from '../content/body-cache.ts';

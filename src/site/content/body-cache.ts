@@ -8,7 +8,11 @@
 // Invariant: blocks never exceed the budget but for those half of it that somebody still sends; a held body never
 // changes; one file is read once however many ask at the same time.
 
-import type { HeldBytes } from '../../runtime/http/plain-door.ts';
+/** Bytes of an answer that do not change between `hold` and `release`. */
+export interface HeldBytes {
+  hold(): void;
+  release(): void;
+}
 
 /** Of use until the caller returns to the event loop; longer where something of it is held. */
 export interface CachedBody {

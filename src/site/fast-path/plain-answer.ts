@@ -5,11 +5,18 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
-import type { AnswerPlainly, HeldBytes } from '../../runtime/http/plain-door.ts';
+import type { OpenConnectionHandler } from '../../runtime/http/http-listener.ts';
 import { planReply } from '../answer/reply.ts';
 import { bodyAtOnce, type SiteServing } from '../answer/site-handler.ts';
+import type { HeldBytes } from '../content/body-cache.ts';
 import { readRequestPath } from '../http/request-path.ts';
+import { type AnswerPlainly, type PlainTimes, plainConnections } from './plain-connections.ts';
 import { readPlainRequest } from './plain-request.ts';
+
+/** `--fast-path`: what `listenHttp` takes to answer plain requests before Node's HTTP server. */
+export function fastPath(serving: SiteServing, times: PlainTimes): OpenConnectionHandler {
+  return plainConnections({ answer: plainAnswerer(serving, times.idleMs), ...times });
+}
 
 /** @param keepAliveMs what the full server's `keepAliveTimeout` is */
 export function plainAnswerer(serving: SiteServing, keepAliveMs: number): AnswerPlainly {

@@ -37,7 +37,7 @@ before(async () => {
 });
 after(async () => {
   for (const { program } of others) await program.stop('SIGKILL');
-  if (othersAreMissing === false) await site.served.remove();
+  if (othersAreMissing === false) await site.remove();
 });
 
 interface Request {
@@ -177,6 +177,7 @@ test('ours answers as nginx and Caddy do wherever the two agree', { skip: others
     if (JSON.stringify(nginx) !== JSON.stringify(caddy)) continue;
     agreed += 1;
     const ours = await ask(site.port, request);
+    assert.deepEqual(await ask(site.slowPort, request), ours, '--fast-path=false');
     const isAgreed = differences.some(([, applies]) => applies(request));
     if (JSON.stringify(ours) === JSON.stringify(nginx) || isAgreed) continue;
     const brief = ({ status, range, length }: Facts): string => `${status} ${range ?? ''} ${length ?? ''}`;

@@ -25,7 +25,7 @@ before(async () => {
   site = await serveConformanceSite();
   pid = site.served.child().pid;
 });
-after(() => site.served.remove());
+after(() => site.remove());
 
 const lineEnd = fc.constantFrom('\r\n', '\r\n', '\r\n', '\r\n', '\n', '\r', '\r\n ', '\r\n\t', '');
 const method = fc.constantFrom(

@@ -17,7 +17,7 @@ import { createBodyCache } from '../../../src/site/content/body-cache.ts';
 import { goLive } from '../../../src/site/content/live-bundle.ts';
 import { createLiveSite } from '../../../src/site/content/live-site.ts';
 import { createReadPace } from '../../../src/site/content/read-pace.ts';
-import { plainAnswerer } from '../../../src/site/fast-path/plain-answer.ts';
+import { fastPath } from '../../../src/site/fast-path/plain-answer.ts';
 import { eventually } from '../../support/eventually.ts';
 import { storedBundle } from '../../unit/site/fixtures.ts';
 import { ask } from './raw-client.ts';
@@ -73,14 +73,9 @@ async function serve(): Promise<Bounded> {
     clock: systemClock,
     logger: silentLogger,
   };
-  const door = {
-    answer: plainAnswerer(serving, 75_000),
-    silentMs: 20_000,
-    idleMs: 75_000,
-    stalledMs: 60_000,
-  };
+  const first = fastPath(serving, { silentMs: 20_000, idleMs: 75_000, stalledMs: 60_000 });
   const address = { host: '127.0.0.1', port: 0 };
-  const listener = await listenHttp(address, siteHandler(serving), systemClock, {}, door, { unread });
+  const listener = await listenHttp(address, siteHandler(serving), systemClock, {}, { unread, first });
   port = listener.port;
   return { listener, heldBytes, refusals: () => refused };
 }

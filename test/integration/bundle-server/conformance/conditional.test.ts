@@ -7,14 +7,14 @@ let site: ConformanceSite;
 before(async () => {
   site = await serveConformanceSite();
 });
-after(() => site.served.remove());
+after(() => site.remove());
 
 const cached = { 'cache-control': 'public, max-age=0, must-revalidate', vary: 'Accept-Encoding' };
 
 test('§13.1.2 If-None-Match', async () => {
   const { identity, br, gzip } = site.tags;
   const known = (tag: string) => ({ etag: tag, ...cached, 'content-type': undefined });
-  await hold(site.port, [
+  await hold(site, [
     {
       rule: 'a matching tag is 304',
       send: [`If-None-Match: ${identity}`],
@@ -83,7 +83,7 @@ test('§13.1.2 If-None-Match', async () => {
 
 test('§13.1.1 If-Match', async () => {
   const { identity, br } = site.tags;
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'a matching tag', send: [`If-Match: ${identity}`], status: 200, body: page },
     { rule: 'the star', send: ['If-Match: *'], status: 200 },
     {
@@ -106,7 +106,7 @@ test('§13.1.1 If-Match', async () => {
 
 test('§13.2.2 order: If-Match, then If-None-Match, then the range', async () => {
   const { identity } = site.tags;
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'If-Match fails first', send: ['If-Match: "a"', `If-None-Match: ${identity}`], status: 412 },
     {
       rule: 'then If-None-Match',
@@ -130,7 +130,7 @@ test('§13.2.2 order: If-Match, then If-None-Match, then the range', async () =>
 test('§13.1.3, §13.1.4 dates mean nothing where nothing has a date', async () => {
   const future = 'Sat, 21 Nov 2099 10:00:00 GMT';
   const fields = { 'last-modified': undefined };
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'If-Modified-Since', send: [`If-Modified-Since: ${future}`], status: 200, fields, body: page },
     {
       rule: 'If-Unmodified-Since',

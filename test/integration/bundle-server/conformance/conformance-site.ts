@@ -1,8 +1,9 @@
-// The site that every section of the conformance suite asks, served by the real program with coded forms ready,
+// The site that every section of the conformance suite asks, served by the real program with variants ready, with the fast path and without,
 // and a row of a section: what is sent byte by byte, and what the RFC wants of the answer.
 
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../../../support/eventually.ts';
 import { makeArchive, type SiteContent } from '../archive.ts';
@@ -33,36 +34,52 @@ export const siteContent: SiteContent = {
 export interface ConformanceSite {
   readonly served: ServedSite;
   readonly port: number;
-  /** A tag of the page's forms. */
+  /** Of the same site with `--fast-path=false`. */
+  readonly slowPort: number;
+  /** Ends both. */
+  remove(): Promise<void>;
+  /** The page's tag by encoding. */
   readonly tags: { readonly identity: string; readonly br: string; readonly gzip: string };
 }
 
-/** The thread that codes gives way to everything else, a busy test machine included. */
-const codingPatience = { timeoutMs: 120_000 };
+/** The thread that compresses yields to everything else, on a busy test machine too. */
+const variantsTimeout = { timeoutMs: 120_000 };
 
 export async function serveConformanceSite(...flags: readonly string[]): Promise<ConformanceSite> {
   const pagePath = flags.includes('/docs') ? '/docs/page' : '/page';
-  const served = await prepareSite();
-  const archive = join(served.folder, 'export.tar.gz');
-  await writeFile(archive, await makeArchive(siteContent));
-  await served.start('--bundle-url', `file://${archive}`, '--version', 'v1', ...flags);
-  await eventually(
-    'the coded forms are served',
-    async () => {
-      const answer = await fetch(`${served.site}${pagePath}`, { headers: { 'Accept-Encoding': 'br' } });
-      await answer.arrayBuffer();
-      return answer.headers.get('content-encoding') === 'br' ? true : undefined;
-    },
-    codingPatience,
-  );
+  const [served, slow] = [
+    await serveWhole(pagePath, flags),
+    await serveWhole(pagePath, [...flags, '--fast-path=false']),
+  ];
   const tagOf = async (coding: string): Promise<string> => {
     const lines = [`GET ${pagePath} HTTP/1.1`, 'Host: a', `Accept-Encoding: ${coding}`, 'Connection: close'];
     const { headers } = await exchange(served.port, lines);
     return headers.get('etag') ?? '';
   };
   const tags = { identity: await tagOf('identity'), br: await tagOf('br'), gzip: await tagOf('gzip') };
-  assert.equal(new Set(Object.values(tags)).size, 3, 'a form has a tag of its own');
-  return { served, port: served.port, tags };
+  assert.equal(new Set(Object.values(tags)).size, 3, 'each encoding has a tag of its own');
+  const remove = async (): Promise<void> => {
+    await Promise.all([served.remove(), slow.remove()]);
+  };
+  return { served, port: served.port, slowPort: slow.port, tags, remove };
+}
+
+/** Resolves when the variants are served. */
+async function serveWhole(pagePath: string, flags: readonly string[]): Promise<ServedSite> {
+  const served = await prepareSite();
+  const archive = join(served.folder, 'export.tar.gz');
+  await writeFile(archive, await makeArchive(siteContent));
+  await served.start('--bundle-url', `file://${archive}`, '--version', 'v1', ...flags);
+  await eventually(
+    'the precompressed variants are served',
+    async () => {
+      const answer = await fetch(`${served.site}${pagePath}`, { headers: { 'Accept-Encoding': 'br' } });
+      await answer.arrayBuffer();
+      return answer.headers.get('content-encoding') === 'br' ? true : undefined;
+    },
+    variantsTimeout,
+  );
+  return served;
 }
 
 export interface Answer {
@@ -76,6 +93,22 @@ export interface Answer {
 /** One request, as its lines, on a connection of its own. */
 export async function exchange(port: number, lines: readonly string[]): Promise<Answer> {
   return parseAnswer(await sendRaw(port, `${lines.join('\r\n')}\r\n\r\n`));
+}
+
+/** One request whose connection stays; the answer without its date. */
+async function askKept(port: number, lines: readonly string[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  let text = '';
+  for await (const piece of socket.setEncoding('latin1')) {
+    text += piece;
+    const { status, head, body } = readAnswer(text);
+    const length = Number(/^Content-Length: (\d+)/m.exec(head)?.[1] ?? 0);
+    const isBodiless = status === 304 || lines[0]?.startsWith('HEAD ');
+    if (text.includes('\r\n\r\n') && (isBodiless || body.length >= length)) break;
+  }
+  return text.replace(/^Date: .*$/m, 'Date: now');
 }
 
 export function parseAnswer(text: string): Answer {
@@ -103,11 +136,16 @@ export interface Row {
   readonly body?: string;
 }
 
-/** Asks every row and compares; what holds for every answer of this server is asked of each. */
-export async function hold(port: number, rows: readonly Row[]): Promise<void> {
+/** Asks every row of both servers; what holds for every answer of this server is asked of each. */
+export async function hold({ port, slowPort }: ConformanceSite, rows: readonly Row[]): Promise<void> {
   for (const { rule, method = 'GET', target = '/page', send = [], status, fields = {}, body } of rows) {
     const lines = [`${method} ${target} HTTP/1.1`, 'Host: docs.example.com', ...send, 'Connection: close'];
     const answer = await exchange(port, lines);
+    // The fast path answers only what keeps its connection.
+    const keeping = lines.slice(0, -1);
+    const kept = await askKept(port, keeping);
+    assert.match(kept, /^HTTP\/1\.1 /, rule);
+    assert.equal(kept, await askKept(slowPort, keeping), `${rule}: --fast-path=false`);
     assert.equal(answer.status, status, rule);
     for (const [name, value] of Object.entries(fields)) {
       assert.equal(answer.headers.get(name), value, `${rule}: ${name}`);

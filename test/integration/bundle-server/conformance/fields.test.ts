@@ -9,7 +9,7 @@ let site: ConformanceSite;
 before(async () => {
   site = await serveConformanceSite('--deployment-type', 'AirGapped', '--base-path', '/docs', '--access-log');
 });
-after(() => site.served.remove());
+after(() => site.remove());
 
 const policy =
   "default-src 'self' 'unsafe-inline' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'self'; object-src 'none'";
@@ -24,7 +24,7 @@ test('§8.3 types by name, §5.2 caching by what is sent', async () => {
     ['/docs/assets/app.BxYz12_Q.js', 'text/javascript; charset=utf-8', 'public, max-age=31536000, immutable'],
   ] as const;
   await hold(
-    site.port,
+    site,
     rows.map(([target, type, caching]) => ({
       rule: target,
       target,
@@ -36,7 +36,7 @@ test('§8.3 types by name, §5.2 caching by what is sent', async () => {
 
 test('below a base path: the base leads to its slash, what is outside is absent', async () => {
   const fields = { 'content-security-policy': policy };
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'the base', target: '/docs', status: 301, fields: { ...fields, location: './docs/' } },
     { rule: 'the home page', target: '/docs/', status: 200, fields },
     { rule: 'outside', target: '/page', status: 404, fields },

@@ -9,7 +9,7 @@ let site: ConformanceSite;
 before(async () => {
   site = await serveConformanceSite();
 });
-after(() => site.served.remove());
+after(() => site.remove());
 
 test('§9.3.2 HEAD has the status and the fields of GET, and no content', async () => {
   const fieldsOf = async (method: string, target: string, more: readonly string[]): Promise<unknown> => {
@@ -49,14 +49,12 @@ test('§15.5.6, §10.2.1: what is not GET or HEAD is 405 with Allow, whatever th
     'PURGE',
     'QUERY',
   ]) {
-    await hold(site.port, [
+    await hold(site, [
       { rule: `${method} of a page`, method, status: 405, fields },
       { rule: `${method} of nothing`, method, target: '/no', status: 405, fields },
     ]);
   }
-  await hold(site.port, [
-    { rule: 'OPTIONS of the server', method: 'OPTIONS', target: '*', status: 405, fields },
-  ]);
+  await hold(site, [{ rule: 'OPTIONS of the server', method: 'OPTIONS', target: '*', status: 405, fields }]);
 });
 
 test('§9.1 methods are case-sensitive, and what is none ends the connection', async () => {

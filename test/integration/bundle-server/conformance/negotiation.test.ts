@@ -17,7 +17,7 @@ let site: ConformanceSite;
 before(async () => {
   site = await serveConformanceSite();
 });
-after(() => site.served.remove());
+after(() => site.remove());
 
 const rows: readonly (readonly [string, 'br' | 'gzip' | undefined])[] = [
   ['gzip, deflate, br, zstd', 'br'],
@@ -50,7 +50,7 @@ const rows: readonly (readonly [string, 'br' | 'gzip' | undefined])[] = [
 test('§12.5.3 Accept-Encoding: weights, refusals, the star, and text that is none', async () => {
   const { identity, br, gzip } = site.tags;
   await hold(
-    site.port,
+    site,
     rows.map(
       ([header, coding]): Row => ({
         rule: header,
@@ -66,7 +66,7 @@ test('§12.5.3 Accept-Encoding: weights, refusals, the star, and text that is no
       }),
     ),
   );
-  await hold(site.port, [
+  await hold(site, [
     {
       rule: 'two lines are one list',
       send: ['Accept-Encoding: gzip;q=0.5', 'Accept-Encoding: br'],
@@ -106,7 +106,7 @@ test('§8.4 every coded body decodes to the very bytes of its file', async () =>
 
 test('§12.5.5 Vary stands where the answer depends on the field, and nowhere else', async () => {
   const accept = 'Accept-Encoding: br';
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'coded', send: [accept], status: 200, fields: { vary: 'Accept-Encoding' } },
     { rule: 'not coded, of the same file', status: 200, fields: { vary: 'Accept-Encoding' } },
     {
@@ -138,7 +138,7 @@ test('§12.5.5 Vary stands where the answer depends on the field, and nowhere el
 test('other fields of negotiation change nothing', async () => {
   const { identity } = site.tags;
   const fields = { etag: identity, 'content-type': 'text/html; charset=utf-8' };
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'Accept', send: ['Accept: application/json'], status: 200, fields, body: page },
     { rule: 'Accept-Language', send: ['Accept-Language: de'], status: 200, fields, body: page },
     { rule: 'Accept-Charset', send: ['Accept-Charset: iso-8859-1'], status: 200, fields, body: page },

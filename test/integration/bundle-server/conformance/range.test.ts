@@ -14,7 +14,7 @@ let site: ConformanceSite;
 before(async () => {
   site = await serveConformanceSite();
 });
-after(() => site.served.remove());
+after(() => site.remove());
 
 /** Of ten digits. */
 const part = (range: string, first: number, last: number, rule: string): Row => ({
@@ -42,7 +42,7 @@ const beyond = (range: string, rule: string, target = '/digits.bin', size = 10):
 });
 
 test('§14.1.2, §14.2, §15.3.7: one range', async () => {
-  await hold(site.port, [
+  await hold(site, [
     part('bytes=0-0', 0, 0, 'the first byte'),
     part('bytes=9-9', 9, 9, 'the last byte'),
     part('bytes=2-5', 2, 5, 'the middle'),
@@ -59,7 +59,7 @@ test('§14.1.2, §14.2, §15.3.7: one range', async () => {
 });
 
 test('§14.2: what is not one valid range of bytes is ignored', async () => {
-  await hold(site.port, [
+  await hold(site, [
     whole('bytes=5-2', 'last before first'),
     whole('bytes=99999999999999999999-18446744073709551616', 'the same beyond 2^64'),
     whole('bytes=-', 'no number'),
@@ -78,7 +78,7 @@ test('§14.2: what is not one valid range of bytes is ignored', async () => {
 });
 
 test('§15.5.17: a range that starts behind the end', async () => {
-  await hold(site.port, [
+  await hold(site, [
     beyond('bytes=10-', 'just behind'),
     beyond('bytes=10-20', 'both behind'),
     beyond('bytes=18446744073709551615-', 'far behind'),
@@ -89,7 +89,7 @@ test('§15.5.17: a range that starts behind the end', async () => {
 });
 
 test('§14.2: only GET has ranges; absences and redirects have none', async () => {
-  await hold(site.port, [
+  await hold(site, [
     {
       rule: 'HEAD',
       method: 'HEAD',
@@ -115,7 +115,7 @@ test('§13.1.5 If-Range: strong comparison of one tag', async () => {
   const first = { 'content-range': `bytes 0-1/${page.length}`, etag: identity };
   const all = { 'content-range': undefined, etag: identity };
   const range = 'Range: bytes=0-1';
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'this content', send: [range, `If-Range: ${identity}`], status: 206, fields: first, body: '<!' },
     { rule: 'other content', send: [range, 'If-Range: "a"'], status: 200, fields: all, body: page },
     { rule: 'a weak tag never holds', send: [range, `If-Range: W/${identity}`], status: 200, fields: all },
@@ -157,7 +157,7 @@ test('§14.2: what is ignored changes nothing of the answer, its coding included
     'accept-ranges': undefined,
   };
   const accept = 'Accept-Encoding: br';
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'HEAD has no ranges', method: 'HEAD', send: [accept, 'Range: bytes=0-1'], status: 200, fields },
     {
       rule: 'nor one out of range',
@@ -173,7 +173,7 @@ test('§14.2: what is ignored changes nothing of the answer, its coding included
 
 test('§14.3, §12.5.3: a range of a page is of the page, whatever codings are accepted', async () => {
   const { identity } = site.tags;
-  await hold(site.port, [
+  await hold(site, [
     {
       rule: 'identity',
       send: ['Accept-Encoding: gzip, deflate, br, zstd', 'Range: bytes=0-1'],

@@ -16,12 +16,12 @@ let site: ConformanceSite;
 before(async () => {
   site = await serveConformanceSite();
 });
-after(() => site.served.remove());
+after(() => site.remove());
 
 const text = (name: string): string => String(siteContent[name]);
 
 test('the mapping, and no redirect that need not be', async () => {
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'the home page', target: '/', status: 200, body: text('index.html') },
     { rule: 'its file', target: '/index.html', status: 200, body: text('index.html') },
     { rule: 'its name', target: '/index', status: 200, body: text('index.html') },
@@ -49,7 +49,7 @@ test('the mapping, and no redirect that need not be', async () => {
 });
 
 test('the query is no part of the look-up, and goes with a redirect', async () => {
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'a query', target: '/page?a=1', status: 200, body: page },
     { rule: 'of anything', target: '/page?../../etc/passwd', status: 200, body: page },
     { rule: 'kept', target: '/folder?a=1&b=%2F', status: 301, fields: { location: './folder/?a=1&b=%2F' } },
@@ -58,7 +58,7 @@ test('the query is no part of the look-up, and goes with a redirect', async () =
 });
 
 test('RFC 9112 §3.2 forms of a target', async () => {
-  await hold(site.port, [
+  await hold(site, [
     { rule: 'absolute form', target: 'http://other.example/page', status: 200, body: page },
     { rule: 'absolute form without a path', target: 'http://other.example', status: 200 },
     { rule: 'another scheme', target: 'ftp://other.example/page', status: 400 },

@@ -7,7 +7,8 @@ import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { cutStalledReader, ListenError, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
+import { ListenError, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
+import { cutStalledReader } from '../../../../src/runtime/http/stalled-reader.ts';
 import { createUnreadBytes } from '../../../../src/runtime/http/unread-bytes.ts';
 import { eventually } from '../../../support/eventually.ts';
 
@@ -305,7 +306,6 @@ test('where there are no bodies nobody is asked for one, and CONNECT is told wha
     ({ headers }, response) => response.writeHead(405, { Connection: 'close' }).end(headers.expect),
     systemClock,
     {},
-    undefined,
     { readOnlyMethods: 'GET, HEAD', countRefusal: (status) => refused.push(status) },
   );
   const send = async (text: string): Promise<string> => {
@@ -337,7 +337,6 @@ test('a tunnel that is asked for and reset at once ends nobody but itself', asyn
     (_request, response) => response.end('ok'),
     systemClock,
     {},
-    undefined,
     { readOnlyMethods: 'GET, HEAD' },
   );
   for (let at = 0; at < 60; at += 1) {
@@ -361,7 +360,6 @@ test('a tunnel that is asked for behind a request never lands in the answer that
     },
     systemClock,
     {},
-    undefined,
     { readOnlyMethods: 'GET, HEAD' },
   );
   const socket = connect(listener.port, '127.0.0.1').on('error', () => {});
@@ -428,7 +426,7 @@ test('behind a last answer nothing more is parsed, however much a client goes on
   const handler: RequestListener = (_request, response) => {
     response.writeHead(400, { Connection: 'close', 'Content-Length': 2 }).end('no');
   };
-  const listener = await listenHttp(local, handler, systemClock, {}, undefined, { unread });
+  const listener = await listenHttp(local, handler, systemClock, {}, { unread });
   let parsed = 0;
   const count = (): void => {
     parsed += 1;

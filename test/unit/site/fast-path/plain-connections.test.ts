@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import { type HttpListener, listenHttp } from '../../../../src/runtime/http/http-listener.ts';
-import type { HeldBytes, PlainDoorOptions } from '../../../../src/runtime/http/plain-door.ts';
+import type { HeldBytes } from '../../../../src/site/content/body-cache.ts';
+import { type PlainOptions, plainConnections } from '../../../../src/site/fast-path/plain-connections.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
@@ -22,7 +23,7 @@ const size = 32 * 1024 * 1024;
 
 /** Answers `quick` and `large` by itself, each with a `|` behind it; the rest is for the full server. */
 async function listen(
-  options: Partial<PlainDoorOptions> = {},
+  options: Partial<PlainOptions> = {},
   clock: Clock = systemClock,
 ): Promise<{
   readonly listener: HttpListener;
@@ -43,7 +44,7 @@ async function listen(
     },
   };
   const large = Buffer.alloc(size, 'x');
-  const door: PlainDoorOptions = {
+  const plain: PlainOptions = {
     answer: (piece, send) => {
       asked += 1;
       const text = piece.toString('latin1');
@@ -57,7 +58,14 @@ async function listen(
     stalledMs: never,
     ...options,
   };
-  const listener = await listenHttp(local, (_request, response) => response.end('full'), clock, {}, door);
+  const first = plainConnections(plain);
+  const listener = await listenHttp(
+    local,
+    (_request, response) => response.end('full'),
+    clock,
+    {},
+    { first },
+  );
   return { listener, held: () => held, holds: () => holds, asked: () => asked };
 }
 

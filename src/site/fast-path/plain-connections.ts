@@ -1,55 +1,42 @@
-// Connections before the full HTTP server has them. What comes in one piece and can be answered at once is answered
-// here, without the objects that the full server makes of a request; at the first piece that is anything else the
-// connection goes to the full server with that piece unread, and stays there. Owns such a connection's life: idle
-// times, a reader that stalls, its end. Refuses: knowing HTTP, which is the answerer's, and answering ahead of a reader.
-// Invariant: one answer at a time; the next piece is looked at when the system has taken the answer before it.
+// Connections before Node's HTTP server has them. A piece that can be answered at once is answered here, without the
+// objects that Node makes of a request. The first other piece hands its connection over for good, from that piece on.
+// Owns such a connection: idle times, a stalled reader, its end. Refuses to parse HTTP and to answer ahead of a reader.
+// Invariant: one answer at a time; the next piece is read when the system has taken the answer before it.
 
 import type { Socket } from 'node:net';
-import type { Clock } from '../clock.ts';
-import { cutWhenStalled } from './stalled-reader.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type {
+  ConnectionHandler,
+  FullServer,
+  OpenConnectionHandler,
+} from '../../runtime/http/http-listener.ts';
+import { cutWhenStalled } from '../../runtime/http/stalled-reader.ts';
+import type { HeldBytes } from '../content/body-cache.ts';
 
-/** Bytes of an answer that stay as they are between `hold` and `release`. */
-export interface HeldBytes {
-  hold(): void;
-  release(): void;
-}
-
-/** @param head ASCII. @param body `''` for none. @param held when the body is somebody else's memory */
+/** @param head ASCII. @param body `''` for none. @param held when the body is memory of the cache */
 export type SendPlainly = (head: string, body: string | Buffer, held?: HeldBytes) => void;
 
-/** Calls `send` once before it returns true; false leaves the piece to the full server. Never throws. */
+/** Calls `send` once before it returns true; false leaves the piece to the HTTP server. Never throws. */
 export type AnswerPlainly = (piece: Buffer, send: SendPlainly) => boolean;
 
-export interface PlainDoorOptions {
-  readonly answer: AnswerPlainly;
-  /** Nothing was ever asked for so long. */
+export interface PlainTimes {
+  /** Before the first request. */
   readonly silentMs: number;
   /** Between two requests. */
   readonly idleMs: number;
-  /** A reader that takes nothing of its answer for so long is let go. */
+  /** A reader that takes nothing of its answer for so long is cut. */
   readonly stalledMs: number;
 }
 
-export interface FullServer {
-  /** Takes the connection over, what was not read of it included. */
-  takeOver(socket: Socket): void;
-  /** Tells a client that never asked that it waited too long, and ends the connection, whatever the client does. */
-  refuseSilent(socket: Socket): void;
-  /** From then on every request is for the full server, which says that it is the last. */
-  isDraining(): boolean;
-  /** Ends a connection that was idle for too long. */
-  letGo(socket: Socket): void;
+export interface PlainOptions extends PlainTimes {
+  readonly answer: AnswerPlainly;
 }
 
-export interface PlainDoor {
-  accept(socket: Socket): void;
-  /** Ends what is idle now, and the others after the answer under way. */
-  shut(): void;
-  /** Ends everything. */
-  cut(): void;
+export function plainConnections(options: PlainOptions): OpenConnectionHandler {
+  return (full, clock) => createPlainConnections(options, full, clock);
 }
 
-export function createPlainDoor(options: PlainDoorOptions, full: FullServer, clock: Clock): PlainDoor {
+function createPlainConnections(options: PlainOptions, full: FullServer, clock: Clock): ConnectionHandler {
   const connections = new Map<Socket, PlainConnection>();
   const scratch = createScratch();
   let isShut = false;
@@ -58,7 +45,7 @@ export function createPlainDoor(options: PlainDoorOptions, full: FullServer, clo
       const forget = (): void => void connections.delete(socket);
       connections.set(
         socket,
-        attend(socket, options, { full, clock, scratch, forget, isShut: () => isShut }),
+        handleConnection(socket, options, { full, clock, scratch, forget, isShut: () => isShut }),
       );
     },
     shut: () => {
@@ -71,7 +58,7 @@ export function createPlainDoor(options: PlainDoorOptions, full: FullServer, clo
   };
 }
 
-/** Memory that answers are put together in, head and body: one write costs less than two, and copying next to nothing. */
+/** Memory that joins head and body: one write costs less than two, and copying next to nothing. */
 interface Scratch {
   readonly length: number;
   fill(head: string, body: string | Buffer): Buffer;
@@ -98,7 +85,7 @@ function createScratch(): Scratch {
   };
 }
 
-interface Surroundings {
+interface ConnectionContext {
   readonly full: FullServer;
   readonly clock: Clock;
   readonly scratch: Scratch;
@@ -110,10 +97,10 @@ interface PlainConnection {
   readonly isSending: () => boolean;
 }
 
-function attend(
+function handleConnection(
   socket: Socket,
-  { answer, silentMs, idleMs, stalledMs }: PlainDoorOptions,
-  { full, clock, scratch, forget, isShut }: Surroundings,
+  { answer, silentMs, idleMs, stalledMs }: PlainOptions,
+  { full, clock, scratch, forget, isShut }: ConnectionContext,
 ): PlainConnection {
   let hasAsked = false;
   /** There while the system has not taken the whole answer. */
@@ -124,7 +111,7 @@ function attend(
     sending.held?.release();
     sending = undefined;
     if (isShut()) {
-      listenNoMore();
+      ignoreInput();
       socket.end();
       return;
     }
@@ -137,7 +124,7 @@ function attend(
     if (isCopied) {
       const bytes = scratch.fill(head, body);
       socket.write(bytes, taken);
-      // Not ours any more; the next answer gets other memory.
+      // The socket still sends from it; the next answer gets other memory.
       if (socket.writableLength > 0) scratch.renew();
     } else {
       socket.cork();
@@ -155,27 +142,27 @@ function attend(
 
   const read = (piece: Buffer): void => {
     if (full.isDraining() || !answer(piece, send)) {
-      leave(piece);
+      handOver(piece);
     } else if (!hasAsked) {
       hasAsked = true;
       if (sending === undefined) socket.setTimeout(idleMs);
     }
   };
 
-  /** What still comes is read and forgotten: unread, its end would not be seen, and the connection would stay. */
-  const listenNoMore = (): void => void socket.off('data', read).resume();
+  /** Further input is read and dropped: unread, its end would not be seen, and the connection would stay. */
+  const ignoreInput = (): void => void socket.off('data', read).resume();
 
   const end = (): void => void socket.end();
   const timeout = (): void => {
     if (hasAsked) {
       full.letGo(socket);
     } else {
-      listenNoMore();
+      ignoreInput();
       socket.setTimeout(0);
       full.refuseSilent(socket);
     }
   };
-  // Without a listener, an error of the connection would be one of the process; `close` follows.
+  // Without a listener, a connection's error would end the process; `close` follows.
   const ignore = (): void => {};
   const close = (): void => {
     forget();
@@ -183,11 +170,11 @@ function attend(
     sending = undefined;
   };
 
-  const leave = (piece: Buffer): void => {
+  const handOver = (piece: Buffer): void => {
     socket.off('data', read).off('end', end).off('timeout', timeout).off('error', ignore).off('close', close);
     forget();
     socket.setTimeout(0);
-    // Stopped first: a stream that flows would have nobody to give the piece to.
+    // Paused first: a flowing stream without a listener would lose the piece.
     socket.pause();
     socket.unshift(piece);
     full.takeOver(socket);

@@ -9,7 +9,6 @@ import { contentTypeOf } from '../http/content-type.ts';
 import { entityTagOf } from '../http/entity-tag.ts';
 import { folderLocation } from '../http/request-path.ts';
 import { type AssetNaming, nameAssets } from './asset-name.ts';
-import { createNotFoundPages } from './not-found-pages.ts';
 
 /** A file ready to be answered: everything about it that does not depend on the request. */
 export interface FileRoute {
@@ -82,7 +81,7 @@ function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
   const exact = new Map<string, FileRoute>();
   const routes = new Map<string, Route>();
   const hashedAssets = new Map<string, FileRoute>();
-  const notFoundPages = createNotFoundPages<FileRoute>();
+  const notFoundPages = new Map<string, FileRoute>();
   const namings = yield* nameAssets(bundle.files.map(({ path }) => path));
   for (const [ordinal, file] of bundle.files.entries()) {
     yield;
@@ -91,7 +90,7 @@ function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
     const route = routeOf(file, ordinal, bundle.digest, namings[ordinal] ?? 'plain');
     exact.set(path, route);
     routes.set(path, route);
-    notFoundPages.add(path, route);
+    if (path.endsWith(notFoundPage)) notFoundPages.set(path.slice(0, -notFoundPage.length), route);
     if (route.naming !== 'plain') hashedAssets.set(path, route);
   }
   for (const [path, route] of exact) {
@@ -114,9 +113,29 @@ function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
   }
   return {
     find: (path) => routes.get(path),
-    findNotFoundPage: notFoundPages.nearest,
+    findNotFoundPage: notFoundPageFinder(notFoundPages),
     hashedAssets,
     size: exact.size,
+  };
+}
+
+const notFoundPage = '/404.html';
+
+/**
+ * Searches no deeper than the deepest page: a path of thousands of slashes costs no more than any other.
+ *
+ * @param pages by folder, without trailing slash
+ */
+function notFoundPageFinder(pages: ReadonlyMap<string, FileRoute>): RouteTable['findNotFoundPage'] {
+  let deepest = 0;
+  for (const folder of pages.keys()) deepest = Math.max(deepest, folder.split('/').length);
+  return (path) => {
+    let nearest: FileRoute | undefined;
+    for (let depth = 1, slash = 0; slash >= 0 && depth <= deepest; depth += 1) {
+      nearest = pages.get(path.slice(0, slash)) ?? nearest;
+      slash = path.indexOf('/', slash + 1);
+    }
+    return nearest;
   };
 }
 

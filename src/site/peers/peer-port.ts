@@ -10,7 +10,6 @@ import { isOffered, openOffered } from '../../bundle/peer/bundle-copy.ts';
 import { isTooSlow } from '../../bundle/peer/copy-pace.ts';
 import type { PeerState, PeerWord } from '../../bundle/peer/peer-request.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { createCopySlots, type SlotLimits, type TakeSlot } from './copy-slots.ts';
 
 /** What this server is up to with a digest that it does not have. */
 export interface PeerIntent {
@@ -25,8 +24,6 @@ export interface PeerPortFacts {
   readonly intent: () => PeerIntent | undefined;
   /** Whether an address is one of the servers of this site, as far as is known. */
   readonly isPeer: (address: string) => boolean;
-  /** A reader that takes nothing for so long is let go; default 5 s. */
-  readonly readerIdleMs?: number;
   readonly clock: Clock;
 }
 
@@ -37,7 +34,6 @@ const slotLimits: Readonly<Record<Part, SlotLimits>> = {
   index: { atOnce: 16, perAddress: 4 },
   pack: { atOnce: 4, perAddress: 2 },
 };
-const readerIdleMs = 5_000;
 const paceCheckMs = 500;
 
 const route = /^\/peers\/([0-9a-f]{64})(?:\/(index|pack))?$/;
@@ -65,8 +61,6 @@ export function peerPort(facts: PeerPortFacts, others: RequestListener): Request
         'Content-Length': file.sizeBytes,
         'Cache-Control': 'no-store',
       });
-      // The socket's own timer: it sees that a part of one large write was taken.
-      response.setTimeout(facts.readerIdleMs ?? readerIdleMs, () => response.destroy());
       await sendInTime(file.stream(), response, facts.clock);
     } finally {
       giveBack();
@@ -121,4 +115,35 @@ async function wordOn(digest: string, { id, storeDir, intent }: PeerPortFacts): 
   const own = intent();
   if (own?.digest !== digest) return { id, state: 'none', receivedBytes: 0 };
   return { id, state: own.state, receivedBytes: own.receivedBytes };
+}
+
+/** Gives a slot to an address. @returns what gives it back; `undefined` while none is free for that address */
+export type TakeSlot = (address: string) => (() => void) | undefined;
+
+export interface SlotLimits {
+  /** For servers of this site, and as many again for all other addresses. */
+  readonly atOnce: number;
+  readonly perAddress: number;
+}
+
+export function createCopySlots(
+  { atOnce, perAddress }: SlotLimits,
+  isPeer: (address: string) => boolean,
+): TakeSlot {
+  const held = { peers: new Map<string, number>(), others: new Map<string, number>() };
+  return (address) => {
+    const own = isPeer(address) ? held.peers : held.others;
+    const count = own.get(address) ?? 0;
+    if (count >= perAddress || sumOf(own) >= atOnce) return undefined;
+    own.set(address, count + 1);
+    return () => {
+      const left = (own.get(address) ?? 0) - 1;
+      if (left > 0) own.set(address, left);
+      else own.delete(address);
+    };
+  };
+}
+
+function sumOf(held: ReadonlyMap<string, number>): number {
+  return held.values().reduce((sum, count) => sum + count, 0);
 }

@@ -1,16 +1,14 @@
-// Getting a bundle from the other servers of the site, and agreeing with them on who fetches it by link when none
-// has it. Asks in rounds: everybody at once, then one step (see peer-claim.ts).
-// Invariant: it ends. A peer that is silent, slow or lies is left out for a while; a wait without anything moving,
-// or of any kind for too long, ends with this server fetching by itself.
+// Copies a bundle from the other servers of the site, and agrees with them on which one fetches it by link when none
+// has it. Asks in rounds: all servers at once, then one step.
+// Invariant: it ends. A peer whose copy fails is left out for a while. A wait without progress for 10 s, or of 5 min in
+// all, ends with this server fetching by itself.
 
 import type { BundleError } from '../../bundle/bundle-error.ts';
-import type { PeerClient, PeerState, PeerWord } from '../../bundle/peer/peer-request.ts';
+import type { PeerClient, PeerWord } from '../../bundle/peer/peer-request.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
-import { decideClaim } from './peer-claim.ts';
-import { createPeerConduct, longestWaitMs, stallMs } from './peer-conduct.ts';
 import type { PeerIntent } from './peer-port.ts';
 
 export interface PeerProgress {
@@ -50,8 +48,11 @@ export interface PeersPorts {
 }
 
 const pauseMs = 200;
+const leftOutMs = 5 * 60_000;
+const stallMs = 10_000;
+const longestWaitMs = 5 * 60_000;
 
-/** For which the next peer, or the link, is the way on; anything else is this machine's own trouble. */
+/** After these the next peer, or the link, is tried; any other error is a fault of this machine. */
 const peerFaults: ReadonlySet<string> = new Set(['CopyRefused', 'CopyFailed', 'PeerLost']);
 
 interface Heard {
@@ -61,15 +62,11 @@ interface Heard {
 
 export function createPeers(ports: PeersPorts): Peers {
   const { id, client, clock, random, logger } = ports;
-  const conduct = createPeerConduct(clock.monotonic);
+  const leftOutUntil = new Map<string, number>();
   let intent: PeerIntent | undefined;
   const intend = (next: PeerIntent | undefined): void => {
     intent = next;
     ports.setIntent(next);
-  };
-
-  const warn = (origin: string, error: unknown): void => {
-    logger.warn({ peer: origin, code: publishableCode(error) }, publishableMessage(error));
   };
 
   const listen = async (
@@ -77,9 +74,9 @@ export function createPeers(ports: PeersPorts): Peers {
     signal: AbortSignal,
     deaf: Set<string>,
   ): Promise<readonly Heard[]> => {
-    const origins = (await ports.resolve()).filter(
-      (origin) => !deaf.has(origin) && !conduct.isLeftOut(origin),
-    );
+    const isAsked = (origin: string): boolean =>
+      !deaf.has(origin) && (leftOutUntil.get(origin) ?? Number.NEGATIVE_INFINITY) <= clock.monotonic();
+    const origins = (await ports.resolve()).filter(isAsked);
     const heard = await Promise.all(
       origins.map(async (origin) => {
         const word = await client.ask(origin, digest, signal);
@@ -90,7 +87,7 @@ export function createPeers(ports: PeersPorts): Peers {
     return heard.flat();
   };
 
-  /** From one of those who have it, whoever comes first in a random order. `busy`: all of them, for now. */
+  /** From the first that hands it over, in random order. A busy peer is asked again in the next round. */
   const take = async (
     digest: string,
     owners: readonly string[],
@@ -101,20 +98,16 @@ export function createPeers(ports: PeersPorts): Peers {
       try {
         await client.take(origin, digest, random.uuid(), { signal, onProgress });
         ports.countCopy('ok');
-        conduct.noteGood(origin);
         logger.info({ peer: origin, digest }, 'the bundle came from another server of the site');
         return true;
       } catch (error) {
         signal.throwIfAborted();
         const code = publishableCode(error);
-        if (code === 'PeerBusy') {
-          if (conduct.noteBusy(origin)) warn(origin, error);
-          continue;
-        }
+        if (code === 'PeerBusy') continue;
         ports.countCopy(code === 'CopyRefused' ? 'refused' : 'transient');
         if (!peerFaults.has(code)) throw error;
-        conduct.drop(origin);
-        warn(origin, error);
+        leftOutUntil.set(origin, clock.monotonic() + leftOutMs);
+        logger.warn({ peer: origin, code }, publishableMessage(error));
       }
     }
     return false;
@@ -127,20 +120,17 @@ export function createPeers(ports: PeersPorts): Peers {
     // Within one attempt, who did not answer is not waited for again.
     const deaf = new Set<string>();
     for (;;) {
-      const isClaiming = intent?.state === 'claiming';
+      const isAnnounced = intent?.state === 'claiming';
       const heard = await listen(digest, signal, deaf);
       const words = heard.map(({ word }) => word);
       const now = clock.monotonic();
       const seen = JSON.stringify(words);
       if (seen !== lastSeen) movedAt = now;
       lastSeen = seen;
-      const awaited = originsOf(heard, ['claiming', 'fetching']);
-      const patienceMs = awaited.length === 0 ? longestWaitMs : Math.max(...awaited.map(conduct.patienceMs));
-      const isTooLong = now - movedAt >= stallMs || now - start >= patienceMs;
-      if (isTooLong) awaited.forEach(conduct.noteWasted);
-      const step = isTooLong ? 'fetch' : decideClaim(id, isClaiming, words);
+      const isTooLong = now - movedAt >= stallMs || now - start >= longestWaitMs;
+      const step = isTooLong ? 'fetch' : decideFetch(id, isAnnounced, words);
       switch (step) {
-        case 'claim':
+        case 'announce':
           intend({ digest, state: 'claiming', receivedBytes: 0 });
           continue;
         case 'fetch':
@@ -151,9 +141,9 @@ export function createPeers(ports: PeersPorts): Peers {
         case 'wait':
           intend(undefined);
           break;
-        case 'take': {
+        case 'copy': {
           intend(undefined);
-          if (await take(digest, originsOf(heard, ['have']), onProgress, signal)) return true;
+          if (await take(digest, ownersAmong(heard), onProgress, signal)) return true;
           break;
         }
         default:
@@ -177,12 +167,12 @@ export function createPeers(ports: PeersPorts): Peers {
     },
     release: () => intend(undefined),
     copy: async (digest, onProgress, signal) =>
-      take(digest, originsOf(await listen(digest, signal, new Set()), ['have']), onProgress, signal),
+      take(digest, ownersAmong(await listen(digest, signal, new Set())), onProgress, signal),
   };
 }
 
-function originsOf(heard: readonly Heard[], states: readonly PeerState[]): readonly string[] {
-  return heard.filter(({ word }) => states.includes(word.state)).map(({ origin }) => origin);
+function ownersAmong(heard: readonly Heard[]): readonly string[] {
+  return heard.filter(({ word }) => word.state === 'have').map(({ origin }) => origin);
 }
 
 function shuffle<T>(items: readonly T[], random: Random): readonly T[] {
@@ -190,4 +180,32 @@ function shuffle<T>(items: readonly T[], random: Random): readonly T[] {
     .map((item) => ({ item, rank: random.fraction() }))
     .sort((a, b) => a.rank - b.rank)
     .map(({ item }) => item);
+}
+
+export type FetchStep =
+  /** Another server has it: copy that. */
+  | 'copy'
+  /** Another server fetches it, or goes first: withdraw, and ask again later. */
+  | 'wait'
+  /** No other server fetches it: announce that this one will, and ask again at once. */
+  | 'announce'
+  /** Another announced it too and must withdraw first: ask again later. */
+  | 'hold'
+  /** The announcement stood alone for a whole round: fetch. */
+  | 'fetch';
+
+/**
+ * Which server fetches by link when several want a bundle that none has. Announce first, then look, as in Dekker's
+ * algorithm: of two that announce at once at least one sees the other, and the lower id goes first. While the servers
+ * hear each other, two never fetch.
+ *
+ * @param isAnnounced whether this server's announcement was visible before this round began
+ */
+export function decideFetch(ownId: string, isAnnounced: boolean, words: readonly PeerWord[]): FetchStep {
+  if (words.some(({ state }) => state === 'have')) return 'copy';
+  if (words.some(({ state }) => state === 'fetching')) return 'wait';
+  const others = words.filter(({ state }) => state === 'claiming');
+  if (!isAnnounced) return others.length > 0 ? 'wait' : 'announce';
+  if (others.some(({ id }) => id < ownId)) return 'wait';
+  return others.length > 0 ? 'hold' : 'fetch';
 }

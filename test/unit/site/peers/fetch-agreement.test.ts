@@ -1,28 +1,28 @@
-// Who fetches: each answer of the decision, and then the whole agreement, with every interleaving that chance finds.
+// Which server fetches: each answer of the decision, then the whole agreement under random interleavings.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { PeerState, PeerWord } from '../../../../src/bundle/peer/peer-request.ts';
-import { type ClaimStep, decideClaim } from '../../../../src/site/peers/peer-claim.ts';
+import { decideFetch, type FetchStep } from '../../../../src/site/peers/peers.ts';
 
 const word = (id: string, state: PeerState): PeerWord => ({ id, state, receivedBytes: 0 });
 
-const rows: readonly (readonly [string, boolean, readonly PeerWord[], ClaimStep])[] = [
-  ['nobody is there', false, [], 'claim'],
-  ['nobody is there, and our claim has been seen', true, [], 'fetch'],
-  ['nobody is at it', false, [word('a', 'none')], 'claim'],
-  ['somebody has it', false, [word('a', 'none'), word('z', 'have')], 'take'],
-  ['somebody has it while others are at it', true, [word('a', 'fetching'), word('z', 'have')], 'take'],
-  ['somebody is at it', false, [word('z', 'fetching')], 'wait'],
-  ['somebody is at it already although we claim', true, [word('z', 'fetching')], 'wait'],
-  ['somebody claims before us', false, [word('z', 'claiming')], 'wait'],
-  ['both claim and the other is first', true, [word('a', 'claiming')], 'wait'],
-  ['both claim and we are first', true, [word('z', 'claiming')], 'hold'],
+const rows: readonly (readonly [string, boolean, readonly PeerWord[], FetchStep])[] = [
+  ['no peer', false, [], 'announce'],
+  ['no peer, and the announcement was visible', true, [], 'fetch'],
+  ['no peer fetches', false, [word('a', 'none')], 'announce'],
+  ['a peer has it', false, [word('a', 'none'), word('z', 'have')], 'copy'],
+  ['a peer has it while another fetches', true, [word('a', 'fetching'), word('z', 'have')], 'copy'],
+  ['a peer fetches', false, [word('z', 'fetching')], 'wait'],
+  ['a peer fetches although this server announced', true, [word('z', 'fetching')], 'wait'],
+  ['a peer announced', false, [word('z', 'claiming')], 'wait'],
+  ['both announced and the peer has the lower id', true, [word('a', 'claiming')], 'wait'],
+  ['both announced and this server has the lower id', true, [word('z', 'claiming')], 'hold'],
 ];
 
-for (const [when, isClaiming, words, step] of rows) {
-  test(`${when}: ${step}`, () => assert.equal(decideClaim('m', isClaiming, words), step));
+for (const [when, isAnnounced, words, step] of rows) {
+  test(`${when}: ${step}`, () => assert.equal(decideFetch('m', isAnnounced, words), step));
 }
 
 interface Server {
@@ -33,16 +33,16 @@ interface Server {
 /** One server that wants the bundle; each `yield` is a moment at which others may go on. */
 function* live(self: Server, all: readonly Server[], downloads: string[]): Generator<void> {
   for (;;) {
-    const isClaiming = self.state === 'claiming';
+    const isAnnounced = self.state === 'claiming';
     const words: PeerWord[] = [];
     for (const other of all.filter((one) => one !== self)) {
       words.push(word(other.id, other.state));
       yield;
     }
-    const step = decideClaim(self.id, isClaiming, words);
-    if (step === 'claim') self.state = 'claiming';
+    const step = decideFetch(self.id, isAnnounced, words);
+    if (step === 'announce') self.state = 'claiming';
     if (step === 'wait') self.state = 'none';
-    if (step === 'take') break;
+    if (step === 'copy') break;
     if (step === 'fetch') {
       self.state = 'fetching';
       downloads.push(self.id);
@@ -54,7 +54,7 @@ function* live(self: Server, all: readonly Server[], downloads: string[]): Gener
   self.state = 'have';
 }
 
-test('however their looks interleave, servers that want the same bundle are one download', () => {
+test('however their rounds interleave, servers that want the same bundle download it once', () => {
   const starts = fc.array(fc.nat(40), { minLength: 2, maxLength: 5 });
   fc.assert(
     fc.property(starts, fc.infiniteStream(fc.nat(1000)), (delays, turns) => {

@@ -3,9 +3,11 @@
 // site, so it is reported and nothing more.
 
 import type { BundleStore } from '../../bundle/store/store.ts';
+import { storeFullCode } from '../../bundle/store/store-fault.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
 import { goLiveInSlices, type LiveBundle } from '../content/live-bundle.ts';
 import type { LiveSite, Provenance } from '../content/live-site.ts';
 
@@ -93,5 +95,22 @@ async function remember(
     await store.sweep();
   } catch (error) {
     logger.warn({ error, digest }, 'the active bundle could not be recorded; a restart may fetch it again');
+  }
+}
+
+export function isStoreFull(error: unknown): boolean {
+  return publishableCode(error) === storeFullCode;
+}
+
+/** Former versions' assets matter less than the wanted version. @returns whether there is more room */
+export async function makeRoom({ store, site, logger }: ActivationPorts): Promise<boolean> {
+  site.dropPrevious();
+  try {
+    const gone = await store.dropFormer(site.view()?.active.bundle.digest);
+    if (gone > 0) logger.warn({ gone }, 'former bundles were removed to make room');
+    return gone > 0;
+  } catch (error) {
+    logger.warn({ error }, 'former bundles could not be removed to make room');
+    return false;
   }
 }

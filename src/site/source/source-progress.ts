@@ -1,8 +1,10 @@
 // What the person on call wants to know of the source: the state in a word, the reason in a sentence, what stands
-// in the way, and when the next try comes. Kept by the watch, shown by `/status`. Holds no link.
+// in the way, and when the next try comes. Kept by the watch, shown by `/status`, each change logged once.
+// Holds no link.
 // Invariant: it is about what the source says now. What is no longer published, and an error that nothing waits for
 // any more, are not shown; the log has them.
 
+import type { Logger } from '../../runtime/logger.ts';
 import type { SourceKind } from './published-content.ts';
 import type { Published, SourceDecision, SourceReading } from './source-decision.ts';
 
@@ -158,3 +160,30 @@ const plainLinkWords: Readonly<Partial<Record<SourceState, string>>> = {
 export function reasonOf(state: SourceState, kind: SourceKind): string {
   return (kind === 'bundle-url' ? plainLinkWords[state] : undefined) ?? words[state];
 }
+
+export type LogProgress = (before: SourceProgress, after: SourceProgress) => void;
+
+/**
+ * Logs each change of state once. A retry that ends as the attempt before it is not logged again, so that a log at
+ * `warn` holds everything that needs a person, and nothing twice.
+ */
+export function progressLogger(logger: Logger, kind: SourceKind): LogProgress {
+  let logged = '';
+  return (before, after) => {
+    const { state, published, lastError, retryAt } = after;
+    const error = state === 'unreadable-document' ? lastError : undefined;
+    const change = JSON.stringify([state, nameOf(published), error?.message]);
+    const isRetry = state === 'preparing' && nameOf(published) === nameOf(before.published);
+    if (state === 'starting' || change === logged || isRetry) return;
+    logged = change;
+    const { version, digest, jobId } = published ?? {};
+    const nextAttempt = retryAt === undefined ? undefined : formatInstant(retryAt);
+    const fields = { state, version, digest, jobId, code: error?.code, retryAt: nextAttempt };
+    const reason = reasonOf(state, kind);
+    const isGone = state === 'waiting-for-document' && before.published !== undefined;
+    const level = isGone || warnings.has(state) ? 'warn' : 'info';
+    logger[level](fields, error === undefined ? reason : `${reason}: ${error.message}`);
+  };
+}
+
+const warnings: ReadonlySet<SourceState> = new Set(['waiting-for-link', 'unreadable-document', 'refused']);

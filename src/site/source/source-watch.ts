@@ -3,16 +3,18 @@
 // Invariant: the old version is served until the new one is whole, verified and open. Whatever goes wrong is
 // kept as progress and tried again; nothing here ends the process.
 
-import { storeFullCode } from '../../bundle/store/store-fault.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import type { LiveSite } from '../content/live-site.ts';
 import {
   type ActivationPorts,
   activate,
   activateCurrent,
   bringUp,
+  isStoreFull,
+  makeRoom,
   relabel,
   reopenFormer,
 } from './activation.ts';
@@ -24,18 +26,21 @@ import {
   obtainOffered,
 } from './bundle-source.ts';
 import type { PublishedContent } from './published-content.ts';
-import { type Renewal, watchDisk } from './renewal.ts';
 import {
   decideSource,
   type FailedTry,
-  identityOf,
   isSameContent,
   type Published,
   recordFailure,
   type SourceDecision,
 } from './source-decision.ts';
-import { newsTeller, type TellNews } from './source-news.ts';
-import { progressAfter, type SourceProgress, startingProgress } from './source-progress.ts';
+import {
+  type LogProgress,
+  progressAfter,
+  progressLogger,
+  type SourceProgress,
+  startingProgress,
+} from './source-progress.ts';
 
 export interface SourceWatchPorts extends ActivationPorts, BundleSourcesPorts {
   readonly content: PublishedContent;
@@ -53,7 +58,7 @@ export interface SourceWatch {
 
 interface Memory {
   progress: SourceProgress;
-  readonly tell: TellNews;
+  readonly log: LogProgress;
   failed: FailedTry | undefined;
   settledLink: Link | undefined;
   /** On disk, verified, open, and not served yet. */
@@ -61,39 +66,40 @@ interface Memory {
   /** True after the disk could not be read, until it could. */
   isLastGoodUnknown: boolean;
   hasReopenedFormer: boolean;
-  readonly renewal: Renewal;
+  /** Monotonic ms; when content that the disk had lost was obtained again. */
+  renewedAt: number;
 }
 
 export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
   const memory: Memory = {
     progress: startingProgress,
-    tell: newsTeller(ports.logger, ports.content.kind),
+    log: progressLogger(ports.logger, ports.content.kind),
     failed: undefined,
     settledLink: undefined,
     lastGood: undefined,
     isLastGoodUnknown: false,
     hasReopenedFormer: false,
-    renewal: watchDisk(ports.site, ports.clock),
+    renewedAt: Number.NEGATIVE_INFINITY,
   };
   return {
     progress: () => memory.progress,
     run: async (signal) => {
       await findLastGood(ports, memory);
-      for (let hurried = 0; !signal.aborted; ) {
+      for (let immediate = 0; !signal.aborted; ) {
         const waitMs = await lookOnce(ports, memory, signal).catch((error: unknown) => {
           if (!signal.aborted) ports.logger.error({ error }, 'looking after the source failed');
           return ports.pollMs;
         });
-        hurried = waitMs > 0 ? 0 : hurried + 1;
-        const pauseMs = hurried > mostHurriedLooks ? ports.pollMs : waitMs;
+        immediate = waitMs > 0 ? 0 : immediate + 1;
+        const pauseMs = immediate > maxImmediateChecks ? ports.pollMs : waitMs;
         await ports.clock.after(pauseMs, signal).catch(() => {});
       }
     },
   };
 }
 
-/** One thing done leads to the next at once, but a source that contradicts itself must not make us spin. */
-const mostHurriedLooks = 5;
+/** Each action is followed by another check at once; a file that is still being written must not cause a hot loop. */
+const maxImmediateChecks = 5;
 
 /** A disk that cannot be read just now may hold the one version that there is, so it is looked at again. */
 async function findLastGood({ store, site, logger }: SourceWatchPorts, memory: Memory): Promise<void> {
@@ -149,7 +155,7 @@ async function obtainMeanwhile(
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
     const offered = await obtainOffered(ports, { published, onProgress }, whileWanted);
     if (offered === undefined) return false;
-    memory.renewal.note();
+    noteObtained(ports, memory);
     await activate(ports, offered.stored, published.version, offered.provenance);
     return true;
   });
@@ -157,8 +163,8 @@ async function obtainMeanwhile(
 
 async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDecision> {
   const reading = await ports.content.read();
-  const active = memory.renewal.intact();
   const { lastGood } = memory;
+  const active = isLost(ports, memory) ? undefined : ports.site.view()?.active;
   const decision = decideSource({
     reading,
     active: active && { digest: active.bundle.digest, version: active.version },
@@ -169,15 +175,24 @@ async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDeci
   });
   const before = memory.progress;
   memory.progress = progressAfter(before, reading, decision, ports.clock.now());
-  memory.tell(before, memory.progress, isTryAgain(memory, decision));
+  memory.log(before, memory.progress);
   return decision;
 }
 
-/** The same content by the same link once more. */
-function isTryAgain({ failed }: Memory, decision: SourceDecision): boolean {
-  if (decision.action !== 'obtain' || failed === undefined) return false;
-  const { published } = decision;
-  return failed.identity === identityOf(published) && failed.link.isSame(published.link);
+/** Obtaining it checks or fetches all of the content, and a disk that fails may go on failing. */
+const renewalPauseMs = 60_000;
+
+/** The disk no longer gives what is served: it is obtained again while the old view answers what it still can. */
+function isLost({ site, clock }: SourceWatchPorts, { renewedAt }: Memory): boolean {
+  return isUnreadable(site) && clock.monotonic() - renewedAt >= renewalPauseMs;
+}
+
+function isUnreadable(site: LiveSite): boolean {
+  return site.view()?.active.bundle.isUnreadable() ?? false;
+}
+
+function noteObtained({ site, clock }: SourceWatchPorts, memory: Memory): void {
+  if (isUnreadable(site)) memory.renewedAt = clock.monotonic();
 }
 
 async function serveLastGood(ports: SourceWatchPorts, memory: Memory): Promise<void> {
@@ -252,11 +267,14 @@ function obtain(
   signal: AbortSignal,
 ): Promise<boolean> {
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
-    const activeDigest = memory.renewal.intact()?.bundle.digest;
-    const lostDigest = memory.renewal.lost(published.version)?.bundle.digest;
-    const request = { published, onProgress, lostDigest };
+    const { active } = ports.site.view() ?? {};
+    const [activeDigest, lost] = isLost(ports, memory)
+      ? [undefined, active]
+      : [active?.bundle.digest, undefined];
+    const isWanted = published.version !== undefined && lost?.version === published.version;
+    const request = { published, onProgress, lostDigest: isWanted ? lost.bundle.digest : undefined };
     const obtained = await obtainBundle(ports, request, activeDigest, whileWanted);
-    memory.renewal.note();
+    noteObtained(ports, memory);
     // The name of content that was fetched under none stays; a new name for it is written down.
     if (obtained.kind === 'bundle')
       await activate(ports, obtained.stored, published.version, obtained.provenance);
@@ -277,23 +295,6 @@ async function serveFormer(ports: SourceWatchPorts, memory: Memory): Promise<voi
   if (memory.hasReopenedFormer) return;
   memory.hasReopenedFormer = true;
   await reopenFormer(ports);
-}
-
-function isStoreFull(error: unknown): boolean {
-  return publishableCode(error) === storeFullCode;
-}
-
-/** The assets of former versions matter less than the version that is wanted. @returns whether there is more room */
-async function makeRoom({ store, site, logger }: SourceWatchPorts): Promise<boolean> {
-  site.dropPrevious();
-  try {
-    const gone = await store.dropFormer(site.view()?.active.bundle.digest);
-    if (gone > 0) logger.warn({ gone }, 'former bundles were removed to make room');
-    return gone > 0;
-  } catch (error) {
-    logger.warn({ error }, 'former bundles could not be removed to make room');
-    return false;
-  }
 }
 
 function noteFailure(

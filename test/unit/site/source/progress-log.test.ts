@@ -1,10 +1,10 @@
-// What the log is told of the source: each change once, and loud where somebody should know.
+// What the server logs about its source: each change once, as a warning where a person may have to act.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Logger, silentLogger } from '../../../../src/runtime/logger.ts';
-import { newsTeller } from '../../../../src/site/source/source-news.ts';
 import {
+  progressLogger,
   type SourceProgress,
   type SourceState,
   startingProgress,
@@ -18,30 +18,22 @@ const progress = (state: SourceState, change: Partial<SourceProgress> = {}): Sou
   ...change,
 });
 
-/** Tells these one after another; a text is a try that comes again. */
-function told(kind: 'bundle-file' | 'bundle-url', ...steps: readonly (SourceProgress | 'again')[]): string[] {
+function linesOf(kind: 'bundle-file' | 'bundle-url', ...steps: readonly SourceProgress[]): string[] {
   const lines: string[] = [];
   const write = (level: string) => (_fields: object, words: string) => {
     lines.push(`${level}: ${words}`);
   };
-  const logger: Logger = {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-    child: () => logger,
-  };
-  const tell = newsTeller(logger, kind);
+  const logger: Logger = { ...silentLogger, info: write('info'), warn: write('warn') };
+  const log = progressLogger(logger, kind);
   let before = startingProgress;
-  for (const step of steps) {
-    const after = step === 'again' ? progress('preparing') : step;
-    tell(before, after, step === 'again');
+  for (const after of steps) {
+    log(before, after);
     before = after;
   }
   return lines;
 }
 
-const loudness: readonly (readonly [SourceState, string])[] = [
+const levels: readonly (readonly [SourceState, string])[] = [
   ['in-sync', 'info'],
   ['preparing', 'info'],
   ['backing-off', 'info'],
@@ -49,38 +41,38 @@ const loudness: readonly (readonly [SourceState, string])[] = [
   ['unreadable-document', 'warn'],
   ['refused', 'warn'],
 ];
-for (const [state, level] of loudness) {
-  test(`${state} is told at ${level}, once`, () => {
-    const lines = told('bundle-file', progress(state), progress(state), progress(state));
+for (const [state, level] of levels) {
+  test(`${state} is logged at ${level}, once`, () => {
+    const lines = linesOf('bundle-file', progress(state), progress(state), progress(state));
     assert.equal(lines.length, 1);
     assert.ok(lines[0]?.startsWith(`${level}: `), lines[0]);
   });
 }
 
-test('tries that come again and end as before are no news', () => {
-  const dead = progress('waiting-for-link');
-  const lines = told('bundle-file', progress('preparing'), dead, 'again', dead, 'again', dead);
+test('a retry that ends as the attempt before it is not logged', () => {
+  const [preparing, expired] = [progress('preparing'), progress('waiting-for-link')];
+  const lines = linesOf('bundle-file', preparing, expired, preparing, expired, preparing, expired);
   assert.deepEqual(
     lines.map((line) => line.split(':')[0]),
-    ['info', 'warn', 'debug', 'debug'],
+    ['info', 'warn'],
   );
 });
 
-test('the same state of another version is news again', () => {
+test('the same state of another version is logged again', () => {
   const other = progress('refused', { published: { ...published, version: 'v2' } });
-  assert.equal(told('bundle-file', progress('refused'), other).length, 2);
+  assert.equal(linesOf('bundle-file', progress('refused'), other).length, 2);
 });
 
 test('no document is normal at first, and a warning once there was one', () => {
   const none = progress('waiting-for-document', { published: undefined });
-  const levels = told('bundle-file', none, progress('in-sync'), none).map((line) => line.split(':')[0]);
-  assert.deepEqual(levels, ['info', 'info', 'warn']);
+  const logged = linesOf('bundle-file', none, progress('in-sync'), none).map((line) => line.split(':')[0]);
+  assert.deepEqual(logged, ['info', 'info', 'warn']);
 });
 
-test('where there is a next try, it is told when', () => {
+test('the time of the next attempt is logged', () => {
   const seen: object[] = [];
   const logger = { ...silentLogger, warn: (fields: object) => seen.push(fields) };
-  newsTeller(logger, 'bundle-file')(startingProgress, progress('refused', { retryAt: 60_789 }), false);
+  progressLogger(logger, 'bundle-file')(startingProgress, progress('refused', { retryAt: 60_789 }));
   assert.deepEqual(seen, [
     {
       state: 'refused',
@@ -93,10 +85,10 @@ test('where there is a next try, it is told when', () => {
   ]);
 });
 
-test('a document that cannot be used says why; another reason is news', () => {
+test('an unusable bundle.json is logged with its reason; another reason is logged again', () => {
   const bad = (message: string): SourceProgress =>
     progress('unreadable-document', { published: undefined, lastError: { code: 'X', message, at: 1 } });
-  const lines = told('bundle-file', bad('not JSON'), bad('not JSON'), bad('no link'));
+  const lines = linesOf('bundle-file', bad('not JSON'), bad('not JSON'), bad('no link'));
   assert.equal(lines.length, 2);
   assert.match(lines[0] ?? '', /^warn: the bundle document cannot be used.*: not JSON$/);
 });

@@ -42,16 +42,14 @@ export type ValuesPlan =
   | { readonly outcome: 'edit'; readonly text: string }
   | { readonly outcome: 'refused'; readonly code: ValuesRefusal; readonly message: string };
 
-export const valuesRefusals = [
-  'TooLarge', // over a bound of length, tokens or aliases: reading it would take too long
-  'TooSlow', // reading it took too long, or too much memory, all the same
-  'InvalidYaml', // does not parse: tabs, duplicate keys, broken syntax
-  'MultipleDocuments',
-  'NotAMap', // the document, `staticExport`, or a leaf is of another kind
-  'SharedNode', // anchors, aliases, merge keys or tags in the group: an edit would reach further than its leaf
-  'Uneditable', // parses, but no edit of the leaves alone gives the wanted document
-] as const;
-export type ValuesRefusal = (typeof valuesRefusals)[number];
+export type ValuesRefusal =
+  | 'TooLarge' // over a bound of length, tokens or aliases: reading it would take too long
+  | 'TooSlow' // reading it took too long, or too much memory, all the same
+  | 'InvalidYaml' // does not parse: tabs, duplicate keys, broken syntax
+  | 'MultipleDocuments'
+  | 'NotAMap' // the document, `staticExport`, or a leaf is of another kind
+  | 'SharedNode' // anchors, aliases, merge keys or tags in the group: an edit would reach further than its leaf
+  | 'Uneditable'; // parses, but no edit of the leaves alone gives the wanted document
 
 /** Characters. Values are rarely a tenth of it. */
 const maxLength = 256 * 1024;

@@ -1,19 +1,30 @@
-// The thread of task-thread.test.ts: answers, throws, turns for ever, fills its heap or ends, as it is asked.
+// The thread of task.test.ts: answers, reports, throws, turns for ever, fills its heap or ends, as its input says.
 
 import process from 'node:process';
-import { parentPort, threadId } from 'node:worker_threads';
-import { serveTasks } from '../../../src/runtime/task-thread.ts';
+import { threadId } from 'node:worker_threads';
+import { serveTasks } from '../../../src/runtime/task.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
-if (parentPort !== null) {
-  serveTasks(parentPort, (input) => {
-    if (input === 'throw') throw new RangeError('secret text');
-    if (input === 'turn') for (;;);
-    if (input === 'exit') process.exit(3);
-    if (input === 'thread') return threadId;
-    if (input === 'fill') {
-      const kept: number[][] = [];
-      for (;;) kept.push(Array.from({ length: 1000 }, (_, at) => at + 0.5));
-    }
-    return { answered: input };
-  });
+class Refusal extends PublishableError {
+  readonly kind = 'refused';
 }
+
+serveTasks<unknown, unknown, number>(async (input, report) => {
+  if (input === 'throw') throw new RangeError('secret text');
+  if (input === 'refuse') {
+    const cause = Object.assign(new Error('secret text'), { code: 'ENOSPC' });
+    throw new Refusal('TooDeep', 'too deep', { cause });
+  }
+  if (input === 'turn') for (;;);
+  if (input === 'exit') process.exit(3);
+  if (input === 'thread') return threadId;
+  if (input === 'report') {
+    for (const at of [1, 2, 3]) await report(at);
+    return 'reported';
+  }
+  if (input === 'fill') {
+    const kept: number[][] = [];
+    for (;;) kept.push(Array.from({ length: 1000 }, (_, at) => at + 0.5));
+  }
+  return { answered: input };
+});

@@ -8,6 +8,8 @@ import {
   type ValuesPlanner,
 } from '../../../../src/operator/controller/values-planner.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
+import { planValuesEdit } from '../../../../src/targets/values.ts';
+import { Link } from '../../../../src/wire/link.ts';
 import { costlyDocuments } from '../../../support/costly-documents.ts';
 
 const program = new URL('../../../../src/bin/values-worker.ts', import.meta.url);
@@ -23,6 +25,21 @@ function planner(url = program): ValuesPlanner {
 
 afterEach(async () => {
   for (const made of open.splice(0)) await made.close();
+});
+
+test('a plan from the thread is the plan of its document, version and link', async () => {
+  const made = planner();
+  const bundleUrl = Link.parse('https://storage.example.com/a.tgz?X-Sig=a%3Ab') ?? assert.fail();
+  for (const asked of [wanted, { ...wanted, bundleUrl }, { enabled: true, bundleUrl }] as const) {
+    for (const text of [
+      'a: 1\n',
+      'staticExport:\n  version: "v1"\n  enabled: true\n',
+      '- a list\n',
+      'a: [',
+    ]) {
+      assert.deepEqual(await made.planValues('docs', text, asked, signal), planValuesEdit(text, asked));
+    }
+  }
 });
 
 test('every costly document is planned or refused, and the next one is planned', async () => {

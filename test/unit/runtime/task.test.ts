@@ -1,23 +1,24 @@
-// Tasks in a thread of their own: what each comes to, whose turn it is, and that a bad one costs nobody else anything.
+// Tasks in worker threads: how each ends, what crosses of reports and errors, and of a queue the order of its owners.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { TaskError, TaskThread, type TaskThreadOptions } from '../../../src/runtime/task-thread.ts';
+import { runTask, TaskError, TaskQueue, type TaskQueueOptions } from '../../../src/runtime/task.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 const program = new URL('./task-program.ts', import.meta.url);
-const usual: TaskThreadOptions = {
+const usual: TaskQueueOptions = {
   program,
   timeoutMs: 60_000,
-  maxHeapMb: 32,
+  limits: { maxOldGenerationSizeMb: 32 },
   maxWaitingPerOwner: 4,
   idleMs: 60_000,
   clock: systemClock,
 };
-const open: TaskThread[] = [];
+const open: TaskQueue<unknown, unknown>[] = [];
 
-function thread(options: Partial<TaskThreadOptions> = {}): TaskThread {
-  const made = new TaskThread({ ...usual, ...options });
+function queue(options: Partial<TaskQueueOptions> = {}): TaskQueue<unknown, unknown> {
+  const made = new TaskQueue<unknown, unknown>({ ...usual, ...options });
   open.push(made);
   return made;
 }
@@ -32,8 +33,80 @@ afterEach(async () => {
   for (const made of open.splice(0)) await made.close();
 });
 
+/** The program of a thread that is not one of `serveTasks`. */
+const foreign = (body: string): URL =>
+  new URL(
+    `data:text/javascript,${encodeURIComponent(`import { parentPort } from 'node:worker_threads'; ${body}`)}`,
+  );
+
+test('one task has a thread of its own', async () => {
+  assert.notEqual(await runTask<string, number>(program, 'thread'), await runTask(program, 'thread'));
+});
+
+test('reports come in order, and the thread that waits for them waits for the reader', async () => {
+  const read: string[] = [];
+  const onReport = async (at: number): Promise<void> => {
+    read.push(`${at} begins`);
+    await new Promise((resolve) => setImmediate(resolve));
+    read.push(`${at} ends`);
+  };
+  assert.equal(await runTask(program, 'report', { onReport }), 'reported');
+  assert.deepEqual(
+    read,
+    [1, 2, 3].flatMap((at) => [`${at} begins`, `${at} ends`]),
+  );
+  const failing = runTask(program, 'report', { onReport: () => Promise.reject(new Error('reader broke')) });
+  await assert.rejects(failing, { message: 'reader broke' });
+});
+
+test('an error crosses with its code, publishable message, kind and the codes of its causes', async () => {
+  await assert.rejects(runTask(program, 'refuse'), (error: unknown) => {
+    assert.ok(error instanceof PublishableError && error.cause instanceof Error);
+    const { code, message, cause } = error;
+    assert.deepEqual(
+      [code, message, 'kind' in error && error.kind, cause.message],
+      ['TooDeep', 'too deep', 'refused', 'unexpected ENOSPC'],
+    );
+    return true;
+  });
+});
+
+test('an abort ends a thread that never pauses, with the reason of the signal', async () => {
+  const stop = new AbortController();
+  const ended = runTask(program, 'turn', { signal: stop.signal });
+  stop.abort(new Error('stopping'));
+  await assert.rejects(ended, { message: 'stopping' });
+  await assert.rejects(runTask(program, 1, { signal: stop.signal }), { message: 'stopping' });
+});
+
+test('a thread that ends, breaks or sends anything else fails its task', async () => {
+  for (const body of [
+    '',
+    'process.exit(0);',
+    'throw new Error("broken");',
+    'parentPort.postMessage("?");',
+    'parentPort.postMessage(undefined);',
+  ])
+    assert.equal(await codeOf(runTask(foreign(body), 1)), 'TaskFailed', body);
+  const limits = { maxOldGenerationSizeMb: 32 };
+  await assert.rejects(runTask(program, 'fill', { limits }), {
+    code: 'TaskOutOfMemory',
+    message: 'the task needed more than 32 MB of memory',
+  });
+});
+
+test('a thread that ends right behind its result was not lost', async () => {
+  for (const end of ['', 'process.exit();']) {
+    const done = runTask(foreign(`parentPort.postMessage({ type: 'done', output: 7 }); ${end}`), 1);
+    await new Promise(setImmediate);
+    // Holds this thread, so that the result and the end are both there when it looks again.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    assert.equal(await done, 7);
+  }
+});
+
 test('tasks are answered in turn by one thread', async () => {
-  const tasks = thread();
+  const tasks = queue();
   const [first, , second] = await Promise.all([
     tasks.run('thread', 'a'),
     tasks.run({ of: 'a' }, 'a'),
@@ -44,7 +117,7 @@ test('tasks are answered in turn by one thread', async () => {
 });
 
 test('owners take turns, whatever one of them has waiting', async () => {
-  const tasks = thread();
+  const tasks = queue();
   const done: string[] = [];
   const run = (owner: string, name: string) => tasks.run(name, owner).then(() => done.push(name));
   await Promise.all([
@@ -59,7 +132,7 @@ test('owners take turns, whatever one of them has waiting', async () => {
 });
 
 test('an owner who has too many waiting is refused, and another is not', async () => {
-  const tasks = thread({ maxWaitingPerOwner: 2 });
+  const tasks = queue({ maxWaitingPerOwner: 2 });
   const codes = ['a', 'a', 'a', 'a', 'b'].map((owner, at) => codeOf(tasks.run(at, owner)));
   assert.deepEqual(await Promise.all(codes), [
     'answered {"answered":0}',
@@ -80,7 +153,7 @@ test('a task beyond its time ends with its thread, and the next one is answered 
         signal?.addEventListener('abort', () => reject(signal.reason));
       }),
   };
-  const tasks = thread({ clock });
+  const tasks = queue({ clock });
   const before = await tasks.run('thread', 'a');
   const slow = codeOf(tasks.run('turn', 'a'));
   const next = tasks.run('thread', 'a');
@@ -90,40 +163,35 @@ test('a task beyond its time ends with its thread, and the next one is answered 
 });
 
 test('a task beyond its memory ends with its thread alone', async () => {
-  const tasks = thread();
+  const tasks = queue();
   const codes = [codeOf(tasks.run('fill', 'a')), codeOf(tasks.run(1, 'a'))];
   assert.deepEqual(await Promise.all(codes), ['TaskOutOfMemory', 'answered {"answered":1}']);
 });
 
 test('a program that throws, or ends, fails its task and says nothing of the text', async () => {
-  const tasks = thread();
-  await assert.rejects(tasks.run('throw', 'a'), {
-    code: 'TaskFailed',
-    message: 'the worker thread ended unexpectedly',
-  });
+  const tasks = queue();
+  await assert.rejects(tasks.run('throw', 'a'), { name: 'RangeError', message: 'unexpected RangeError' });
   assert.equal(await codeOf(tasks.run('exit', 'a')), 'TaskFailed');
   assert.equal(await codeOf(tasks.run(2, 'a')), 'answered {"answered":2}');
 });
 
 test('a program that cannot be loaded, and an input that cannot be sent, fail their tasks', async () => {
-  const missing = thread({ program: new URL('./no-such-program.ts', import.meta.url) });
+  const missing = queue({ program: new URL('./no-such-program.ts', import.meta.url) });
   assert.equal(await codeOf(missing.run(1, 'a')), 'TaskFailed');
-  const tasks = thread();
+  const tasks = queue();
   assert.equal(await codeOf(tasks.run(() => {}, 'a')), 'TaskFailed');
 });
 
-test('an aborted task leaves the queue, and one that runs already gives its turn back when it ends', async () => {
-  const tasks = thread();
+test('an aborted task leaves the queue, or ends the thread that does it, and the next task is done', async () => {
+  const tasks = queue();
   const running = new AbortController();
   const waiting = new AbortController();
-  const first = tasks.run('thread', 'a', running.signal);
+  const first = tasks.run('turn', 'a', running.signal);
   const second = tasks.run(2, 'a', waiting.signal);
-  assert.equal(tasks.waiting, 1);
   waiting.abort(new Error('left'));
   running.abort(new Error('left too'));
   await assert.rejects(second, { message: 'left' });
   await assert.rejects(first, { message: 'left too' });
-  assert.equal(tasks.waiting, 0);
   assert.equal(await codeOf(tasks.run(3, 'a')), 'answered {"answered":3}');
   await assert.rejects(tasks.run(4, 'a', AbortSignal.abort(new Error('before'))), { message: 'before' });
 });
@@ -133,7 +201,7 @@ test('an idle thread ends and the next task starts another', async () => {
   const clock = {
     after: (ms: number) => new Promise<void>((resolve) => (ms === 5 ? rings.push(resolve) : undefined)),
   };
-  const tasks = thread({ clock, idleMs: 5 });
+  const tasks = queue({ clock, idleMs: 5 });
   const before = await tasks.run('thread', 'a');
   await new Promise((resolve) => setImmediate(resolve));
   for (const ring of rings) ring();
@@ -142,7 +210,7 @@ test('an idle thread ends and the next task starts another', async () => {
 });
 
 test('a closed thread fails what runs, what waits and what comes later', async () => {
-  const tasks = thread();
+  const tasks = queue();
   const codes = [codeOf(tasks.run('turn', 'a')), codeOf(tasks.run(1, 'b'))];
   await tasks.close();
   codes.push(codeOf(tasks.run(2, 'a')));

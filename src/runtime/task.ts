@@ -1,0 +1,284 @@
+// Work in a worker thread, for what a tenant, a vendor or a site makes expensive: the main thread reads its small
+// messages and nothing else. Owns the thread: its start, its memory limit and its end. The program of a thread calls
+// `serveTasks`; starter and program are of one build and share their types, so nothing is parsed here.
+// Refuses: error objects in messages, because a class does not cross. Code, publishable message and `kind` do.
+// Invariant: a task settles once, with its result, its own error, a TaskError or its signal's reason. A thread whose
+// task failed or was aborted does no other task.
+
+import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads';
+import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import type { Clock } from './clock.ts';
+
+/**
+ * `TaskFailed` (the thread ended unexpectedly, or could not be started), `TaskOutOfMemory`; of a {@link TaskQueue} also
+ * `TaskTimeout`, `TaskQueueFull` and `TaskStopped`.
+ */
+export class TaskError extends PublishableError {}
+
+export interface TaskOptions<Report> {
+  /** Of the thread's objects and strings. Default: the runtime's own limits. */
+  readonly limits?: ResourceLimits;
+  /** Ends the thread in the middle of whatever it does. */
+  readonly signal?: AbortSignal | undefined;
+  /** The thread's `report` resolves when this has: a slow reader holds back a thread that waits for it. */
+  readonly onReport?: (report: Report) => void | Promise<void>;
+}
+
+/** Sends a report to the starter; resolves when the starter has taken it. */
+export type SendReport<Report> = (report: Report) => Promise<void>;
+
+interface Failure {
+  readonly isPublishable: boolean;
+  readonly code: string;
+  readonly message: string;
+  readonly kind: unknown;
+  readonly cause: Failure | undefined;
+}
+
+type Answer<Output, Report> =
+  | { readonly type: 'done'; readonly output: Output }
+  | { readonly type: 'failed'; readonly failure: Failure }
+  | { readonly type: 'report'; readonly report: Report };
+
+/** The starter's messages: one input for each task, and `taken` for each report. */
+type Question<Input> = { readonly input: Input } | 'taken';
+
+/**
+ * Does one task in a thread of its own, which is gone when the promise settles.
+ *
+ * @param program calls {@link serveTasks}
+ * @param input the thread gets a structured clone of it
+ * @throws {TaskError}; the error of the work, see {@link serveTasks}; the signal's reason; what `onReport` throws
+ */
+export async function runTask<Input, Output, Report = never>(
+  program: URL,
+  input: Input,
+  options: TaskOptions<Report> = {},
+): Promise<Output> {
+  options.signal?.throwIfAborted();
+  const thread = startThread(program, options.limits);
+  try {
+    return await ask(thread, input, options);
+  } finally {
+    await thread.terminate();
+  }
+}
+
+/**
+ * The thread's side: does each task that comes. An error that it throws reaches the starter with its code, its
+ * publishable message, its `kind` and its causes.
+ */
+export function serveTasks<Input, Output, Report = never>(
+  work: (input: Input, report: SendReport<Report>) => Output | Promise<Output>,
+): void {
+  const untaken: (() => void)[] = [];
+  const send = (answer: Answer<Output, Report>): void => parentPort?.postMessage(answer);
+  const report = (sent: Report): Promise<void> => {
+    send({ type: 'report', report: sent });
+    return new Promise((resolve) => untaken.push(resolve));
+  };
+  const answer = async (input: Input): Promise<void> => {
+    try {
+      send({ type: 'done', output: await work(input, report) });
+    } catch (error) {
+      send({ type: 'failed', failure: failureOf(error) });
+    }
+  };
+  parentPort?.on('message', (question: Question<Input>) => {
+    if (question === 'taken') untaken.shift()?.();
+    else void answer(question.input);
+  });
+}
+
+function startThread(program: URL, resourceLimits: ResourceLimits = {}): Worker {
+  try {
+    const thread = new Worker(program, { resourceLimits });
+    // Without a listener, an error between two tasks of a queue's thread would end the program.
+    return thread.on('error', () => {});
+  } catch (cause) {
+    throw broken(cause);
+  }
+}
+
+async function ask<Input, Output, Report>(
+  thread: Worker,
+  input: Input,
+  { limits, signal, onReport }: TaskOptions<Report>,
+): Promise<Output> {
+  const { promise, resolve, reject } = Promise.withResolvers<Output>();
+  const take = async (report: Report): Promise<void> => {
+    await onReport?.(report);
+    thread.postMessage('taken' satisfies Question<Input>);
+  };
+  // Settles at once and not a turn later: the thread's end may be reported right behind its last message.
+  const onMessage = (answer: Answer<Output, Report> | undefined): void => {
+    if (answer?.type === 'done') resolve(answer.output);
+    else if (answer?.type === 'failed') reject(errorOf(answer.failure));
+    else if (answer?.type === 'report') take(answer.report).catch(reject);
+    else reject(broken(undefined));
+  };
+  const onError = (cause: unknown): void => {
+    const isOutOfMemory = publishableCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY';
+    reject(isOutOfMemory ? outOfMemory(limits, cause) : broken(cause));
+  };
+  const onExit = (): void => reject(broken(undefined));
+  const onAbort = (): void => reject(signal?.reason);
+  thread.on('message', onMessage).on('error', onError).on('exit', onExit);
+  signal?.addEventListener('abort', onAbort);
+  try {
+    signal?.throwIfAborted();
+    post(thread, { input });
+    return await promise;
+  } finally {
+    thread.off('message', onMessage).off('error', onError).off('exit', onExit);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function post<Input>(thread: Worker, question: Question<Input>): void {
+  try {
+    thread.postMessage(question);
+  } catch (cause) {
+    throw broken(cause);
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  return {
+    isPublishable: error instanceof PublishableError,
+    code: publishableCode(error),
+    message: publishableMessage(error),
+    kind: error instanceof PublishableError && 'kind' in error ? error.kind : undefined,
+    cause: error instanceof Error && error.cause !== undefined ? failureOf(error.cause) : undefined,
+  };
+}
+
+function errorOf({ isPublishable, code, message, kind, cause: inner }: Failure): Error {
+  const options = inner && { cause: errorOf(inner) };
+  return isPublishable
+    ? Object.assign(new PublishableError(code, message, options), { kind })
+    : Object.assign(new Error(message, options), { name: code, code });
+}
+
+const broken = (cause: unknown): TaskError =>
+  new TaskError('TaskFailed', 'the worker thread ended unexpectedly', { cause });
+
+const outOfMemory = (limits: ResourceLimits | undefined, cause: unknown): TaskError =>
+  new TaskError(
+    'TaskOutOfMemory',
+    `the task needed more than ${limits?.maxOldGenerationSizeMb ?? 'the available'} MB of memory`,
+    { cause },
+  );
+
+export interface TaskQueueOptions {
+  /** The program of the thread: it calls {@link serveTasks}. */
+  readonly program: URL;
+  readonly limits: ResourceLimits;
+  /** From the moment a task is sent until its answer; starting the thread included. */
+  readonly timeoutMs: number;
+  /** Tasks of one owner that may wait; more are refused, because their inputs take memory. */
+  readonly maxWaitingPerOwner: number;
+  /** A thread without a task for so long ends and gives its memory back. */
+  readonly idleMs: number;
+  readonly clock: Pick<Clock, 'after'>;
+}
+
+/**
+ * One thread that does short tasks one after the other. It starts with the first task and ends when it was idle.
+ * Owners take turns: the backlog of one delays another by one task at most.
+ */
+export class TaskQueue<Input, Output> {
+  readonly #options: TaskQueueOptions;
+  /** For each owner, the calls that grant its waiting tasks their turn; the owner that is next comes first. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #closing = new AbortController();
+  #idle = new AbortController();
+  #thread: Worker | undefined;
+  #isBusy = false;
+
+  constructor(options: TaskQueueOptions) {
+    this.#options = options;
+  }
+
+  /** @throws as {@link runTask}; an abort takes the task out of the queue, or ends the thread that does it */
+  async run(input: Input, owner: string, signal?: AbortSignal): Promise<Output> {
+    const { clock, timeoutMs, limits } = this.#options;
+    const ended = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+    ended.throwIfAborted();
+    if (this.#isBusy) await this.#takeTurn(owner, ended);
+    this.#isBusy = true;
+    this.#idle.abort();
+    const late = new AbortController();
+    const settled = new AbortController();
+    clock.after(timeoutMs, settled.signal).then(
+      () => late.abort(new TaskError('TaskTimeout', `the task took longer than ${timeoutMs / 1000} s`)),
+      () => {},
+    );
+    try {
+      this.#thread ??= this.#start();
+      return await ask(this.#thread, input, { limits, signal: AbortSignal.any([ended, late.signal]) });
+    } catch (error) {
+      void this.#end();
+      throw error;
+    } finally {
+      settled.abort();
+      this.#passTurn();
+    }
+  }
+
+  /** Ends the thread; what runs or waits fails with `TaskStopped`, and so does what comes later. */
+  async close(): Promise<void> {
+    this.#closing.abort(new TaskError('TaskStopped', 'the program is stopping'));
+    await this.#end();
+  }
+
+  async #takeTurn(owner: string, signal: AbortSignal): Promise<void> {
+    const waiting = this.#waiting.get(owner) ?? new Set();
+    const { maxWaitingPerOwner } = this.#options;
+    if (waiting.size >= maxWaitingPerOwner) throw queueFull(maxWaitingPerOwner);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.set(owner, waiting.add(resolve));
+    const leave = (): void => {
+      if (waiting.delete(resolve) && waiting.size === 0) this.#waiting.delete(owner);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', leave);
+    await promise.finally(() => signal.removeEventListener('abort', leave));
+  }
+
+  #passTurn(): void {
+    for (const [owner, waiting] of this.#waiting) {
+      this.#waiting.delete(owner);
+      for (const grant of waiting) {
+        waiting.delete(grant);
+        if (waiting.size > 0) this.#waiting.set(owner, waiting);
+        grant();
+        return;
+      }
+    }
+    this.#isBusy = false;
+    if (this.#thread === undefined) return;
+    this.#idle = new AbortController();
+    this.#options.clock.after(this.#options.idleMs, this.#idle.signal).then(
+      () => this.#end(),
+      () => {},
+    );
+  }
+
+  #start(): Worker {
+    const thread = startThread(this.#options.program, this.#options.limits);
+    return thread.on('exit', () => {
+      if (thread === this.#thread) this.#thread = undefined;
+    });
+  }
+
+  async #end(): Promise<void> {
+    this.#idle.abort();
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.terminate();
+  }
+}
+
+const queueFull = (maxWaiting: number): TaskError =>
+  new TaskError('TaskQueueFull', `${maxWaiting} tasks of the same owner wait already; try again later`);

@@ -1,14 +1,16 @@
-// The driver of the thread that exports a site. What a site sends is read there and nowhere else: however large or
-// hostile it is, the thread that answers clients reads only short messages. Owns the thread, its time and its memory.
+// An export in a worker thread, both sides of it. What a site sends is read there and nowhere else: however large or
+// hostile it is, the thread that answers clients reads only short messages, and none grows with the site.
 // Refuses: waiting for a thread. At the crawl's time limit, and when the caller aborts, the thread ends in the middle
 // of whatever it does. Invariant: when an export has settled, its thread is gone, and a broken one left no archive.
 
 import { rm } from 'node:fs/promises';
-import { type ResourceLimits, Worker } from 'node:worker_threads';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { runTask, type SendReport, serveTasks, TaskError } from '../runtime/task.ts';
+import type { CrawlProgress } from './crawler/contract.ts';
 import { CrawlError, crawlTimedOut } from './crawler/crawl-error.ts';
 import { partialFile } from './crawler/partial-file.ts';
-import { type ExportReport, errorOf, orderOf, readReport } from './export-message.ts';
-import type { ExportEdge, Exported, ExportRequest, SiteExport } from './site-export.ts';
+import type { Exported, ExportRequest, SiteExport } from './site-export.ts';
 
 export interface ExportThreadOptions {
   /** `src/bin/crawl-worker.ts`, or where the build put it. */
@@ -22,78 +24,83 @@ const defaultMaxHeapMb = 256;
 /** With less, a crawl takes a tenth more of the processor's time. */
 const maxYoungHeapMb = 48;
 
+/** An {@link ExportRequest} as it crosses: a URL does not. */
+type ExportTask = Omit<ExportRequest, 'origin'> & { readonly origin: string };
+
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type ExportReport =
+  | { readonly type: 'log'; readonly level: LogLevel; readonly fields: object; readonly message: string }
+  | ({ readonly type: 'progress' } & CrawlProgress)
+  | { readonly type: 'crawled' };
+
 /** Exports each site in a thread of its own. */
 export function exportInThread({ program, maxHeapMb = defaultMaxHeapMb }: ExportThreadOptions): SiteExport {
-  return async (request, edge) => {
-    edge.signal.throwIfAborted();
-    const resourceLimits: ResourceLimits = {
-      maxOldGenerationSizeMb: maxHeapMb,
-      maxYoungGenerationSizeMb: maxYoungHeapMb,
-    };
-    const thread = new Worker(program, { workerData: orderOf(request), resourceLimits });
-    const settled = new AbortController();
+  const limits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: maxYoungHeapMb };
+  return async (request, { clock, logger, onProgress, onCrawled, signal }) => {
+    const { domain, destination } = request;
+    const { timeoutMs } = request.limits;
+    const crawled = new AbortController();
+    const late = new AbortController();
+    clock.after(timeoutMs, crawled.signal).then(
+      () => late.abort(crawlTimedOut(domain, timeoutMs)),
+      () => {},
+    );
+    const task: ExportTask = { ...request, origin: request.origin.href };
     try {
-      return await converse(thread, request, edge, settled.signal, maxHeapMb);
+      return await runTask<ExportTask, Exported, ExportReport>(program, task, {
+        limits,
+        signal: AbortSignal.any([signal, late.signal]),
+        onReport: (report) => {
+          if (report.type === 'log') logger[report.level](report.fields, report.message);
+          else if (report.type === 'progress') onProgress(report);
+          else {
+            crawled.abort();
+            onCrawled();
+          }
+        },
+      });
     } catch (error) {
-      await thread.terminate();
-      await rm(partialFile(request.destination), { force: true });
-      throw error;
+      await rm(partialFile(destination), { force: true });
+      throw error instanceof TaskError ? crawlErrorOf(error, domain, maxHeapMb) : error;
     } finally {
-      settled.abort();
-      await thread.terminate();
+      crawled.abort();
     }
   };
 }
 
-function converse(
-  thread: Worker,
-  { domain, limits }: ExportRequest,
-  edge: ExportEdge,
-  settled: AbortSignal,
-  maxHeapMb: number,
-): Promise<Exported> {
-  return new Promise((resolve, reject) => {
-    const crawled = new AbortController();
-    edge.clock.after(limits.timeoutMs, AbortSignal.any([crawled.signal, settled])).then(
-      () => reject(crawlTimedOut(domain, limits.timeoutMs)),
-      () => {},
-    );
-    const hear = (report: ExportReport): void => {
-      switch (report.type) {
-        case 'log':
-          edge.logger[report.level](report.fields, report.message);
-          break;
-        case 'progress':
-          edge.onProgress(report);
-          break;
-        case 'crawled':
-          crawled.abort();
-          edge.onCrawled();
-          break;
-        case 'done':
-          resolve(report.exported);
-          break;
-        case 'failed':
-          reject(errorOf(report));
-      }
-    };
-    edge.signal.addEventListener('abort', () => reject(edge.signal.reason), { once: true, signal: settled });
-    thread.on('message', (message: unknown) => {
-      try {
-        hear(readReport(message));
-      } catch (error) {
-        reject(error);
-      }
-    });
-    thread.on('error', (cause) => reject(lost(cause, domain, maxHeapMb)));
-    thread.on('exit', () => reject(lost(undefined, domain, maxHeapMb)));
-  });
+/** The thread's side: it is ended at the time limit, or when the export is aborted. */
+export function serveExports(exportSite: SiteExport, clock: Clock): void {
+  serveTasks<ExportTask, Exported, ExportReport>((task, report) =>
+    exportSite(
+      { ...task, origin: new URL(task.origin) },
+      {
+        clock,
+        logger: loggerTo(report),
+        onProgress: ({ pageCount, discovered }) => void report({ type: 'progress', pageCount, discovered }),
+        onCrawled: () => void report({ type: 'crawled' }),
+        signal: new AbortController().signal,
+      },
+    ),
+  );
 }
 
-function lost(cause: unknown, domain: string, maxHeapMb: number): CrawlError {
-  const isOutOfMemory =
-    cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
-  return isOutOfMemory
+/** Written by the starter, which knows the job and the level. Fields are plain data, never errors. */
+function loggerTo(report: SendReport<ExportReport>, bound: object = {}): Logger {
+  const write =
+    (level: LogLevel) =>
+    (fields: object, message: string): void =>
+      void report({ type: 'log', level, fields: { ...bound, ...fields }, message });
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: (fields) => loggerTo(report, { ...bound, ...fields }),
+  };
+}
+
+function crawlErrorOf(cause: TaskError, domain: string, maxHeapMb: number): CrawlError {
+  return cause.code === 'TaskOutOfMemory'
     ? new CrawlError(
         'CrawlOutOfMemory',
         `the crawl of ${domain} needed more than ${maxHeapMb} MB of memory; nothing was exported: ` +

@@ -1,5 +1,5 @@
-// One export from beginning to end: the site is crawled, then packed into its archive. Says what is asked and what comes
-// back, to the job runner, to the thread that does it and to the thread's driver.
+// One export from beginning to end: the site is crawled, then packed into its archive. Owns the request and the result
+// of an export, for the job runner and for both sides of the thread that does it.
 // Refuses: a site without pages. Invariant: an export that resolves has left a whole archive at its destination.
 
 import { PublishableError } from '../wire/publishable-error.ts';

@@ -1,11 +1,10 @@
-// The thread of export-thread.test.ts: does what the domain of its order says, with the real reports of an export.
+// The thread of export-thread.test.ts: does what the domain of its task says, with the real reports of an export.
 
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';
-import { parentPort, workerData } from 'node:worker_threads';
 import { CrawlError } from '../../../src/export-service/crawler/crawl-error.ts';
 import { partialFile } from '../../../src/export-service/crawler/partial-file.ts';
-import { runExportOrder } from '../../../src/export-service/export-work.ts';
+import { serveExports } from '../../../src/export-service/export-thread.ts';
 import type { SiteExport } from '../../../src/export-service/site-export.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 
@@ -34,4 +33,4 @@ const exportSite: SiteExport = ({ domain, origin, destination }, { logger, onPro
   throw new CrawlError('TooDeep', 'too deep');
 };
 
-if (parentPort !== null) await runExportOrder(workerData, parentPort, exportSite, systemClock);
+serveExports(exportSite, systemClock);

@@ -1,4 +1,4 @@
-// The thread of an export from its driver's side: what it reports, and that neither time, memory nor an abort waits for
+// The thread of an export from its starter's side: what it reports, and that neither time, memory nor an abort waits for
 // a thread that never comes to a pause.
 
 import assert from 'node:assert/strict';

@@ -32,8 +32,9 @@ const numbersPerForm = 3;
 const numbersPerFile = contentCodings.length * numbersPerForm;
 
 /** An empty table to be filled by `setForm`. */
-export function createVariantNumbers(files: number): Float64Array<ArrayBuffer> {
-  return new Float64Array(files * numbersPerFile);
+export function createVariantNumbers(files: number): Float64Array {
+  // Shared memory: a thread hands it over without a copy.
+  return new Float64Array(new SharedArrayBuffer(files * numbersPerFile * Float64Array.BYTES_PER_ELEMENT));
 }
 
 export function setForm(

@@ -1,19 +1,18 @@
-// Gives the active bundle its coded forms: a thread looks for them on disk or makes them, and the bundle serves
-// them from then on. Owns the thread's life: one at a time, ended when another bundle becomes active.
+// Gives the active bundle its precompressed variants: a thread finds them on disk or makes them, and the bundle serves
+// them from then on. Owns the thread: one at a time, ended when another bundle becomes active.
 // Invariant: whatever the thread does (fails, crashes, is too late), the site goes on with files as they are.
 
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { bundleFolder } from '../../bundle/store/store-layout.ts';
 import { openPack } from '../../bundle/store/stored-bundle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { PublishableError, publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
+import { runTask } from '../../runtime/task.ts';
+import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
-import { readVariantTable, type VariantTable } from '../content/variant-table.ts';
+import { readVariantTable } from '../content/variant-table.ts';
 import type { ContentCoding } from '../http/content-coding.ts';
-import { variantPackName } from './variant-making.ts';
-import { parseVariantReport, type VariantOrder, type VariantReport } from './variant-message.ts';
+import { type PreparedVariants, VariantError, type VariantTask, variantPackName } from './variant-making.ts';
 
 export interface VariantSettings {
   readonly storeDir: string;
@@ -21,12 +20,12 @@ export interface VariantSettings {
   readonly codings: readonly ContentCoding[];
   /** Share of one core, 1 to 100. */
   readonly cpuPercent: number;
-  /** A bundle and its coded forms never take more than this on disk. */
+  /** A bundle and its variants never take more than this on disk. */
   readonly maxBundleBytes: number;
 }
 
-/** Does one order. Resolves with its word; rejects when it ends without one, or with the signal's reason. */
-export type MakeVariants = (order: VariantOrder, signal: AbortSignal) => Promise<VariantReport>;
+/** Rejects with what the thread threw, or with the signal's reason. */
+export type MakeVariants = (task: VariantTask, signal: AbortSignal) => Promise<PreparedVariants>;
 
 export interface VariantKeeperPorts {
   readonly make: MakeVariants;
@@ -37,7 +36,7 @@ export interface VariantKeeperPorts {
 export type VariantState = 'off' | 'idle' | 'making' | 'ready' | 'failed';
 
 export interface VariantKeeper {
-  /** Sees to the forms of the bundle that has just become active; gives up those of the former one. */
+  /** Starts the variants of the bundle that has just become active; gives up those of the one before. */
   readonly attend: (bundle: LiveBundle) => void;
   readonly state: () => VariantState;
   /** Resolves when the thread is gone. */
@@ -89,72 +88,30 @@ async function equip(
   const began = clock.monotonic();
   try {
     signal.throwIfAborted();
-    const report = await make({ folder, digest, codings, cpuPercent, maxBytes }, signal);
-    if (report.type === 'failed') throw new VariantsMissing(report.code, report.message);
-    const table = requireTable(readVariantTable(report.numbers, index.files));
+    const task = { folder, digest, codings, cpuPercent, maxBytes };
+    const { numbers, isPartial, isFound } = await make(task, signal);
+    const table = readVariantTable(numbers, index.files);
+    if (table === undefined) throw new VariantError('VariantsForeign', 'the variants are of another bundle');
     bundle.attach(table, await openPack(join(folder, variantPackName), index, undefined));
-    const { isPartial, isFound } = report;
     const tookMs = Math.round(clock.monotonic() - began);
     logger.info(
       { digest, ...table.counts, sizeBytes: table.sizeBytes, isPartial, isFound, tookMs },
-      'coded forms are served',
+      'precompressed variants are served',
     );
     return 'ready';
   } catch (error) {
     if (!signal.aborted) {
       const reason = { code: publishableCode(error), reason: publishableMessage(error) };
-      logger.warn({ digest, ...reason }, 'no coded forms; files are sent as they are');
+      logger.warn({ digest, ...reason }, 'no precompressed variants; files are sent as they are');
     }
     return 'failed';
   }
 }
 
-class VariantsMissing extends PublishableError {}
+/** Heap of the thread; the bodies that it compresses lie outside of it. */
+const limits = { maxOldGenerationSizeMb: 96 };
 
-function requireTable(table: VariantTable | undefined): VariantTable {
-  if (table !== undefined) return table;
-  throw new VariantsMissing(
-    'VariantsForeign',
-    'the coded forms belong to another bundle; they are left alone',
-  );
-}
-
-/** Heap of the thread; the bodies it codes lie outside of it. */
-const maxHeapMb = 96;
-
-/** @param workerUrl program of the worker (`src/bin/variant-worker.ts`, or where the build put it) */
-export function makeInWorker(workerUrl: URL): MakeVariants {
-  return async (order, signal) => {
-    const worker = new Worker(workerUrl, {
-      workerData: order,
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-    });
-    const settled = new AbortController();
-    try {
-      return await new Promise((resolve, reject) => {
-        const abort = (): void => reject(signal.reason);
-        signal.addEventListener('abort', abort, { once: true, signal: settled.signal });
-        worker.on('message', (message: unknown) => {
-          try {
-            resolve(parseVariantReport(message));
-          } catch (error) {
-            reject(threadLost(error));
-          }
-        });
-        worker.on('error', (error) => reject(threadLost(error)));
-        worker.on('exit', () => reject(threadLost(undefined)));
-      });
-    } finally {
-      settled.abort();
-      await worker.terminate();
-    }
-  };
-}
-
-function threadLost(cause: unknown): VariantsMissing {
-  return new VariantsMissing(
-    'VariantThreadLost',
-    'the thread that codes files ended unexpectedly (out of memory, or a defect); the next start tries again',
-    { cause },
-  );
+/** @param program of the thread (`src/bin/variant-worker.ts`, or where the build put it) */
+export function makeInWorker(program: URL): MakeVariants {
+  return (task, signal) => runTask<VariantTask, PreparedVariants>(program, task, { limits, signal });
 }

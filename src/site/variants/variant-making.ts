@@ -1,7 +1,7 @@
-// The worker's side of coding a bundle: looks for coded forms on disk, else makes them file by file and keeps them
-// beside the bundle. Owns the budget: a share of one core; one file at a time in memory; no more room on disk than
-// ordered. Invariant: a form is made only of bytes whose hash was checked, kept only where it saves a tenth, and
-// used after a restart only if its pack and its list have the hashes that were stored with them.
+// The thread's side of precompressed variants: finds those of a bundle on disk, or makes them file by file and stores
+// them in the bundle's folder. Owns the budget: a share of one core, one file at a time in memory, a limit on disk.
+// Invariant: a variant is made only of bytes whose hash was checked, and kept only where it saves a tenth. After a
+// restart it is used only if its pack and its list have the hashes that were stored with them.
 
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -16,84 +16,103 @@ import { indexName, packName } from '../../bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
-import { type CodedNumbers, createVariantNumbers, setForm } from '../content/variant-table.ts';
+import { createVariantNumbers, setForm } from '../content/variant-table.ts';
 import { type ContentCoding, isWorthCoding } from '../http/content-coding.ts';
 import { contentTypeOf } from '../http/content-type.ts';
 import { fingerprintOf } from '../http/entity-tag.ts';
-import { shareOfCore } from './core-share.ts';
 import { formatVariants, parseVariants, type VariantDocument } from './variant-document.ts';
-import type { VariantOrder, VariantReport } from './variant-message.ts';
 
-export interface VariantEdge {
+/** Crosses to the thread. */
+export interface VariantTask {
+  /** Folder of the committed bundle. */
+  readonly folder: string;
+  readonly digest: string;
+  readonly codings: readonly ContentCoding[];
+  /** Share of one core that compression may take, 1 to 100. */
+  readonly cpuPercent: number;
+  /** Limit on disk for variants, and for what the bundle takes in addition to its files' own size. */
+  readonly maxBytes: number;
+}
+
+/** Crosses back. */
+export interface PreparedVariants {
+  /** See `variant-table.ts`. */
+  readonly numbers: Float64Array;
+  readonly isPartial: boolean;
+  /** True when they were on disk already. */
+  readonly isFound: boolean;
+}
+
+export interface VariantContext {
   readonly clock: Clock;
-  readonly report: (report: VariantReport) => void;
   /** From {@link compressorsOf}. */
   readonly compressors: string;
 }
 
-/** The builds of what compresses: forms that others made are made again, so that replicas of one program send the same. */
+/** Builds of the compressors. Variants of other builds are made again, so that all replicas of one program send the same. */
 export function compressorsOf({ zlib, brotli }: Readonly<Record<string, string | undefined>>): string {
   return `zlib ${zlib} brotli ${brotli}`;
 }
 
-/** Names in a bundle's folder: the coded bodies, where they are, and both on their way in. */
+/** Names in a bundle's folder: the bodies of the variants, their list, and both before they are complete. */
 export const variantPackName = 'variants';
 const documentName = 'variants-index';
 const nextPackName = '.variants-next';
 const nextDocumentName = '.variants-index-next';
 
 const blockBytes = 1024 * 1024;
+/** Short enough for a CPU quota's period. */
+const sliceMs = 20;
 
-class VariantError extends PublishableError {}
+/** Why a bundle has no variants. */
+export class VariantError extends PublishableError {}
 
-/** Does the order and reports how it went. Never rejects. */
-export async function runVariantMaking(order: VariantOrder, edge: VariantEdge): Promise<void> {
+/** @throws {VariantError} after the removal of what was begun */
+export async function prepareVariants(task: VariantTask, context: VariantContext): Promise<PreparedVariants> {
   try {
-    const { index, overheadBytes } = await readIndex(order);
-    const left = { ...order, maxBytes: Math.max(0, order.maxBytes - overheadBytes) };
-    const found = await findVariants(left, index, edge);
-    const made = found ?? (await makeVariants(left, index, edge));
+    const { index, overheadBytes } = await readIndex(task);
+    const left = { ...task, maxBytes: Math.max(0, task.maxBytes - overheadBytes) };
+    const found = await findVariants(left, index, context);
+    const { forms, isPartial } = found ?? (await makeVariants(left, index, context));
     const numbers = createVariantNumbers(index.files.length);
-    for (const [ordinal, coding, offset, size, fingerprint] of made.forms) {
+    for (const [ordinal, coding, offset, size, fingerprint] of forms) {
       setForm(numbers, ordinal, coding, { offset, size, fingerprint });
     }
-    edge.report({ type: 'done', numbers, isPartial: made.isPartial, isFound: found !== undefined });
-  } catch (error) {
-    await removeAll(order.folder, systemDisk).catch(() => {});
-    const isOurs = error instanceof PublishableError;
-    const code = isOurs ? error.code : publishableCode(error);
-    const message = isOurs
-      ? error.message
-      : `coded forms could not be kept (${code}); check the store's volume`;
-    edge.report({ type: 'failed', code, message });
+    return { numbers, isPartial, isFound: found !== undefined };
+  } catch (cause) {
+    await removeAll(task.folder, systemDisk).catch(() => {});
+    if (cause instanceof PublishableError) throw cause;
+    const code = publishableCode(cause);
+    const message = `precompressed variants could not be stored (${code}); check the store's volume`;
+    throw new VariantError(code, message, { cause });
   }
 }
 
-/** @returns the index, and what the bundle takes on disk beside its files' own size; less than none where names share one */
-async function readIndex({ folder, digest }: VariantOrder): Promise<{
+/** @returns the index, and what the bundle takes on disk in addition to its files' sizes; negative where names share one */
+async function readIndex({ folder, digest }: VariantTask): Promise<{
   readonly index: BundleIndex;
   readonly overheadBytes: number;
 }> {
   const text = await systemDisk.readText(join(folder, indexName));
   const document = text === undefined ? undefined : parseIndex(text);
   if (text === undefined || document === undefined || document.index.digest !== digest) {
-    throw new VariantError('BundleGone', 'the bundle is no longer in the store; its forms are not made');
+    throw new VariantError('BundleGone', 'the bundle is no longer in the store; no variants are made');
   }
   const { index, packBytes } = document;
   return { index, overheadBytes: packBytes - index.sizeBytes + Buffer.byteLength(text) };
 }
 
-/** Coded forms that a former run stored, if their hash is right and they are what would be made now. */
+/** Variants that an earlier run stored, if their hash is right and they are what would be made now. */
 async function findVariants(
-  order: VariantOrder,
+  task: VariantTask,
   index: BundleIndex,
-  { compressors }: VariantEdge,
+  { compressors }: VariantContext,
 ): Promise<VariantDocument | undefined> {
-  const text = await systemDisk.readText(join(order.folder, documentName));
-  const document = text === undefined ? undefined : parseVariants(text, order.digest, index.files.length);
-  const isWanted = document?.codings.join() === order.codings.join() && document.compressors === compressors;
-  if (document === undefined || !isWanted || document.packBytes > order.maxBytes) return undefined;
-  const sha256 = await hashFile(join(order.folder, variantPackName)).catch(() => undefined);
+  const text = await systemDisk.readText(join(task.folder, documentName));
+  const document = text === undefined ? undefined : parseVariants(text, task.digest, index.files.length);
+  const isWanted = document?.codings.join() === task.codings.join() && document.compressors === compressors;
+  if (document === undefined || !isWanted || document.packBytes > task.maxBytes) return undefined;
+  const sha256 = await hashFile(join(task.folder, variantPackName)).catch(() => undefined);
   return sha256 === document.packSha256 ? document : undefined;
 }
 
@@ -113,36 +132,48 @@ async function hashFile(path: string): Promise<string> {
 }
 
 async function makeVariants(
-  order: VariantOrder,
+  { folder, digest, codings, cpuPercent, maxBytes }: VariantTask,
   index: BundleIndex,
-  { clock, compressors }: VariantEdge,
+  { clock, compressors }: VariantContext,
 ): Promise<VariantDocument> {
-  const { folder, digest, codings } = order;
   await removeAll(folder, systemDisk);
   const bundle = await openPack(join(folder, packName), index, undefined);
   const pack = createPackWriter(join(folder, nextPackName));
-  try {
-    const packHash = createHash('sha256');
-    const coder = createCoder(order, bundle, (body) => {
-      packHash.update(body);
+  const packHash = createHash('sha256');
+  const forms: Form[] = [];
+  /** Files of the same content share their variants. */
+  const byContent = new Map<string, readonly ContentForm[]>();
+  const rest = shareOfCore(cpuPercent, clock);
+  let isPartial = false;
+
+  const compressFile = (file: BundleFile): readonly ContentForm[] => {
+    const body = readVerified(bundle, file);
+    return codings.flatMap((coding) => {
+      const compressed = compress(coding, body);
+      if (compressed.length > body.length * 0.9) return [];
       const offset = pack.position;
-      pack.append(body);
-      const fingerprint = fingerprintOf(createHash('sha256').update(body).digest('hex'));
-      return { offset, size: body.length, fingerprint };
+      if (offset + compressed.length > maxBytes) {
+        isPartial = true;
+        return [];
+      }
+      packHash.update(compressed);
+      pack.append(compressed);
+      return [[coding, offset, compressed.length, fingerprintOf(sha256(compressed))] as const];
     });
-    await codeAll(index, coder, order.cpuPercent, clock);
+  };
+
+  try {
+    for (const [ordinal, file] of index.files.entries()) {
+      if (isHiddenFile(file.path) || !isWorthCoding(contentTypeOf(file.path), file.size)) continue;
+      const made = byContent.get(file.sha256) ?? compressFile(file);
+      byContent.set(file.sha256, made);
+      for (const form of made) forms.push([ordinal, ...form]);
+      await rest();
+    }
     await pack.commit();
-    const { forms, isPartial } = coder.result();
     const packSha256 = packHash.digest('hex');
-    const document = {
-      digest,
-      packBytes: pack.position,
-      packSha256,
-      isPartial,
-      codings: [...codings],
-      compressors,
-      forms,
-    };
+    const packBytes = pack.position;
+    const document = { digest, packBytes, packSha256, isPartial, codings: [...codings], compressors, forms };
     await keepVariants(folder, document, systemDisk);
     return document;
   } finally {
@@ -151,7 +182,21 @@ async function makeVariants(
   }
 }
 
-/** The pack is named before the list that speaks of it; a kill in between costs making them again. */
+type Form = VariantDocument['forms'][number];
+/** Without the ordinal. */
+type ContentForm = readonly [ContentCoding, number, number, number];
+
+function readVerified(bundle: StoredBundle, file: BundleFile): Buffer {
+  const body = bundle.readSync(file);
+  if (sha256(body) === file.sha256) return body;
+  throw new VariantError('BundleDamaged', 'the stored bundle no longer is what was verified; check its disk');
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The pack is named before its list, so a kill in between costs making the variants again. */
 async function keepVariants(folder: string, document: VariantDocument, disk: StoreDisk): Promise<void> {
   await disk.rename(join(folder, nextPackName), join(folder, variantPackName));
   await disk.writeText(join(folder, nextDocumentName), formatVariants(document));
@@ -165,59 +210,17 @@ async function removeAll(folder: string, disk: StoreDisk): Promise<void> {
   }
 }
 
-async function codeAll(index: BundleIndex, coder: Coder, cpuPercent: number, clock: Clock): Promise<void> {
-  const rest = shareOfCore(cpuPercent, clock);
-  for (const [ordinal, file] of index.files.entries()) {
-    if (isHiddenFile(file.path) || !isWorthCoding(contentTypeOf(file.path), file.size)) continue;
-    coder.code(ordinal, file);
-    await rest();
-  }
-}
-
-interface Coder {
-  code(ordinal: number, file: BundleFile): void;
-  result(): Pick<VariantDocument, 'forms' | 'isPartial'>;
-}
-
-type Form = VariantDocument['forms'][number];
-/** Without the ordinal. */
-type MadeForm = readonly [ContentCoding, number, number, number];
-
-/** Files of the same content share their forms. */
-function createCoder(order: VariantOrder, bundle: StoredBundle, keep: (body: Buffer) => CodedNumbers): Coder {
-  const forms: Form[] = [];
-  const byContent = new Map<string, readonly MadeForm[]>();
-  let keptBytes = 0;
-  let isPartial = false;
-
-  const codeContent = (file: BundleFile): readonly MadeForm[] => {
-    const body = bundle.readSync(file);
-    if (createHash('sha256').update(body).digest('hex') !== file.sha256) {
-      throw new VariantError(
-        'BundleDamaged',
-        'the stored bundle no longer is what was verified; check its disk',
-      );
-    }
-    return order.codings.flatMap((coding) => {
-      const coded = compress(coding, body);
-      if (coded.length > body.length * 0.9) return [];
-      if (keptBytes + coded.length > order.maxBytes) {
-        isPartial = true;
-        return [];
-      }
-      keptBytes += coded.length;
-      const { offset, size, fingerprint } = keep(coded);
-      return [[coding, offset, size, fingerprint] as const];
-    });
-  };
-
-  return {
-    code: (ordinal, file) => {
-      const made = byContent.get(file.sha256) ?? codeContent(file);
-      byContent.set(file.sha256, made);
-      for (const form of made) forms.push([ordinal, ...form]);
-    },
-    result: () => ({ forms, isPartial }),
+/**
+ * A share of one core: after each slice of work, a rest that is as long as the share demands. The function that comes
+ * back is to be awaited after each piece of the work.
+ */
+function shareOfCore(cpuPercent: number, clock: Clock): () => Promise<void> {
+  let sliceStart = clock.monotonic();
+  return async () => {
+    const busyMs = clock.monotonic() - sliceStart;
+    if (busyMs < sliceMs) return;
+    await clock.after((busyMs * (100 - cpuPercent)) / cpuPercent);
+    sliceStart = clock.monotonic();
   };
 }
 

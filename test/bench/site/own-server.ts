@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { bundleFolder } from '../../../src/bundle/store/store-layout.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { compressorsOf, runVariantMaking } from '../../../src/site/variants/variant-making.ts';
+import { compressorsOf, prepareVariants } from '../../../src/site/variants/variant-making.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
@@ -31,14 +31,8 @@ export async function buildOurs(work: string, source: readonly string[]): Promis
   const { digest } = (await server.status()).active;
   await server.program.stop();
   const folder = bundleFolder(own.store, digest);
-  const order = { folder, digest, codings: ['br', 'gzip'] as const, cpuPercent: 100, maxBytes: 2 ** 33 };
-  await runVariantMaking(order, {
-    clock: systemClock,
-    compressors: compressorsOf(process.versions),
-    report: (report) => {
-      if (report.type === 'failed') throw new Error(report.message);
-    },
-  });
+  const task = { folder, digest, codings: ['br', 'gzip'] as const, cpuPercent: 100, maxBytes: 2 ** 33 };
+  await prepareVariants(task, { clock: systemClock, compressors: compressorsOf(process.versions) });
   return own;
 }
 

@@ -1,5 +1,5 @@
-// Who gets coded forms, and when: the active bundle alone, one thread at a time, and whatever the thread does, the
-// bundle goes on with its files as they are.
+// Variants are prepared for the active bundle alone, by one thread at a time. Whatever the thread does, the bundle goes
+// on with its files as they are.
 
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -16,7 +16,8 @@ import {
   type MakeVariants,
   type VariantKeeper,
 } from '../../../../src/site/variants/variant-keeper.ts';
-import type { VariantOrder, VariantReport } from '../../../../src/site/variants/variant-message.ts';
+import type { PreparedVariants, VariantTask } from '../../../../src/site/variants/variant-making.ts';
+import { PublishableError } from '../../../../src/wire/publishable-error.ts';
 import { storedBundle } from '../fixtures.ts';
 
 let storeDir: string;
@@ -34,9 +35,9 @@ async function bundle(text: string): Promise<LiveBundle> {
 }
 
 interface Job {
-  readonly order: VariantOrder;
+  readonly task: VariantTask;
   readonly signal: AbortSignal;
-  readonly end: (report: VariantReport) => void;
+  readonly end: (prepared: PreparedVariants) => void;
   readonly crash: (error: Error) => void;
 }
 
@@ -45,19 +46,19 @@ function keeper(codings: readonly ('br' | 'gzip')[] = ['br', 'gzip']): {
   readonly keeper: VariantKeeper;
 } {
   const jobs: Job[] = [];
-  const make: MakeVariants = (order, signal) =>
+  const make: MakeVariants = (task, signal) =>
     new Promise((end, crash) => {
       signal.addEventListener('abort', () => crash(new Error('given up')));
-      jobs.push({ order, signal, end, crash });
+      jobs.push({ task, signal, end, crash });
     });
   const settings = { storeDir, codings, cpuPercent: 50, maxBundleBytes: 5000 };
   return { jobs, keeper: createVariantKeeper(settings, { make, clock: systemClock, logger: silentLogger }) };
 }
 
-function done(): VariantReport {
+function done(): PreparedVariants {
   const numbers = createVariantNumbers(1);
   setForm(numbers, 0, 'br', { offset: 4, size: 5, fingerprint: 0xabc });
-  return { type: 'done', numbers, isPartial: false, isFound: false };
+  return { numbers, isPartial: false, isFound: false };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -68,7 +69,7 @@ test('a bundle and its forms stay below the limit together, and a stop ends the 
   one.attend(live);
   await settled();
   assert.equal(one.state(), 'making');
-  assert.equal(jobs[0]?.order.maxBytes, 5000 - 600, 'bundle and forms stay below the limit together');
+  assert.equal(jobs[0]?.task.maxBytes, 5000 - 600, 'bundle and forms stay below the limit together');
   jobs[0]?.end(done());
   await one.stop();
   assert.equal(one.state(), 'making', 'an outcome after the stop is nobody’s');
@@ -106,7 +107,7 @@ test('a swap gives up the former job before the next begins', async () => {
   await settled();
   await settled();
   assert.equal(jobs[0]?.signal.aborted, true);
-  assert.equal(jobs[1]?.order.digest, next.digest);
+  assert.equal(jobs[1]?.task.digest, next.digest);
   jobs[1]?.end(done());
   while (one.state() === 'making') await settled();
   assert.equal(one.state(), 'ready');
@@ -115,9 +116,9 @@ test('a swap gives up the former job before the next begins', async () => {
 
 test('a thread that fails, crashes or lies leaves the files as they are', async () => {
   const outcomes: readonly ((job: Job) => void)[] = [
-    ({ end }) => end({ type: 'failed', code: 'StoreFull', message: 'full' }),
+    ({ crash }) => crash(new PublishableError('StoreFull', 'full')),
     ({ crash }) => crash(new Error('out of memory')),
-    ({ end }) => end({ type: 'done', numbers: createVariantNumbers(7), isPartial: false, isFound: false }),
+    ({ end }) => end({ numbers: createVariantNumbers(7), isPartial: false, isFound: false }),
   ];
   for (const outcome of outcomes) {
     const { jobs, keeper: one } = keeper();

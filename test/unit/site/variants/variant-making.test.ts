@@ -1,4 +1,4 @@
-// The thread's work without the thread: forms that decode to the very bytes, budgets that hold, a restart that
+// The thread's side of variants without the thread: variants that decode to the very bytes, budgets that hold, a restart that
 // believes what is whole and makes again what is not.
 
 import assert from 'node:assert/strict';
@@ -14,8 +14,12 @@ import { formatIndex } from '../../../../src/bundle/store/index-document.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
 import type { Clock } from '../../../../src/runtime/clock.ts';
 import { readVariantTable, type VariantTable } from '../../../../src/site/content/variant-table.ts';
-import { runVariantMaking, variantPackName } from '../../../../src/site/variants/variant-making.ts';
-import type { VariantOrder, VariantReport } from '../../../../src/site/variants/variant-message.ts';
+import {
+  type PreparedVariants,
+  prepareVariants,
+  type VariantTask,
+  variantPackName,
+} from '../../../../src/site/variants/variant-making.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 import { bundleOf } from '../fixtures.ts';
 
@@ -50,17 +54,16 @@ async function storeBundle(): Promise<BundleIndex> {
 }
 
 interface Run {
-  readonly report: VariantReport;
+  readonly prepared: PreparedVariants;
   readonly restedMs: number;
 }
 
 /** A clock on which every look takes a millisecond, so that work has a length without taking any. */
 async function run(
   digest: string,
-  order: Partial<VariantOrder> = {},
+  task: Partial<VariantTask> = {},
   compressors = 'zlib 1 brotli 1',
 ): Promise<Run> {
-  const reports: VariantReport[] = [];
   let now = 0;
   let restedMs = 0;
   const clock: Clock = {
@@ -74,19 +77,15 @@ async function run(
     },
     deadline: () => new AbortController().signal,
   };
-  await runVariantMaking(
-    { folder, digest, codings: ['br', 'gzip'], cpuPercent: 50, maxBytes: 1_000_000, ...order },
-    { clock, compressors, report: (one) => reports.push(one) },
+  const prepared = await prepareVariants(
+    { folder, digest, codings: ['br', 'gzip'], cpuPercent: 50, maxBytes: 1_000_000, ...task },
+    { clock, compressors },
   );
-  assert.equal(reports.length, 1);
-  const [report] = reports;
-  assert.ok(report);
-  return { report, restedMs };
+  return { prepared, restedMs };
 }
 
-function tableOf({ report }: Run, index: BundleIndex): VariantTable {
-  assert.ok(report.type === 'done', report.type === 'failed' ? report.code : '');
-  const table = readVariantTable(report.numbers, index.files);
+function tableOf({ prepared }: Run, index: BundleIndex): VariantTable {
+  const table = readVariantTable(prepared.numbers, index.files);
   assert.ok(table);
   return table;
 }
@@ -156,10 +155,9 @@ test('one coding alone', async () => {
 
 test('stored variants are trusted by their hash, and a damaged one is never served', async () => {
   const index = await storeBundle();
-  const isFound = async (order: Partial<VariantOrder> = {}, compressors?: string): Promise<boolean> => {
-    const { report } = await run(index.digest, order, compressors);
-    assert.ok(report.type === 'done');
-    return report.isFound;
+  const isFound = async (task: Partial<VariantTask> = {}, compressors?: string): Promise<boolean> => {
+    const { prepared } = await run(index.digest, task, compressors);
+    return prepared.isFound;
   };
   assert.equal(await isFound(), false);
   assert.equal(await isFound(), true);
@@ -195,11 +193,11 @@ test('coding rests as long as its share of the core demands', async () => {
 test('the room on disk is a limit: what does not fit is left out and said', async () => {
   const index = await storeBundle();
   const { size: beside } = await stat(join(folder, 'index'));
-  const { report } = await run(index.digest, { maxBytes: beside + 60 });
-  assert.ok(report.type === 'done' && report.isPartial);
+  const { prepared } = await run(index.digest, { maxBytes: beside + 60 });
+  assert.equal(prepared.isPartial, true);
   const { size } = await stat(join(folder, variantPackName));
   assert.ok(size <= 60, `${size}`);
-  assert.ok((readVariantTable(report.numbers, index.files)?.sizeBytes ?? 0) > 0);
+  assert.ok((readVariantTable(prepared.numbers, index.files)?.sizeBytes ?? 0) > 0);
 });
 
 test('a damaged bundle gets no forms, and nothing of them stays', async () => {
@@ -207,9 +205,7 @@ test('a damaged bundle gets no forms, and nothing of them stays', async () => {
   const pack = await readFile(join(folder, 'pack'));
   pack[3] = (pack[3] ?? 0) ^ 1;
   await writeFile(join(folder, 'pack'), pack);
-  const { report } = await run(index.digest);
-  assert.ok(report.type === 'failed');
-  assert.equal(report.code, 'BundleDamaged');
+  await assert.rejects(run(index.digest), { code: 'BundleDamaged' });
   assert.deepEqual((await readdir(folder)).toSorted(), ['index', 'pack']);
 });
 
@@ -231,10 +227,7 @@ test('replaced entries in the pack and the index take of the room for forms, so 
 
 test('a bundle that is gone, or is another, is said and nothing is made', async () => {
   await storeBundle();
-  const { report } = await run('0'.repeat(64));
-  assert.ok(report.type === 'failed');
-  assert.equal(report.code, 'BundleGone');
+  await assert.rejects(run('0'.repeat(64)), { code: 'BundleGone' });
   await rm(folder, { recursive: true });
-  const gone = await run('0'.repeat(64));
-  assert.ok(gone.report.type === 'failed');
+  await assert.rejects(run('0'.repeat(64)), { code: 'BundleGone' });
 });

@@ -5,10 +5,12 @@
 import { PublishableError } from '../wire/publishable-error.ts';
 
 /** What the loop and the server do about it. */
-export type BundleErrorKind =
-  | 'dead-link' // the link no longer (or not yet) gives the archive: get another
-  | 'transient' // network, timeout, an answer that is no archive, disk full: the same link may do later
-  | 'refused'; // an archive came and is not a bundle we publish: another try should give the same
+export const bundleErrorKinds = [
+  'dead-link', // the link no longer (or not yet) gives the archive: get another
+  'transient', // network, timeout, an answer that is no archive, disk full: the same link may do later
+  'refused', // an archive came and is not a bundle we publish: another try should give the same
+] as const;
+export type BundleErrorKind = (typeof bundleErrorKinds)[number];
 
 export class BundleError extends PublishableError {
   readonly kind: BundleErrorKind;

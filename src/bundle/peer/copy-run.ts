@@ -1,18 +1,17 @@
-// The worker's side of taking a copy from a peer: index and pack are asked for, received, hashed and committed
-// here, so that the thread that serves does none of it.
-// Invariant: it reports exactly one `done` or `failed`, last; before `done` the copy is verified and committed.
+// The thread's side of taking a copy from a peer: index and pack are requested, received, hashed and committed here,
+// so that the thread that serves does none of it.
+// Invariant: when it resolves, the copy is verified and committed; when it rejects, nothing of it is in the store.
 
 import type { Clock } from '../../runtime/clock.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
+import type { BundleProgress } from '../bundle-task.ts';
 import { type Bytes, watch } from '../byte-stream.ts';
-import { reportOf } from '../thread/thread-answer.ts';
-import { summaryOf, type ThreadReport } from '../thread/thread-message.ts';
 import { copyRefused, receiveCopy } from './bundle-copy.ts';
 import { maxIndexBytes, readCopyIndex } from './copy-index.ts';
-import type { CopyOrder } from './copy-order.ts';
 import { isTooSlow, longestCopyMs } from './copy-pace.ts';
+import type { CopyTask } from './copying.ts';
 import {
   chunksOf,
   openPeerConnection,
@@ -23,36 +22,35 @@ import {
 
 const reportEveryMs = 200;
 
-export interface CopyEdge {
+export interface CopyContext {
   readonly clock: Clock;
-  readonly report: (report: ThreadReport) => void;
+  readonly onProgress: (progress: BundleProgress) => void;
 }
 
 /**
- * Does the order and reports how it went. Never rejects.
- *
- * @returns the index of what lies in the store now; `undefined` when it failed
+ * @returns the index of what lies in the store now
+ * @throws {BundleError} see {@link TakeCopy}
  */
-export async function runCopy(order: CopyOrder, edge: CopyEdge): Promise<BundleIndex | undefined> {
-  const connection = openPeerConnection(order.userAgent);
+export async function runCopy(task: CopyTask, context: CopyContext): Promise<BundleIndex> {
+  const connection = openPeerConnection(task.userAgent);
   try {
-    const index = await copy(order, connection, edge);
-    edge.report({ type: 'done', summary: summaryOf(index) });
-    return index;
+    return await copy(task, connection, context);
   } catch (error) {
-    edge.report(reportOf(error instanceof BundleError ? error : lost(error)));
-    return undefined;
+    throw error instanceof BundleError ? error : peerLost(error);
   } finally {
     await connection.close();
   }
 }
 
-async function copy(order: CopyOrder, connection: PeerConnection, edge: CopyEdge): Promise<BundleIndex> {
-  const { origin, digest, storeDir, workDir, limits } = order;
-  const { clock } = edge;
+async function copy(
+  { origin, digest, storeDir, workDir, limits }: CopyTask,
+  connection: PeerConnection,
+  context: CopyContext,
+): Promise<BundleIndex> {
+  const { clock } = context;
   const longestIndexBytes = maxIndexBytes(limits);
-  const asking = clock.deadline(longestCopyMs(longestIndexBytes));
-  const answer = await connection.get(origin, `/peers/${digest}/index`, asking);
+  const indexDeadline = clock.deadline(longestCopyMs(longestIndexBytes));
+  const answer = await connection.get(origin, `/peers/${digest}/index`, indexDeadline);
   requireOk(answer);
   const text = await readText(inTime(answer, clock), longestIndexBytes);
   const document = readCopyIndex(text, digest, limits);
@@ -60,28 +58,28 @@ async function copy(order: CopyOrder, connection: PeerConnection, edge: CopyEdge
   const deadline = clock.deadline(longestCopyMs(document.packBytes));
   const pack = await connection.get(origin, `/peers/${digest}/pack`, deadline);
   requireOk(pack);
-  const bytes = watch(inTime(pack, clock), progressOf(document.index.files.length, edge));
+  const bytes = watch(inTime(pack, clock), reportEvery(document.index.files.length, context));
   return receiveCopy(storeDir, workDir, document, bytes);
 }
 
-/** The sizes are the other side's word, and so is a deadline made of them: what came is held against the time too. */
+/** The peer states the sizes, and so it chooses the deadlines: the bytes that came are compared with the time too. */
 function inTime(answer: PeerAnswer, clock: Clock): Bytes {
   const start = clock.monotonic();
   let receivedBytes = 0;
   return watch(chunksOf(answer), (chunk) => {
     receivedBytes += chunk.length;
-    if (isTooSlow(receivedBytes, clock.monotonic() - start)) throw lost(undefined);
+    if (isTooSlow(receivedBytes, clock.monotonic() - start)) throw peerLost(undefined);
   });
 }
 
-function progressOf(files: number, { clock, report }: CopyEdge): (chunk: Buffer) => void {
+function reportEvery(files: number, { clock, onProgress }: CopyContext): (chunk: Buffer) => void {
   let receivedBytes = 0;
-  let saidAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   return (chunk) => {
     receivedBytes += chunk.length;
-    if (clock.monotonic() - saidAt < reportEveryMs) return;
-    saidAt = clock.monotonic();
-    report({ type: 'progress', receivedBytes, files });
+    if (clock.monotonic() - reportedAt < reportEveryMs) return;
+    reportedAt = clock.monotonic();
+    onProgress({ receivedBytes, files });
   };
 }
 
@@ -90,12 +88,16 @@ function requireOk(answer: PeerAnswer): void {
   if (answer.statusCode === 200) return;
   answer.body.on('error', () => {}).destroy();
   if (answer.statusCode === 503) {
-    throw new BundleError('transient', 'PeerBusy', 'the other server hands its copy to others just now');
+    throw new BundleError(
+      'transient',
+      'PeerBusy',
+      'the other server is sending its copy to others; retrying later',
+    );
   }
-  throw lost(undefined);
+  throw peerLost(undefined);
 }
 
-function lost(cause: unknown): BundleError {
+function peerLost(cause: unknown): BundleError {
   const code = cause === undefined ? 'no copy' : publishableCode(cause);
   const words = `the other server gave no whole copy in time (${code})`;
   return new BundleError('transient', 'PeerLost', words, { cause });

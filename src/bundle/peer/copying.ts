@@ -1,27 +1,25 @@
-// Takes a peer's copy of a bundle into the store, in a thread of its own: not one byte of it passes through the
-// thread that serves. Owns the removal of what an ended thread leaves.
+// Takes a peer's copy of a bundle into the store, in a thread: not one byte of it passes through the thread that serves.
+// Owns the removal of what an ended thread leaves.
 // Invariant: a copy that fails leaves nothing.
 
 import { join } from 'node:path';
-import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
+import { type BundleProgress, runBundleTask } from '../bundle-task.ts';
 import type { BundleLimits } from '../limits.ts';
 import { removeQuietly } from '../store/store-disk.ts';
 import { incomingPrefix } from '../store/store-layout.ts';
-import { runThread, type ThreadProgress } from '../thread/thread-work.ts';
-import type { CopyOrder } from './copy-order.ts';
 
 export interface CopyWatcher {
   readonly signal: AbortSignal;
-  readonly onProgress: (progress: ThreadProgress) => void;
+  readonly onProgress: (progress: BundleProgress) => void;
 }
 
 /**
  * Takes the peer's copy into the store.
  *
- * @param copyName unique, names the folder while it is on its way
- * @throws {BundleError} `CopyRefused` (it lied), `PeerBusy`, `PeerLost` (gone, slow or silent), `CopyFailed` (the
- *   thread died), the store's faults; the signal's reason
+ * @param copyName unique, names the folder of the copy until it is complete
+ * @throws {BundleError} `CopyRefused` (the copy is not what its index says), `PeerBusy`, `PeerLost` (gone, slow or
+ *   silent), `CopyFailed` (the thread failed), the store's faults; the signal's reason
  */
 export type TakeCopy = (
   origin: string,
@@ -34,35 +32,37 @@ export interface CopyingOptions {
   readonly storeDir: string;
   readonly limits: BundleLimits;
   readonly userAgent: string;
-  /** Awaited between two slices of the index, and lets others run. */
+  /** Awaited after each slice of the index, and lets others run. */
   readonly pause: () => Promise<void>;
   /** Called with the index of each copy once it is committed. */
   readonly note: (storeDir: string, index: BundleIndex) => void;
 }
 
-/** An index of as many files as are allowed takes half of it. */
-const maxHeapMb = 144;
+/** Crosses to the thread. */
+export interface CopyTask extends Pick<CopyingOptions, 'storeDir' | 'limits' | 'userAgent'> {
+  readonly task: 'copy';
+  /** Such as `http://10.0.0.7:9090`. */
+  readonly origin: string;
+  readonly digest: string;
+  /** A folder of this copy alone, made by the thread and removed by its starter. */
+  readonly workDir: string;
+}
 
-/** @param program of the worker (`src/bin/bundle-worker.ts`, or where the build put it) */
+const failure = { code: 'CopyFailed', work: 'copying the bundle from another server' };
+/** An index of as many files as are allowed takes half of it. */
+const threadLimits = { maxOldGenerationSizeMb: 144 };
+
+/** @param program of the thread (`src/bin/bundle-worker.ts`, or where the build put it) */
 export function copyInWorker(program: URL, options: CopyingOptions): TakeCopy {
   const { storeDir, limits, userAgent, pause, note } = options;
-  return async (origin, digest, copyName, { signal, onProgress }) => {
+  return async (origin, digest, copyName, watcher) => {
     const workDir = join(storeDir, `${incomingPrefix}${copyName}`);
-    const order: CopyOrder = { task: 'copy', origin, digest, storeDir, workDir, limits, userAgent };
+    const task: CopyTask = { task: 'copy', origin, digest, storeDir, workDir, limits, userAgent };
     try {
-      const result = await runThread({ program, order, lost, signal, onProgress, pause, maxHeapMb });
-      if (result?.index !== undefined) note(storeDir, result.index);
+      const result = await runBundleTask(program, task, { ...watcher, failure, pause, limits: threadLimits });
+      if (result !== undefined) note(storeDir, result.index);
     } finally {
       await removeQuietly(workDir);
     }
   };
-}
-
-function lost(cause: unknown): BundleError {
-  return new BundleError(
-    'transient',
-    'CopyFailed',
-    'the thread that copies from other servers ended unexpectedly (out of memory, or a defect); the link is used',
-    { cause },
-  );
 }

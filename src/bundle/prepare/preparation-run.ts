@@ -1,16 +1,16 @@
-// The worker's side of a preparation: download → read → check the digest → pack and index in the store.
-// Owns: fresh starts after a broken download, and the removal of its work folder when it ends by itself.
-// Invariant: it reports exactly one `done` or `failed`, last; before `done` the bundle is committed.
+// The thread's side of a preparation: download → read → check the digest → pack and index in the store.
+// Owns: new starts after a broken download, and the removal of its work folder when it ends by itself.
+// Invariant: when it resolves with a store, the bundle is committed there.
 
 import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
 import { makeFolder } from '../../runtime/folder.ts';
 import { Link } from '../../wire/link.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
 import { readArchive } from '../archive/archive-reader.ts';
 import { type Assembly, createAssembly } from '../archive/assembly.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
+import type { BundleProgress } from '../bundle-task.ts';
 import { watch } from '../byte-stream.ts';
 import { fetchArchive } from '../fetch/fetching.ts';
 import type { ProxySettings } from '../fetch/link-agent.ts';
@@ -20,14 +20,12 @@ import { commitBundle } from '../store/commit.ts';
 import { createCountingSink, createPackWriter, type PackSink } from '../store/pack.ts';
 import { freeBytesOf, removeQuietly, type StoreDisk, systemDisk } from '../store/store-disk.ts';
 import { storeFault, storeFull } from '../store/store-fault.ts';
-import { reportOf } from '../thread/thread-answer.ts';
-import { summaryOf, type ThreadReport } from '../thread/thread-message.ts';
-import type { PreparationOrder } from './preparation-message.ts';
+import type { PrepareTask } from './preparation.ts';
 
-export interface PreparationEdge {
+export interface PrepareContext {
   readonly clock: Clock;
   readonly proxy: ProxySettings;
-  readonly report: (report: ThreadReport) => void;
+  readonly onProgress: (progress: BundleProgress) => void;
   readonly disk?: StoreDisk;
   /** Of the store's file system, see `freeBytesOf`. */
   readonly freeBytes?: (folder: string) => Promise<number | undefined>;
@@ -37,52 +35,37 @@ const maxStarts = 3;
 const reportEveryMs = 200;
 
 /**
- * Does the order and reports how it went. Never rejects.
- *
- * @returns the index of what was prepared, for whoever asks for it; `undefined` when it failed
+ * @returns the index of what was prepared; with `storeDir`, of what lies in the store now
+ * @throws {BundleError} see `prepareInWorker`
  */
-export async function runPreparation(
-  order: PreparationOrder,
-  edge: PreparationEdge,
-): Promise<BundleIndex | undefined> {
-  try {
-    const index = await prepare(order, edge);
-    edge.report({ type: 'done', summary: summaryOf(index) });
-    return index;
-  } catch (error) {
-    edge.report(reportOf(error instanceof BundleError ? error : unforeseen(error)));
-    return undefined;
-  }
-}
-
-async function prepare(order: PreparationOrder, edge: PreparationEdge): Promise<BundleIndex> {
+export async function runPreparation(task: PrepareTask, context: PrepareContext): Promise<BundleIndex> {
   for (let starts = 1; ; starts += 1) {
     try {
-      return await attempt(order, edge);
+      return await attempt(task, context);
     } catch (error) {
       const isBroken = error instanceof BundleError && error.code === 'DownloadInterrupted';
       if (!isBroken || starts >= maxStarts) throw error;
     } finally {
-      await removeQuietly(order.workDir);
+      await removeQuietly(task.workDir);
     }
   }
 }
 
-async function attempt(order: PreparationOrder, edge: PreparationEdge): Promise<BundleIndex> {
+async function attempt(task: PrepareTask, context: PrepareContext): Promise<BundleIndex> {
   const progress: Progress = { receivedBytes: 0, files: 0, lastReport: Number.NEGATIVE_INFINITY };
-  const { storeDir } = order;
-  if (storeDir === undefined) return read(order, edge, createCountingSink(), progress);
-  const staged = join(order.workDir, 'bundle');
+  const { storeDir } = task;
+  if (storeDir === undefined) return read(task, context, createCountingSink(), progress);
+  const staged = join(task.workDir, 'bundle');
   await makeFolder(staged).catch((error: unknown) => {
     throw storeFault(error);
   });
   const pack = createPackWriter(join(staged, 'pack'));
   try {
-    const index = await read(order, edge, pack, progress);
-    return await whileBeating(progress, edge, order.limits.idleTimeoutMs, async () => {
+    const index = await read(task, context, pack, progress);
+    return await whileBeating(progress, context, task.limits.idleTimeoutMs, async () => {
       const compacted = pack.compact(index);
       await pack.commit();
-      return commitBundle(storeDir, staged, compacted, pack.position, edge.disk ?? systemDisk);
+      return commitBundle(storeDir, staged, compacted, pack.position, context.disk ?? systemDisk);
     });
   } catch (error) {
     throw error instanceof BundleError ? error : storeFault(error);
@@ -92,46 +75,46 @@ async function attempt(order: PreparationOrder, edge: PreparationEdge): Promise<
 }
 
 async function read(
-  order: PreparationOrder,
-  edge: PreparationEdge,
+  task: PrepareTask,
+  context: PrepareContext,
   pack: PackSink,
   progress: Progress,
 ): Promise<BundleIndex> {
-  const { limits } = order;
-  const { clock, proxy } = edge;
-  const link = Link.parse(order.link);
+  const { limits } = task;
+  const { clock, proxy } = context;
+  const link = Link.parse(task.link);
   if (link === undefined) throw oddAnswer('InvalidRedirect');
   const onRequest = (): void => {
     if (progress.receivedBytes === 0) return;
     progress.lastReport = Number.NEGATIVE_INFINITY;
-    tell(progress, edge);
+    reportProgress(progress, context);
   };
-  const admit = (archiveBytes: number): Promise<void> => requireRoom(order.storeDir, archiveBytes, edge);
+  const admit = (archiveBytes: number): Promise<void> => requireRoom(task.storeDir, archiveBytes, context);
   const giveUp = new AbortController();
   const assembly = createAssembly(limits, pack);
   try {
-    const bytes = fetchArchive(link, { ...order, clock, proxy, admit, onRequest }, giveUp.signal);
+    const bytes = fetchArchive(link, { ...task, clock, proxy, admit, onRequest }, giveUp.signal);
     const counted = watch(bytes, (chunk) => {
       progress.receivedBytes += chunk.length;
-      tell(progress, edge);
+      reportProgress(progress, context);
     });
-    const telling: Assembly = {
+    const reporting: Assembly = {
       ...assembly,
       get files() {
         return assembly.files;
       },
       beginFile: (name, size) => {
         progress.files = assembly.files;
-        tell(progress, edge);
+        reportProgress(progress, context);
         return assembly.beginFile(name, size);
       },
     };
-    await readArchive(counted, telling, limits, join(order.workDir, 'spool'));
+    await readArchive(counted, reporting, limits, join(task.workDir, 'spool'));
   } finally {
     giveUp.abort();
   }
   const index = assembly.finish();
-  if (order.expectedDigest !== undefined && index.digest !== order.expectedDigest) {
+  if (task.expectedDigest !== undefined && index.digest !== task.expectedDigest) {
     throw refusal('DigestMismatch');
   }
   return index;
@@ -144,7 +127,7 @@ async function read(
 async function requireRoom(
   storeDir: string | undefined,
   archiveBytes: number,
-  { freeBytes = freeBytesOf }: PreparationEdge,
+  { freeBytes = freeBytesOf }: PrepareContext,
 ): Promise<void> {
   const free = storeDir === undefined ? undefined : await freeBytes(storeDir);
   if (free !== undefined && free < archiveBytes) throw storeFull();
@@ -157,25 +140,25 @@ interface Progress {
   lastReport: number;
 }
 
-function tell(progress: Progress, edge: PreparationEdge): void {
-  const now = edge.clock.monotonic();
+function reportProgress(progress: Progress, context: PrepareContext): void {
+  const now = context.clock.monotonic();
   if (now - progress.lastReport < reportEveryMs) return;
   progress.lastReport = now;
-  edge.report({ type: 'progress', receivedBytes: progress.receivedBytes, files: progress.files });
+  context.onProgress({ receivedBytes: progress.receivedBytes, files: progress.files });
 }
 
 /** Syncing gigabytes to a slow disk is silence, not a standstill: says so at every half of the idle limit. */
 async function whileBeating<T>(
   progress: Progress,
-  edge: PreparationEdge,
+  context: PrepareContext,
   idleMs: number,
   work: () => Promise<T>,
 ): Promise<T> {
   const done = new AbortController();
   const beat = async (): Promise<void> => {
     for (;;) {
-      await edge.clock.after(idleMs / 2, done.signal);
-      tell(progress, edge);
+      await context.clock.after(idleMs / 2, done.signal);
+      reportProgress(progress, context);
     }
   };
   const beating = beat().catch(() => {}); // ends by the abort below
@@ -185,9 +168,4 @@ async function whileBeating<T>(
     done.abort();
     await beating;
   }
-}
-
-function unforeseen(cause: unknown): BundleError {
-  const words = `preparing the bundle failed unexpectedly (${publishableCode(cause)}); it will be tried again`;
-  return new BundleError('transient', 'PreparationFailed', words, { cause });
 }

@@ -1,5 +1,5 @@
-// Starts the worker thread that downloads, verifies and packs a bundle, and waits for its word.
-// Owns: how long it may stand still, and the removal of what it leaves behind.
+// Starts the worker thread that downloads, verifies and packs a bundle, and waits for its result.
+// Owns: how long the thread may be silent, and the removal of what it leaves.
 // Invariant: whatever happens (done, refused, aborted, crashed, stuck), no work folder stays.
 
 import { tmpdir } from 'node:os';
@@ -9,11 +9,9 @@ import { type Random, systemRandom } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
+import { type BundleProgress, type BundleSummary, runBundleTask } from '../bundle-task.ts';
 import type { BundleLimits } from '../limits.ts';
 import { removeQuietly } from '../store/store-disk.ts';
-import type { BundleSummary } from '../thread/thread-message.ts';
-import { runThread } from '../thread/thread-work.ts';
-import type { PreparationOrder } from './preparation-message.ts';
 
 export interface PrepareRequest {
   readonly link: Link;
@@ -26,20 +24,26 @@ export interface PrepareRequest {
   readonly allowPrivateLinks: boolean;
   /** Whether a `file:` link may be read. For links that the program's own user typed; default false. */
   readonly allowFileLinks?: boolean | undefined;
-  /** PEM of authorities to trust beside the system's. */
+  /** PEM of CA certificates to trust in addition to the system's. */
   readonly extraCaPem: string | undefined;
   readonly userAgent: string;
 }
 
-export interface PrepareProgress {
-  readonly receivedBytes: number;
-  readonly files: number;
+/** Crosses to the thread, inside one process only: the link as text. */
+export interface PrepareTask extends Omit<PrepareRequest, 'link' | 'allowFileLinks'> {
+  readonly task: 'prepare';
+  readonly link: string;
+  readonly allowFileLinks: boolean;
+  /** A folder of this preparation alone; the thread makes it when it needs one, the starter removes it. */
+  readonly workDir: string;
+  /** Whether the index is handed over once the bundle is committed. */
+  readonly wantsFiles: boolean;
 }
 
 export interface PrepareOptions {
   readonly signal: AbortSignal;
-  readonly onProgress?: (progress: PrepareProgress) => void;
-  /** For a caller that goes on with the bundle: its index, in slices, with a pause before each for others. */
+  readonly onProgress?: (progress: BundleProgress) => void;
+  /** For a caller that serves the bundle: its index, in slices, with a pause after each. */
   readonly handOver?: {
     readonly pause: () => Promise<void>;
     /** What lies in the store now under that digest, verified. Called before the promise resolves. */
@@ -49,66 +53,79 @@ export interface PrepareOptions {
   readonly random?: Random;
 }
 
-/** The worker reports at least this often while bytes move, so silence beyond the idle limit is a standstill. */
+/** The thread reports at least this often while bytes move; silence beyond the idle limit means that it stands still. */
 const graceMs = 15_000;
+const failure = { code: 'PreparationFailed', work: 'preparing the bundle' };
 
 /**
  * Downloads and reads the whole archive in a worker thread; with `storeDir`, leaves a committed bundle there.
  *
- * @param workerUrl program of the worker (`src/bin/bundle-worker.ts`, or where the build put it)
- * @returns what was read, in sum
+ * @param program of the thread (`src/bin/bundle-worker.ts`, or where the build put it)
+ * @returns what was read, without its files
  * @throws {BundleError} for everything the link or the archive did, and for a signal that was a deadline;
  *   the signal's reason when aborted otherwise
  */
 export async function prepareInWorker(
-  workerUrl: URL,
+  program: URL,
   request: PrepareRequest,
   options: PrepareOptions,
 ): Promise<BundleSummary> {
   const { signal, clock = systemClock, random = systemRandom, onProgress, handOver } = options;
   if (signal.aborted) throw abortFault(signal.reason);
-  const parent = request.storeDir ?? tmpdir();
-  const workDir = join(parent, `.incoming-${random.uuid()}`);
+  const workDir = join(request.storeDir ?? tmpdir(), `.incoming-${random.uuid()}`);
+  const task: PrepareTask = {
+    ...request,
+    task: 'prepare',
+    link: request.link.reveal(),
+    allowFileLinks: request.allowFileLinks ?? false,
+    workDir,
+    wantsFiles: handOver !== undefined,
+  };
+  const silence = watchSilence(request.limits.idleTimeoutMs + graceMs, clock);
   try {
-    const result = await runThread({
-      program: workerUrl,
-      order: writeOrder(request, workDir),
-      lost: workerLost,
-      standstill: { limitMs: request.limits.idleTimeoutMs + graceMs, clock, fault: stalled },
-      signal,
-      onProgress,
-      pause: handOver?.pause,
+    const result = await runBundleTask(program, task, {
+      failure,
+      signal: AbortSignal.any([signal, silence.signal]),
+      onProgress: (progress) => {
+        silence.interrupt();
+        onProgress?.(progress);
+      },
+      pause: () => {
+        silence.interrupt();
+        return handOver?.pause() ?? Promise.resolve();
+      },
     });
-    if (result === undefined) throw workerLost(undefined);
-    if (result.index !== undefined) handOver?.take(result.index);
+    if (result === undefined) throw new Error('only a check finds a bundle damaged');
+    handOver?.take(result.index);
     return result.summary;
   } catch (error) {
     throw signal.aborted ? abortFault(signal.reason) : error;
   } finally {
+    silence.end();
     await removeQuietly(workDir);
   }
 }
 
-function writeOrder(request: PrepareRequest, workDir: string): PreparationOrder {
-  return {
-    link: request.link.reveal(),
-    storeDir: request.storeDir,
-    workDir,
-    expectedDigest: request.expectedDigest,
-    limits: request.limits,
-    allowPrivateLinks: request.allowPrivateLinks,
-    allowFileLinks: request.allowFileLinks ?? false,
-    extraCaPem: request.extraCaPem,
-    userAgent: request.userAgent,
+/** A signal that aborts with `PreparationStalled` after so long without an interruption. */
+function watchSilence(limitMs: number, clock: Clock) {
+  const stalled = new AbortController();
+  const ended = new AbortController();
+  let heardAt = clock.monotonic();
+  const watch = async (): Promise<void> => {
+    for (let leftMs = limitMs; leftMs > 0; leftMs = heardAt + limitMs - clock.monotonic()) {
+      await clock.after(leftMs, ended.signal);
+    }
+    const message = 'reading the archive stood still; retrying';
+    stalled.abort(new BundleError('transient', 'PreparationStalled', message));
   };
-}
-
-function stalled(): BundleError {
-  return new BundleError(
-    'transient',
-    'PreparationStalled',
-    'reading the archive stood still; it will be tried again',
-  );
+  watch().catch(() => {}); // ended
+  return {
+    signal: stalled.signal,
+    interrupt: (): void => {
+      heardAt = clock.monotonic();
+    },
+    end: (): void => ended.abort(),
+  };
 }
 
 /** A deadline is the storage's or the machine's slowness, not the caller's wish. */
@@ -118,13 +135,4 @@ function abortFault(reason: unknown): unknown {
   return new BundleError('transient', 'PreparationTimeout', 'preparing the bundle took longer than allowed', {
     cause: reason,
   });
-}
-
-function workerLost(cause: unknown): BundleError {
-  return new BundleError(
-    'transient',
-    'PreparationFailed',
-    'the thread that prepares bundles ended unexpectedly (out of memory, or a defect); it will be tried again',
-    { cause },
-  );
 }

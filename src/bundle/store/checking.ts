@@ -1,11 +1,12 @@
-// Checks a stored bundle in a thread of its own, so that the hashing keeps no request waiting; and knows which
-// copies were written and hashed by a thread of this run a moment ago, so that they are not read once more.
-// Invariant: an answer is the whole index or that the copy is bad; a thread that is lost is neither.
+// Checks a stored bundle in a thread, both sides of it, so that hashing delays no request; and remembers which copy was
+// written and hashed by a thread of this run a moment ago, so that it is not read again.
+// Invariant: a check answers with the whole index or that the copy is damaged; a thread that failed is neither.
 
-import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
-import { runThread } from '../thread/thread-work.ts';
-import type { CheckOrder } from './check-order.ts';
+import { runBundleTask } from '../bundle-task.ts';
+import { checkBundle } from './store-check.ts';
+import { systemDisk } from './store-disk.ts';
+import { storeFault } from './store-fault.ts';
 import { bundleFolder } from './store-layout.ts';
 
 /**
@@ -15,23 +16,41 @@ import { bundleFolder } from './store-layout.ts';
  */
 export type CheckCopy = (folder: string, digest: string) => Promise<BundleIndex | undefined>;
 
+/** Crosses to the thread. */
+export interface CheckTask {
+  readonly task: 'check';
+  readonly folder: string;
+  readonly digest: string;
+}
+
+const failure = { code: 'CheckFailed', work: 'checking the stored bundle' };
+
 /**
- * @param workerUrl program of the worker (`src/bin/bundle-worker.ts`, or where the build put it)
- * @param pause is awaited between two slices of the index, and lets others run
+ * @param program of the thread (`src/bin/bundle-worker.ts`, or where the build put it)
+ * @param pause is awaited after each slice of the index, and lets others run
  * @returns a check that throws a transient BundleError where the disk or the thread failed
  */
-export function checkInWorker(workerUrl: URL, pause: () => Promise<void>): CheckCopy {
+export function checkInWorker(program: URL, pause: () => Promise<void>): CheckCopy {
   return async (folder, digest) => {
-    const order: CheckOrder = { task: 'check', folder, digest };
-    return (await runThread({ program: workerUrl, order, lost: checkLost, pause }))?.index;
+    const task: CheckTask = { task: 'check', folder, digest };
+    return (await runBundleTask(program, task, { failure, pause }))?.index;
   };
 }
 
-/** The word of the threads that write to a store, in place of a second look. */
+/** The thread's side: every file of the pack is hashed before it resolves. @throws {BundleError} of the disk */
+export async function runCheck({ folder, digest }: CheckTask): Promise<BundleIndex | undefined> {
+  try {
+    return (await checkBundle(folder, digest, systemDisk))?.index;
+  } catch (error) {
+    throw storeFault(error);
+  }
+}
+
+/** Copies that the threads which write to a store have just verified. */
 export interface WrittenCopies {
   /** A copy that was hashed on its way in, or read back, and then committed. */
   readonly note: (storeDir: string, index: BundleIndex) => void;
-  /** Believes the copy noted last, at the check that follows it; looks at all else. */
+  /** Trusts the copy noted last, at the check that follows it; checks every other one. */
   readonly check: CheckCopy;
 }
 
@@ -47,13 +66,4 @@ export function rememberWritten(check: CheckCopy): WrittenCopies {
       return noted?.folder === folder ? noted.index : check(folder, digest);
     },
   };
-}
-
-function checkLost(cause: unknown): BundleError {
-  return new BundleError(
-    'transient',
-    'CheckFailed',
-    'the thread that checks stored bundles ended unexpectedly (out of memory, or a defect); it will be tried again',
-    { cause },
-  );
 }

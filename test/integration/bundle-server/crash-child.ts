@@ -43,9 +43,9 @@ function writeHalf(path: string, ranges: readonly ByteRange[]): void {
 }
 
 const opened = await openBundleStore(store, { keep: 1, disk });
-let digest: string | undefined;
-await runPreparation(
+const { digest } = await runPreparation(
   {
+    task: 'prepare',
     link: pathToFileURL(archive).href,
     storeDir: store,
     workDir: join(store, `.incoming-${process.pid}`),
@@ -55,18 +55,15 @@ await runPreparation(
     allowFileLinks: true,
     extraCaPem: undefined,
     userAgent: 'test',
+    wantsFiles: true,
   },
   {
     clock: systemClock,
     proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
     disk,
-    report: (report) => {
-      if (report.type === 'done') digest = report.summary.digest;
-      if (report.type === 'failed') throw new Error(report.message);
-    },
+    onProgress: () => {},
   },
 );
-if (digest === undefined) throw new Error('the preparation ended without a word');
 const stored = await opened.open(digest);
 await stored?.close();
 await opened.activate(digest, { version: 'new', activatedAt: 2 });

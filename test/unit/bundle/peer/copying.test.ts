@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
+import { sliceRows } from '../../../../src/bundle/bundle-task.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
 import { copyInWorker, type TakeCopy } from '../../../../src/bundle/peer/copying.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
-import { sliceRows } from '../../../../src/bundle/thread/thread-message.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 
@@ -75,7 +75,7 @@ test('the thread takes, verifies and commits; the index comes over a slice at a 
   await stored?.close();
 });
 
-test('a lie is told as one, and nothing is noted', async () => {
+test('a copy that is not what its index says is refused, and nothing is noted', async () => {
   const pack = Buffer.from(parts['pack'] ?? '');
   pack.writeUInt8(pack.readUInt8(3) ^ 1, 3);
   parts = { ...parts, pack };

@@ -1,4 +1,4 @@
-// The worker's side without its thread: a full disk, a slow disk, and the one last word.
+// The thread's side of a preparation without its thread: a full disk, a slow disk, and what comes back.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import type { BundleProgress } from '../../../../src/bundle/bundle-task.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import type { PreparationOrder } from '../../../../src/bundle/prepare/preparation-message.ts';
-import { type PreparationEdge, runPreparation } from '../../../../src/bundle/prepare/preparation-run.ts';
+import type { PrepareTask } from '../../../../src/bundle/prepare/preparation.ts';
+import { type PrepareContext, runPreparation } from '../../../../src/bundle/prepare/preparation-run.ts';
 import { createCountingSink, createPackWriter } from '../../../../src/bundle/store/pack.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
 import { storeFault } from '../../../../src/bundle/store/store-fault.ts';
-import type { ThreadReport } from '../../../../src/bundle/thread/thread-message.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 
@@ -24,10 +24,12 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const noSpace = Object.assign(new Error('no space left on device, write'), { code: 'ENOSPC' });
 
-async function run(edge: Partial<PreparationEdge> = {}): Promise<readonly ThreadReport[]> {
+/** @param reports gets each progress report */
+async function run(context: Partial<PrepareContext> = {}, reports: BundleProgress[] = []) {
   const archive = join(dir, 'site.tar');
   await writeFile(archive, tarOf({ 'index.html': 'home' }));
-  const order: PreparationOrder = {
+  const task: PrepareTask = {
+    task: 'prepare',
     link: pathToFileURL(archive).href,
     storeDir: join(dir, 'store'),
     workDir: join(dir, 'store', '.incoming-1'),
@@ -37,28 +39,27 @@ async function run(edge: Partial<PreparationEdge> = {}): Promise<readonly Thread
     allowFileLinks: true,
     extraCaPem: undefined,
     userAgent: 'test',
+    wantsFiles: true,
   };
-  const reports: ThreadReport[] = [];
   const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
-  await runPreparation(order, { clock: systemClock, proxy, report: (one) => reports.push(one), ...edge });
-  return reports;
+  const onProgress = (progress: BundleProgress): void => {
+    reports.push(progress);
+  };
+  return runPreparation(task, { clock: systemClock, proxy, onProgress, ...context });
 }
 
-test('the last word is the only one of its kind', async () => {
-  const reports = await run();
+test('the index of what lies in the store comes back', async () => {
+  const { files } = await run();
   assert.deepEqual(
-    reports.map(({ type }) => type).filter((type) => type !== 'progress'),
-    ['done'],
+    files.map(({ path }) => path),
+    ['index.html'],
   );
-  assert.equal(reports.at(-1)?.type, 'done');
 });
 
 for (const step of ['writeText', 'rename', 'syncFolder', 'makeFolder'] as const) {
   test(`no room at ${step} is StoreFull and leaves nothing`, async () => {
     const disk: StoreDisk = { ...systemDisk, [step]: () => Promise.reject(noSpace) };
-    const last = (await run({ disk })).at(-1);
-    assert.ok(last?.type === 'failed');
-    assert.deepEqual([last.kind, last.code], ['transient', 'StoreFull']);
+    await assert.rejects(run({ disk }), { kind: 'transient', code: 'StoreFull' });
     const left = await readdir(join(dir, 'store'), { recursive: true });
     assert.deepEqual(
       left.filter((name) => name !== 'bundles'),
@@ -111,7 +112,7 @@ test('a pack holds what was appended, however it came', async () => {
   assert.equal(count.position, pack.position);
 });
 
-test('while a slow disk is synced, the starter hears of it', async () => {
+test('progress is reported while a slow disk is synced', async () => {
   const slow = Promise.withResolvers<void>();
   let elapsed = 0;
   let beats = 0;
@@ -133,12 +134,10 @@ test('while a slow disk is synced, the starter hears of it', async () => {
       await systemDisk.syncFolder(path);
     },
   };
-  const reports = await run({ clock, disk });
-  assert.equal(reports.at(-1)?.type, 'done');
-  const progress = reports.filter(({ type }) => type === 'progress');
-  assert.ok(progress.length >= 4, `${progress.length}`);
-  const last = progress.at(-1);
-  assert.ok(last?.type === 'progress' && last.receivedBytes > 0);
+  const reports: BundleProgress[] = [];
+  await run({ clock, disk }, reports);
+  assert.ok(reports.length >= 4, `${reports.length}`);
+  assert.ok((reports.at(-1)?.receivedBytes ?? 0) > 0);
 });
 
 test('an archive larger than what is free is not fetched, and what is not known stops nothing', async () => {
@@ -147,13 +146,11 @@ test('an archive larger than what is free is not fetched, and what is not known 
     asked.push(folder);
     return bytes;
   };
-  const reports = await run({ freeBytes: free(10) });
-  const last = reports.at(-1);
-  assert.ok(last?.type === 'failed');
-  assert.deepEqual([last.kind, last.code], ['transient', 'StoreFull']);
-  assert.ok(reports.every((one) => one.type !== 'progress' || one.receivedBytes === 0));
+  const reports: BundleProgress[] = [];
+  await assert.rejects(run({ freeBytes: free(10) }, reports), { kind: 'transient', code: 'StoreFull' });
+  assert.ok(reports.every(({ receivedBytes }) => receivedBytes === 0));
   assert.deepEqual(asked, [join(dir, 'store')]);
   for (const bytes of [undefined, 1_000_000]) {
-    assert.equal((await run({ freeBytes: free(bytes) })).at(-1)?.type, 'done');
+    assert.equal((await run({ freeBytes: free(bytes) })).pages, 1);
   }
 });

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
+import { sliceRows } from '../../../../src/bundle/bundle-task.ts';
 import { checkInWorker, rememberWritten } from '../../../../src/bundle/store/checking.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
-import { sliceRows } from '../../../../src/bundle/thread/thread-message.ts';
 import { putBundle } from '../../../support/store-builder.ts';
 
 const worker = new URL('../../../../src/bin/bundle-worker.ts', import.meta.url);
@@ -26,7 +26,7 @@ const manyFiles = (count: number): Record<string, string> =>
 const isCheckFailed = (error: unknown): boolean =>
   error instanceof BundleError && error.code === 'CheckFailed' && error.kind === 'transient';
 
-test('the whole index comes over, a slice at a time, and others may run before each', async () => {
+test('the whole index comes over, a slice at a time, and others may run after each', async () => {
   const index = await putBundle(dir, manyFiles(2 * sliceRows + 1));
   let pauses = 0;
   const check = checkInWorker(worker, async () => {

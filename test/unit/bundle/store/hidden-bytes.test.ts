@@ -29,8 +29,9 @@ afterEach(() => rm(storeDir, { recursive: true, force: true }));
 async function read(archive: Buffer, into: string | undefined): Promise<BundleIndex> {
   const path = join(storeDir, 'archive.tar');
   await writeFile(path, archive);
-  const index = await runPreparation(
+  return runPreparation(
     {
+      task: 'prepare',
       link: pathToFileURL(path).href,
       storeDir: into,
       workDir: join(storeDir, '.incoming-one'),
@@ -40,14 +41,14 @@ async function read(archive: Buffer, into: string | undefined): Promise<BundleIn
       allowFileLinks: true,
       extraCaPem: undefined,
       userAgent: 'test',
+      wantsFiles: true,
     },
     {
       clock: systemClock,
       proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
-      report: () => {},
+      onProgress: () => {},
     },
   );
-  return index ?? assert.fail('the archive was refused');
 }
 
 const packOf = (digest: string): Promise<Buffer> => readFile(join(bundleFolder(storeDir, digest), 'pack'));

@@ -1,0 +1,96 @@
+// Tasks about one bundle in a worker thread, both sides: progress, errors of the thread, and its index in slices.
+// Refuses: a failure without a kind. Whatever a thread did not explain is transient, because it says nothing about the
+// bundle. Invariant: no message holds more than a slice of rows, because reading one delays every request meanwhile.
+
+import type { ResourceLimits } from 'node:worker_threads';
+import { runTask, type SendReport } from '../runtime/task.ts';
+import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
+import { BundleError, bundleErrorKinds } from './bundle-error.ts';
+import type { BundleFile, BundleIndex } from './bundle-index.ts';
+
+/** Rows of one message. */
+export const sliceRows = 500;
+
+export interface BundleProgress {
+  readonly receivedBytes: number;
+  readonly files: number;
+}
+
+/** What the thread sends before its result: how far it is, then the index. */
+export type BundleReport = BundleProgress | { readonly rows: readonly BundleFile[] };
+
+/** A bundle that was read, without its files. */
+export interface BundleSummary extends Omit<BundleIndex, 'files'> {
+  readonly fileCount: number;
+}
+
+export interface BundleTaskOptions {
+  /** Of an unexpected end: the error's code, and what failed. */
+  readonly failure: { readonly code: string; readonly work: string };
+  readonly onProgress?: ((progress: BundleProgress) => void) | undefined;
+  /** Awaited after each slice of the index, and lets others run. */
+  readonly pause?: (() => Promise<void>) | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly limits?: ResourceLimits;
+}
+
+export interface BundleResult {
+  readonly summary: BundleSummary;
+  /** Without files where the thread handed none over. */
+  readonly index: BundleIndex;
+}
+
+/**
+ * Does a task of `src/bin/bundle-worker.ts`.
+ *
+ * @returns `undefined` when a check found the stored bundle damaged
+ * @throws {BundleError} the thread's, or a transient one of an unexpected end; the signal's reason
+ */
+export async function runBundleTask<Task>(
+  program: URL,
+  task: Task,
+  { failure, onProgress, pause, signal, limits = {} }: BundleTaskOptions,
+): Promise<BundleResult | undefined> {
+  const files: BundleFile[] = [];
+  const onReport = async (report: BundleReport): Promise<void> => {
+    if (!('rows' in report)) return onProgress?.(report);
+    files.push(...report.rows);
+    await pause?.();
+  };
+  try {
+    const summary = await runTask<Task, BundleSummary | undefined, BundleReport>(program, task, {
+      limits,
+      signal,
+      onReport,
+    });
+    if (summary === undefined) return undefined;
+    const { fileCount: _, ...rest } = summary;
+    return { summary, index: { ...rest, files } };
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw bundleErrorOf(error, failure);
+  }
+}
+
+function bundleErrorOf(cause: unknown, { code, work }: BundleTaskOptions['failure']): BundleError {
+  const kind = bundleErrorKinds.find(
+    (one) => cause instanceof Error && 'kind' in cause && cause.kind === one,
+  );
+  if (kind !== undefined && cause instanceof PublishableError) {
+    return new BundleError(kind, cause.code, cause.message, { cause });
+  }
+  const message = `${work} failed unexpectedly (${publishableCode(cause)}); retrying`;
+  return new BundleError('transient', code, message, { cause });
+}
+
+/** The thread's side: sends the files, each slice when the one before was taken. */
+export async function handOver(index: BundleIndex, report: SendReport<BundleReport>): Promise<BundleSummary> {
+  for (let at = 0; at < index.files.length; at += sliceRows) {
+    await report({ rows: index.files.slice(at, at + sliceRows) });
+  }
+  return summaryOf(index);
+}
+
+export function summaryOf({ digest, files, pages, sizeBytes, notes }: BundleIndex): BundleSummary {
+  return { digest, pages, sizeBytes, notes, fileCount: files.length };
+}

@@ -104,7 +104,7 @@ export async function runBundleServer(
   };
   const handler = siteHandler(serving);
   // The access log needs Node's view of a request and of its end.
-  const isFast = flags.fastPath && !flags.accessLog;
+  const isFast = flags.fastPath === 'true' && !flags.accessLog;
   const sitePort = await listenHttp(flags.listen, handler, clock, siteServerOptions, {
     first: isFast ? fastPath(serving, fastPathTimes) : undefined,
     countRefusal: metrics.countRefusal,
@@ -163,7 +163,7 @@ export async function runBundleServer(
 function variantSettings(flags: BundleServerFlags): VariantSettings {
   return {
     storeDir: flags.store,
-    codings: flags.encodings,
+    encodings: flags.encodings,
     cpuPercent: flags.encodingCpu,
     maxBundleBytes: flags.maxBundleSize,
   };

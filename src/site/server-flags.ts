@@ -6,7 +6,6 @@ import {
   bytes,
   countUpTo,
   duration,
-  type Flag,
   FlagValueError,
   hostPort,
   kind,
@@ -23,7 +22,7 @@ import {
 import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
 import { Link } from '../wire/link.ts';
 import { deploymentTypes } from './answer/reply.ts';
-import { type ContentCoding, contentCodings } from './http/content-coding.ts';
+import { type ContentEncoding, contentEncodings } from './http/content-encoding.ts';
 import { readBasePath } from './http/request-path.ts';
 import { addedHeaders } from './http/response-headers.ts';
 import { readPeerName } from './peers/peer-addresses.ts';
@@ -41,19 +40,13 @@ const basePath = kind('PATH', (text) => {
   return read;
 });
 
-const encodings = kind<readonly ContentCoding[]>('br,gzip|none', (text) => {
+const encodings = kind<readonly ContentEncoding[]>('br,gzip|none', (text) => {
   const names = text.split(',').map((name) => name.trim());
   if (names.join() === 'none') return [];
-  const wanted = contentCodings.filter((coding) => names.includes(coding));
+  const wanted = contentEncodings.filter((encoding) => names.includes(encoding));
   if (wanted.length !== names.length) throw new FlagValueError('must be br, gzip, both, or none');
   return wanted;
 });
-
-const onOrOff = oneOf(['true', 'false']).withDefault(
-  'true',
-  'Answer plain GET and HEAD requests without Node’s HTTP parser; false sends all requests through it',
-);
-const fastPath: Flag<boolean> = { ...onOrOff, parse: (texts) => onOrOff.parse(texts) === 'true' };
 
 export const bundleServerFlags = {
   bundleFile: path.optional('Mounted bundle.json that says what to serve; looked at again at every poll'),
@@ -111,7 +104,10 @@ export const bundleServerFlags = {
   encodingCpu: countUpTo(100, 'PERCENT').withDefault('50', 'Percent of one core that making them may take'),
   memoryBudget: bytes.withDefault('32MiB', 'Memory for bodies of files that are asked for often'),
   accessLog: toggle('Log every request of the site port, without its query'),
-  fastPath,
+  fastPath: oneOf(['true', 'false']).withDefault(
+    'true',
+    'Answer plain GET and HEAD requests without Node’s HTTP parser; false sends all requests through it',
+  ),
   pollInterval: positiveDuration.withDefault(
     '5s',
     'How often --bundle-file is looked at, or the file of a link without a version',

@@ -2,7 +2,7 @@
 // everything else is read when somebody scrapes. Labels hold versions, codes and outcomes, never a link.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type ContentCoding, contentCodings } from './http/content-coding.ts';
+import { type ContentEncoding, contentEncodings } from './http/content-encoding.ts';
 import { type SourceState, sourceStates } from './source/source-progress.ts';
 
 export type DownloadOutcome = 'ok' | 'dead-link' | 'transient' | 'refused';
@@ -12,9 +12,12 @@ export interface SiteFigures {
   readonly active: { readonly version: string; readonly digest: string; readonly files: number } | undefined;
   readonly swaps: number;
   readonly cachedBytes: number;
-  /** Files of the active bundle that have a coded form, and the room of those forms. */
-  readonly variants: { readonly counts: Readonly<Record<ContentCoding, number>>; readonly sizeBytes: number };
-  /** Unpacked bytes of the bundles held open, their coded forms included. */
+  /** Files of the active bundle that have a precompressed variant, and the room of those forms. */
+  readonly variants: {
+    readonly counts: Readonly<Record<ContentEncoding, number>>;
+    readonly sizeBytes: number;
+  };
+  /** Unpacked bytes of the bundles held open, their precompressed variants included. */
   readonly storeBytes: number;
   /** Epoch ms; since when the active bundle is served. */
   readonly activatedAt: number | undefined;
@@ -66,15 +69,16 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     registers,
   });
   const variants = new Gauge({
-    name: `${prefix}coded_files`,
-    help: 'Files of the bundle being served that can be sent in that content coding',
-    labelNames: ['coding'],
+    name: `${prefix}variant_files`,
+    help: 'Files of the bundle being served that can be sent in that content encoding',
+    labelNames: ['encoding'],
     registers,
     collect: () => {
-      for (const coding of contentCodings) variants.set({ coding }, figures().variants.counts[coding]);
+      for (const encoding of contentEncodings)
+        variants.set({ encoding }, figures().variants.counts[encoding]);
     },
   });
-  gauge('coded_bytes', 'Bytes on disk of those coded forms', () => figures().variants.sizeBytes);
+  gauge('variant_bytes', 'Bytes on disk of those precompressed variants', () => figures().variants.sizeBytes);
   gauge('store_bytes', 'Bytes on disk of the bundles held open', () => figures().storeBytes);
   instant(
     'active_bundle_activation_timestamp_seconds',

@@ -88,13 +88,13 @@ export async function packLargeSite(folder: string): Promise<string> {
   return join(folder, 'made.tar.gz');
 }
 
-/** Installs a server of its own for it, with the chart's own limits. Does not wait for the coded forms. */
+/** Installs a server of its own for it, with the chart's own limits. Does not wait for the precompressed variants. */
 export async function installLargeSite(world: TwoCharts): Promise<void> {
   const call = ['install', 'large', `${charts}static-export-site`, inLarge];
   await world.helm([...call, '--wait', '--timeout=180s'], largeSiteValues);
 }
 
-/** Has hundreds of its pages read, waits until their coded forms are made, and fails where memory ran out. */
+/** Has hundreds of its pages read, waits until their precompressed variants are made, and fails where memory ran out. */
 export async function readLargeSite(nodes: TestNodes): Promise<string> {
   const url = `http://${await clusterIp(nodes, largeSpace, 'large-static-export-site')}`;
   const urls = Array.from({ length: 500 }, (_, at) => `${url}/guides/${at % 50}/page-${at}`);
@@ -103,7 +103,7 @@ export async function readLargeSite(nodes: TestNodes): Promise<string> {
   await visits.more(urls.length);
   const path = `/api/v1/namespaces/${largeSpace}/pods/${pod}:9090/proxy/status`;
   await eventually(
-    'the coded forms made',
+    'the precompressed variants made',
     async () => {
       const { encodings } = JSON.parse(await kubectl(nodes, ['get', '--raw', path]));
       if (encodings.state === 'ready') return true;

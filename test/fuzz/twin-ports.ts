@@ -26,7 +26,7 @@ const { keepAliveTimeout } = siteServerOptions;
 const local = { host: '127.0.0.1', port: 0 };
 const closing = { lingerMs: 0, graceMs: 1000 };
 
-const text = 'a page that is worth coding. '.repeat(40);
+const text = 'a page that is worth encoding. '.repeat(40);
 const stored = storedBundle({
   'page.html': text,
   'a b.html': 'spaced',
@@ -39,7 +39,7 @@ const stored = storedBundle({
   'index.html': 'home',
 });
 
-const codedPage = 'coded by brotli, or so it seems';
+const compressedPage = 'variant by brotli, or so it seems';
 
 export interface Side {
   readonly listener: HttpListener;
@@ -51,11 +51,11 @@ export interface Side {
 async function serve(isPlain: boolean): Promise<Side> {
   const site = createLiveSite(2);
   const bundle = goLive(stored);
-  const coded = storedBundle({ 'page.html': codedPage });
+  const variant = storedBundle({ 'page.html': compressedPage });
   const ordinal = stored.index.files.findIndex(({ path }) => path === 'page.html');
-  const form = { offset: 0, size: codedPage.length, tag: '"coded"' };
-  const find = (at: number, coding: string) => (at === ordinal && coding === 'br' ? form : undefined);
-  bundle.attach({ find, counts: { br: 1, gzip: 0 }, sizeBytes: form.size }, coded);
+  const form = { offset: 0, size: compressedPage.length, tag: '"coded"' };
+  const find = (at: number, encoding: string) => (at === ordinal && encoding === 'br' ? form : undefined);
+  bundle.attach({ find, counts: { br: 1, gzip: 0 }, sizeBytes: form.size }, variant);
   site.swap({ bundle, version: 'v1', activatedAt: 0, provenance: 'disk' });
   const counted: string[] = [];
   const serving = {

@@ -26,7 +26,7 @@ import { judgeLink } from '../../src/export-service/links.ts';
 import { assetNaming } from '../../src/site/content/asset-name.ts';
 import { buildRouteTable } from '../../src/site/content/route-table.ts';
 import { readByteRange } from '../../src/site/http/byte-range.ts';
-import { acceptedForms } from '../../src/site/http/content-coding.ts';
+import { acceptedForms } from '../../src/site/http/content-encoding.ts';
 import { contentTypeOf } from '../../src/site/http/content-type.ts';
 import {
   allowsRange,
@@ -42,7 +42,7 @@ import { bundleOf } from './site/fixtures.ts';
 const longest = 100_000;
 const table = buildRouteTable(bundleOf(['404.html', 'a/404.html', 'a/b/404.html']));
 const entityTag = `"${'0'.repeat(32)}"`;
-const forms: SendableForms = { tags: [entityTag, '"x"'], entityTag, codings: ['br', 'gzip'] };
+const forms: SendableForms = { tags: [entityTag, '"x"'], entityTag, encodings: ['br', 'gzip'] };
 const roomy = { ...defaultLimits, maxPathBytes: 2 * longest, maxPathSegments: longest };
 
 interface Reader {

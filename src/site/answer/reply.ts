@@ -5,9 +5,9 @@
 
 import type { SiteLookup } from '../content/live-site.ts';
 import type { FileRoute } from '../content/route-table.ts';
-import type { CodedForm } from '../content/variant-table.ts';
+import type { Variant } from '../content/variant-table.ts';
 import { type ByteRange, readByteRange } from '../http/byte-range.ts';
-import { acceptedForms, type ContentCoding, type FileForm } from '../http/content-coding.ts';
+import { acceptedForms, type ContentEncoding, type FileForm } from '../http/content-encoding.ts';
 import { allowsRange, findKnownTag, matchesStrongly, type SendableForms } from '../http/entity-tag.ts';
 import type { RequestPath } from '../http/request-path.ts';
 
@@ -28,7 +28,7 @@ export type ReplyBody =
       readonly kind: 'file';
       readonly route: FileRoute;
       /** `undefined`: the file as it is. */
-      readonly coded: CodedForm | undefined;
+      readonly variant: Variant | undefined;
       /** Names these bytes, whatever bundle they are in. */
       readonly contentKey: string;
       readonly start: number;
@@ -84,37 +84,37 @@ function planGet(
 
 /** The form of a file that a request gets. */
 interface Selected {
-  readonly coding: ContentCoding | undefined;
+  readonly encoding: ContentEncoding | undefined;
   /** `undefined`: the file as it is. */
-  readonly coded: CodedForm | undefined;
+  readonly variant: Variant | undefined;
   /** That the request accepts, most wanted first, whether they are there or not. */
   readonly forms: readonly FileForm[];
 }
 
 /**
- * Negotiates (RFC 9110 §12.5.3). A part is of the file as it is, because parts of coded bodies are of no use to anybody
- * who does not know the coding. Where nothing acceptable exists, the header is disregarded.
+ * Negotiates (RFC 9110 §12.5.3). A part is of the file as it is, because parts of precompressed bodies are of no use to anybody
+ * who does not know the encoding. Where nothing acceptable exists, the header is disregarded.
  */
 function select(acceptEncoding: string | undefined, route: FileRoute, site: SiteLookup): Selected {
-  const forms = route.isCodable ? acceptedForms(acceptEncoding) : identityOnly;
+  const forms = route.isCompressible ? acceptedForms(acceptEncoding) : identityOnly;
   for (const form of forms) {
     if (form === 'identity') break;
-    const coded = site.codedForm(route, form);
-    if (coded !== undefined) return { coding: form, coded, forms };
+    const variant = site.findVariant(route, form);
+    if (variant !== undefined) return { encoding: form, variant, forms };
   }
-  return { coding: undefined, coded: undefined, forms };
+  return { encoding: undefined, variant: undefined, forms };
 }
 
 const identityOnly: readonly FileForm[] = ['identity'];
 
 /** What the conditions of a request may be about. */
-function sendableForms({ coded, forms }: Selected, route: FileRoute, site: SiteLookup): SendableForms {
+function sendableForms({ variant, forms }: Selected, route: FileRoute, site: SiteLookup): SendableForms {
   const { entityTag } = route;
   const tags = forms.flatMap((form) =>
-    form === 'identity' ? [entityTag] : (site.codedForm(route, form)?.tag ?? []),
+    form === 'identity' ? [entityTag] : (site.findVariant(route, form)?.tag ?? []),
   );
-  const codings = forms.filter((form) => form !== 'identity');
-  return { tags: [coded?.tag ?? entityTag, ...tags], entityTag, codings };
+  const encodings = forms.filter((form) => form !== 'identity');
+  return { tags: [variant?.tag ?? entityTag, ...tags], entityTag, encodings };
 }
 
 /** Only GET has ranges (§14.2), and what is no single range of bytes is as if it were not there. */
@@ -128,8 +128,8 @@ const varies = ['Vary', 'Accept-Encoding'];
 function file(facts: RequestFacts, route: FileRoute, site: SiteLookup, always: SiteHeaders): Reply {
   const range = rangeOf(facts, route);
   const selected = select(range.kind === 'whole' ? facts.acceptEncoding : undefined, route, site);
-  const { coding, coded } = selected;
-  const size = sizeOf(route, coded);
+  const { encoding, variant } = selected;
+  const size = sizeOf(route, variant);
   if (facts.ifMatch !== undefined && !matchesStrongly(facts.ifMatch, sendableForms(selected, route, site))) {
     return plainReply(412, 'The content has changed.', always);
   }
@@ -137,7 +137,7 @@ function file(facts: RequestFacts, route: FileRoute, site: SiteLookup, always: S
   const known =
     ifNoneMatch === undefined ? undefined : findKnownTag(ifNoneMatch, sendableForms(selected, route, site));
   const caching = ['Cache-Control', route.naming === 'hashed' ? forEver : revalidate];
-  const vary = route.isCodable ? varies : [];
+  const vary = route.isCompressible ? varies : [];
   if (known !== undefined) {
     return { status: 304, headers: ['ETag', known, ...caching, ...vary, ...always], body: { kind: 'none' } };
   }
@@ -146,7 +146,7 @@ function file(facts: RequestFacts, route: FileRoute, site: SiteLookup, always: S
   }
   const start = range.kind === 'part' ? range.start : 0;
   const endExclusive = range.kind === 'part' ? range.endExclusive : size;
-  const form = coding === undefined ? ['Accept-Ranges', 'bytes'] : ['Content-Encoding', coding];
+  const form = encoding === undefined ? ['Accept-Ranges', 'bytes'] : ['Content-Encoding', encoding];
   const part = range.kind === 'part' ? ['Content-Range', `bytes ${start}-${endExclusive - 1}/${size}`] : [];
   return {
     status: range.kind === 'part' ? 206 : 200,
@@ -156,32 +156,32 @@ function file(facts: RequestFacts, route: FileRoute, site: SiteLookup, always: S
       'Content-Length',
       `${endExclusive - start}`,
       'ETag',
-      coded?.tag ?? route.entityTag,
+      variant?.tag ?? route.entityTag,
       ...form,
       ...part,
       ...caching,
       ...vary,
       ...always,
     ],
-    body: { kind: 'file', route, coded, contentKey: contentKeyOf(route, coded), start, endExclusive },
+    body: { kind: 'file', route, variant, contentKey: contentKeyOf(route, variant), start, endExclusive },
   };
 }
 
-function sizeOf({ file }: FileRoute, coded: CodedForm | undefined): number {
-  return coded?.size ?? file.size;
+function sizeOf({ file }: FileRoute, variant: Variant | undefined): number {
+  return variant?.size ?? file.size;
 }
 
-/** Of a coded form its tag, which no other coded bytes have. */
-function contentKeyOf(route: FileRoute, coded: CodedForm | undefined): string {
-  return coded?.tag ?? route.file.sha256;
+/** Of a precompressed variant its tag, which no other precompressed bytes have. */
+function contentKeyOf(route: FileRoute, variant: Variant | undefined): string {
+  return variant?.tag ?? route.file.sha256;
 }
 
 /** The site's own page if it has one. Never cached and never conditional: it stands for an absence. */
 function notFound(facts: RequestFacts, site: SiteLookup, path: string, always: SiteHeaders): Reply {
   const page = site.findNotFoundPage(path);
   if (page === undefined) return plainReply(404, 'There is no such page.', always);
-  const { coding, coded } = select(facts.acceptEncoding, page, site);
-  const size = sizeOf(page, coded);
+  const { encoding, variant } = select(facts.acceptEncoding, page, site);
+  const size = sizeOf(page, variant);
   return {
     status: 404,
     headers: [
@@ -191,15 +191,15 @@ function notFound(facts: RequestFacts, site: SiteLookup, path: string, always: S
       `${size}`,
       'Cache-Control',
       'no-store',
-      ...(coding === undefined ? [] : ['Content-Encoding', coding]),
-      ...(page.isCodable ? varies : []),
+      ...(encoding === undefined ? [] : ['Content-Encoding', encoding]),
+      ...(page.isCompressible ? varies : []),
       ...always,
     ],
     body: {
       kind: 'file',
       route: page,
-      coded,
-      contentKey: contentKeyOf(page, coded),
+      variant,
+      contentKey: contentKeyOf(page, variant),
       start: 0,
       endExclusive: size,
     },

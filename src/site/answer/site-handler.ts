@@ -126,10 +126,10 @@ export function bodyAtOnce(
   const isRoom = (): boolean => unread?.tryTake(body.endExclusive - body.start) !== false;
   const cached = cache.get(body.contentKey);
   if (cached !== undefined) return isRoom() ? cached.toSend(body.start, body.endExclusive) : undefined;
-  const packed = body.coded ?? body.route.file;
+  const packed = body.variant ?? body.route.file;
   const isSmall = packed.size <= Math.min(cache.maxEntryBytes, largestAtOnce);
   if (!isSmall || !pace.isQuick() || !isRoom()) return undefined;
-  const pack = bundleOf(view, body).packOf(body.coded);
+  const pack = bundleOf(view, body).packOf(body.variant);
   const read = (into: Buffer): void => pace.measure(() => pack.readIntoSync(packed, into));
   return cache.loadAtOnce(body.contentKey, packed.size, read).toSend(body.start, body.endExclusive);
 }
@@ -186,7 +186,7 @@ function sendFromPack(exchange: Exchange, reply: Reply, body: FileBody, bundle: 
   // Without a listener, an error of the connection would be one of the process.
   exchange.response.on('error', () => {});
   bundle.hold();
-  const { size } = body.coded ?? body.route.file;
+  const { size } = body.variant ?? body.route.file;
   const sent =
     size <= exchange.serving.cache.maxEntryBytes
       ? sendThroughCache(exchange, reply, body, bundle)
@@ -200,9 +200,9 @@ async function sendThroughCache(
   body: FileBody,
   bundle: LiveBundle,
 ): Promise<void> {
-  const { coded, route, contentKey } = body;
-  const packed = coded ?? route.file;
-  const pack = bundle.packOf(coded);
+  const { variant, route, contentKey } = body;
+  const packed = variant ?? route.file;
+  const pack = bundle.packOf(variant);
   await withRoom(exchange, body.endExclusive - body.start, async () => {
     const loaded = await exchange.serving.cache.load(contentKey, packed.size, (into) =>
       pack.readInto(packed, into),
@@ -248,11 +248,11 @@ async function isRoom(exchange: Exchange, bytes: number): Promise<boolean> {
 async function sendInPieces(
   exchange: Exchange,
   reply: Reply,
-  { route, coded, start, endExclusive }: FileBody,
+  { route, variant, start, endExclusive }: FileBody,
   bundle: LiveBundle,
 ): Promise<void> {
   const { response, serving } = exchange;
-  const pack = bundle.packOf(coded);
+  const pack = bundle.packOf(variant);
   let at = start;
   try {
     while (at < endExclusive && !response.destroyed) {
@@ -260,17 +260,22 @@ async function sendInPieces(
       const pieceEnd = Math.min(at + longest, endExclusive);
       let isTaken = true;
       const isSent = await withRoom(exchange, pieceEnd - at, async () => {
-        await pieces.read(pack, coded ?? route.file, { start: at, endExclusive: pieceEnd }, (piece, done) => {
-          if (response.destroyed) {
-            done();
-            return;
-          }
-          if (at === start) response.writeHead(reply.status, [...reply.headers]);
-          isTaken = response.write(piece, (error) => {
-            if (error === undefined || error === null) done();
-          });
-          at = pieceEnd;
-        });
+        await pieces.read(
+          pack,
+          variant ?? route.file,
+          { start: at, endExclusive: pieceEnd },
+          (piece, done) => {
+            if (response.destroyed) {
+              done();
+              return;
+            }
+            if (at === start) response.writeHead(reply.status, [...reply.headers]);
+            isTaken = response.write(piece, (error) => {
+              if (error === undefined || error === null) done();
+            });
+            at = pieceEnd;
+          },
+        );
       });
       if (!isSent) break;
       if (!isTaken) await waitForReader(response, stalledMsOf(serving), serving.clock);

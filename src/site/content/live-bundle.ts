@@ -1,22 +1,22 @@
-// A bundle while it is served: its routes, its pack, the coded forms once there are some, and who still reads.
+// A bundle while it is served: its routes, its pack, the precompressed variants once there are some, and who still reads.
 // Invariant: the packs stay open until the bundle is retired and the last request under way has let go.
 
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import type { ContentCoding } from '../http/content-coding.ts';
+import type { ContentEncoding } from '../http/content-encoding.ts';
 import { buildRouteTable, buildRouteTableInSlices, type FileRoute, type RouteTable } from './route-table.ts';
-import type { CodedForm, VariantTable } from './variant-table.ts';
+import type { Variant, VariantTable } from './variant-table.ts';
 
 export interface LiveBundle {
   readonly digest: string;
   readonly stored: StoredBundle;
   readonly routes: RouteTable;
-  /** `undefined` until coded forms are attached. */
+  /** `undefined` until precompressed variants are attached. */
   readonly variants: () => VariantTable | undefined;
-  readonly codedForm: (route: FileRoute, coding: ContentCoding) => CodedForm | undefined;
+  readonly findVariant: (route: FileRoute, encoding: ContentEncoding) => Variant | undefined;
   /** Serves these forms from now on. Takes over `pack`. */
   attach(table: VariantTable, pack: StoredBundle): void;
-  /** The pack that holds the coded bodies or the files. @throws when there are no coded bodies */
-  readonly packOf: (coded: CodedForm | undefined) => StoredBundle;
+  /** The pack that holds the precompressed bodies or the files. @throws when there are no precompressed bodies */
+  readonly packOf: (variant: Variant | undefined) => StoredBundle;
   /** Every hold is followed by exactly one release. */
   hold(): void;
   release(): void;
@@ -37,11 +37,11 @@ export function goLive(stored: StoredBundle, routes = buildRouteTable(stored.ind
   let holders = 0;
   let isRetired = false;
   let isUnreadable = false;
-  let coded: { readonly table: VariantTable; readonly pack: StoredBundle } | undefined;
+  let variant: { readonly table: VariantTable; readonly pack: StoredBundle } | undefined;
   const { promise: idle, resolve: letClose } = Promise.withResolvers<void>();
   // A failing close leaves nothing that could be done better by failing somewhere else.
   const closed = idle
-    .then(() => Promise.all([stored.close(), coded?.pack.close()]))
+    .then(() => Promise.all([stored.close(), variant?.pack.close()]))
     .then(
       () => {},
       () => {},
@@ -50,17 +50,17 @@ export function goLive(stored: StoredBundle, routes = buildRouteTable(stored.ind
     digest: stored.index.digest,
     stored,
     routes,
-    variants: () => coded?.table,
-    codedForm: ({ ordinal }, coding) => coded?.table.find(ordinal, coding),
+    variants: () => variant?.table,
+    findVariant: ({ ordinal }, encoding) => variant?.table.find(ordinal, encoding),
     attach: (table, pack) => {
-      const isTooLate = coded !== undefined || (isRetired && holders === 0);
+      const isTooLate = variant !== undefined || (isRetired && holders === 0);
       if (isTooLate) void pack.close().catch(() => {});
-      else coded = { table, pack };
+      else variant = { table, pack };
     },
     packOf: (form) => {
       if (form === undefined) return stored;
-      if (coded === undefined) throw new Error('a coded form without a pack');
-      return coded.pack;
+      if (variant === undefined) throw new Error('a precompressed variant without a pack');
+      return variant.pack;
     },
     hold: () => {
       holders += 1;

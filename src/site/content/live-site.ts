@@ -2,10 +2,10 @@
 // pages still ask for. A swap is the assignment of one reference.
 // Invariant: a request sees one view from its look-up to its last byte, and never a mixture of two.
 
-import type { ContentCoding } from '../http/content-coding.ts';
+import type { ContentEncoding } from '../http/content-encoding.ts';
 import type { LiveBundle } from './live-bundle.ts';
 import type { FileRoute, Route } from './route-table.ts';
-import type { CodedForm } from './variant-table.ts';
+import type { Variant } from './variant-table.ts';
 
 /** The source that the bundle came from in this run: `disk`, `peer`, `link`. */
 export type Provenance = string;
@@ -25,7 +25,7 @@ export interface SiteLookup {
   find(path: string): Route | undefined;
   findNotFoundPage(path: string): FileRoute | undefined;
   /** `undefined` while the file has no such form. */
-  codedForm(route: FileRoute, coding: ContentCoding): CodedForm | undefined;
+  findVariant(route: FileRoute, encoding: ContentEncoding): Variant | undefined;
 }
 
 /** One state of the site; never changed, only replaced. */
@@ -112,6 +112,6 @@ function createView(active: ServedVersion, previous: readonly ServedVersion[]): 
     find: (path) => routes.find(path) ?? findRetained(path),
     findNotFoundPage: (path) => routes.findNotFoundPage(path),
     bundleOf: (route) => bundles.get(route.digest),
-    codedForm: (route, coding) => bundles.get(route.digest)?.codedForm(route, coding),
+    findVariant: (route, encoding) => bundles.get(route.digest)?.findVariant(route, encoding),
   };
 }

@@ -4,7 +4,7 @@
 
 import type { BundleFile, BundleIndex } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
-import { isWorthCoding } from '../http/content-coding.ts';
+import { isWorthCompressing } from '../http/content-encoding.ts';
 import { contentTypeOf } from '../http/content-type.ts';
 import { entityTagOf } from '../http/entity-tag.ts';
 import { folderLocation } from '../http/request-path.ts';
@@ -21,10 +21,10 @@ export interface FileRoute {
   readonly contentType: string;
   readonly entityTag: string;
   /**
-   * False for a file that is never coded. Decided when the bundle is loaded, so that `Vary` is the same before and
+   * False for a file that is never variant. Decided when the bundle is loaded, so that `Vary` is the same before and
    * after the forms are made.
    */
-  readonly isCodable: boolean;
+  readonly isCompressible: boolean;
   readonly naming: AssetNaming;
 }
 
@@ -148,7 +148,7 @@ function routeOf(file: BundleFile, ordinal: number, digest: string, naming: Asse
     digest,
     contentType,
     entityTag: entityTagOf(file.sha256),
-    isCodable: isWorthCoding(contentType, file.size),
+    isCompressible: isWorthCompressing(contentType, file.size),
     naming,
   };
 }

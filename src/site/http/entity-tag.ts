@@ -2,11 +2,11 @@
 // from a time or a size, because every file of a reproducible archive has the same time.
 // Refuses: throwing. A header that is not a list of tags is a condition that does not hold.
 
-import type { ContentCoding, FileForm } from './content-coding.ts';
+import type { ContentEncoding, FileForm } from './content-encoding.ts';
 
 /**
  * The strong tag of a file's bytes as they are. 128 bits of the hash are plenty to tell contents apart;
- * an encoded form of the same file has a suffix of its own (`"…-br"`).
+ * an enprecompressed variant of the same file has a suffix of its own (`"…-br"`).
  *
  * @param sha256 lower-case hex
  */
@@ -15,20 +15,20 @@ export function entityTagOf(sha256: string): string {
 }
 
 /**
- * The tag of a coded form: other bytes, so another tag (RFC 9110 §8.8.3.3). It names the coded bytes themselves,
+ * The tag of a precompressed variant: other bytes, so another tag (RFC 9110 §8.8.3.3). It names the precompressed bytes themselves,
  * because two builds of one compressor make two bodies of the same file.
  *
  * @param tag of the file as it is
- * @param fingerprint of the coded body
+ * @param fingerprint of the precompressed body
  */
-export function codedTagOf(tag: string, coding: ContentCoding, fingerprint: number): string {
-  return `${tag.slice(0, -1)}-${coding}-${fingerprint.toString(16).padStart(fingerprintDigits, '0')}"`;
+export function variantTagOf(tag: string, encoding: ContentEncoding, fingerprint: number): string {
+  return `${tag.slice(0, -1)}-${encoding}-${fingerprint.toString(16).padStart(fingerprintDigits, '0')}"`;
 }
 
 /** As many hex digits as a number holds exactly; they tell apart the few bodies that one file may have. */
 const fingerprintDigits = 13;
 
-/** @param sha256 of a coded body, lower-case hex */
+/** @param sha256 of a precompressed body, lower-case hex */
 export function fingerprintOf(sha256: string): number {
   return Number.parseInt(sha256.slice(0, fingerprintDigits), 16);
 }
@@ -40,7 +40,7 @@ export interface SendableForms {
   /** Of the file as it is. */
   readonly entityTag: string;
   /** Codings that the client takes, whether there is such a form or not. */
-  readonly codings: readonly FileForm[];
+  readonly encodings: readonly FileForm[];
 }
 
 /** One element of a list: `W/"…"` or `"…"`; the opaque part is any printable but the quote (RFC 9110 §8.8.3). */
@@ -48,13 +48,13 @@ const element = /(?:^|,)[ \t]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/g
 
 /**
  * `If-None-Match` (§13.1.2): the tag of what the client has already of this content. Weak comparison, under which a
- * coded form that another server made, or this one before it was renewed, is as good as the one that is here.
+ * precompressed variant that another server made, or this one before it was renewed, is as good as the one that is here.
  *
  * @param header as received; several lines joined by a comma
  */
 export function findKnownTag(
   header: string,
-  { tags, entityTag, codings }: SendableForms,
+  { tags, entityTag, encodings }: SendableForms,
 ): string | undefined {
   const text = header.trim();
   const [selected] = tags;
@@ -62,15 +62,15 @@ export function findKnownTag(
   if (text === '*' || text === selected) return selected;
   const named = new Set(Array.from(text.matchAll(element), (match) => match[2]));
   const exact = tags.find((tag) => named.has(tag));
-  if (exact !== undefined || codings.length === 0) return exact;
-  const starts = codings.map((coding) => `${entityTag.slice(0, -1)}-${coding}-`);
-  for (const tag of named) if (tag !== undefined && isCodedTag(tag, starts)) return tag;
+  if (exact !== undefined || encodings.length === 0) return exact;
+  const starts = encodings.map((encoding) => `${entityTag.slice(0, -1)}-${encoding}-`);
+  for (const tag of named) if (tag !== undefined && isVariantTag(tag, starts)) return tag;
   return undefined;
 }
 
 const fingerprintText = /^[0-9a-f]{13}"$/;
 
-function isCodedTag(tag: string, starts: readonly string[]): boolean {
+function isVariantTag(tag: string, starts: readonly string[]): boolean {
   return starts.some((start) => tag.startsWith(start) && fingerprintText.test(tag.slice(start.length)));
 }
 

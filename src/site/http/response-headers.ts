@@ -1,5 +1,5 @@
 // Headers that whoever runs the server adds to every answer: what a proxy in front would add where there is none.
-// Refuses: what this server decides from the content and the request (caching, coding, length, connection), what
+// Refuses: what this server decides from the content and the request (caching, encoding, length, connection), what
 // would make public answers personal, and anything that could end a header early.
 
 import { type Flag, FlagValueError, listOf } from '../../runtime/flags/flag-kinds.ts';

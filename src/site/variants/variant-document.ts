@@ -1,13 +1,13 @@
-// The list of coded forms as it lies beside its pack, and back. First line: format and SHA-256 of the rest; then
+// The list of precompressed variants as it lies beside its pack, and back. First line: format and SHA-256 of the rest; then
 // JSON. It names the content it was made from and the pack's own hash, so a restart can believe it or drop it.
 // Invariant: what is parsed is what was formatted; one changed byte anywhere answers `undefined`.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { readJson } from '../../wire/json-text.ts';
-import { contentCodings } from '../http/content-coding.ts';
+import { contentEncodings } from '../http/content-encoding.ts';
 
-/** Changes with the levels of compression, so that older forms are made again. */
+/** Changes with the levels of compression, so that older variants are made again. */
 const format = 'static-export-variants/2 br5 gzip6';
 
 const count = z.int().nonnegative();
@@ -18,11 +18,11 @@ const document = z.object({
   packSha256: hash,
   /** True when the room was used up before the last file. */
   isPartial: z.boolean(),
-  codings: z.array(z.enum(contentCodings)),
+  encodings: z.array(z.enum(contentEncodings)),
   /** What made the bodies: another build may make others of the same files. */
   compressors: z.string(),
-  /** ordinal, coding, offset, size, fingerprint */
-  forms: z.array(z.tuple([count, z.enum(contentCodings), count, count, count])),
+  /** ordinal, encoding, offset, size, fingerprint */
+  variants: z.array(z.tuple([count, z.enum(contentEncodings), count, count, count])),
 });
 
 export type VariantDocument = z.infer<typeof document>;
@@ -32,14 +32,14 @@ export function formatVariants(variants: VariantDocument): string {
   return `${format} ${sha256(json)}\n${json}\n`;
 }
 
-/** @param files of the bundle that the forms must belong to */
+/** @param files of the bundle that the variants must belong to */
 export function parseVariants(text: string, digest: string, files: number): VariantDocument | undefined {
   const [head = '', json = '', ...rest] = text.split('\n');
   if (rest.length !== 1 || rest[0] !== '' || head !== `${format} ${sha256(json)}`) return undefined;
   const parsed = document.safeParse(readJson(json));
   if (!parsed.success || parsed.data.digest !== digest) return undefined;
-  const { forms, packBytes } = parsed.data;
-  const isInside = forms.every(
+  const { variants, packBytes } = parsed.data;
+  const isInside = variants.every(
     ([ordinal, , offset, size]) => ordinal < files && size > 0 && offset + size <= packBytes,
   );
   return isInside ? parsed.data : undefined;

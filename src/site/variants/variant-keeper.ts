@@ -11,13 +11,13 @@ import { runTask } from '../../runtime/task.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import { readVariantTable } from '../content/variant-table.ts';
-import type { ContentCoding } from '../http/content-coding.ts';
+import type { ContentEncoding } from '../http/content-encoding.ts';
 import { type PreparedVariants, VariantError, type VariantTask, variantPackName } from './variant-making.ts';
 
 export interface VariantSettings {
   readonly storeDir: string;
   /** None: files are sent as they are. */
-  readonly codings: readonly ContentCoding[];
+  readonly encodings: readonly ContentEncoding[];
   /** Share of one core, 1 to 100. */
   readonly cpuPercent: number;
   /** A bundle and its variants never take more than this on disk. */
@@ -44,7 +44,7 @@ export interface VariantKeeper {
 }
 
 export function createVariantKeeper(settings: VariantSettings, ports: VariantKeeperPorts): VariantKeeper {
-  let state: VariantState = settings.codings.length === 0 ? 'off' : 'idle';
+  let state: VariantState = settings.encodings.length === 0 ? 'off' : 'idle';
   let giveUp = new AbortController();
   let work: Promise<void> = Promise.resolve();
 
@@ -77,7 +77,7 @@ export function createVariantKeeper(settings: VariantSettings, ports: VariantKee
 /** Never rejects. */
 async function equip(
   bundle: LiveBundle,
-  { storeDir, codings, cpuPercent, maxBundleBytes }: VariantSettings,
+  { storeDir, encodings, cpuPercent, maxBundleBytes }: VariantSettings,
   { make, clock, logger }: VariantKeeperPorts,
   signal: AbortSignal,
 ): Promise<'ready' | 'failed'> {
@@ -88,7 +88,7 @@ async function equip(
   const began = clock.monotonic();
   try {
     signal.throwIfAborted();
-    const task = { folder, digest, codings, cpuPercent, maxBytes };
+    const task = { folder, digest, encodings, cpuPercent, maxBytes };
     const { numbers, isPartial, isFound } = await make(task, signal);
     const table = readVariantTable(numbers, index.files);
     if (table === undefined) throw new VariantError('VariantsForeign', 'the variants are of another bundle');

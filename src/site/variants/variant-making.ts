@@ -16,8 +16,8 @@ import { indexName, packName } from '../../bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
-import { createVariantNumbers, setForm } from '../content/variant-table.ts';
-import { type ContentCoding, isWorthCoding } from '../http/content-coding.ts';
+import { createVariantNumbers, setVariant } from '../content/variant-table.ts';
+import { type ContentEncoding, isWorthCompressing } from '../http/content-encoding.ts';
 import { contentTypeOf } from '../http/content-type.ts';
 import { fingerprintOf } from '../http/entity-tag.ts';
 import { formatVariants, parseVariants, type VariantDocument } from './variant-document.ts';
@@ -27,7 +27,7 @@ export interface VariantTask {
   /** Folder of the committed bundle. */
   readonly folder: string;
   readonly digest: string;
-  readonly codings: readonly ContentCoding[];
+  readonly encodings: readonly ContentEncoding[];
   /** Share of one core that compression may take, 1 to 100. */
   readonly cpuPercent: number;
   /** Limit on disk for variants, and for what the bundle takes in addition to its files' own size. */
@@ -73,10 +73,10 @@ export async function prepareVariants(task: VariantTask, context: VariantContext
     const { index, overheadBytes } = await readIndex(task);
     const left = { ...task, maxBytes: Math.max(0, task.maxBytes - overheadBytes) };
     const found = await findVariants(left, index, context);
-    const { forms, isPartial } = found ?? (await makeVariants(left, index, context));
+    const { variants, isPartial } = found ?? (await makeVariants(left, index, context));
     const numbers = createVariantNumbers(index.files.length);
-    for (const [ordinal, coding, offset, size, fingerprint] of forms) {
-      setForm(numbers, ordinal, coding, { offset, size, fingerprint });
+    for (const [ordinal, encoding, offset, size, fingerprint] of variants) {
+      setVariant(numbers, ordinal, encoding, { offset, size, fingerprint });
     }
     return { numbers, isPartial, isFound: found !== undefined };
   } catch (cause) {
@@ -110,7 +110,8 @@ async function findVariants(
 ): Promise<VariantDocument | undefined> {
   const text = await systemDisk.readText(join(task.folder, documentName));
   const document = text === undefined ? undefined : parseVariants(text, task.digest, index.files.length);
-  const isWanted = document?.codings.join() === task.codings.join() && document.compressors === compressors;
+  const isWanted =
+    document?.encodings.join() === task.encodings.join() && document.compressors === compressors;
   if (document === undefined || !isWanted || document.packBytes > task.maxBytes) return undefined;
   const sha256 = await hashFile(join(task.folder, variantPackName)).catch(() => undefined);
   return sha256 === document.packSha256 ? document : undefined;
@@ -132,7 +133,7 @@ async function hashFile(path: string): Promise<string> {
 }
 
 async function makeVariants(
-  { folder, digest, codings, cpuPercent, maxBytes }: VariantTask,
+  { folder, digest, encodings, cpuPercent, maxBytes }: VariantTask,
   index: BundleIndex,
   { clock, compressors }: VariantContext,
 ): Promise<VariantDocument> {
@@ -140,16 +141,16 @@ async function makeVariants(
   const bundle = await openPack(join(folder, packName), index, undefined);
   const pack = createPackWriter(join(folder, nextPackName));
   const packHash = createHash('sha256');
-  const forms: Form[] = [];
+  const variants: StoredVariant[] = [];
   /** Files of the same content share their variants. */
-  const byContent = new Map<string, readonly ContentForm[]>();
+  const byContent = new Map<string, readonly ContentVariant[]>();
   const rest = shareOfCore(cpuPercent, clock);
   let isPartial = false;
 
-  const compressFile = (file: BundleFile): readonly ContentForm[] => {
+  const compressFile = (file: BundleFile): readonly ContentVariant[] => {
     const body = readVerified(bundle, file);
-    return codings.flatMap((coding) => {
-      const compressed = compress(coding, body);
+    return encodings.flatMap((encoding) => {
+      const compressed = compress(encoding, body);
       if (compressed.length > body.length * 0.9) return [];
       const offset = pack.position;
       if (offset + compressed.length > maxBytes) {
@@ -158,22 +159,30 @@ async function makeVariants(
       }
       packHash.update(compressed);
       pack.append(compressed);
-      return [[coding, offset, compressed.length, fingerprintOf(sha256(compressed))] as const];
+      return [[encoding, offset, compressed.length, fingerprintOf(sha256(compressed))] as const];
     });
   };
 
   try {
     for (const [ordinal, file] of index.files.entries()) {
-      if (isHiddenFile(file.path) || !isWorthCoding(contentTypeOf(file.path), file.size)) continue;
+      if (isHiddenFile(file.path) || !isWorthCompressing(contentTypeOf(file.path), file.size)) continue;
       const made = byContent.get(file.sha256) ?? compressFile(file);
       byContent.set(file.sha256, made);
-      for (const form of made) forms.push([ordinal, ...form]);
+      for (const variant of made) variants.push([ordinal, ...variant]);
       await rest();
     }
     await pack.commit();
     const packSha256 = packHash.digest('hex');
     const packBytes = pack.position;
-    const document = { digest, packBytes, packSha256, isPartial, codings: [...codings], compressors, forms };
+    const document = {
+      digest,
+      packBytes,
+      packSha256,
+      isPartial,
+      encodings: [...encodings],
+      compressors,
+      variants,
+    };
     await keepVariants(folder, document, systemDisk);
     return document;
   } finally {
@@ -182,9 +191,9 @@ async function makeVariants(
   }
 }
 
-type Form = VariantDocument['forms'][number];
+type StoredVariant = VariantDocument['variants'][number];
 /** Without the ordinal. */
-type ContentForm = readonly [ContentCoding, number, number, number];
+type ContentVariant = readonly [ContentEncoding, number, number, number];
 
 function readVerified(bundle: StoredBundle, file: BundleFile): Buffer {
   const body = bundle.readSync(file);
@@ -225,8 +234,8 @@ function shareOfCore(cpuPercent: number, clock: Clock): () => Promise<void> {
 }
 
 /** Levels at the knee of time against size: brotli 11 takes forty times as long for a sixth fewer bytes. */
-function compress(coding: ContentCoding, body: Buffer): Buffer {
-  if (coding === 'gzip') return gzipSync(body, { level: 6 });
+function compress(encoding: ContentEncoding, body: Buffer): Buffer {
+  if (encoding === 'gzip') return gzipSync(body, { level: 6 });
   return brotliCompressSync(body, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: 5,

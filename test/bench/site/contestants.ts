@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { codeBeforehand, startCaddy, startNginx } from '../../integration/bundle-server/other-servers.ts';
+import { compressBeforehand, startCaddy, startNginx } from '../../integration/bundle-server/other-servers.ts';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
@@ -15,16 +15,16 @@ export interface Contestant {
   readonly program: ChildProgram;
 }
 
-/** @param root the site as files, which get coded forms beside them; its own copy is in the store of `own` */
+/** @param root the site as files, which get precompressed variants beside them; its own copy is in the store of `own` */
 export async function startAll(
   work: string,
   root: string,
   own: OwnBuild,
   source: readonly string[],
 ): Promise<readonly Contestant[]> {
-  codeBeforehand(root);
+  compressBeforehand(root);
   const ours = await startOurs(own, [...source, '--memory-budget', '32MiB']);
-  await ours.untilCoded();
+  await ours.untilCompressed();
   const nginx = await startNginx(root, work);
   const caddy = await startCaddy(root, work);
   const all = [nginx, ours, caddy, await overFolder('express.static', root), await overFolder('sirv', root)];

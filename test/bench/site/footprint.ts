@@ -27,7 +27,7 @@ export async function printMemory(
 ): Promise<void> {
   console.log(`\n${row(['resident, 32 MiB budget', 'MB', 'anonymous', 'peak'])}`);
   const fromDisk = await startOurs(own, [...source, '--memory-budget', '32MiB']);
-  await fromDisk.untilCoded();
+  await fromDisk.untilCompressed();
   await sleep(12_000);
   printResident('idle', fromDisk.program.pid);
   for (let at = 0; at < paths.length; at += 8) {

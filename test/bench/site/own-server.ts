@@ -1,5 +1,5 @@
 // Ours as it is shipped: built once, its store filled beforehand, then started as often as a measurement wants.
-// The coded forms are made here, at the usual priority and by the product's own code: in the server they are made at a
+// The precompressed variants are made here, at the usual priority and by the product's own code: in the server they are made at a
 // low one, and a machine with something else to do would be waited for.
 
 import { dirname, join } from 'node:path';
@@ -19,8 +19,8 @@ export interface OwnBuild {
 }
 
 export interface OwnServer extends Contestant {
-  /** Resolves once the coded forms are served. */
-  untilCoded(timeoutMs?: number): Promise<void>;
+  /** Resolves once the precompressed variants are served. */
+  untilCompressed(timeoutMs?: number): Promise<void>;
   readonly swaps: () => Promise<number>;
 }
 
@@ -31,7 +31,7 @@ export async function buildOurs(work: string, source: readonly string[]): Promis
   const { digest } = (await server.status()).active;
   await server.program.stop();
   const folder = bundleFolder(own.store, digest);
-  const task = { folder, digest, codings: ['br', 'gzip'] as const, cpuPercent: 100, maxBytes: 2 ** 33 };
+  const task = { folder, digest, encodings: ['br', 'gzip'] as const, cpuPercent: 100, maxBytes: 2 ** 33 };
   await prepareVariants(task, { clock: systemClock, compressors: compressorsOf(process.versions) });
   return own;
 }
@@ -81,9 +81,9 @@ export async function startOurs(
     program: child,
     status,
     swaps: async () => (await status()).swaps,
-    untilCoded: async (timeoutMs = 120_000) => {
+    untilCompressed: async (timeoutMs = 120_000) => {
       await eventually(
-        'the coded forms are served',
+        'the precompressed variants are served',
         async () => {
           alive();
           const { state } = (await status()).encodings;

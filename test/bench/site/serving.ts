@@ -1,6 +1,6 @@
 // The bundle server against nginx, Caddy, express.static and sirv on the same files, one core for the server and one for
 // the client, in turn in each round: requests a second, latency at 80 % load; and of ours alone the slowest request
-// during a swap and while files are coded, memory, and the start from disk.
+// during a swap and while files are variant, memory, and the start from disk.
 // `node test/bench/site/serving.ts [--rounds 3] [--seconds 2] [--site FOLDER] [--only start,memory,saturation,steady,changes]`
 // Needs nginx, caddy and wrk (test/integration/install-packages.sh bench) and a machine with two idle cores.
 

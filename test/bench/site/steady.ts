@@ -54,7 +54,7 @@ function askSteadily(port: number, pathsFile: string, rate: number): SteadyResul
   return JSON.parse(execFileSync('taskset', args, { encoding: 'utf8' }));
 }
 
-/** 400 requests a second through nothing, a swap, and the coding that follows it. */
+/** 400 requests a second through nothing, a swap, and the encoding that follows it. */
 export async function watchChanges(
   own: OwnBuild,
   archives: readonly [string, string],
@@ -68,7 +68,7 @@ export async function watchChanges(
   const source = ['--bundle-file', document, '--allow-file-links', '--poll-interval', '100ms'];
   const server = await startOurs(own, [...source, '--memory-budget', '32MiB']);
   try {
-    await server.untilCoded();
+    await server.untilCompressed();
     const pathsFile = join(work, 'change-paths');
     writeFileSync(pathsFile, `${paths.join('\n')}\n`);
     console.log(`\n${row(['400 requests a second', 'p50 ms', 'p99 ms', 'slowest', '> 30 ms', 'failed'])}`);
@@ -85,7 +85,7 @@ export async function watchChanges(
       });
       await new Promise((resolve) => setTimeout(resolve, 1000));
     });
-    await during('coding', server.port, pathsFile, () => server.untilCoded(10_000).catch(() => {}));
+    await during('encoding', server.port, pathsFile, () => server.untilCompressed(10_000).catch(() => {}));
   } finally {
     await server.program.stop('SIGKILL');
   }

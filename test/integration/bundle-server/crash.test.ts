@@ -126,7 +126,7 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
   }
 });
 
-test('killed at any step of making coded forms: the bundle is whole, and the next start has true forms', async () => {
+test('killed at any step of making precompressed variants: the bundle is whole, and the next start has true forms', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'crash-forms-'));
   try {
     const before = join(folder, 'before');
@@ -153,7 +153,7 @@ test('killed at any step of making coded forms: the bundle is whole, and the nex
       const task = {
         folder: own,
         digest,
-        codings: ['br', 'gzip'] as const,
+        encodings: ['br', 'gzip'] as const,
         cpuPercent: 100,
         maxBytes: 2 ** 30,
       };

@@ -1,5 +1,5 @@
 // The same bytes to nginx, to Caddy and to ours. Where the two agree, ours agrees, or stands in the list of
-// differences with its reason. Compared: status, body, range, and whether a tag, a coding, a location are there.
+// differences with its reason. Compared: status, body, range, and whether a tag, a encoding, a location are there.
 
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import {
   siteContent,
 } from './conformance/conformance-site.ts';
 import {
-  codeBeforehand,
+  compressBeforehand,
   type OtherServer,
   othersAreMissing,
   startCaddy,
@@ -32,7 +32,7 @@ before(async () => {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), body);
   }
-  codeBeforehand(root);
+  compressBeforehand(root);
   others = [await startNginx(root, site.served.folder), await startCaddy(root, site.served.folder)];
 });
 after(async () => {
@@ -94,7 +94,7 @@ const ranges: readonly (readonly string[])[] = [
   ['Range: bytes=0-1', 'If-None-Match: TAG'],
   ['Range: bytes=0-1', 'If-Match: "x"'],
 ];
-const codings = [
+const encodings = [
   'gzip',
   'gzip;q=0',
   'gzip;q=0.5',
@@ -111,8 +111,8 @@ const requests: readonly Request[] = [
   ...targets.flatMap((target) => ['GET', 'HEAD'].map((method) => ({ method, target }))),
   ...['/page.html', '/no'].flatMap((target) => conditions.map((send) => ({ target, send }))),
   ...['/digits.bin', '/no', '/empty.txt'].flatMap((target) => ranges.map((send) => ({ target, send }))),
-  ...codings.flatMap((coding) =>
-    ['/page.html', '/logo.png'].map((target) => ({ target, send: [`Accept-Encoding: ${coding}`] })),
+  ...encodings.flatMap((encoding) =>
+    ['/page.html', '/logo.png'].map((target) => ({ target, send: [`Accept-Encoding: ${encoding}`] })),
   ),
 ];
 
@@ -134,20 +134,21 @@ async function ask(port: number, { method = 'GET', target, send = [] }: Request)
   const needsTag = send.some((line) => line.includes('TAG'));
   const tag = needsTag ? ((await exchange(port, lines([], 'HEAD'))).headers.get('etag') ?? '"none"') : '';
   const answer = await exchange(port, lines(send.map((line) => line.replace('TAG', tag))));
-  const coding = answer.headers.get('content-encoding');
+  const encoding = answer.headers.get('content-encoding');
   return {
     status: answer.status,
     body: answer.status < 300 ? decode(answer) : '',
     range: answer.status === 206 ? answer.headers.get('content-range') : undefined,
-    length: answer.status < 300 && coding === undefined ? answer.headers.get('content-length') : undefined,
+    length: answer.status < 300 && encoding === undefined ? answer.headers.get('content-length') : undefined,
   };
 }
 
 function decode({ headers, body }: Answer): string {
   const bytes = Buffer.from(body, 'latin1');
   if (bytes.length === 0) return '';
-  const coding = headers.get('content-encoding');
-  const plain = coding === 'br' ? brotliDecompressSync(bytes) : coding === 'gzip' ? gunzipSync(bytes) : bytes;
+  const encoding = headers.get('content-encoding');
+  const plain =
+    encoding === 'br' ? brotliDecompressSync(bytes) : encoding === 'gzip' ? gunzipSync(bytes) : bytes;
   return plain.toString('latin1');
 }
 
@@ -163,7 +164,7 @@ const differences: readonly (readonly [string, (request: Request) => boolean])[]
     ({ send = [] }) => send.some((line) => /^Range: bytes=(?:5-2|a-b|-|0-1-2|)$/.test(line)),
   ],
   [
-    'any coding is acceptable, so the smallest is sent (RFC 9110 §12.5.3)',
+    'any encoding is acceptable, so the smallest is sent (RFC 9110 §12.5.3)',
     ({ send = [] }) => send.includes('Accept-Encoding: *'),
   ],
 ];

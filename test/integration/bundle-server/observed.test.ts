@@ -137,7 +137,7 @@ test('every metric is true of what was asked and fetched', async () => {
   );
 });
 
-test('swaps, store, coded forms and downloads by outcome', async () => {
+test('swaps, store, precompressed variants and downloads by outcome', async () => {
   links.put('v3', await makeArchive({ ...makeSite('v3'), 'large.css': 'p { margin: 0 }\n'.repeat(2000) }));
   await publish('v1');
   await served.start();
@@ -145,14 +145,14 @@ test('swaps, store, coded forms and downloads by outcome', async () => {
   const [small = 0] = [(await scrape()).get('bundle_server_store_bytes')];
   await publish('v3');
   await isServed('v3');
-  const coded = await eventually('coded forms are made', async () => {
+  const variant = await eventually('precompressed variants are made', async () => {
     const seen = await scrape();
-    return (seen.get('bundle_server_coded_files{coding="br"}') ?? 0) > 0 ? seen : undefined;
+    return (seen.get('bundle_server_variant_files{encoding="br"}') ?? 0) > 0 ? seen : undefined;
   });
-  assert.ok((coded.get('bundle_server_coded_files{coding="gzip"}') ?? 0) > 0);
-  assert.ok((coded.get('bundle_server_coded_bytes') ?? 0) > 0);
-  assert.ok((coded.get('bundle_server_store_bytes') ?? 0) > 32_000 + small, 'both versions, and the forms');
-  assert.equal(coded.get('bundle_server_swaps_total'), 1);
+  assert.ok((variant.get('bundle_server_variant_files{encoding="gzip"}') ?? 0) > 0);
+  assert.ok((variant.get('bundle_server_variant_bytes') ?? 0) > 0);
+  assert.ok((variant.get('bundle_server_store_bytes') ?? 0) > 32_000 + small, 'both versions, and the forms');
+  assert.equal(variant.get('bundle_server_swaps_total'), 1);
 
   await served.mount(bundleDocument({ version: 'bad', link: links.link('torn'), digest: 'f'.repeat(64) }));
   links.misbehave((response) => response.writeHead(403).end());

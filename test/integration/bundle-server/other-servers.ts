@@ -1,5 +1,5 @@
 // nginx and Caddy over a folder of files, as somebody would set them up who knows what they are doing: clean
-// addresses, the site's own 404 page, coded files made beforehand. Started and ended by the test that asks them.
+// addresses, the site's own 404 page, variant files made beforehand. Started and ended by the test that asks them.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -77,8 +77,8 @@ http://:${port} {
   return ready({ name: 'Caddy', port, program: startProgram(binaries.caddy, { args, env }) });
 }
 
-/** The coded forms, beside the files, as both servers look for them. */
-export function codeBeforehand(root: string): void {
+/** The precompressed variants, beside the files, as both servers look for them. */
+export function compressBeforehand(root: string): void {
   execFileSync('find', [
     root,
     '-type',

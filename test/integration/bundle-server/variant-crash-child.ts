@@ -1,4 +1,4 @@
-// A program that makes the coded forms of a stored bundle, and kills itself with -9 at a given file operation.
+// A program that makes the precompressed variants of a stored bundle, and kills itself with -9 at a given file operation.
 // Arguments: folder of the bundle, digest, steps to let through, the moment of the kill. Prints how many a run takes.
 
 import { countPromises, stepsTaken } from './kill-steps.ts';
@@ -9,7 +9,7 @@ const { prepareVariants } = await import('../../../src/site/variants/variant-mak
 const { systemClock } = await import('../../../src/runtime/clock.ts');
 
 await prepareVariants(
-  { folder, digest, codings: ['br', 'gzip'], cpuPercent: 100, maxBytes: 2 ** 30 },
+  { folder, digest, encodings: ['br', 'gzip'], cpuPercent: 100, maxBytes: 2 ** 30 },
   { clock: systemClock, compressors: 'of this test' },
 );
 console.log(stepsTaken());

@@ -48,7 +48,7 @@ test('§13.1.2 If-None-Match', async () => {
     { rule: 'an absence is not conditional', target: '/no', send: ['If-None-Match: *'], status: 404 },
     { rule: 'nor is a redirect', target: '/folder', send: ['If-None-Match: *'], status: 301 },
     {
-      rule: 'the tag of a coded form',
+      rule: 'the tag of a precompressed variant',
       send: ['Accept-Encoding: br', `If-None-Match: ${br}`],
       status: 304,
       fields: known(br),
@@ -95,7 +95,7 @@ test('§13.1.1 If-Match', async () => {
     { rule: 'another tag', send: ['If-Match: "a"'], status: 412 },
     { rule: 'no list', send: ['If-Match: a'], status: 412 },
     {
-      rule: 'a coded form',
+      rule: 'a precompressed variant',
       send: ['Accept-Encoding: br', `If-Match: ${br}`],
       status: 200,
       fields: { etag: br },

@@ -51,8 +51,13 @@ export async function serveConformanceSite(...flags: readonly string[]): Promise
     await serveWhole(pagePath, flags),
     await serveWhole(pagePath, [...flags, '--fast-path=false']),
   ];
-  const tagOf = async (coding: string): Promise<string> => {
-    const lines = [`GET ${pagePath} HTTP/1.1`, 'Host: a', `Accept-Encoding: ${coding}`, 'Connection: close'];
+  const tagOf = async (encoding: string): Promise<string> => {
+    const lines = [
+      `GET ${pagePath} HTTP/1.1`,
+      'Host: a',
+      `Accept-Encoding: ${encoding}`,
+      'Connection: close',
+    ];
     const { headers } = await exchange(served.port, lines);
     return headers.get('etag') ?? '';
   };

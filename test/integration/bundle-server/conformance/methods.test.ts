@@ -91,7 +91,7 @@ test('RFC 9112 §3, §5: what the parser refuses has a status that says why, and
     ['a folded field', 'GET /page HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n', 400],
     ['two lengths', 'GET /page HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
     [
-      'length and coding',
+      'length and encoding',
       'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
       400,
     ],

@@ -1,4 +1,4 @@
-// RFC 9110 §12 (content negotiation), §8.4 (codings), §12.5.5 (Vary): what is sent to whom, and decodes to what.
+// RFC 9110 §12 (content negotiation), §8.4 (encodings), §12.5.5 (Vary): what is sent to whom, and decodes to what.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -52,17 +52,17 @@ test('§12.5.3 Accept-Encoding: weights, refusals, the star, and text that is no
   await hold(
     site,
     rows.map(
-      ([header, coding]): Row => ({
+      ([header, encoding]): Row => ({
         rule: header,
         send: [`Accept-Encoding: ${header}`],
         status: 200,
         fields: {
-          'content-encoding': coding,
-          etag: coding === 'br' ? br : coding === 'gzip' ? gzip : identity,
+          'content-encoding': encoding,
+          etag: encoding === 'br' ? br : encoding === 'gzip' ? gzip : identity,
           vary: 'Accept-Encoding',
           'content-type': 'text/html; charset=utf-8',
         },
-        ...(coding === undefined ? { body: page } : {}),
+        ...(encoding === undefined ? { body: page } : {}),
       }),
     ),
   );
@@ -82,7 +82,7 @@ test('§12.5.3 Accept-Encoding: weights, refusals, the star, and text that is no
   ]);
 });
 
-test('§8.4 every coded body decodes to the very bytes of its file', async () => {
+test('§8.4 every precompressed body decodes to the very bytes of its file', async () => {
   for (const target of ['/page', '/', '/folder/', '/search-index.json', '/assets/app.BxYz12_Q.js', '/no']) {
     const name = {
       '/page': 'page.html',
@@ -91,15 +91,20 @@ test('§8.4 every coded body decodes to the very bytes of its file', async () =>
       '/no': '404.html',
     }[target];
     const wanted = String(siteContent[name ?? target.slice(1)]);
-    for (const [coding, decode] of [
+    for (const [encoding, decode] of [
       ['br', brotliDecompressSync],
       ['gzip', gunzipSync],
     ] as const) {
-      const lines = [`GET ${target} HTTP/1.1`, 'Host: a', `Accept-Encoding: ${coding}`, 'Connection: close'];
+      const lines = [
+        `GET ${target} HTTP/1.1`,
+        'Host: a',
+        `Accept-Encoding: ${encoding}`,
+        'Connection: close',
+      ];
       const { headers, body, status } = await exchange(site.port, lines);
       assert.equal(status, target === '/no' ? 404 : 200);
-      assert.equal(headers.get('content-encoding'), coding, target);
-      assert.ok(decode(Buffer.from(body, 'latin1')).toString() === wanted, `${target} ${coding}`);
+      assert.equal(headers.get('content-encoding'), encoding, target);
+      assert.ok(decode(Buffer.from(body, 'latin1')).toString() === wanted, `${target} ${encoding}`);
     }
   }
 });
@@ -107,8 +112,8 @@ test('§8.4 every coded body decodes to the very bytes of its file', async () =>
 test('§12.5.5 Vary stands where the answer depends on the field, and nowhere else', async () => {
   const accept = 'Accept-Encoding: br';
   await hold(site, [
-    { rule: 'coded', send: [accept], status: 200, fields: { vary: 'Accept-Encoding' } },
-    { rule: 'not coded, of the same file', status: 200, fields: { vary: 'Accept-Encoding' } },
+    { rule: 'compressed', send: [accept], status: 200, fields: { vary: 'Accept-Encoding' } },
+    { rule: 'not variant, of the same file', status: 200, fields: { vary: 'Accept-Encoding' } },
     {
       rule: 'HEAD',
       method: 'HEAD',

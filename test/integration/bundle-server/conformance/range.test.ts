@@ -111,7 +111,7 @@ test('§14.2: only GET has ranges; absences and redirects have none', async () =
 
 test('§13.1.5 If-Range: strong comparison of one tag', async () => {
   const { identity, br } = site.tags;
-  const coded = { 'content-range': undefined, 'content-encoding': 'br', etag: br };
+  const variant = { 'content-range': undefined, 'content-encoding': 'br', etag: br };
   const first = { 'content-range': `bytes 0-1/${page.length}`, etag: identity };
   const all = { 'content-range': undefined, etag: identity };
   const range = 'Range: bytes=0-1';
@@ -127,16 +127,16 @@ test('§13.1.5 If-Range: strong comparison of one tag', async () => {
     },
     { rule: 'a list is none', send: [range, `If-Range: ${identity}, "a"`], status: 200, fields: all },
     {
-      rule: 'a coded form has no parts',
+      rule: 'a precompressed variant has no parts',
       send: ['Accept-Encoding: br', range, `If-Range: ${br}`],
       status: 200,
-      fields: coded,
+      fields: variant,
     },
     {
       rule: 'where it fails, the answer is the one without a range',
       send: ['Accept-Encoding: br', range, 'If-Range: "a"'],
       status: 200,
-      fields: coded,
+      fields: variant,
     },
     {
       rule: 'where it fails, no range is out of range',
@@ -148,7 +148,7 @@ test('§13.1.5 If-Range: strong comparison of one tag', async () => {
   ]);
 });
 
-test('§14.2: what is ignored changes nothing of the answer, its coding included', async () => {
+test('§14.2: what is ignored changes nothing of the answer, its encoding included', async () => {
   const { br } = site.tags;
   const fields = {
     'content-encoding': 'br',
@@ -171,7 +171,7 @@ test('§14.2: what is ignored changes nothing of the answer, its coding included
   ]);
 });
 
-test('§14.3, §12.5.3: a range of a page is of the page, whatever codings are accepted', async () => {
+test('§14.3, §12.5.3: a range of a page is of the page, whatever encodings are accepted', async () => {
   const { identity } = site.tags;
   await hold(site, [
     {

@@ -141,7 +141,7 @@ const hostileFields: readonly (readonly [string, readonly string[], readonly num
     [200],
   ],
   ['CVE-2017-7529 nginx: a suffix that overflows', ['Range: bytes=-18446744073709551615'], [206]],
-  ['sirv: a refused coding was sent', ['Accept-Encoding: br;q=0, gzip;q=0'], [200]],
+  ['sirv: a refused encoding was sent', ['Accept-Encoding: br;q=0, gzip;q=0'], [200]],
   ['CVE-2022-24999 kind: prototype in a query', ['X-Query: __proto__[a]=1'], [200]],
   ['httpoxy', ['Proxy: http://evil.example'], [200]],
   ['a list without end', [`If-None-Match: ${'"x",'.repeat(3000)}`], [200]],

@@ -10,20 +10,20 @@ import {
   type FileRoute,
   type RouteTable,
 } from '../../../../src/site/content/route-table.ts';
-import type { ContentCoding } from '../../../../src/site/http/content-coding.ts';
-import { codedTagOf } from '../../../../src/site/http/entity-tag.ts';
+import type { ContentEncoding } from '../../../../src/site/http/content-encoding.ts';
+import { variantTagOf } from '../../../../src/site/http/entity-tag.ts';
 import { readRequestPath } from '../../../../src/site/http/request-path.ts';
 import { bundleOf } from '../fixtures.ts';
 
 /** Forms exist for those pages whose path is listed. */
-const withForms = (table: RouteTable, ...coded: readonly string[]) => ({
+const withForms = (table: RouteTable, ...variant: readonly string[]) => ({
   ...table,
-  codedForm: ({ file, entityTag }: FileRoute, coding: ContentCoding) =>
-    coded.includes(`${coding} ${file.path}`)
+  findVariant: ({ file, entityTag }: FileRoute, encoding: ContentEncoding) =>
+    variant.includes(`${encoding} ${file.path}`)
       ? {
           offset: 7,
-          size: coding === 'br' ? 11 : 13,
-          tag: codedTagOf(entityTag, coding, coding === 'br' ? 11 : 13),
+          size: encoding === 'br' ? 11 : 13,
+          tag: variantTagOf(entityTag, encoding, encoding === 'br' ? 11 : 13),
         }
       : undefined,
 });
@@ -269,7 +269,7 @@ test('whatever files and requests are called, every header can be sent and every
 });
 
 const long = (path: string): string => path.padEnd(2000, ' docs');
-const codedSite = withForms(
+const compressedSite = withForms(
   buildRouteTable(
     bundleOf(['page.html', 'fresh.html', 'short.html', 'logo.png', '404.html'], (path) =>
       path === 'short.html' ? 'short' : long(path),
@@ -279,9 +279,9 @@ const codedSite = withForms(
   'gzip page.html',
   'gzip 404.html',
 );
-const plainTag = header(ask({ target: '/page', site: codedSite }), 'etag') ?? '';
-const brTag = codedTagOf(plainTag, 'br', 11);
-const gzipTag = codedTagOf(plainTag, 'gzip', 13);
+const plainTag = header(ask({ target: '/page', site: compressedSite }), 'etag') ?? '';
+const brTag = variantTagOf(plainTag, 'br', 11);
+const gzipTag = variantTagOf(plainTag, 'gzip', 13);
 const browser = 'gzip, deflate, br, zstd';
 
 const negotiated: readonly (readonly [
@@ -309,7 +309,7 @@ const negotiated: readonly (readonly [
     { 'content-encoding': 'gzip', 'content-length': '13', etag: gzipTag },
   ],
   [
-    'nothing said, nothing coded, and still it varies',
+    'nothing said, nothing variant, and still it varies',
     {},
     200,
     {
@@ -375,7 +375,7 @@ const negotiated: readonly (readonly [
     { 'content-encoding': 'br', etag: brTag, 'content-length': '11' },
   ],
   [
-    'a range of a coded body is the whole of it',
+    'a range of a precompressed body is the whole of it',
     { acceptEncoding: browser, range: 'bytes=0-9', ifRange: brTag },
     200,
     { 'content-encoding': 'br', 'content-length': '11', etag: brTag },
@@ -407,13 +407,13 @@ const negotiated: readonly (readonly [
   ],
   [
     'a form of the same content that another build made is known too, and before the forms exist',
-    { target: '/page', acceptEncoding: browser, ifNoneMatch: codedTagOf(plainTag, 'br', 99) },
+    { target: '/page', acceptEncoding: browser, ifNoneMatch: variantTagOf(plainTag, 'br', 99) },
     304,
-    { etag: codedTagOf(plainTag, 'br', 99) },
+    { etag: variantTagOf(plainTag, 'br', 99) },
   ],
   [
     'but it is not the one that is here',
-    { acceptEncoding: browser, ifMatch: codedTagOf(plainTag, 'br', 99) },
+    { acceptEncoding: browser, ifMatch: variantTagOf(plainTag, 'br', 99) },
     412,
     {},
   ],
@@ -426,13 +426,13 @@ const negotiated: readonly (readonly [
   ],
   ['a condition on any form holds', { acceptEncoding: browser, ifMatch: gzipTag }, 200, { etag: brTag }],
   [
-    'HEAD is coded as GET is',
+    'HEAD is variant as GET is',
     { method: 'HEAD', acceptEncoding: browser },
     200,
     { 'content-encoding': 'br', 'content-length': '11' },
   ],
   [
-    'the page for an absence is coded too',
+    'the page for an absence is variant too',
     { target: '/no', acceptEncoding: browser },
     404,
     {
@@ -451,9 +451,9 @@ const negotiated: readonly (readonly [
   ],
 ];
 
-test('requests for coded forms and their answers', () => {
+test('requests for precompressed variants and their answers', () => {
   for (const [name, asked, status, headers] of negotiated) {
-    const reply = ask({ target: '/page', site: codedSite, ...asked });
+    const reply = ask({ target: '/page', site: compressedSite, ...asked });
     assert.equal(reply.status, status, name);
     for (const [key, value] of Object.entries(headers))
       assert.equal(header(reply, key), value, `${name}: ${key}`);
@@ -462,7 +462,7 @@ test('requests for coded forms and their answers', () => {
 
 test('bytes of two forms are never known by one name', () => {
   const keys = [browser, 'gzip', undefined].map((acceptEncoding) => {
-    const { body } = ask({ target: '/page', site: codedSite, acceptEncoding });
+    const { body } = ask({ target: '/page', site: compressedSite, acceptEncoding });
     return body.kind === 'file' ? body.contentKey : undefined;
   });
   assert.equal(new Set(keys).size, 3);
@@ -471,15 +471,15 @@ test('bytes of two forms are never known by one name', () => {
 test('two builds of a compressor give one page two tags and two keys, so that neither takes the other for itself', () => {
   const keyOf = (fingerprint: number): string | undefined => {
     const forms = {
-      ...codedSite,
-      codedForm: ({ entityTag }: FileRoute, coding: ContentCoding) =>
-        coding === 'br'
-          ? { offset: 0, size: fingerprint, tag: codedTagOf(entityTag, coding, fingerprint) }
+      ...compressedSite,
+      findVariant: ({ entityTag }: FileRoute, encoding: ContentEncoding) =>
+        encoding === 'br'
+          ? { offset: 0, size: fingerprint, tag: variantTagOf(entityTag, encoding, fingerprint) }
           : undefined,
     };
     const reply = ask({ target: '/page', site: forms, acceptEncoding: 'br' });
     assert.equal(header(reply, 'content-length'), `${fingerprint}`);
-    assert.equal(header(reply, 'etag'), codedTagOf(plainTag, 'br', fingerprint));
+    assert.equal(header(reply, 'etag'), variantTagOf(plainTag, 'br', fingerprint));
     return reply.body.kind === 'file' ? reply.body.contentKey : undefined;
   };
   assert.notEqual(keyOf(63), keyOf(32));

@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   allowsRange,
-  codedTagOf,
   entityTagOf,
   findKnownTag,
   fingerprintOf,
   matchesStrongly,
   type SendableForms,
+  variantTagOf,
 } from '../../../../src/site/http/entity-tag.ts';
 
 const tag = entityTagOf('0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef');
@@ -41,7 +41,7 @@ const rows: readonly (readonly [string, boolean, boolean])[] = [
   ['*, "other"', false, false],
 ];
 
-const plain: SendableForms = { tags: [tag], entityTag: tag, codings: [] };
+const plain: SendableForms = { tags: [tag], entityTag: tag, encodings: [] };
 
 test('If-None-Match compares weakly, If-Match strongly, both through lists', () => {
   for (const [header, weak, strong] of rows) {
@@ -50,10 +50,10 @@ test('If-None-Match compares weakly, If-Match strongly, both through lists', () 
   }
 });
 
-const br = codedTagOf(tag, 'br', 0x123456789abcd);
-const gzip = codedTagOf(tag, 'gzip', 7);
+const br = variantTagOf(tag, 'br', 0x123456789abcd);
+const gzip = variantTagOf(tag, 'gzip', 7);
 
-test('the tag of a coded form names its content, its coding, and its very bytes', () => {
+test('the tag of a precompressed variant names its content, its encoding, and its very bytes', () => {
   assert.equal(br, '"0123456789abcdef0123456789abcdef-br-123456789abcd"');
   assert.equal(gzip, '"0123456789abcdef0123456789abcdef-gzip-0000000000007"');
   assert.equal(fingerprintOf(`fffffffffffff${'0'.repeat(51)}`), 0xfffffffffffff);
@@ -64,28 +64,28 @@ test('the tag of a coded form names its content, its coding, and its very bytes'
 });
 
 test('of several forms the known one is named, the selected one first', () => {
-  const all: SendableForms = { tags: [br, gzip, tag], entityTag: tag, codings: ['br', 'gzip'] };
+  const all: SendableForms = { tags: [br, gzip, tag], entityTag: tag, encodings: ['br', 'gzip'] };
   assert.equal(findKnownTag('*', all), br);
   assert.equal(findKnownTag(gzip, all), gzip);
   assert.equal(findKnownTag(`W/${tag}, "x"`, all), tag);
   assert.equal(findKnownTag(`${tag}, ${br}`, all), br);
-  const brAlone: SendableForms = { tags: [br, tag], entityTag: tag, codings: ['br'] };
+  const brAlone: SendableForms = { tags: [br, tag], entityTag: tag, encodings: ['br'] };
   assert.equal(findKnownTag(gzip, brAlone), undefined, 'a form that may not be sent is not known');
   assert.equal(matchesStrongly(gzip, all), true);
 });
 
-test('a coded form of the same content that another build made is known, but is not this one', () => {
-  const other = codedTagOf(tag, 'br', 99);
-  const notYetMade: SendableForms = { tags: [tag], entityTag: tag, codings: ['br'] };
-  const made: SendableForms = { tags: [br, tag], entityTag: tag, codings: ['br'] };
+test('a precompressed variant of the same content that another build made is known, but is not this one', () => {
+  const other = variantTagOf(tag, 'br', 99);
+  const notYetMade: SendableForms = { tags: [tag], entityTag: tag, encodings: ['br'] };
+  const made: SendableForms = { tags: [br, tag], entityTag: tag, encodings: ['br'] };
   for (const forms of [notYetMade, made]) {
     assert.equal(findKnownTag(other, forms), other);
     assert.equal(findKnownTag(`"x", W/${other}`, forms), other);
     assert.equal(matchesStrongly(other, forms), false);
   }
-  const none: SendableForms = { tags: [tag], entityTag: tag, codings: [] };
-  assert.equal(findKnownTag(other, none), undefined, 'who takes no coding cannot use it');
-  const foreign = codedTagOf(`"${'f'.repeat(32)}"`, 'br', 99);
+  const none: SendableForms = { tags: [tag], entityTag: tag, encodings: [] };
+  assert.equal(findKnownTag(other, none), undefined, 'who takes no encoding cannot use it');
+  const foreign = variantTagOf(`"${'f'.repeat(32)}"`, 'br', 99);
   for (const text of [
     foreign,
     other.replace('-br-', '-gzip-'),

@@ -10,7 +10,7 @@ import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { goLive, type LiveBundle } from '../../../../src/site/content/live-bundle.ts';
-import { createVariantNumbers, setForm } from '../../../../src/site/content/variant-table.ts';
+import { createVariantNumbers, setVariant } from '../../../../src/site/content/variant-table.ts';
 import {
   createVariantKeeper,
   type MakeVariants,
@@ -30,7 +30,7 @@ async function bundle(text: string): Promise<LiveBundle> {
   const stored = storedBundle({ 'index.html': text.repeat(600) });
   const folder = bundleFolder(storeDir, stored.index.digest);
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'variants'), 'the coded body');
+  await writeFile(join(folder, 'variants'), 'the small body');
   return goLive(stored);
 }
 
@@ -41,7 +41,7 @@ interface Job {
   readonly crash: (error: Error) => void;
 }
 
-function keeper(codings: readonly ('br' | 'gzip')[] = ['br', 'gzip']): {
+function keeper(encodings: readonly ('br' | 'gzip')[] = ['br', 'gzip']): {
   readonly jobs: Job[];
   readonly keeper: VariantKeeper;
 } {
@@ -51,13 +51,13 @@ function keeper(codings: readonly ('br' | 'gzip')[] = ['br', 'gzip']): {
       signal.addEventListener('abort', () => crash(new Error('given up')));
       jobs.push({ task, signal, end, crash });
     });
-  const settings = { storeDir, codings, cpuPercent: 50, maxBundleBytes: 5000 };
+  const settings = { storeDir, encodings, cpuPercent: 50, maxBundleBytes: 5000 };
   return { jobs, keeper: createVariantKeeper(settings, { make, clock: systemClock, logger: silentLogger }) };
 }
 
 function done(): PreparedVariants {
   const numbers = createVariantNumbers(1);
-  setForm(numbers, 0, 'br', { offset: 4, size: 5, fingerprint: 0xabc });
+  setVariant(numbers, 0, 'br', { offset: 4, size: 5, fingerprint: 0xabc });
   return { numbers, isPartial: false, isFound: false };
 }
 
@@ -85,12 +85,12 @@ test('ready once attached: the form is found, its bytes come from the pack of fo
   assert.equal(one.state(), 'ready');
   const route = live.routes.find('/');
   assert.ok(route?.kind === 'file');
-  const form = live.codedForm(route, 'br');
+  const form = live.findVariant(route, 'br');
   const tag = `${route.entityTag.slice(0, -1)}-br-0000000000abc"`;
   assert.deepEqual(form, { offset: 4, size: 5, tag });
-  assert.equal(live.codedForm(route, 'gzip'), undefined);
+  assert.equal(live.findVariant(route, 'gzip'), undefined);
   assert.ok(form);
-  assert.equal(String(await live.packOf(form).readRange(form, 0, 5)), 'coded');
+  assert.equal(String(await live.packOf(form).readRange(form, 0, 5)), 'small');
   one.attend(live);
   await settled();
   assert.equal(jobs.length, 1, 'what it has is not made again');

@@ -78,7 +78,7 @@ async function run(
     deadline: () => new AbortController().signal,
   };
   const prepared = await prepareVariants(
-    { folder, digest, codings: ['br', 'gzip'], cpuPercent: 50, maxBytes: 1_000_000, ...task },
+    { folder, digest, encodings: ['br', 'gzip'], cpuPercent: 50, maxBytes: 1_000_000, ...task },
     { clock, compressors },
   );
   return { prepared, restedMs };
@@ -93,8 +93,8 @@ function tableOf({ prepared }: Run, index: BundleIndex): VariantTable {
 async function decoded(table: VariantTable, index: BundleIndex, path: string): Promise<readonly string[]> {
   const ordinal = index.files.findIndex((file) => file.path === path);
   const pack = await readFile(join(folder, variantPackName));
-  const body = (coding: 'br' | 'gzip'): Buffer | undefined => {
-    const form = table.find(ordinal, coding);
+  const body = (encoding: 'br' | 'gzip'): Buffer | undefined => {
+    const form = table.find(ordinal, encoding);
     return form && pack.subarray(form.offset, form.offset + form.size);
   };
   const [br, gzip] = [body('br'), body('gzip')];
@@ -137,20 +137,23 @@ test('a form has a tag of its very bytes, the same in every run and for every fi
   const made = tableOf(await run(index.digest), index);
   const found = tableOf(await run(index.digest), index);
   for (const [ordinal, file] of index.files.entries()) {
-    for (const coding of ['br', 'gzip'] as const) {
-      const form = made.find(ordinal, coding);
-      assert.deepEqual(found.find(ordinal, coding), form);
+    for (const encoding of ['br', 'gzip'] as const) {
+      const form = made.find(ordinal, encoding);
+      assert.deepEqual(found.find(ordinal, encoding), form);
       if (form === undefined) continue;
       const body = (await pack()).subarray(form.offset, form.offset + form.size);
       const fingerprint = createHash('sha256').update(body).digest('hex').slice(0, 13);
-      assert.equal(form.tag, `"${file.sha256.slice(0, 32)}-${coding}-${fingerprint}"`);
+      assert.equal(form.tag, `"${file.sha256.slice(0, 32)}-${encoding}-${fingerprint}"`);
     }
   }
 });
 
-test('one coding alone', async () => {
+test('one encoding alone', async () => {
   const index = await storeBundle();
-  assert.deepEqual(tableOf(await run(index.digest, { codings: ['gzip'] }), index).counts, { br: 0, gzip: 3 });
+  assert.deepEqual(tableOf(await run(index.digest, { encodings: ['gzip'] }), index).counts, {
+    br: 0,
+    gzip: 3,
+  });
 });
 
 test('stored variants are trusted by their hash, and a damaged one is never served', async () => {
@@ -161,7 +164,7 @@ test('stored variants are trusted by their hash, and a damaged one is never serv
   };
   assert.equal(await isFound(), false);
   assert.equal(await isFound(), true);
-  assert.equal(await isFound({ codings: ['gzip'] }), false);
+  assert.equal(await isFound({ encodings: ['gzip'] }), false);
   assert.equal(await isFound(), false);
   assert.equal(await isFound({}, 'zlib 1 brotli 2'), false, 'of another build of a compressor');
   assert.equal(await isFound(), false);
@@ -181,7 +184,7 @@ test('stored variants are trusted by their hash, and a damaged one is never serv
   assert.equal(await isFound(), true);
 });
 
-test('coding rests as long as its share of the core demands', async () => {
+test('encoding rests as long as its share of the core demands', async () => {
   const index = await storeBundle();
   const half = await run(index.digest, { cpuPercent: 50 });
   await rm(join(folder, 'variants-index'));

@@ -1,24 +1,24 @@
-// Content codings (RFC 9110 §8.4, §12.5.3): which files are worth coding, and which form of one a request wants.
-// Refuses: throwing, whatever the header. A weight that is none refuses its coding, and a coding refused once
-// in a header is refused. Invariant: a client is never sent a coding that it has not named as acceptable.
+// Content encodings (RFC 9110 §8.4, §12.5.3): which files are worth encoding, and which form of one a request wants.
+// Refuses: throwing, whatever the header. A weight that is none refuses its encoding, and a encoding refused once
+// in a header is refused. Invariant: a client is never sent a encoding that it has not named as acceptable.
 
 /** Best first; a tie in weight is decided in this order. */
-export const contentCodings = ['br', 'gzip'] as const;
-export type ContentCoding = (typeof contentCodings)[number];
+export const contentEncodings = ['br', 'gzip'] as const;
+export type ContentEncoding = (typeof contentEncodings)[number];
 
 /** A form a file can be sent in. */
-export type FileForm = ContentCoding | 'identity';
+export type FileForm = ContentEncoding | 'identity';
 
-/** Below this a coded body saves no packet; above, one file would hold up the thread that codes for too long. */
+/** Below this a precompressed body saves no packet; above, one file would hold up the thread that codes for too long. */
 const smallestBytes = 512;
 const largestBytes = 16 * 1024 * 1024;
 
-/** What is compressed already is not listed: coding it costs time and wins nothing. */
+/** What is compressed already is not listed: encoding it costs time and wins nothing. */
 const compressible =
   /^(?:text\/|image\/svg\+xml|image\/bmp|image\/vnd\.microsoft\.icon|font\/[ot]tf|application\/(?:[a-z.+-]*(?:json|xml|yaml)|wasm|vnd\.ms-fontobject|x-ndjson))/;
 
-/** Decided by name and size alone, so that `Vary` is the same before and after the coded forms exist. */
-export function isWorthCoding(contentType: string, sizeBytes: number): boolean {
+/** Decided by name and size alone, so that `Vary` is the same before and after the precompressed variants exist. */
+export function isWorthCompressing(contentType: string, sizeBytes: number): boolean {
   return sizeBytes >= smallestBytes && sizeBytes <= largestBytes && compressible.test(contentType);
 }
 
@@ -26,7 +26,7 @@ const identityOnly: readonly FileForm[] = ['identity'];
 const everything: readonly FileForm[] = ['br', 'gzip', 'identity'];
 
 /**
- * The forms a request accepts, most wanted first. Without the header a client may know no coding at all, so it gets
+ * The forms a request accepts, most wanted first. Without the header a client may know no encoding at all, so it gets
  * the file as it is. `identity` is missing only where it was refused.
  *
  * @param header `Accept-Encoding` as received
@@ -61,9 +61,9 @@ function readWeights(header: string): ReadonlyMap<string, number> {
     if (match === null) continue;
     const [, name = '', text] = match;
     const lower = name.toLowerCase();
-    const coding = lower === 'x-gzip' ? 'gzip' : lower;
+    const encoding = lower === 'x-gzip' ? 'gzip' : lower;
     const weight = text === undefined ? 1 : readWeight(text.trim());
-    weights.set(coding, weights.get(coding) === 0 ? 0 : weight);
+    weights.set(encoding, weights.get(encoding) === 0 ? 0 : weight);
   }
   return weights;
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { acceptedForms, isWorthCoding } from '../../../../src/site/http/content-coding.ts';
+import { acceptedForms, isWorthCompressing } from '../../../../src/site/http/content-encoding.ts';
 
 const rows: readonly (readonly [string | undefined, string])[] = [
   [undefined, 'identity'],
@@ -63,7 +63,7 @@ test('no header makes the reader throw, and nothing is accepted that its text do
   );
 });
 
-test('text and what is text inside is worth coding; what is packed already, tiny or huge is not', () => {
+test('text and what is text inside is worth encoding; what is packed already, tiny or huge is not', () => {
   for (const type of [
     'text/html; charset=utf-8',
     'text/javascript; charset=utf-8',
@@ -77,9 +77,9 @@ test('text and what is text inside is worth coding; what is packed already, tiny
     'image/svg+xml; charset=utf-8',
     'font/ttf',
   ]) {
-    assert.ok(isWorthCoding(type, 5000), type);
-    assert.ok(!isWorthCoding(type, 100), type);
-    assert.ok(!isWorthCoding(type, 17 * 1024 * 1024), type);
+    assert.ok(isWorthCompressing(type, 5000), type);
+    assert.ok(!isWorthCompressing(type, 100), type);
+    assert.ok(!isWorthCompressing(type, 17 * 1024 * 1024), type);
   }
   for (const type of [
     'image/png',
@@ -88,6 +88,6 @@ test('text and what is text inside is worth coding; what is packed already, tiny
     'application/pdf',
     'application/octet-stream',
   ]) {
-    assert.ok(!isWorthCoding(type, 5000), type);
+    assert.ok(!isWorthCompressing(type, 5000), type);
   }
 });

@@ -4,7 +4,7 @@
 import { setPriority } from 'node:os';
 import { systemClock } from '../runtime/clock.ts';
 import { serveTasks } from '../runtime/task.ts';
-import { compressorsOf, prepareVariants, type VariantTask } from '../site/variants/variant-making.ts';
+import { prepareVariants, type VariantTask } from '../site/variants/variant-making.ts';
 
 // On Linux this is the calling thread alone: a tenth of the weight of the others, which still moves on where a node is
 // busy. A system that refuses it compresses at the usual priority.
@@ -12,5 +12,4 @@ try {
   setPriority(10);
 } catch {}
 
-const context = { clock: systemClock, compressors: compressorsOf(process.versions) };
-serveTasks((task: VariantTask) => prepareVariants(task, context));
+serveTasks((task: VariantTask) => prepareVariants(task, systemClock));

@@ -1,6 +1,6 @@
-// The list of precompressed variants as it lies beside its pack, and back. First line: format and SHA-256 of the rest; then
-// JSON. It names the content it was made from and the pack's own hash, so a restart can believe it or drop it.
-// Invariant: what is parsed is what was formatted; one changed byte anywhere answers `undefined`.
+// The list of precompressed variants as it is stored with their pack. First line: format and SHA-256 of the rest; then
+// JSON. It names the content and the pack's hash, so that a restart can trust the pack or make it again.
+// Invariant: what is parsed is what was formatted; one changed byte anywhere returns `undefined`.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -16,11 +16,9 @@ const document = z.object({
   digest: hash,
   packBytes: count,
   packSha256: hash,
-  /** True when the room was used up before the last file. */
+  /** True when the limit on disk was reached before the last file. */
   isPartial: z.boolean(),
   encodings: z.array(z.enum(contentEncodings)),
-  /** What made the bodies: another build may make others of the same files. */
-  compressors: z.string(),
   /** ordinal, encoding, offset, size, fingerprint */
   variants: z.array(z.tuple([count, z.enum(contentEncodings), count, count, count])),
 });
@@ -32,7 +30,7 @@ export function formatVariants(variants: VariantDocument): string {
   return `${format} ${sha256(json)}\n${json}\n`;
 }
 
-/** @param files of the bundle that the variants must belong to */
+/** @param files of the bundle that the variants belong to */
 export function parseVariants(text: string, digest: string, files: number): VariantDocument | undefined {
   const [head = '', json = '', ...rest] = text.split('\n');
   if (rest.length !== 1 || rest[0] !== '' || head !== `${format} ${sha256(json)}`) return undefined;

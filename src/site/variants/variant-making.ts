@@ -43,17 +43,6 @@ export interface PreparedVariants {
   readonly isFound: boolean;
 }
 
-export interface VariantContext {
-  readonly clock: Clock;
-  /** From {@link compressorsOf}. */
-  readonly compressors: string;
-}
-
-/** Builds of the compressors. Variants of other builds are made again, so that all replicas of one program send the same. */
-export function compressorsOf({ zlib, brotli }: Readonly<Record<string, string | undefined>>): string {
-  return `zlib ${zlib} brotli ${brotli}`;
-}
-
 /** Names in a bundle's folder: the bodies of the variants, their list, and both before they are complete. */
 export const variantPackName = 'variants';
 const documentName = 'variants-index';
@@ -68,12 +57,12 @@ const sliceMs = 20;
 export class VariantError extends PublishableError {}
 
 /** @throws {VariantError} after the removal of what was begun */
-export async function prepareVariants(task: VariantTask, context: VariantContext): Promise<PreparedVariants> {
+export async function prepareVariants(task: VariantTask, clock: Clock): Promise<PreparedVariants> {
   try {
     const { index, overheadBytes } = await readIndex(task);
     const left = { ...task, maxBytes: Math.max(0, task.maxBytes - overheadBytes) };
-    const found = await findVariants(left, index, context);
-    const { variants, isPartial } = found ?? (await makeVariants(left, index, context));
+    const found = await findVariants(left, index);
+    const { variants, isPartial } = found ?? (await makeVariants(left, index, clock));
     const numbers = createVariantNumbers(index.files.length);
     for (const [ordinal, encoding, offset, size, fingerprint] of variants) {
       setVariant(numbers, ordinal, encoding, { offset, size, fingerprint });
@@ -103,16 +92,11 @@ async function readIndex({ folder, digest }: VariantTask): Promise<{
 }
 
 /** Variants that an earlier run stored, if their hash is right and they are what would be made now. */
-async function findVariants(
-  task: VariantTask,
-  index: BundleIndex,
-  { compressors }: VariantContext,
-): Promise<VariantDocument | undefined> {
+async function findVariants(task: VariantTask, index: BundleIndex): Promise<VariantDocument | undefined> {
   const text = await systemDisk.readText(join(task.folder, documentName));
   const document = text === undefined ? undefined : parseVariants(text, task.digest, index.files.length);
-  const isWanted =
-    document?.encodings.join() === task.encodings.join() && document.compressors === compressors;
-  if (document === undefined || !isWanted || document.packBytes > task.maxBytes) return undefined;
+  if (document?.encodings.join() !== task.encodings.join() || document.packBytes > task.maxBytes)
+    return undefined;
   const sha256 = await hashFile(join(task.folder, variantPackName)).catch(() => undefined);
   return sha256 === document.packSha256 ? document : undefined;
 }
@@ -135,7 +119,7 @@ async function hashFile(path: string): Promise<string> {
 async function makeVariants(
   { folder, digest, encodings, cpuPercent, maxBytes }: VariantTask,
   index: BundleIndex,
-  { clock, compressors }: VariantContext,
+  clock: Clock,
 ): Promise<VariantDocument> {
   await removeAll(folder, systemDisk);
   const bundle = await openPack(join(folder, packName), index, undefined);
@@ -180,7 +164,6 @@ async function makeVariants(
       packSha256,
       isPartial,
       encodings: [...encodings],
-      compressors,
       variants,
     };
     await keepVariants(folder, document, systemDisk);

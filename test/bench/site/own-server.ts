@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { bundleFolder } from '../../../src/bundle/store/store-layout.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { compressorsOf, prepareVariants } from '../../../src/site/variants/variant-making.ts';
+import { prepareVariants } from '../../../src/site/variants/variant-making.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
@@ -32,7 +32,7 @@ export async function buildOurs(work: string, source: readonly string[]): Promis
   await server.program.stop();
   const folder = bundleFolder(own.store, digest);
   const task = { folder, digest, encodings: ['br', 'gzip'] as const, cpuPercent: 100, maxBytes: 2 ** 33 };
-  await prepareVariants(task, { clock: systemClock, compressors: compressorsOf(process.versions) });
+  await prepareVariants(task, systemClock);
   return own;
 }
 

@@ -157,8 +157,7 @@ test('killed at any step of making precompressed variants: the bundle is whole, 
         cpuPercent: 100,
         maxBytes: 2 ** 30,
       };
-      const context = { clock: systemClock, compressors: 'of this test' };
-      const { isFound } = await prepareVariants(task, context);
+      const { isFound } = await prepareVariants(task, systemClock);
       assert.deepEqual(
         (await readdir(own)).sort(),
         ['facts', 'hidden-blank', 'index', 'pack', 'variants', 'variants-index'],

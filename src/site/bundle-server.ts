@@ -75,7 +75,7 @@ export async function runBundleServer(
     logger,
   });
   const site = createLiveSite(flags.keep, (bundle) => {
-    variants.attend(bundle);
+    variants.prepareFor(bundle);
     void warnOfBasePath(bundle, flags.basePath, logger);
   });
   const cache = createBodyCache(flags.memoryBudget);

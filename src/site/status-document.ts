@@ -4,7 +4,7 @@
 import { formatInstant } from '../bundle/published-bundle.ts';
 import type { ServedVersion, SiteView } from './content/live-site.ts';
 import type { SourceKind } from './source/published-content.ts';
-import { type PublishedFacts, reasonOf, type SourceProgress } from './source/source-progress.ts';
+import { type PublishedSummary, reasonOf, type SourceProgress } from './source/source-progress.ts';
 import type { VariantState } from './variants/variant-keeper.ts';
 
 /** @param sourceKind which flag told the server what to serve */
@@ -39,7 +39,7 @@ export function statusDocument(
   };
 }
 
-function describePublished({ version, digest, jobId, issuedAt, expiresAt }: PublishedFacts): object {
+function describePublished({ version, digest, jobId, issuedAt, expiresAt }: PublishedSummary): object {
   return {
     version: version ?? null,
     digest: digest ?? null,

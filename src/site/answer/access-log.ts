@@ -47,6 +47,6 @@ function textOf(value: string | readonly string[] | undefined): string | undefin
 
 /** Without the query: in a referer too, it is what somebody typed elsewhere. */
 function pathOf(url: string): string {
-  const mark = url.search(/[?#]/);
-  return (mark < 0 ? url : url.slice(0, mark)).slice(0, longestText);
+  const queryAt = url.search(/[?#]/);
+  return (queryAt < 0 ? url : url.slice(0, queryAt)).slice(0, longestText);
 }

@@ -12,7 +12,7 @@ import { allowsRange, findKnownTag, matchesStrongly, type SendableForms } from '
 import type { RequestPath } from '../http/request-path.ts';
 
 /** What of a request matters for its answer. */
-export interface RequestFacts {
+export interface RequestFields {
   readonly method: string;
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
@@ -53,18 +53,18 @@ const forEver = 'public, max-age=31536000, immutable';
  * @param site the active bundle, or `undefined` while there is none
  */
 export function planReply(
-  facts: RequestFacts,
+  request: RequestFields,
   path: RequestPath,
   site: SiteLookup | undefined,
   always: SiteHeaders,
 ): Reply {
-  if (facts.method !== 'GET' && facts.method !== 'HEAD') return methodNotAllowed(always);
-  const reply = planGet(facts, path, site, always);
-  return facts.method === 'HEAD' ? { ...reply, body: { kind: 'none' } } : reply;
+  if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(always);
+  const reply = planGet(request, path, site, always);
+  return request.method === 'HEAD' ? { ...reply, body: { kind: 'none' } } : reply;
 }
 
 function planGet(
-  facts: RequestFacts,
+  request: RequestFields,
   path: RequestPath,
   site: SiteLookup | undefined,
   always: SiteHeaders,
@@ -73,13 +73,13 @@ function planGet(
   if (site === undefined) {
     return plainReply(503, 'No content is ready yet. Try again soon.', always, ['Retry-After', '5']);
   }
-  if (path.outcome === 'outside-base') return notFound(facts, site, '/', always);
+  if (path.outcome === 'outside-base') return notFound(request, site, '/', always);
   if (path.outcome === 'base-without-slash') return redirect(path.location, path.query, always);
   const route = site.find(path.path);
-  if (route === undefined) return notFound(facts, site, path.path, always);
+  if (route === undefined) return notFound(request, site, path.path, always);
   return route.kind === 'redirect'
     ? redirect(route.location, path.query, always)
-    : file(facts, route, site, always);
+    : file(request, route, site, always);
 }
 
 /** The form of a file that a request gets. */
@@ -118,22 +118,25 @@ function sendableForms({ variant, forms }: Selected, route: FileRoute, site: Sit
 }
 
 /** Only GET has ranges (§14.2), and what is no single range of bytes is as if it were not there. */
-function rangeOf({ method, range, ifRange }: RequestFacts, { file, entityTag }: FileRoute): ByteRange {
+function rangeOf({ method, range, ifRange }: RequestFields, { file, entityTag }: FileRoute): ByteRange {
   const isAsked = method === 'GET' && allowsRange(ifRange, entityTag);
   return readByteRange(isAsked ? range : undefined, file.size);
 }
 
 const varies = ['Vary', 'Accept-Encoding'];
 
-function file(facts: RequestFacts, route: FileRoute, site: SiteLookup, always: SiteHeaders): Reply {
-  const range = rangeOf(facts, route);
-  const selected = select(range.kind === 'whole' ? facts.acceptEncoding : undefined, route, site);
+function file(request: RequestFields, route: FileRoute, site: SiteLookup, always: SiteHeaders): Reply {
+  const range = rangeOf(request, route);
+  const selected = select(range.kind === 'whole' ? request.acceptEncoding : undefined, route, site);
   const { encoding, variant } = selected;
   const size = sizeOf(route, variant);
-  if (facts.ifMatch !== undefined && !matchesStrongly(facts.ifMatch, sendableForms(selected, route, site))) {
+  if (
+    request.ifMatch !== undefined &&
+    !matchesStrongly(request.ifMatch, sendableForms(selected, route, site))
+  ) {
     return plainReply(412, 'The content has changed.', always);
   }
-  const { ifNoneMatch } = facts;
+  const { ifNoneMatch } = request;
   const known =
     ifNoneMatch === undefined ? undefined : findKnownTag(ifNoneMatch, sendableForms(selected, route, site));
   const caching = ['Cache-Control', route.naming === 'hashed' ? forEver : revalidate];
@@ -177,10 +180,10 @@ function contentKeyOf(route: FileRoute, variant: Variant | undefined): string {
 }
 
 /** The site's own page if it has one. Never cached and never conditional: it stands for an absence. */
-function notFound(facts: RequestFacts, site: SiteLookup, path: string, always: SiteHeaders): Reply {
+function notFound(request: RequestFields, site: SiteLookup, path: string, always: SiteHeaders): Reply {
   const page = site.findNotFoundPage(path);
   if (page === undefined) return plainReply(404, 'There is no such page.', always);
-  const { encoding, variant } = select(facts.acceptEncoding, page, site);
+  const { encoding, variant } = select(request.acceptEncoding, page, site);
   const size = sizeOf(page, variant);
   return {
     status: 404,

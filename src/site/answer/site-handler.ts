@@ -20,7 +20,7 @@ import {
   planReply,
   type Reply,
   type ReplyBody,
-  type RequestFacts,
+  type RequestFields,
   type SiteHeaders,
 } from './reply.ts';
 
@@ -80,7 +80,7 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
   const view = site.view();
   const reply =
     refusalOf(request, always) ??
-    planReply(factsOf(request), readRequestPath(request.url ?? '', basePath), view, always);
+    planReply(requestFieldsOf(request), readRequestPath(request.url ?? '', basePath), view, always);
   const { body } = reply;
   if (body.kind !== 'file') {
     sendWhole(exchange, reply, body.kind === 'text' ? body.text : '');
@@ -140,7 +140,7 @@ function bundleOf(view: SiteView | undefined, { route }: FileBody): LiveBundle {
   return bundle;
 }
 
-function factsOf({ method = '', headers }: IncomingMessage): RequestFacts {
+function requestFieldsOf({ method = '', headers }: IncomingMessage): RequestFields {
   return {
     method,
     ifMatch: headers['if-match'],

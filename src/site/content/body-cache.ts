@@ -180,7 +180,7 @@ export function createBodyCache(budgetBytes: number): BodyCache {
     return renewed;
   };
 
-  const place = (key: string, size: number): Entry => {
+  const allocate = (key: string, size: number): Entry => {
     if (size > maxEntryBytes) throw new RangeError(`${size} bytes are more than one file may take`);
     const last = ring.at(-1);
     if (last !== undefined && last.filled + size <= blockBytes) return append(last, key, size);
@@ -193,7 +193,7 @@ export function createBodyCache(budgetBytes: number): BodyCache {
     }
     // What stayed leaves no room for this one.
     ring.push(next);
-    return place(key, size);
+    return allocate(key, size);
   };
 
   /** Room that the next file to pass is read into again, unless somebody still sends from it. */
@@ -207,7 +207,7 @@ export function createBodyCache(budgetBytes: number): BodyCache {
 
   const startLoading = (key: string, size: number, read: (into: Buffer) => Promise<void>) => {
     const isKept = wasAskedBefore(key);
-    const entry = isKept ? place(key, size) : entryOf(key, Buffer.allocUnsafeSlow(size), blockOf(empty));
+    const entry = isKept ? allocate(key, size) : entryOf(key, Buffer.allocUnsafeSlow(size), blockOf(empty));
     const done = read(entry.bytes)
       .then(() => {
         if (isKept) remember(entry);
@@ -239,7 +239,7 @@ export function createBodyCache(budgetBytes: number): BodyCache {
     },
     loadAtOnce: (key, size, read) => {
       const isKept = wasAskedBefore(key);
-      const entry = isKept ? place(key, size) : passThrough(key, size);
+      const entry = isKept ? allocate(key, size) : passThrough(key, size);
       read(entry.bytes);
       if (isKept) remember(entry);
       return entry;

@@ -4,11 +4,11 @@
 // twice that may stand once) is for the full parser, from its first byte on.
 // Invariant: what is read here the full parser reads the same way, and finds nothing more in it.
 
-import type { RequestFacts } from '../answer/reply.ts';
+import type { RequestFields } from '../answer/reply.ts';
 import { isHostValue } from '../http/host-field.ts';
 
 /** A request as far as its answer depends on it. */
-export interface PlainRequest extends RequestFacts {
+export interface PlainRequest extends RequestFields {
   readonly method: 'GET' | 'HEAD';
   /** Origin form, as received. */
   readonly target: string;

@@ -35,9 +35,9 @@ const plain = /^[\x21\x22\x24\x26-\x5b\x5d-\x7e]*$/;
 export function readRequestPath(target: string, basePath: string): RequestPath {
   const origin = originForm(target);
   if (origin === undefined) return malformed;
-  const mark = origin.indexOf('?');
-  const raw = mark < 0 ? origin : origin.slice(0, mark);
-  const query = mark < 0 ? '' : origin.slice(mark);
+  const queryAt = origin.indexOf('?');
+  const raw = queryAt < 0 ? origin : origin.slice(0, queryAt);
+  const query = queryAt < 0 ? '' : origin.slice(queryAt);
   const decoded = decodePath(raw);
   if (decoded === undefined) return malformed;
   if (basePath === '') return { outcome: 'path', path: decoded, query };

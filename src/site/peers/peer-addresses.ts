@@ -53,7 +53,7 @@ const lookEveryMs = 5_000;
  * @param resolve gives origins and never rejects
  * @param nowMs on the monotonic clock
  */
-export function rememberPeers(resolve: () => Promise<readonly string[]>, nowMs: () => number): KnownPeers {
+export function trackPeers(resolve: () => Promise<readonly string[]>, nowMs: () => number): KnownPeers {
   let addresses: ReadonlySet<string> = new Set();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isLooking = false;

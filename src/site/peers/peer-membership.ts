@@ -10,7 +10,7 @@ import type { WrittenCopies } from '../../bundle/store/checking.ts';
 import type { HostPort } from '../../runtime/http/http-listener.ts';
 import type { ProgramEdge } from '../../runtime/program.ts';
 import { userAgent } from '../../runtime/version.ts';
-import { type PeerName, rememberPeers, resolvePeers } from './peer-addresses.ts';
+import { type PeerName, resolvePeers, trackPeers } from './peer-addresses.ts';
 import { type PeerIntent, peerPort } from './peer-port.ts';
 import { createPeers, type Peers } from './peers.ts';
 
@@ -67,7 +67,7 @@ export function joinPeers(
   const pause = (): Promise<void> => clock.after(0);
   const take = copyInWorker(worker, { storeDir: flags.store, limits, userAgent, pause, note });
   const client = createPeerClient({ clock, userAgent, take });
-  const known = rememberPeers(() => resolvePeers(flags.peers, flags.adminListen.port), clock.monotonic);
+  const known = trackPeers(() => resolvePeers(flags.peers, flags.adminListen.port), clock.monotonic);
   const peers = createPeers({
     id,
     client,
@@ -80,6 +80,6 @@ export function joinPeers(
     random,
     logger,
   });
-  const facts = { id, storeDir: flags.store, intent: () => intent, isPeer: known.isPeer, clock };
-  return { peers, answer: (others) => peerPort(facts, others), close: () => client.close() };
+  const context = { id, storeDir: flags.store, intent: () => intent, isPeer: known.isPeer, clock };
+  return { peers, answer: (others) => peerPort(context, others), close: () => client.close() };
 }

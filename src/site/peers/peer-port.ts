@@ -18,7 +18,7 @@ export interface PeerIntent {
   readonly receivedBytes: number;
 }
 
-export interface PeerPortFacts {
+export interface PeerPortContext {
   readonly id: string;
   readonly storeDir: string;
   readonly intent: () => PeerIntent | undefined;
@@ -39,10 +39,10 @@ const paceCheckMs = 500;
 const route = /^\/peers\/([0-9a-f]{64})(?:\/(index|pack))?$/;
 
 /** Answers `/peers/…`, and hands everything else on. */
-export function peerPort(facts: PeerPortFacts, others: RequestListener): RequestListener {
+export function peerPort(context: PeerPortContext, others: RequestListener): RequestListener {
   const slots: Readonly<Record<Part, TakeSlot>> = {
-    index: createCopySlots(slotLimits.index, facts.isPeer),
-    pack: createCopySlots(slotLimits.pack, facts.isPeer),
+    index: createCopySlots(slotLimits.index, context.isPeer),
+    pack: createCopySlots(slotLimits.pack, context.isPeer),
   };
   const sendPart = async (response: ServerResponse, digest: string, part: Part): Promise<void> => {
     const giveBack = slots[part](addressOf(response));
@@ -51,7 +51,7 @@ export function peerPort(facts: PeerPortFacts, others: RequestListener): Request
       return;
     }
     try {
-      const file = await openOffered(facts.storeDir, digest, part);
+      const file = await openOffered(context.storeDir, digest, part);
       if (file === undefined) {
         response.writeHead(404).end();
         return;
@@ -61,13 +61,13 @@ export function peerPort(facts: PeerPortFacts, others: RequestListener): Request
         'Content-Length': file.sizeBytes,
         'Cache-Control': 'no-store',
       });
-      await sendInTime(file.stream(), response, facts.clock);
+      await sendInTime(file.stream(), response, context.clock);
     } finally {
       giveBack();
     }
   };
-  const sendWord = async (response: ServerResponse, digest: string): Promise<void> => {
-    const text = JSON.stringify(await wordOn(digest, facts));
+  const sendState = async (response: ServerResponse, digest: string): Promise<void> => {
+    const text = JSON.stringify(await stateOf(digest, context));
     response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(text);
   };
   return (request, response) => {
@@ -78,7 +78,7 @@ export function peerPort(facts: PeerPortFacts, others: RequestListener): Request
       response.writeHead(405, { Allow: 'GET' }).end();
     } else {
       const sending =
-        part === 'index' || part === 'pack' ? sendPart(response, digest, part) : sendWord(response, digest);
+        part === 'index' || part === 'pack' ? sendPart(response, digest, part) : sendState(response, digest);
       // Whoever asked has gone, or the disk failed: the broken connection says all that can be said.
       sending.catch(() => response.destroy());
     }
@@ -110,7 +110,7 @@ function addressOf({ socket }: ServerResponse): string {
   return (socket?.remoteAddress ?? '').replace(/^::ffff:/, '');
 }
 
-async function wordOn(digest: string, { id, storeDir, intent }: PeerPortFacts): Promise<PeerWord> {
+async function stateOf(digest: string, { id, storeDir, intent }: PeerPortContext): Promise<PeerWord> {
   if (await isOffered(storeDir, digest)) return { id, state: 'have', receivedBytes: 0 };
   const own = intent();
   if (own?.digest !== digest) return { id, state: 'none', receivedBytes: 0 };

@@ -18,18 +18,18 @@ export interface PeerProgress {
 
 export interface Peers {
   /**
-   * Resolves with `true` once a verified copy is in the store; with `false` when this server is to fetch by link:
-   * the others have been told and wait, until {@link release}.
+   * Resolves with `true` once a verified copy is in the store; with `false` when this server is to fetch by link.
+   * The others see that and wait until {@link release}.
    *
    * @throws {BundleError} the store's own faults; the signal's reason
    */
   bring(digest: string, onProgress: (progress: PeerProgress) => void, signal: AbortSignal): Promise<boolean>;
-  /** How far the fetch by link is, for those who wait. */
+  /** How far the fetch by link is, for the servers that wait. */
   report(receivedBytes: number): void;
-  /** The fetch by link is over, well or not. */
+  /** The fetch by link has ended, with success or without. */
   release(): void;
   /**
-   * The copy of a peer that has it, if there is one and it is good. One look, no claim, and no link.
+   * The copy of a peer that has it, if there is one and it is good. One round, without an announcement and without a link.
    *
    * @throws as {@link bring}
    */
@@ -55,9 +55,8 @@ const longestWaitMs = 5 * 60_000;
 /** After these the next peer, or the link, is tried; any other error is a fault of this machine. */
 const peerFaults: ReadonlySet<string> = new Set(['CopyRefused', 'CopyFailed', 'PeerLost']);
 
-interface Heard {
+interface PeerReply extends PeerWord {
   readonly origin: string;
-  readonly word: PeerWord;
 }
 
 export function createPeers(ports: PeersPorts): Peers {
@@ -69,26 +68,27 @@ export function createPeers(ports: PeersPorts): Peers {
     ports.setIntent(next);
   };
 
-  const listen = async (
+  const askPeers = async (
     digest: string,
     signal: AbortSignal,
-    deaf: Set<string>,
-  ): Promise<readonly Heard[]> => {
+    unresponsive: Set<string>,
+  ): Promise<readonly PeerReply[]> => {
     const isAsked = (origin: string): boolean =>
-      !deaf.has(origin) && (leftOutUntil.get(origin) ?? Number.NEGATIVE_INFINITY) <= clock.monotonic();
+      !unresponsive.has(origin) &&
+      (leftOutUntil.get(origin) ?? Number.NEGATIVE_INFINITY) <= clock.monotonic();
     const origins = (await ports.resolve()).filter(isAsked);
-    const heard = await Promise.all(
+    const replies = await Promise.all(
       origins.map(async (origin) => {
-        const word = await client.ask(origin, digest, signal);
-        if (word === undefined) deaf.add(origin);
-        return word === undefined || word.id === id ? [] : [{ origin, word }];
+        const reply = await client.ask(origin, digest, signal);
+        if (reply === undefined) unresponsive.add(origin);
+        return reply === undefined || reply.id === id ? [] : [{ origin, ...reply }];
       }),
     );
-    return heard.flat();
+    return replies.flat();
   };
 
   /** From the first that hands it over, in random order. A busy peer is asked again in the next round. */
-  const take = async (
+  const copyFromOwner = async (
     digest: string,
     owners: readonly string[],
     onProgress: (progress: PeerProgress) => void,
@@ -117,18 +117,17 @@ export function createPeers(ports: PeersPorts): Peers {
     const start = clock.monotonic();
     let movedAt = start;
     let lastSeen = '';
-    // Within one attempt, who did not answer is not waited for again.
-    const deaf = new Set<string>();
+    // A peer that did not answer is not asked again within one attempt.
+    const unresponsive = new Set<string>();
     for (;;) {
       const isAnnounced = intent?.state === 'claiming';
-      const heard = await listen(digest, signal, deaf);
-      const words = heard.map(({ word }) => word);
+      const replies = await askPeers(digest, signal, unresponsive);
       const now = clock.monotonic();
-      const seen = JSON.stringify(words);
+      const seen = JSON.stringify(replies);
       if (seen !== lastSeen) movedAt = now;
       lastSeen = seen;
       const isTooLong = now - movedAt >= stallMs || now - start >= longestWaitMs;
-      const step = isTooLong ? 'fetch' : decideFetch(id, isAnnounced, words);
+      const step = isTooLong ? 'fetch' : decideFetch(id, isAnnounced, replies);
       switch (step) {
         case 'announce':
           intend({ digest, state: 'claiming', receivedBytes: 0 });
@@ -143,7 +142,7 @@ export function createPeers(ports: PeersPorts): Peers {
           break;
         case 'copy': {
           intend(undefined);
-          if (await take(digest, ownersAmong(heard), onProgress, signal)) return true;
+          if (await copyFromOwner(digest, ownersAmong(replies), onProgress, signal)) return true;
           break;
         }
         default:
@@ -167,12 +166,12 @@ export function createPeers(ports: PeersPorts): Peers {
     },
     release: () => intend(undefined),
     copy: async (digest, onProgress, signal) =>
-      take(digest, ownersAmong(await listen(digest, signal, new Set())), onProgress, signal),
+      copyFromOwner(digest, ownersAmong(await askPeers(digest, signal, new Set())), onProgress, signal),
   };
 }
 
-function ownersAmong(heard: readonly Heard[]): readonly string[] {
-  return heard.filter(({ word }) => word.state === 'have').map(({ origin }) => origin);
+function ownersAmong(replies: readonly PeerReply[]): readonly string[] {
+  return replies.filter(({ state }) => state === 'have').map(({ origin }) => origin);
 }
 
 function shuffle<T>(items: readonly T[], random: Random): readonly T[] {
@@ -201,10 +200,10 @@ export type FetchStep =
  *
  * @param isAnnounced whether this server's announcement was visible before this round began
  */
-export function decideFetch(ownId: string, isAnnounced: boolean, words: readonly PeerWord[]): FetchStep {
-  if (words.some(({ state }) => state === 'have')) return 'copy';
-  if (words.some(({ state }) => state === 'fetching')) return 'wait';
-  const others = words.filter(({ state }) => state === 'claiming');
+export function decideFetch(ownId: string, isAnnounced: boolean, replies: readonly PeerWord[]): FetchStep {
+  if (replies.some(({ state }) => state === 'have')) return 'copy';
+  if (replies.some(({ state }) => state === 'fetching')) return 'wait';
+  const others = replies.filter(({ state }) => state === 'claiming');
   if (!isAnnounced) return others.length > 0 ? 'wait' : 'announce';
   if (others.some(({ id }) => id < ownId)) return 'wait';
   return others.length > 0 ? 'hold' : 'fetch';

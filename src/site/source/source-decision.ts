@@ -37,7 +37,7 @@ export interface ContentName {
 export type FailureKind = BundleErrorKind | 'no-room';
 
 /** How the last try for one content went. Forgotten when the content is had, or another is wanted. */
-export interface FailedTry {
+export interface FailedAttempt {
   readonly identity: string;
   readonly link: Link;
   readonly kind: FailureKind;
@@ -51,7 +51,7 @@ export interface FailedTry {
   readonly waitMs: number;
 }
 
-export interface SourceFacts {
+export interface SourceInput {
   readonly reading: SourceReading;
   /** What is being served. */
   readonly active: ContentName | undefined;
@@ -59,7 +59,7 @@ export interface SourceFacts {
   readonly lastGood: ContentName | undefined;
   /** The link whose content is active, for content that has no name at all. */
   readonly settledLink: Link | undefined;
-  readonly failed: FailedTry | undefined;
+  readonly failed: FailedAttempt | undefined;
   /** Monotonic ms: a wall clock that is set back must not lengthen a wait. */
   readonly monotonicMs: number;
 }
@@ -77,21 +77,21 @@ export type SourceDecision =
   | { readonly action: 'serve-last-good' };
 
 export type RestReason = 'in-sync' | 'no-document' | 'unreadable-document';
-export type WaitReason = 'dead-link' | 'back-off' | 'refused';
+export type WaitReason = 'link-expired' | 'back-off' | 'refused';
 
 /** A refused content is tried at once on a fresh link (it may have been packed anew), this often in all. */
 export const maxRefusals = 3;
 /** While something is served, a refused archive is tried this many times more seldom. */
 export const servedRefusalFactor = 36;
 
-export function decideSource(facts: SourceFacts): SourceDecision {
-  const { reading, active, lastGood } = facts;
+export function decideSource(input: SourceInput): SourceDecision {
+  const { reading, active, lastGood } = input;
   if (reading.kind !== 'published') {
     if (active === undefined && lastGood !== undefined) return { action: 'serve-last-good' };
     return { action: 'rest', because: reading.kind === 'absent' ? 'no-document' : 'unreadable-document' };
   }
   const { published } = reading;
-  if (active !== undefined && isContent(published, active, facts.settledLink)) {
+  if (active !== undefined && isContent(published, active, input.settledLink)) {
     return active.version === published.version || published.version === undefined
       ? { action: 'rest', because: 'in-sync' }
       : { action: 'relabel', version: published.version };
@@ -99,11 +99,11 @@ export function decideSource(facts: SourceFacts): SourceDecision {
   if (active === undefined && lastGood !== undefined) {
     const isOnDisk = isContent(published, lastGood, undefined);
     // A link without any name: what is on disk is as good as anything until the link has been read.
-    if (isOnDisk || !isNamed(published) || failureOf(facts, published) !== undefined) {
+    if (isOnDisk || !isNamed(published) || failureOf(input, published) !== undefined) {
       return { action: 'serve-last-good' };
     }
   }
-  return tryAgain(facts, published);
+  return decideRetry(input, published);
 }
 
 function isNamed({ digest, version }: Published): boolean {
@@ -116,7 +116,7 @@ export function isSameContent(one: Published, other: Published): boolean {
 }
 
 /** What a failure belongs to: another document is another matter. */
-function isAbout(failed: FailedTry, published: Published): boolean {
+function isAbout(failed: FailedAttempt, published: Published): boolean {
   return (
     failed.identity === identityOf(published) && (isNamed(published) || published.link.isSame(failed.link))
   );
@@ -133,12 +133,12 @@ function isContent(published: Published, content: ContentName, settledLink: Link
   return published.link.isSame(settledLink);
 }
 
-function failureOf({ failed }: SourceFacts, published: Published): FailedTry | undefined {
+function failureOf({ failed }: SourceInput, published: Published): FailedAttempt | undefined {
   return failed !== undefined && isAbout(failed, published) ? failed : undefined;
 }
 
-function tryAgain(facts: SourceFacts, published: Published): SourceDecision {
-  const failed = failureOf(facts, published);
+function decideRetry(input: SourceInput, published: Published): SourceDecision {
+  const failed = failureOf(input, published);
   const obtain: SourceDecision = { action: 'obtain', published };
   if (failed === undefined) return obtain;
   const isRefused = failed.kind === 'refused';
@@ -146,13 +146,13 @@ function tryAgain(facts: SourceFacts, published: Published): SourceDecision {
   // A link without any name is its archive's only name: a fresh one never comes here.
   const isLinkOfNoHelp = failed.kind === 'no-room' || (isRefused && failed.refusals >= maxRefusals);
   if (isFreshLink && !isLinkOfNoHelp) return obtain;
-  const factor = isRefused && facts.active !== undefined ? servedRefusalFactor : 1;
-  const waitMs = failed.failedAt + failed.waitMs * factor - facts.monotonicMs;
+  const factor = isRefused && input.active !== undefined ? servedRefusalFactor : 1;
+  const waitMs = failed.failedAt + failed.waitMs * factor - input.monotonicMs;
   return waitMs <= 0 ? obtain : { action: 'wait', because: waitReasons[failed.kind], waitMs };
 }
 
 const waitReasons = {
-  'dead-link': 'dead-link',
+  'dead-link': 'link-expired',
   transient: 'back-off',
   'no-room': 'back-off',
   refused: 'refused',
@@ -161,7 +161,7 @@ const waitReasons = {
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 /** A fresh link is what is waited for; a refusal by the storage's policy may pass by itself. */
-const deadLinkRetryMs = 5 * 60_000;
+const expiredLinkRetryMs = 5 * 60_000;
 /** A storage may be repaired, and until then nothing may be served. */
 const refusedRetryMs = 10 * 60_000;
 /** Somebody has to give the volume more room, and each try may fetch all of the archive. */
@@ -175,16 +175,16 @@ const noRoomRetryMs = 20 * 60_000;
  * @param fraction in [0, 1), spreads the retries of replicas
  */
 export function recordFailure(
-  before: FailedTry | undefined,
+  before: FailedAttempt | undefined,
   published: Published,
   kind: FailureKind,
   monotonicMs: number,
   fraction: number,
-): FailedTry {
+): FailedAttempt {
   const same = before !== undefined && isAbout(before, published) ? before : undefined;
   const count = (same?.count ?? 0) + 1;
   const waits = {
-    'dead-link': deadLinkRetryMs,
+    'dead-link': expiredLinkRetryMs,
     transient: Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(count - 1, 16)),
     refused: refusedRetryMs,
     'no-room': noRoomRetryMs,

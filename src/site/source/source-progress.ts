@@ -28,12 +28,12 @@ export interface SourceError {
 }
 
 /** What is published, as far as it may be shown. */
-export type PublishedFacts = Omit<Published, 'link'>;
+export type PublishedSummary = Omit<Published, 'link'>;
 
 export interface SourceProgress {
   readonly state: SourceState;
   /** `undefined` where there is no document that can be used. */
-  readonly published: PublishedFacts | undefined;
+  readonly published: PublishedSummary | undefined;
   /** Of the last try for what is published now, or of the document; `undefined` once nothing is amiss. */
   readonly lastError: SourceError | undefined;
   /** Epoch ms. */
@@ -60,7 +60,7 @@ export function progressAfter(
   now: number,
 ): SourceProgress {
   const state = stateOf(decision) ?? before.state;
-  const published = publishedFacts(reading);
+  const published = summarize(reading);
   return {
     ...before,
     state,
@@ -72,31 +72,31 @@ export function progressAfter(
 }
 
 /** The reading without its link. */
-function publishedFacts(reading: SourceReading): PublishedFacts | undefined {
+function summarize(reading: SourceReading): PublishedSummary | undefined {
   if (reading.kind !== 'published') return undefined;
-  const { link: _secret, ...facts } = reading.published;
-  return facts;
+  const { link: _secret, ...summary } = reading.published;
+  return summary;
 }
 
 function standingError(
-  { lastError, published: formerly }: SourceProgress,
+  { lastError, published: before }: SourceProgress,
   reading: SourceReading,
-  published: PublishedFacts | undefined,
+  published: PublishedSummary | undefined,
   state: SourceState,
   now: number,
 ): SourceError | undefined {
   if (reading.kind === 'unreadable') {
     const { code, message } = reading;
-    const isKnown = formerly === undefined && lastError?.code === code && lastError.message === message;
+    const isKnown = before === undefined && lastError?.code === code && lastError.message === message;
     return isKnown ? lastError : { code, message, at: now };
   }
-  const isOther = nameOf(published) !== nameOf(formerly);
+  const isOther = nameOf(published) !== nameOf(before);
   const isOver = published === undefined || state === 'in-sync' || isOther;
   return isOver ? undefined : lastError;
 }
 
 /** What is published in one text, its link and the times of that left out. */
-export function nameOf(published: PublishedFacts | undefined): string {
+export function nameOf(published: PublishedSummary | undefined): string {
   if (published === undefined) return 'nothing';
   const { version, digest, jobId } = published;
   return JSON.stringify([version, digest, jobId]);
@@ -109,7 +109,7 @@ const restStates = {
 } as const;
 
 const waitStates = {
-  'dead-link': 'waiting-for-link',
+  'link-expired': 'waiting-for-link',
   'back-off': 'backing-off',
   refused: 'refused',
 } as const;
@@ -135,7 +135,7 @@ export function stateOf(decision: SourceDecision): SourceState | undefined {
   }
 }
 
-const words: Readonly<Record<SourceState, string>> = {
+const reasons: Readonly<Record<SourceState, string>> = {
   starting: 'looking for a bundle on disk and in the source',
   'in-sync': 'what is published is what is served',
   'waiting-for-document':
@@ -149,7 +149,7 @@ const words: Readonly<Record<SourceState, string>> = {
 };
 
 /** Flags change with a restart and not before: waiting for others would be waiting for ever. */
-const plainLinkWords: Readonly<Partial<Record<SourceState, string>>> = {
+const plainLinkReasons: Readonly<Partial<Record<SourceState, string>>> = {
   'waiting-for-link':
     'the link of --bundle-url is dead; start the server again with a fresh one (this one is asked again now and then)',
   refused:
@@ -158,7 +158,7 @@ const plainLinkWords: Readonly<Partial<Record<SourceState, string>>> = {
 
 /** The state as a sentence, for readiness, status and log. */
 export function reasonOf(state: SourceState, kind: SourceKind): string {
-  return (kind === 'bundle-url' ? plainLinkWords[state] : undefined) ?? words[state];
+  return (kind === 'bundle-url' ? plainLinkReasons[state] : undefined) ?? reasons[state];
 }
 
 export type LogProgress = (before: SourceProgress, after: SourceProgress) => void;

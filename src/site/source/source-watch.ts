@@ -28,7 +28,7 @@ import {
 import type { PublishedContent } from './published-content.ts';
 import {
   decideSource,
-  type FailedTry,
+  type FailedAttempt,
   isSameContent,
   type Published,
   recordFailure,
@@ -59,7 +59,7 @@ export interface SourceWatch {
 interface Memory {
   progress: SourceProgress;
   readonly log: LogProgress;
-  failed: FailedTry | undefined;
+  failed: FailedAttempt | undefined;
   settledLink: Link | undefined;
   /** On disk, verified, open, and not served yet. */
   lastGood: StoredBundle | undefined;
@@ -86,7 +86,7 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
     run: async (signal) => {
       await findLastGood(ports, memory);
       for (let immediate = 0; !signal.aborted; ) {
-        const waitMs = await lookOnce(ports, memory, signal).catch((error: unknown) => {
+        const waitMs = await checkOnce(ports, memory, signal).catch((error: unknown) => {
           if (!signal.aborted) ports.logger.error({ error }, 'looking after the source failed');
           return ports.pollMs;
         });
@@ -116,9 +116,9 @@ async function findLastGood({ store, site, logger }: SourceWatchPorts, memory: M
 }
 
 /** One look and what follows from it. Returns how long to wait before the next. */
-async function lookOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<number> {
+async function checkOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<number> {
   if (memory.isLastGoodUnknown) await findLastGood(ports, memory);
-  const decision = await look(ports, memory);
+  const decision = await check(ports, memory);
   switch (decision.action) {
     case 'rest':
       if (decision.because === 'in-sync') memory.failed = undefined;
@@ -161,7 +161,7 @@ async function obtainMeanwhile(
   });
 }
 
-async function look(ports: SourceWatchPorts, memory: Memory): Promise<SourceDecision> {
+async function check(ports: SourceWatchPorts, memory: Memory): Promise<SourceDecision> {
   const reading = await ports.content.read();
   const { lastGood } = memory;
   const active = isLost(ports, memory) ? undefined : ports.site.view()?.active;
@@ -309,5 +309,5 @@ function noteFailure(
   const code = publishableCode(error);
   const message = publishableMessage(error);
   memory.progress = { ...memory.progress, lastError: { code, message, at: now } };
-  logger.warn({ error, kind, version: published.version, tries: memory.failed.count }, message);
+  logger.warn({ error, kind, version: published.version, attempts: memory.failed.count }, message);
 }

@@ -37,7 +37,7 @@ export type VariantState = 'off' | 'idle' | 'making' | 'ready' | 'failed';
 
 export interface VariantKeeper {
   /** Starts the variants of the bundle that has just become active; gives up those of the one before. */
-  readonly attend: (bundle: LiveBundle) => void;
+  readonly prepareFor: (bundle: LiveBundle) => void;
   readonly state: () => VariantState;
   /** Resolves when the thread is gone. */
   readonly stop: () => Promise<void>;
@@ -48,7 +48,7 @@ export function createVariantKeeper(settings: VariantSettings, ports: VariantKee
   let giveUp = new AbortController();
   let work: Promise<void> = Promise.resolve();
 
-  const attend = (bundle: LiveBundle): void => {
+  const prepareFor = (bundle: LiveBundle): void => {
     giveUp.abort();
     if (state === 'off') return;
     if (bundle.variants() !== undefined) {
@@ -59,13 +59,13 @@ export function createVariantKeeper(settings: VariantSettings, ports: VariantKee
     giveUp = own;
     state = 'making';
     work = work
-      .then(() => equip(bundle, settings, ports, own.signal))
+      .then(() => attachVariants(bundle, settings, ports, own.signal))
       .then((outcome) => {
         if (!own.signal.aborted) state = outcome;
       });
   };
   return {
-    attend,
+    prepareFor,
     state: () => state,
     stop: () => {
       giveUp.abort();
@@ -75,7 +75,7 @@ export function createVariantKeeper(settings: VariantSettings, ports: VariantKee
 }
 
 /** Never rejects. */
-async function equip(
+async function attachVariants(
   bundle: LiveBundle,
   { storeDir, encodings, cpuPercent, maxBundleBytes }: VariantSettings,
   { make, clock, logger }: VariantKeeperPorts,

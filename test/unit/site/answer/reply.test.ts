@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { planReply, type Reply, type RequestFacts, siteHeaders } from '../../../../src/site/answer/reply.ts';
+import { planReply, type Reply, type RequestFields, siteHeaders } from '../../../../src/site/answer/reply.ts';
 import {
   buildRouteTable,
   type FileRoute,
@@ -41,7 +41,7 @@ const site = tableOf([
 ]);
 const bare = tableOf(['index.html']);
 
-interface Asked extends Partial<RequestFacts> {
+interface Asked extends Partial<RequestFields> {
   readonly target?: string;
   readonly site?: ReturnType<typeof withForms> | undefined;
   readonly basePath?: string;

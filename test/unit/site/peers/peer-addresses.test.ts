@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readPeerName, rememberPeers, resolvePeers } from '../../../../src/site/peers/peer-addresses.ts';
+import { readPeerName, resolvePeers, trackPeers } from '../../../../src/site/peers/peer-addresses.ts';
 
 const accepted = {
   'docs-peers': { host: 'docs-peers', port: undefined },
@@ -28,7 +28,7 @@ test('a client is a peer by the last look; a new one starts a look, one at a tim
   let nowMs = 0;
   let looks = 0;
   let origins: readonly string[] = ['http://10.0.0.7:9090', 'http://[fd00::7]:9090'];
-  const known = rememberPeers(
+  const known = trackPeers(
     async () => {
       looks += 1;
       return origins;

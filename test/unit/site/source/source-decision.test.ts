@@ -5,13 +5,13 @@ import { test } from 'node:test';
 import {
   type ContentName,
   decideSource,
-  type FailedTry,
+  type FailedAttempt,
   identityOf,
   maxRefusals,
   type Published,
   recordFailure,
   type SourceDecision,
-  type SourceFacts,
+  type SourceInput,
   servedRefusalFactor,
 } from '../../../../src/site/source/source-decision.ts';
 import { Link } from '../../../../src/wire/link.ts';
@@ -34,7 +34,7 @@ const published = (change: Partial<Published> = {}): Published => ({
 const unnamed = published({ version: undefined, digest: undefined, jobId: undefined });
 const onlyVersion = published({ digest: undefined });
 const content = (digest: string, version?: string): ContentName => ({ digest, version });
-const failedTry = (change: Partial<FailedTry> = {}): FailedTry => ({
+const failedTry = (change: Partial<FailedAttempt> = {}): FailedAttempt => ({
   identity: identityOf(published()),
   link: first,
   kind: 'transient',
@@ -48,7 +48,7 @@ const failedTry = (change: Partial<FailedTry> = {}): FailedTry => ({
 interface Row {
   readonly name: string;
   readonly published?: Published;
-  readonly facts?: Partial<SourceFacts>;
+  readonly facts?: Partial<SourceInput>;
   readonly decision: SourceDecision;
 }
 
@@ -162,7 +162,7 @@ const rows: readonly Row[] = [
   {
     name: 'a dead link waits for a fresh one, with the old version up',
     facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'dead-link' }) },
-    decision: { action: 'wait', because: 'dead-link', waitMs: 1000 },
+    decision: { action: 'wait', because: 'link-expired', waitMs: 1000 },
   },
   {
     name: 'a fresh link after a dead one: fetch',
@@ -238,7 +238,7 @@ const rows: readonly Row[] = [
 
 test('what to do, by what is published, served and remembered', () => {
   for (const row of rows) {
-    const facts: SourceFacts = {
+    const facts: SourceInput = {
       reading: { kind: 'published', published: row.published ?? published() },
       active: undefined,
       lastGood: undefined,
@@ -271,7 +271,7 @@ test('a document that is away or unreadable takes nothing down, and brings back 
 });
 
 test('waits grow to a minute, spread by a quarter, and start anew with other content', () => {
-  let failed: FailedTry | undefined;
+  let failed: FailedAttempt | undefined;
   const waits: number[] = [];
   for (let tries = 0; tries < 9; tries += 1) {
     failed = recordFailure(failed, published(), 'transient', now, 0.5);
@@ -284,7 +284,7 @@ test('waits grow to a minute, spread by a quarter, and start anew with other con
 });
 
 test('refusals of one content are counted across its links', () => {
-  let failed: FailedTry | undefined;
+  let failed: FailedAttempt | undefined;
   for (const one of [first, fresh])
     failed = recordFailure(failed, published({ link: one }), 'refused', now, 0.5);
   assert.equal(failed?.refusals, 2);

@@ -27,7 +27,7 @@ const error = { code: 'LinkExpired', message: 'the link is dead', at };
 const inSync: SourceDecision = { action: 'rest', because: 'in-sync' };
 const noDocument: SourceDecision = { action: 'rest', because: 'no-document' };
 const badDocument: SourceDecision = { action: 'rest', because: 'unreadable-document' };
-const deadLink: SourceDecision = { action: 'wait', because: 'dead-link', waitMs: 300 };
+const deadLink: SourceDecision = { action: 'wait', because: 'link-expired', waitMs: 300 };
 
 /** With v2 published, its link dead. */
 const failing: SourceProgress = {

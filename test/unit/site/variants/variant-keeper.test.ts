@@ -66,7 +66,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 test('a bundle and its forms stay below the limit together, and a stop ends the work', async () => {
   const { jobs, keeper: one } = keeper();
   const live = await bundle('a');
-  one.attend(live);
+  one.prepareFor(live);
   await settled();
   assert.equal(one.state(), 'making');
   assert.equal(jobs[0]?.task.maxBytes, 5000 - 600, 'bundle and forms stay below the limit together');
@@ -78,7 +78,7 @@ test('a bundle and its forms stay below the limit together, and a stop ends the 
 test('ready once attached: the form is found, its bytes come from the pack of forms', async () => {
   const { jobs, keeper: one } = keeper();
   const live = await bundle('a');
-  one.attend(live);
+  one.prepareFor(live);
   await settled();
   jobs[0]?.end(done());
   while (one.state() === 'making') await settled();
@@ -91,7 +91,7 @@ test('ready once attached: the form is found, its bytes come from the pack of fo
   assert.equal(live.findVariant(route, 'gzip'), undefined);
   assert.ok(form);
   assert.equal(String(await live.packOf(form).readRange(form, 0, 5)), 'small');
-  one.attend(live);
+  one.prepareFor(live);
   await settled();
   assert.equal(jobs.length, 1, 'what it has is not made again');
   await live.retire();
@@ -101,9 +101,9 @@ test('ready once attached: the form is found, its bytes come from the pack of fo
 test('a swap gives up the former job before the next begins', async () => {
   const { jobs, keeper: one } = keeper();
   const [former, next] = [await bundle('a'), await bundle('b')];
-  one.attend(former);
+  one.prepareFor(former);
   await settled();
-  one.attend(next);
+  one.prepareFor(next);
   await settled();
   await settled();
   assert.equal(jobs[0]?.signal.aborted, true);
@@ -123,7 +123,7 @@ test('a thread that fails, crashes or lies leaves the files as they are', async 
   for (const outcome of outcomes) {
     const { jobs, keeper: one } = keeper();
     const live = await bundle('a');
-    one.attend(live);
+    one.prepareFor(live);
     await settled();
     assert.ok(jobs[0]);
     outcome(jobs[0]);
@@ -135,7 +135,7 @@ test('a thread that fails, crashes or lies leaves the files as they are', async 
 
 test('told to make none, it makes none', async () => {
   const { jobs, keeper: one } = keeper([]);
-  one.attend(await bundle('a'));
+  one.prepareFor(await bundle('a'));
   await settled();
   assert.equal(jobs.length, 0);
   assert.equal(one.state(), 'off');

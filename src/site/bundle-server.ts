@@ -132,7 +132,7 @@ export async function runBundleServer(
     check: written.check,
     onBadCopy: (digest) => {
       metrics.countDamagedCopy();
-      logger.warn({ digest }, 'a stored bundle was damaged and has been removed; look at the volume');
+      logger.warn({ digest }, 'removed a damaged bundle from the store; check its volume');
     },
   });
   const { peers } = membership;
@@ -173,7 +173,7 @@ function variantSettings(flags: BundleServerFlags): VariantSettings {
 async function warnOfBasePath(bundle: LiveBundle, basePath: string, logger: Logger): Promise<void> {
   const name = await findMisplacedName(bundle, basePath).catch(() => undefined);
   if (name === undefined) return;
-  const words = `the home page asks for ${printableName(name)}, which is not served; was the site built for --base-path ${basePath || '/'}?`;
+  const words = `the home page loads ${printableName(name)}, which is not in the bundle; build the site for --base-path ${basePath || '/'}`;
   logger.warn({ digest: bundle.digest }, words);
 }
 
@@ -192,7 +192,7 @@ function readinessOf(
   if (flags.readiness === 'always' || site.view() !== undefined) return undefined;
   const { lastError } = progress;
   const why = lastError === undefined ? '' : ` (last error: ${lastError.code}: ${lastError.message})`;
-  return `no bundle is served yet: ${reasonOf(progress.state, content.kind)}${why}`;
+  return `no bundle served yet: ${reasonOf(progress.state, content.kind)}${why}`;
 }
 
 function figuresOf(site: LiveSite, cache: BodyCache, progress: SourceProgress): SiteFigures {

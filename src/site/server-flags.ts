@@ -49,9 +49,9 @@ const encodings = kind<readonly ContentEncoding[]>('br,gzip|none', (text) => {
 });
 
 export const bundleServerFlags = {
-  bundleFile: path.optional('Mounted bundle.json that says what to serve; looked at again at every poll'),
+  bundleFile: path.optional('Mounted bundle.json that names the bundle to serve; read at every poll'),
   bundleUrl: link.optional(
-    'Link to the archive (https, http or file), instead of a document; best given by variable',
+    'Link to the archive (https, http or file), instead of --bundle-file; better set by variable',
   ),
   peers: listOf(
     'NAME[:PORT],…',
@@ -59,50 +59,50 @@ export const bundleServerFlags = {
     readPeerName,
     'Other servers of this site, to share bundles with: a headless Service, or addresses of admin ports',
   ),
-  version: text.optional('Version that --bundle-url leads to; without a value prints this program’s own'),
-  store: path.required('Folder for verified bundles; the site starts from it when nothing else answers'),
-  keep: positiveCount.withDefault('2', 'Versions kept on disk, the active one included'),
+  version: text.optional('Version of the archive at --bundle-url; without a value prints this program’s own'),
+  store: path.required('Folder for verified bundles; the site starts from it when no other source answers'),
+  keep: positiveCount.withDefault('2', 'Versions kept on disk, including the active one'),
   listen: hostPort.withDefault('0.0.0.0:8080', 'Address of the site'),
   adminListen: hostPort.withDefault('0.0.0.0:9090', 'Address of health, metrics and status'),
   readiness: oneOf(['bundle', 'always']).withDefault(
     'bundle',
-    'When /readyz says yes: once a verified bundle is served, or always (for a sidecar)',
+    'When /readyz returns 200: once a verified bundle is served, or always (for a sidecar)',
   ),
   basePath: basePath.withDefault('/', 'Path under which the site is reached, for example /docs'),
   deploymentType: oneOf(deploymentTypes).withDefault(
     'Cloud',
-    'Where the site stands; AirGapped forbids pages to reach anything else',
+    'Where the site runs; AirGapped forbids pages to load from other hosts',
   ),
   header: addedHeaders,
-  allowPrivateLinks: toggle('Let links lead to loopback, private and cluster addresses'),
-  allowFileLinks: toggle('Let the link in --bundle-file lead to a file; that of --bundle-url always may'),
+  allowPrivateLinks: toggle('Allow links to loopback, private and cluster addresses'),
+  allowFileLinks: toggle('Allow a file: link in --bundle-file; --bundle-url always allows it'),
   extraCaFile: path.optional(
-    'PEM file of authorities to trust beside the system’s; read again for every archive',
+    'PEM file of CA certificates to trust in addition to the system’s; read for every archive',
   ),
   maxArchiveSize: positiveBytes.withDefault(
     sizeText(defaultLimits.maxArchiveBytes),
-    'Largest archive, as sent; the chart sets server.maxBundleSize, 1GiB',
+    'Largest archive as downloaded; the chart sets server.maxBundleSize, 1GiB',
   ),
   maxBundleSize: positiveBytes.withDefault(
     sizeText(defaultLimits.maxTotalBytes),
-    'Largest archive, unpacked; the chart sets server.maxBundleSize, 1GiB',
+    'Largest archive when unpacked; the chart sets server.maxBundleSize, 1GiB',
   ),
   maxFileSize: positiveBytes.withDefault(sizeText(defaultLimits.maxFileBytes), 'Largest single file'),
-  maxFiles: positiveCount.withDefault(`${defaultLimits.maxFiles}`, 'Most entries of an archive'),
+  maxFiles: positiveCount.withDefault(`${defaultLimits.maxFiles}`, 'Maximum number of entries in an archive'),
   downloadTimeout: positiveDuration.withDefault(
     `${defaultLimits.downloadTimeoutMs / 60_000}m`,
-    'Longest download',
+    'Maximum duration of a download',
   ),
   idleTimeout: positiveDuration.withDefault(
     `${defaultLimits.idleTimeoutMs / 1000}s`,
-    'Longest silence of a download',
+    'Maximum time without data in a download',
   ),
   encodings: encodings.withDefault(
     'br,gzip',
-    'Codings that text is kept in beside the files themselves, or none',
+    'Content encodings to precompress text files with, or none',
   ),
-  encodingCpu: countUpTo(100, 'PERCENT').withDefault('50', 'Percent of one core that making them may take'),
-  memoryBudget: bytes.withDefault('32MiB', 'Memory for bodies of files that are asked for often'),
+  encodingCpu: countUpTo(100, 'PERCENT').withDefault('50', 'Percent of one core that precompression may take'),
+  memoryBudget: bytes.withDefault('32MiB', 'Memory for bodies of frequently requested files'),
   accessLog: toggle('Log every request of the site port, without its query'),
   fastPath: oneOf(['true', 'false']).withDefault(
     'true',
@@ -110,14 +110,14 @@ export const bundleServerFlags = {
   ),
   pollInterval: positiveDuration.withDefault(
     '5s',
-    'How often --bundle-file is looked at, or the file of a link without a version',
+    'How often --bundle-file, or the file of a link without a version, is checked',
   ),
   patience: duration.withDefault(
     '30s',
     'At start, how long a download may take before the last good version is served meanwhile',
   ),
-  drainLinger: duration.withDefault('5s', 'After SIGTERM, how long to go on accepting connections'),
-  drainGrace: duration.withDefault('30s', 'After that, how long requests under way may take'),
+  drainLinger: duration.withDefault('5s', 'After SIGTERM, how long to keep accepting connections'),
+  drainGrace: duration.withDefault('30s', 'After that, how long requests in progress may take'),
 };
 
 export type BundleServerFlags = FlagValues<typeof bundleServerFlags>;
@@ -132,16 +132,16 @@ export const bundleServer: ProgramDescription<typeof bundleServerFlags> = {
   ],
   check: ({ bundleFile, bundleUrl, version, listen, adminListen }) => {
     if (bundleFile === undefined && bundleUrl === undefined) {
-      return 'nothing to serve: give --bundle-file (a mounted bundle.json) or --bundle-url (a plain link)';
+      return 'nothing to serve: set --bundle-file (a mounted bundle.json) or --bundle-url (a link)';
     }
     if (bundleFile !== undefined && bundleUrl !== undefined) {
-      return '--bundle-file and --bundle-url exclude each other: give the one that says what to serve';
+      return '--bundle-file and --bundle-url exclude each other: set one of them';
     }
     if (bundleFile !== undefined && version !== undefined) {
-      return '--version goes with --bundle-url; with --bundle-file the document names the version';
+      return '--version goes with --bundle-url; with --bundle-file, bundle.json names the version';
     }
     if (listen.port !== 0 && listen.port === adminListen.port && listen.host === adminListen.host) {
-      return '--listen and --admin-listen are the same address: give each one of its own';
+      return '--listen and --admin-listen are the same address: set different ones';
     }
     return undefined;
   },

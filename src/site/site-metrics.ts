@@ -51,7 +51,7 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
 
   const requests = new Counter({
     name: `${prefix}requests_total`,
-    help: 'Requests answered on the site port, by status and its class',
+    help: 'Requests answered on the site port, by status and status class',
     labelNames: ['code', 'status'],
     registers,
     collect: () => {
@@ -61,16 +61,16 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
       }
     },
   });
-  counter('response_body_bytes_total', 'Bytes of bodies sent on the site port', () => bodyBytes);
+  counter('response_body_bytes_total', 'Body bytes sent on the site port', () => bodyBytes);
   const durations = new Histogram({
     name: `${prefix}request_duration_seconds`,
-    help: 'From a request read to its answer handed to the connection',
+    help: 'Time from reading a request to writing its answer to the connection',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
     registers,
   });
   const variants = new Gauge({
     name: `${prefix}variant_files`,
-    help: 'Files of the bundle being served that can be sent in that content encoding',
+    help: 'Files of the active bundle with a variant in that content encoding',
     labelNames: ['encoding'],
     registers,
     collect: () => {
@@ -78,23 +78,31 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
         variants.set({ encoding }, figures().variants.counts[encoding]);
     },
   });
-  gauge('variant_bytes', 'Bytes on disk of those precompressed variants', () => figures().variants.sizeBytes);
-  gauge('store_bytes', 'Bytes on disk of the bundles held open', () => figures().storeBytes);
+  gauge(
+    'variant_bytes',
+    'Bytes on disk of the precompressed variants of the active bundle',
+    () => figures().variants.sizeBytes,
+  );
+  gauge(
+    'store_bytes',
+    'Bytes on disk of the open bundles, including their precompressed variants',
+    () => figures().storeBytes,
+  );
   instant(
     'active_bundle_activation_timestamp_seconds',
-    'When the version being served became active; absent while nothing is served',
+    'When the active version became active; absent while nothing is served',
     () => figures().activatedAt,
   );
   const downloads = new Counter({
     name: `${prefix}downloads_total`,
-    help: 'Archives fetched and prepared, by outcome',
+    help: 'Archives downloaded and prepared, by outcome',
     labelNames: ['outcome'],
     registers,
   });
   for (const outcome of ['ok', 'dead-link', 'transient', 'refused']) downloads.inc({ outcome }, 0);
   const info = new Gauge({
     name: `${prefix}active_bundle_info`,
-    help: 'The bundle being served; the value is always 1',
+    help: 'The active bundle; the value is always 1',
     labelNames: ['version', 'digest'],
     registers,
     collect: () => {
@@ -103,25 +111,25 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
       if (active !== undefined) info.set({ version: active.version, digest: active.digest }, 1);
     },
   });
-  gauge('active_bundle_files', 'Files of the bundle being served', () => figures().active?.files ?? 0);
+  gauge('active_bundle_files', 'Files of the active bundle', () => figures().active?.files ?? 0);
   counter(
     'damaged_copies_total',
-    'Stored bundles that were not what their digest says, and were removed',
+    'Stored bundles removed because their content did not match their digest',
     () => damagedCopies,
   );
   counter(
     'cut_readers_total',
-    'Connections that were reset because slow readers held too much memory together',
+    'Connections reset because slow readers held too much memory in all',
     () => cutReaders,
   );
-  counter('swaps_total', 'Times that another bundle became the active one', () => figures().swaps);
-  gauge('cached_body_bytes', 'Bytes of bodies held in memory', () => figures().cachedBytes);
-  gauge('is_current', '1 when what is served is what is published', () =>
+  counter('swaps_total', 'Times that another bundle became active', () => figures().swaps);
+  gauge('cached_body_bytes', 'Body bytes cached in memory', () => figures().cachedBytes);
+  gauge('is_current', '1 when the published bundle is served', () =>
     figures().sourceState === 'in-sync' ? 1 : 0,
   );
   const states = new Gauge({
     name: `${prefix}source_state`,
-    help: 'How the server stands to what is published: 1 for the state that it is in, as in /status, 0 for the others',
+    help: '1 for the state of the source as in /status, 0 for the others',
     labelNames: ['state'],
     registers,
     collect: () => {
@@ -131,12 +139,12 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
   });
   instant(
     'link_issued_timestamp_seconds',
-    'When the published link was made, as published; absent when unknown',
+    'When the published link was issued, according to bundle.json; absent when unknown',
     () => figures().linkIssuedAt,
   );
   instant(
     'link_expiry_timestamp_seconds',
-    'When the published link ends, as published; absent when unknown',
+    'When the published link expires, according to bundle.json; absent when unknown',
     () => figures().linkExpiresAt,
   );
 

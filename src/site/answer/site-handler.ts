@@ -293,15 +293,15 @@ function failToRead(exchange: Exchange, bundle: LiveBundle, error: unknown): voi
   const { logger } = exchange.serving;
   const fields = { error, code: 'StoreUnreadable', digest: bundle.digest };
   if (bundle.reportUnreadable()) {
-    logger.error(fields, 'what is served cannot be read from the store any more; look at the volume');
+    logger.error(fields, 'cannot read the served bundle from the store; check its volume');
   } else {
-    logger.debug(fields, 'a file could not be read from the store');
+    logger.debug(fields, 'could not read a file from the store');
   }
   refuse(exchange);
 }
 
 function fail(exchange: Exchange, error: unknown): void {
-  exchange.serving.logger.error({ error }, 'a request could not be answered');
+  exchange.serving.logger.error({ error }, 'could not answer a request');
   refuse(exchange);
 }
 

@@ -53,7 +53,7 @@ export function joinPeers(
   let intent: PeerIntent | undefined;
   const copies = new Counter({
     name: 'bundle_server_peer_copies_total',
-    help: 'Bundles taken from other servers of the site, by outcome',
+    help: 'Copies of bundles from other servers of the site, by outcome',
     labelNames: ['outcome'],
     registers: [registry],
   });

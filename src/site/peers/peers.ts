@@ -98,7 +98,7 @@ export function createPeers(ports: PeersPorts): Peers {
       try {
         await client.take(origin, digest, random.uuid(), { signal, onProgress });
         ports.countCopy('ok');
-        logger.info({ peer: origin, digest }, 'the bundle came from another server of the site');
+        logger.info({ peer: origin, digest }, 'copied the bundle from a peer');
         return true;
       } catch (error) {
         signal.throwIfAborted();

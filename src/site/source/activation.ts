@@ -63,7 +63,10 @@ export async function relabel(ports: ActivationPorts, version: string | undefine
   if (active === undefined) return;
   const activatedAt = ports.clock.now();
   ports.site.relabel(version, activatedAt);
-  ports.logger.info({ version, digest: active.bundle.digest }, 'same content under another version');
+  ports.logger.info(
+    { version, digest: active.bundle.digest },
+    'same content published under another version',
+  );
   await remember(ports, active.bundle.digest, version, activatedAt);
 }
 
@@ -79,7 +82,7 @@ export async function reopenFormer(ports: ActivationPorts): Promise<void> {
       });
     }
   } catch (error) {
-    ports.logger.warn({ error }, 'former bundles could not be opened; their assets are not answered');
+    ports.logger.warn({ error }, 'could not open former bundles; their assets are not served');
   }
 }
 
@@ -94,7 +97,7 @@ async function remember(
     await store.activate(digest, { version, activatedAt });
     await store.sweep();
   } catch (error) {
-    logger.warn({ error, digest }, 'the active bundle could not be recorded; a restart may fetch it again');
+    logger.warn({ error, digest }, 'could not record the active bundle; a restart may download it again');
   }
 }
 
@@ -107,10 +110,10 @@ export async function makeRoom({ store, site, logger }: ActivationPorts): Promis
   site.dropPrevious();
   try {
     const gone = await store.dropFormer(site.view()?.active.bundle.digest);
-    if (gone > 0) logger.warn({ gone }, 'former bundles were removed to make room');
+    if (gone > 0) logger.warn({ gone }, 'removed former bundles to free space');
     return gone > 0;
   } catch (error) {
-    logger.warn({ error }, 'former bundles could not be removed to make room');
+    logger.warn({ error }, 'could not remove former bundles to free space');
     return false;
   }
 }

@@ -80,7 +80,7 @@ export async function obtainBundle(
   throw new BundleError(
     'transient',
     'StoreUnreliable',
-    'the store lost or damaged the bundle just written to it; check its volume',
+    'the store lost or damaged the bundle that was just written; check its volume',
   );
 }
 
@@ -106,12 +106,20 @@ async function openPublished(
 ): Promise<StoredBundle | undefined> {
   // A source refuses this itself; serving other content is the one thing that must not happen.
   if (published.digest !== undefined && digest !== published.digest) {
-    throw new BundleError('refused', 'DigestMismatch', 'the archive holds other content than published');
+    throw new BundleError(
+      'refused',
+      'DigestMismatch',
+      'the archive has other content than the published digest',
+    );
   }
   const stored = await store.open(digest);
   if (stored === undefined || published.digest !== undefined || stored.index.pages > 0) return stored;
   await stored.close();
-  throw new BundleError('refused', 'NoPages', 'the archive holds no page, so it is hardly the site');
+  throw new BundleError(
+    'refused',
+    'NoPages',
+    'the archive has no page; check that it is an export of the site',
+  );
 }
 
 /** Content that is in the store already. */

@@ -53,7 +53,7 @@ export async function openPreparation(
   { workerUrl, written, pause, logger }: PreparationPorts,
 ): Promise<PrepareBundle> {
   const authorities = await openAuthorities(flags.extraCaFile, (error) => {
-    logger.warn({ error }, 'trusting the authorities that were read before');
+    logger.warn({ error }, 'could not reload --extra-ca-file; keeping the loaded CA certificates');
   });
   const limits = {
     ...defaultLimits,
@@ -99,7 +99,7 @@ function flagOf(code: string, limits: Limits): string | undefined {
     ContentTooLarge: `--max-bundle-size is ${sizeText(limits.maxBundleSize)}`,
     FileTooLarge: `--max-file-size is ${sizeText(limits.maxFileSize)}`,
     TooManyFiles: `--max-files is ${limits.maxFiles}`,
-    FileLink: 'give --allow-file-links if this is meant',
+    FileLink: 'set --allow-file-links if intended',
   };
   return flags[code];
 }

@@ -4,6 +4,7 @@
 // Invariant: it is about what the source says now. What is no longer published, and an error that nothing waits for
 // any more, are not shown; the log has them.
 
+import { formatInstant } from '../../bundle/published-bundle.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SourceKind } from './published-content.ts';
 import type { Published, SourceDecision, SourceReading } from './source-decision.ts';
@@ -136,24 +137,23 @@ export function stateOf(decision: SourceDecision): SourceState | undefined {
 }
 
 const reasons: Readonly<Record<SourceState, string>> = {
-  starting: 'looking for a bundle on disk and in the source',
-  'in-sync': 'what is published is what is served',
+  starting: 'checking the store and the source for a bundle',
+  'in-sync': 'the published bundle is served',
   'waiting-for-document':
-    'there is no bundle document; put one at the path of --bundle-file (it is looked for at every poll)',
-  'unreadable-document': 'the bundle document cannot be used; correct it (it is read at every poll)',
-  preparing: 'the published bundle is being brought here, from disk, another server or its link, and checked',
-  'waiting-for-link': 'the published link is dead; a fresh one is waited for',
-  'backing-off': 'the published bundle could not be fetched',
-  refused:
-    'the published archive was refused; another one is waited for, and this one tried again now and then',
+    'no bundle.json found; write it to the path of --bundle-file (checked at every --poll-interval)',
+  'unreadable-document': 'bundle.json is not valid; correct it (read at every --poll-interval)',
+  preparing: 'obtaining and verifying the published bundle, from the store, a peer or its link',
+  'waiting-for-link': 'link expired; waiting for a new one',
+  'backing-off': 'could not obtain the published bundle; waiting before the next attempt',
+  refused: 'the published archive was rejected; waiting for another one (this one is retried at intervals)',
 };
 
 /** Flags change with a restart and not before: waiting for others would be waiting for ever. */
 const plainLinkReasons: Readonly<Partial<Record<SourceState, string>>> = {
   'waiting-for-link':
-    'the link of --bundle-url is dead; start the server again with a fresh one (this one is asked again now and then)',
+    'the link of --bundle-url expired; restart the server with a new one (this one is retried at intervals)',
   refused:
-    'the archive of --bundle-url was refused; correct the archive, or start the server again with another link (this one is tried again now and then)',
+    'the archive of --bundle-url was rejected; correct it, or restart the server with another link (this one is retried at intervals)',
 };
 
 /** The state as a sentence, for readiness, status and log. */

@@ -87,7 +87,7 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
       await findLastGood(ports, memory);
       for (let immediate = 0; !signal.aborted; ) {
         const waitMs = await checkOnce(ports, memory, signal).catch((error: unknown) => {
-          if (!signal.aborted) ports.logger.error({ error }, 'looking after the source failed');
+          if (!signal.aborted) ports.logger.error({ error }, 'checking the source failed');
           return ports.pollMs;
         });
         immediate = waitMs > 0 ? 0 : immediate + 1;
@@ -110,8 +110,7 @@ async function findLastGood({ store, site, logger }: SourceWatchPorts, memory: M
     memory.lastGood = await store.lastGood();
   } catch (error) {
     memory.isLastGoodUnknown = true;
-    if (isFirst)
-      logger.warn({ error }, 'the bundle on disk could not be opened; it will be tried again, or fetched');
+    if (isFirst) logger.warn({ error }, 'could not open the stored bundle; retrying, or downloading it');
   }
 }
 

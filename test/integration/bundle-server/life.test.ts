@@ -38,7 +38,7 @@ test('a first start: 503 with words until a whole bundle is served, then everyth
   assert.equal(early.headers.get('retry-after'), '5');
   const unready = await fetch(`${served.admin}/readyz`);
   assert.equal(unready.status, 503);
-  assert.match(await unready.text(), /no bundle is served yet: there is no bundle document;/);
+  assert.match(await unready.text(), /no bundle served yet: no bundle\.json found;/);
   assert.equal((await fetch(`${served.admin}/livez`)).status, 200);
 
   await publish('v1');
@@ -288,7 +288,7 @@ test('the last good version is damaged on disk and its link is dead: the one bef
   await served.start();
   await serves('v1');
   assert.match(await (await get('/')).text(), /version v1/);
-  assert.match(served.output(), /a stored bundle was damaged and has been removed/);
+  assert.match(served.output(), /removed a damaged bundle from the store/);
   const metrics = await (await fetch(`${served.admin}/metrics`)).text();
   assert.match(metrics, /^bundle_server_damaged_copies_total 1$/m);
 });

@@ -182,7 +182,7 @@ test('what is no longer published is not shown any more, and each trouble is a w
   await publish('v2');
   const dead = await served.until('the dead link', ({ source }) => source.state === 'waiting-for-link');
   assert.deepEqual([dead.source.published?.version, dead.source.lastError?.code], ['v2', 'LinkExpired']);
-  assert.match(dead.source.reason, /a fresh one is waited for/);
+  assert.match(dead.source.reason, /waiting for a new one/);
 
   await served.mount(undefined);
   const { source, active } = await served.until(
@@ -217,10 +217,10 @@ test('a plain link that is dead or refused says what to do, because no other can
   links.put('climbing', await makeArchive({ 'index.html': 'x', '../../x': 'x' }));
   await served.start('--bundle-url', links.link('climbing'), '--version', 'v7');
   const refused = await served.until('the refusal', ({ source }) => source.state === 'refused');
-  assert.match(refused.source.reason, /start the server again with another link/);
+  assert.match(refused.source.reason, /restart the server with another link/);
   const ready = await (await fetch(`${served.admin}/readyz`)).text();
-  assert.match(ready, /start the server again with another link.*last error: /);
-  assert.doesNotMatch(ready, /waited for/);
+  assert.match(ready, /restart the server with another link.*last error: /);
+  assert.doesNotMatch(ready, /waiting for/);
   const metrics = [...(await scrape()).keys()];
   assert.ok(
     !metrics.some((name) => name.startsWith('bundle_server_link_')),

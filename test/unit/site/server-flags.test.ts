@@ -47,7 +47,7 @@ test('a plain link comes by flag or variable, with a version or without, and is 
 });
 
 const refused: readonly (readonly [readonly string[], RegExp])[] = [
-  [['--store', '/s'], /nothing to serve: give --bundle-file .* or --bundle-url/],
+  [['--store', '/s'], /nothing to serve: set --bundle-file .* or --bundle-url/],
   [['--store', '/s', '--bundle-file', 'f', '--bundle-url', secret], /exclude each other/],
   [['--store', '/s', '--bundle-file', 'f', '--version', 'v7'], /--version goes with --bundle-url/],
   [['--bundle-file', 'f'], /--store \(or BUNDLE_SERVER_STORE\) is required/],

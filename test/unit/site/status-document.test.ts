@@ -30,7 +30,7 @@ test('before anything is served the document says what is waited for', () => {
       kind: null,
       from: 'bundle-file',
       state: 'starting',
-      reason: 'looking for a bundle on disk and in the source',
+      reason: 'checking the store and the source for a bundle',
       published: null,
       download: null,
       lastError: null,

@@ -13,7 +13,7 @@ for (const [code, words] of [
   ['ContentTooLarge', /\(--max-bundle-size is 1KiB\)$/],
   ['FileTooLarge', /\("a\/b"\) \(--max-file-size is 1000\)$/],
   ['TooManyFiles', /\(--max-files is 7\)$/],
-  ['FileLink', /\(give --allow-file-links if this is meant\)$/],
+  ['FileLink', /\(set --allow-file-links if intended\)$/],
 ] as const) {
   test(`${code} names its flag`, () => {
     const named = nameFlag(refusal(code, code === 'FileTooLarge' ? { name: 'a/b' } : {}), limits);

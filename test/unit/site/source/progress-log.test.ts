@@ -90,5 +90,5 @@ test('an unusable bundle.json is logged with its reason; another reason is logge
     progress('unreadable-document', { published: undefined, lastError: { code: 'X', message, at: 1 } });
   const lines = linesOf('bundle-file', bad('not JSON'), bad('not JSON'), bad('no link'));
   assert.equal(lines.length, 2);
-  assert.match(lines[0] ?? '', /^warn: the bundle document cannot be used.*: not JSON$/);
+  assert.match(lines[0] ?? '', /^warn: bundle\.json is not valid.*: not JSON$/);
 });

@@ -228,7 +228,7 @@ test('a disk that cannot be read for a moment at start is read again, and its la
   await start();
   await clock.pass(3 * pollMs);
   assert.equal(servedVersion(), undefined);
-  assert.equal(warnings.filter((words) => words.startsWith('the bundle on disk')).length, 1);
+  assert.equal(warnings.filter((words) => words.startsWith('could not open the stored bundle')).length, 1);
   store.readFailure = undefined;
   await clock.pass(pollMs);
   assert.equal(servedVersion(), 'v1');
@@ -568,7 +568,7 @@ test('a refusal that comes again and again is one warning of the state, and one 
   await start();
   for (let at = 0; at < 3; at += 1) await clock.pass(700_000);
   assert.equal(fetches.length, 4);
-  const states = warnings.filter((words) => words.startsWith('the published archive was refused'));
+  const states = warnings.filter((words) => words.startsWith('the published archive was rejected'));
   assert.deepEqual([states.length, warnings.length], [1, 1 + 4]);
 });
 
@@ -581,7 +581,7 @@ test('an unreadable document is reported once, and what is served stays', async 
   assert.equal(watch.progress().state, 'unreadable-document');
   assert.equal(watch.progress().lastError?.at, Date.parse('2026-11-21T10:00:05Z'));
   assert.equal(warnings.length, 1);
-  assert.match(warnings[0] ?? '', /cannot be used.*: not a document$/);
+  assert.match(warnings[0] ?? '', /is not valid.*: not a document$/);
 });
 
 test('a fetch that is no longer wanted gives way to what is', async () => {

@@ -141,7 +141,7 @@ export async function runBundleServer(
     ...(peers === undefined ? [] : [peerSource(peers)]),
     linkSource(prepare, metrics.countDownload),
   ];
-  const times = { pollMs: flags.pollInterval, patienceMs: flags.patience };
+  const times = { pollMs: flags.pollInterval, startupTimeoutMs: flags.startupTimeout };
   watch = createSourceWatch({
     content,
     sources,

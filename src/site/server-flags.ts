@@ -112,9 +112,9 @@ export const bundleServerFlags = {
     '5s',
     'How often --bundle-file, or the file of a link without a version, is checked',
   ),
-  patience: duration.withDefault(
+  startupTimeout: duration.withDefault(
     '30s',
-    'At start, how long a download may take before the last good version is served meanwhile',
+    'At start, how long to wait for a download before serving the last good version meanwhile',
   ),
   drainLinger: duration.withDefault('5s', 'After SIGTERM, how long to keep accepting connections'),
   drainGrace: duration.withDefault('30s', 'After that, how long requests in progress may take'),

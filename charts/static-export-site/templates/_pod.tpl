@@ -98,7 +98,7 @@ spec:
 - --max-archive-size={{ $server.maxBundleSize }}B
 - --memory-budget={{ $server.memoryBudget }}B
 - --poll-interval={{ $server.pollInterval }}
-- --patience={{ $server.patience }}
+- --startup-timeout={{ $server.startupTimeout }}
 - --drain-linger={{ $server.drain.lingerSeconds }}s
 - --drain-grace={{ $server.drain.graceSeconds }}s
 - --log-level={{ $server.logLevel }}

@@ -47,7 +47,7 @@ export interface SourceWatchPorts extends ActivationPorts, BundleSourcesPorts {
   readonly random: Random;
   readonly pollMs: number;
   /** With nothing served, how long a fetch may take before the last good bundle is served meanwhile. */
-  readonly patienceMs: number;
+  readonly startupTimeoutMs: number;
 }
 
 export interface SourceWatch {
@@ -218,7 +218,7 @@ async function bringIn(
   const meanwhile = AbortSignal.any([signal, done.signal]);
   const ignore = (): void => {};
   const onTheSide = Promise.all([
-    ports.clock.after(ports.patienceMs, meanwhile).then(() => serveLastGood(ports, memory), ignore),
+    ports.clock.after(ports.startupTimeoutMs, meanwhile).then(() => serveLastGood(ports, memory), ignore),
     untilOtherIsWanted(ports, memory, published, meanwhile).then(() => superseded.abort(), ignore),
   ]);
   try {

@@ -41,7 +41,7 @@ type Title = keyof typeof paths;
 const fetchedAhead = ['Guides', 'Install', 'Deploy', 'Flags', 'Home'] as const;
 
 /** A page comes to life late where many tests share few processors. */
-const patience = { timeoutMs: 60_000 };
+const longTimeout = { timeoutMs: 60_000 };
 
 const seenPage = z.object({
   title: z.string(),
@@ -71,7 +71,7 @@ async function shows(page: Page, title: Title): Promise<SeenPage> {
       if (parsed.success && parsed.data.title === title) return parsed.data;
       throw new Error(`${JSON.stringify(raw)} ${page.troubles.join('; ')}`);
     },
-    patience,
+    longTimeout,
   );
   assert.equal(seen.content, seen.code, `${title}: words of one version, code of another`);
   return seen;
@@ -91,7 +91,7 @@ async function clickButton(page: Page, wanted: string): Promise<void> {
       const { clicks } = seenPage.parse(await page.evaluate(look));
       return clicks === wanted ? true : undefined;
     },
-    patience,
+    longTimeout,
   );
 }
 
@@ -105,7 +105,7 @@ async function openSearch(page: Page, version: string): Promise<void> {
       if ((await page.evaluate(isThere)) === version) return true;
       throw new Error(`not yet; ${page.troubles.join('; ')}`);
     },
-    patience,
+    longTimeout,
   );
 }
 
@@ -197,7 +197,7 @@ async function seeOverASwap(
 }
 
 async function seenNow(page: Page): Promise<SeenPage> {
-  return eventually('the page is alive', async () => seenPage.parse(await page.evaluate(look)), patience);
+  return eventually('the page is alive', async () => seenPage.parse(await page.evaluate(look)), longTimeout);
 }
 
 /** Follows links until `work` is done, and all of them once more. @returns the versions that were shown */

@@ -22,7 +22,7 @@ import { type MemoryBundle, storedBundle } from '../fixtures.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';
 
 const pollMs = 5000;
-const patienceMs = 30_000;
+const startupTimeoutMs = 30_000;
 
 /** A store in memory that writes down what is done to it. */
 class FakeStore implements BundleStore {
@@ -121,7 +121,7 @@ async function start(): Promise<void> {
     random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
     logger: { ...silentLogger, warn: (_fields, words) => warnings.push(words) },
     pollMs,
-    patienceMs,
+    startupTimeoutMs,
   });
   running = watch.run(stop.signal);
   await clock.pass(0);
@@ -317,7 +317,7 @@ test('a fetch that hangs at start gives way to the last good version, and goes o
   answer = () => promise;
   await start();
   assert.equal(servedVersion(), undefined);
-  await clock.pass(patienceMs);
+  await clock.pass(startupTimeoutMs);
   assert.equal(servedVersion(), 'v1');
   resolve({ digest: store.put('v2') });
   await clock.pass(0);
@@ -394,11 +394,11 @@ test('a last good version that is still coming up when the published one is ther
   store.facts = { version: 'v1', activatedAt: 1 };
   publish('v2');
   answer = async () => {
-    await clock.after(patienceMs);
+    await clock.after(startupTimeoutMs);
     return { digest: store.put('v2') };
   };
   await start();
-  await clock.pass(patienceMs);
+  await clock.pass(startupTimeoutMs);
   assert.equal(servedVersion(), 'v2');
   assert.deepEqual(await readAll(), ['v2', 'v1']);
 });

@@ -1,6 +1,6 @@
-// The bundle server put together: two ports, the store, the watch over the source, and their end.
-// Owns the order of start (ports first, so that probes have somebody to ask) and of stop (readiness first,
-// the site's door later, the admin port last).
+// The bundle server: two ports, the store, the source watch, and their end.
+// Owns the order of start (ports first, so that probes are answered) and of stop (readiness first, the site port later,
+// the admin port last).
 
 import { once } from 'node:events';
 import { printableName } from '../bundle/refusal.ts';
@@ -39,7 +39,7 @@ import { createVariantKeeper, makeInWorker, type VariantSettings } from './varia
  */
 export const siteServerOptions = {
   optimizeEmptyRequests: true,
-  // Refused in our own words, with what is said of every answer.
+  // The handler refuses it, with the headers of every answer.
   requireHostHeader: false,
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
@@ -52,13 +52,13 @@ const fastPathTimes = {
   stalledMs: defaultStalledReaderMs,
 };
 
-/** The programs of the threads: one prepares bundles, one codes their files. */
+/** The programs of the threads: one prepares bundles, one compresses their files. */
 export interface WorkerPrograms {
   readonly bundle: URL;
   readonly variant: URL;
 }
 
-/** Runs until the edge's shutdown signal, and through the drain. */
+/** Runs until the shutdown signal, and through the drain. */
 export async function runBundleServer(
   flags: BundleServerFlags,
   edge: ProgramEdge,
@@ -169,7 +169,7 @@ function variantSettings(flags: BundleServerFlags): VariantSettings {
   };
 }
 
-/** What a visitor would see of it is a page without style, and what the operator would see is nothing. */
+/** Without this warning visitors see a page without styles, and the administrator sees nothing. */
 async function warnOfBasePath(bundle: LiveBundle, basePath: string, logger: Logger): Promise<void> {
   const name = await findMisplacedName(bundle, basePath).catch(() => undefined);
   if (name === undefined) return;

@@ -1,5 +1,5 @@
-// What the bundle server tells Prometheus. Counting on the way of a request is an addition to a number;
-// everything else is read when somebody scrapes. Labels hold versions, codes and outcomes, never a link.
+// The metrics of the bundle server. A request only adds to a number; everything else is read at a scrape.
+// Labels hold versions, codes and outcomes, never a link.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type ContentEncoding, contentEncodings } from './http/content-encoding.ts';
@@ -12,7 +12,7 @@ export interface SiteFigures {
   readonly active: { readonly version: string; readonly digest: string; readonly files: number } | undefined;
   readonly swaps: number;
   readonly cachedBytes: number;
-  /** Files of the active bundle that have a precompressed variant, and the room of those forms. */
+  /** Files of the active bundle that have a precompressed variant, and the size of those variants. */
   readonly variants: {
     readonly counts: Readonly<Record<ContentEncoding, number>>;
     readonly sizeBytes: number;
@@ -21,9 +21,9 @@ export interface SiteFigures {
   readonly storeBytes: number;
   /** Epoch ms; since when the active bundle is served. */
   readonly activatedAt: number | undefined;
-  /** Epoch ms, as the document says it. */
+  /** Epoch ms, from bundle.json. */
   readonly linkIssuedAt: number | undefined;
-  /** Epoch ms, as the document says it; the server itself never judges by it. */
+  /** Epoch ms, from bundle.json; the server itself never decides by it. */
   readonly linkExpiresAt: number | undefined;
   readonly sourceState: SourceState;
 }
@@ -164,7 +164,7 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     const made: Gauge = new Gauge({ name: prefix + name, help, registers, collect: () => made.set(read()) });
   }
 
-  /** Epoch ms in; a moment that is not known has no sample, for any number would be a moment. */
+  /** Epoch ms in; an unknown time has no sample, because any number would be a time. */
   function instant(name: string, help: string, read: () => number | undefined): void {
     const made: Gauge = new Gauge({
       name: prefix + name,

@@ -7,7 +7,7 @@ import type { SourceKind } from './source/published-content.ts';
 import { type PublishedSummary, reasonOf, type SourceProgress } from './source/source-progress.ts';
 import type { VariantState } from './variants/variant-keeper.ts';
 
-/** @param sourceKind which flag told the server what to serve */
+/** @param sourceKind which flag names what to serve */
 export function statusDocument(
   view: SiteView | undefined,
   progress: SourceProgress,

@@ -1,5 +1,5 @@
-// The access log: one line for every request of the site port, when it is over. Off unless asked for, because a docs
-// site's readers are nobody's business by default. Refuses: queries, which may hold what somebody typed or a token.
+// The access log: one line for every request of the site port, when it has ended. Off by default for the privacy of the
+// site's readers. Refuses queries, which may hold typed text or a token.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
@@ -40,12 +40,12 @@ export function logWhenDone(
   });
 }
 
-/** As it came: who is believed is for whoever reads the log to decide. */
+/** As received: the reader of the log decides which proxy to trust. */
 function textOf(value: string | readonly string[] | undefined): string | undefined {
   return value === undefined ? undefined : [value].flat().join(', ').slice(0, longestText);
 }
 
-/** Without the query: in a referer too, it is what somebody typed elsewhere. */
+/** Without the query, because a referer's query may hold text that was typed on another site. */
 function pathOf(url: string): string {
   const queryAt = url.search(/[?#]/);
   return (queryAt < 0 ? url : url.slice(0, queryAt)).slice(0, longestText);

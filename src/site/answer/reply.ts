@@ -92,8 +92,8 @@ interface Selected {
 }
 
 /**
- * Negotiates (RFC 9110 §12.5.3). A part is of the file as it is, because parts of precompressed bodies are of no use to anybody
- * who does not know the encoding. Where nothing acceptable exists, the header is disregarded.
+ * Negotiates (RFC 9110 §12.5.3). A part is of the file as it is, because a part of a precompressed body is useless to a client
+ * that does not know the encoding. Where nothing acceptable exists, the header is disregarded.
  */
 function select(acceptEncoding: string | undefined, route: FileRoute, site: SiteLookup): Selected {
   const forms = route.isCompressible ? acceptedForms(acceptEncoding) : identityOnly;
@@ -259,8 +259,8 @@ export function plainReply(
 }
 
 /**
- * @param deploymentType where the site stands; an air-gapped one must not ask the outside for anything
- * @param added by whoever runs the server; a policy of theirs can only narrow the air-gapped one
+ * @param deploymentType where the site runs; an air-gapped one must not load from other hosts
+ * @param added by the administrator; a policy among them can only narrow the air-gapped one
  */
 export function siteHeaders(deploymentType: DeploymentType, added: SiteHeaders = []): SiteHeaders {
   const always = ['X-Content-Type-Options', 'nosniff', ...added];

@@ -1,4 +1,4 @@
-// The site port: reads a request's facts, lets `reply` plan the answer, and sends the bytes.
+// The site port: reads a request's fields, plans the answer with `reply`, and sends the bytes.
 // Pipeline: canonical path → one view of the site → plan → head and body, from memory or from the pack.
 // Invariant: no request can end the process, and a body that cannot be read whole is never sent as if it were.
 
@@ -32,9 +32,9 @@ export interface SiteServing {
   readonly basePath: string;
   /** Headers of every answer. */
   readonly always: SiteHeaders;
-  /** Told once an answer was handed over; `tookMs` since its request was read. */
+  /** Called when an answer was written to the connection; `tookMs` since its request was read. */
   readonly countReply: (status: number, bodyBytes: number, tookMs: number) => void;
-  /** A reader that takes nothing for this long is let go, because it keeps memory and an old bundle; default 60 s. */
+  /** A reader that takes nothing for this long is cut, because it keeps memory and an old bundle; default 60 s. */
   readonly stalledReaderMs?: number | undefined;
   /** Bounds what readers hold together; `undefined`: nothing does. */
   readonly unread?: UnreadBytes | undefined;
@@ -100,7 +100,7 @@ function answer(exchange: Exchange, request: IncomingMessage): void {
 
 const last = ['Connection', 'close'];
 
-/** What is wrong with a request beside what it asks for. What comes behind it on the connection is not believed. */
+/** Refusals that do not depend on the target. The rest of the connection is not trusted after them. */
 function refusalOf(request: IncomingMessage, always: SiteHeaders): Reply | undefined {
   const { rawHeaders, httpVersion, headers } = request;
   if (!isHostWellFormed(rawHeaders, httpVersion !== '1.0')) {
@@ -226,7 +226,7 @@ async function withRoom(exchange: Exchange, bytes: number, send: () => Promise<v
   }
 }
 
-/** @returns false where the reader has left, or was told to come again: others hold all the room and are cut too slowly */
+/** @returns false if the reader has left, or got a 503 because others hold all the memory */
 async function isRoom(exchange: Exchange, bytes: number): Promise<boolean> {
   const { response, serving } = exchange;
   const { unread } = serving;
@@ -288,7 +288,7 @@ async function sendInPieces(
   }
 }
 
-/** Told once for each bundle: the watch over the source gets it anew, and until then every page may be like this one. */
+/** Reported once per bundle: the source watch then obtains it again, and until then every page may fail like this. */
 function failToRead(exchange: Exchange, bundle: LiveBundle, error: unknown): void {
   const { logger } = exchange.serving;
   const fields = { error, code: 'StoreUnreadable', digest: bundle.digest };

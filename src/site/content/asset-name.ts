@@ -1,8 +1,8 @@
-// Is a name a promise that its content never changes? Build tools put a hash of the content into the names
+// Whether a file's name promises that its content never changes. Build tools put a hash of the content into the names
 // of assets; such a file may be cached for ever, and one of a former version may still be asked for by pages
 // that are open. Two grades, because the two mistakes cost differently: a name wrongly cached for ever is a
-// visitor's stale page for a year, a former file wrongly kept is an answer in place of a 404. A name that could be
-// either is believed where enough files beside it can be nothing else.
+// visitor's stale page for a year, a former file wrongly kept is an answer instead of a 404. An
+// ambiguous name is trusted where enough files of the same folder are unambiguous.
 // Invariant: a page is never hashed, and no name that a person may have written (`report-20240131.pdf`).
 
 import { isDocument } from '../http/content-type.ts';
@@ -26,7 +26,7 @@ export function assetNaming(path: string): AssetNaming {
   const parts = name.slice(0, dot).split('.');
   if (parts.some(endsInHexHash)) return 'hashed';
   if (!buildFolder.test(path)) return 'plain';
-  // VitePress: `guide.md.BYwSqCud.js`; nobody else writes a hash-sized part behind `.md`.
+  // VitePress: `guide.md.BYwSqCud.js`; no other tool writes a hash-sized part after `.md`.
   if (parts.some((part, at) => parts[at - 1] === 'md' && /^[\w-]{8}$/.test(part))) return 'hashed';
   const changes = Math.max(...parts.map(mostChanges));
   if (changes >= 4) return 'hashed';
@@ -34,19 +34,19 @@ export function assetNaming(path: string): AssetNaming {
 }
 
 /**
- * webpack: `main.30945721.js`, `styles.deadbeef.css`. One hash in forty has no letter or no digit, and beside pictures
+ * webpack: `main.30945721.js`, `styles.deadbeef.css`. One hash in forty has no letter or no digit, and among pictures
  * and documents that is a date or a word.
  */
 function isProgramUnderHexNumber(name: string): boolean {
   return /\.[0-9a-f]{8}(?:\.chunk)?\.(?:m?js|css)(?:\.map)?$/.test(name);
 }
 
-/** Hashed names of one build folder from which on a likely one beside them is one of theirs. */
-const siblingsThatTell = 3;
+/** With so many hashed names in one build folder, a likely one is hashed too. */
+const decisiveSiblings = 3;
 
 /**
  * The naming of all files of a bundle: {@link assetNaming} of each, and what their neighbours say. VitePress' own
- * `app.BnvtSGpd.js` could be read as words; forty `….md.CjJX0B9x.js` beside it say that a build tool named it.
+ * `app.BnvtSGpd.js` could be words; forty `….md.CjJX0B9x.js` in the same folder show that a build tool named it.
  * Yields after each path, so that others can be let run.
  */
 export function* nameAssets(paths: readonly string[]): Generator<void, readonly AssetNaming[]> {
@@ -63,7 +63,7 @@ export function* nameAssets(paths: readonly string[]): Generator<void, readonly 
     const naming = alone[at] ?? 'plain';
     if (naming !== 'likely' || isWrittenByPerson(path)) return naming;
     const hashed = hashedIn.get(buildRoot(path) ?? '') ?? 0;
-    return hashed >= siblingsThatTell ? 'hashed' : 'likely';
+    return hashed >= decisiveSiblings ? 'hashed' : 'likely';
   });
 }
 

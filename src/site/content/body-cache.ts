@@ -1,11 +1,11 @@
 // Bodies of hot files in memory, so that a page does not read the disk for every visitor. Keyed by content, so a swap
 // keeps what did not change. The memory is a ring of blocks that are filled, emptied and filled again: nothing is left
-// for the garbage collector, which would let twice the budget pile up before it looked. The oldest block goes first,
+// for the garbage collector, which would let twice the budget accumulate before it runs. The oldest block goes first,
 // and what was asked for since it came in stays. A file that is asked for once passes through and is not kept: a crawler
 // of the whole site neither fills the memory nor drives out what is hot.
 // A reader who is slow keeps the block that his body lies in, but many keep no more than half the budget of them: from
 // there on each gets a copy of what he asked for.
-// Invariant: blocks never exceed the budget but for those half of it that somebody still sends; a held body never
+// Invariant: blocks exceed the budget by no more than the half of it that is still being sent; a held body never
 // changes; one file is read once however many ask at the same time.
 
 /** Bytes of an answer that do not change between `hold` and `release`. */
@@ -129,7 +129,7 @@ export function createBodyCache(budgetBytes: number): BodyCache {
     heldBytes += entry.bytes.length;
   };
 
-  /** A power of two, so that the rooms are few and nobody keeps more than twice what he asked for. */
+  /** A power of two, so that there are few sizes, and a reader keeps at most twice what it requested. */
   const copyOf = (part: Buffer): BodyPart => {
     const room = Math.max(leastCopyBytes, 2 ** Math.ceil(Math.log2(part.length)));
     let spare = spares.get(room);
@@ -165,7 +165,7 @@ export function createBodyCache(budgetBytes: number): BodyCache {
   /** Empties the oldest block and fills it again with what was asked for, up to its half. */
   const renewOldest = (oldest: Block): Block => {
     oldest.isInRing = false;
-    // Somebody sends from it: then its memory goes with the last of them.
+    // Still being sent from: its memory is freed with the last sender.
     const memory = oldest.holders > 0 ? Buffer.allocUnsafeSlow(blockBytes) : oldest.memory;
     const renewed = blockOf(memory, blockBytes);
     const inOrder = [...oldest.entries].sort((a, b) => a.bytes.byteOffset - b.bytes.byteOffset);
@@ -196,7 +196,7 @@ export function createBodyCache(budgetBytes: number): BodyCache {
     return allocate(key, size);
   };
 
-  /** Room that the next file to pass is read into again, unless somebody still sends from it. */
+  /** Memory that the next uncached file reuses, unless it is still being sent from. */
   const passThrough = (key: string, size: number): Entry => {
     if (size > maxEntryBytes) throw new RangeError(`${size} bytes are more than one file may take`);
     if (passage.holders > 0 || passage.memory.length < size) {

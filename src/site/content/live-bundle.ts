@@ -1,5 +1,5 @@
-// A bundle while it is served: its routes, its pack, the precompressed variants once there are some, and who still reads.
-// Invariant: the packs stay open until the bundle is retired and the last request under way has let go.
+// A bundle while it is served: its routes, its pack, its precompressed variants once they exist, and its readers.
+// Invariant: the packs stay open until the bundle is retired and the last request in progress has released it.
 
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { ContentEncoding } from '../http/content-encoding.ts';
@@ -13,17 +13,17 @@ export interface LiveBundle {
   /** `undefined` until precompressed variants are attached. */
   readonly variants: () => VariantTable | undefined;
   readonly findVariant: (route: FileRoute, encoding: ContentEncoding) => Variant | undefined;
-  /** Serves these forms from now on. Takes over `pack`. */
+  /** Serves these variants from now on. Takes over `pack`. */
   attach(table: VariantTable, pack: StoredBundle): void;
   /** The pack that holds the precompressed bodies or the files. @throws when there are no precompressed bodies */
   readonly packOf: (variant: Variant | undefined) => StoredBundle;
   /** Every hold is followed by exactly one release. */
   hold(): void;
   release(): void;
-  /** The disk no longer gives what was checked. @returns whether that is news */
+  /** The disk no longer gives what was verified. @returns true the first time */
   reportUnreadable(): boolean;
   readonly isUnreadable: () => boolean;
-  /** Closes the pack as soon as nobody holds it, and resolves then. Idempotent. */
+  /** Closes the pack once it has no holder, and resolves then. Idempotent. */
   retire(): Promise<void>;
 }
 
@@ -70,9 +70,9 @@ export function goLive(stored: StoredBundle, routes = buildRouteTable(stored.ind
       if (isRetired && holders === 0) letClose();
     },
     reportUnreadable: () => {
-      const isNews = !isUnreadable;
+      const isFirst = !isUnreadable;
       isUnreadable = true;
-      return isNews;
+      return isFirst;
     },
     isUnreadable: () => isUnreadable,
     retire: () => {

@@ -13,7 +13,7 @@ export type Provenance = string;
 /** A bundle under the version it was published as. */
 export interface ServedVersion {
   readonly bundle: LiveBundle;
-  /** `undefined` when nobody named one. */
+  /** `undefined` for a plain link without --version. */
   readonly version: string | undefined;
   /** Epoch ms. */
   readonly activatedAt: number;
@@ -43,7 +43,7 @@ export interface LiveSite {
   swap(next: ServedVersion): void;
   /** Adds a former bundle behind the others, for its hashed assets. */
   addPrevious(former: ServedVersion): void;
-  /** Lets go of all former bundles, and so of their hashed assets and their room on disk. */
+  /** Closes all former bundles, which frees their space on disk; their hashed assets are no longer served. */
   dropPrevious(): void;
   /** The same content under another name. */
   relabel(version: string | undefined, activatedAt: number): void;
@@ -53,7 +53,7 @@ export interface LiveSite {
 
 /**
  * @param keep versions to hold open, the active one included; at least 1
- * @param onActive is told of every bundle that becomes the active one, once it is
+ * @param onActive is called with every bundle that has become active
  */
 export function createLiveSite(keep: number, onActive: (bundle: LiveBundle) => void = () => {}): LiveSite {
   let view: SiteView | undefined;

@@ -22,7 +22,7 @@ export interface FileRoute {
   readonly entityTag: string;
   /**
    * False for a file that is never variant. Decided when the bundle is loaded, so that `Vary` is the same before and
-   * after the forms are made.
+   * after the variants are made.
    */
   readonly isCompressible: boolean;
   readonly naming: AssetNaming;
@@ -51,7 +51,7 @@ export interface RouteTable {
 const index = 'index.html';
 const extension = '.html';
 
-/** Paths that are looked at in one go: a few milliseconds' worth. */
+/** Paths that are handled without a pause: a few milliseconds of work. */
 export const pathsPerSlice = 500;
 
 type TableBundle = Pick<BundleIndex, 'digest' | 'files'>;
@@ -62,21 +62,21 @@ export function buildRouteTable(bundle: TableBundle): RouteTable {
   for (let step = building.next(); ; step = building.next()) if (step.done) return step.value;
 }
 
-/** The same table, with others let run after every {@link pathsPerSlice} paths. */
+/** The same table, with a pause after every {@link pathsPerSlice} paths. */
 export async function buildRouteTableInSlices(
   bundle: TableBundle,
   pause: () => Promise<void>,
 ): Promise<RouteTable> {
   const building = buildStepwise(bundle);
-  let looked = 0;
+  let handled = 0;
   for (let step = building.next(); ; step = building.next()) {
     if (step.done) return step.value;
-    looked += 1;
-    if (looked % pathsPerSlice === 0) await pause();
+    handled += 1;
+    if (handled % pathsPerSlice === 0) await pause();
   }
 }
 
-/** Yields after each path that was looked at. */
+/** Yields after each path. */
 function* buildStepwise(bundle: TableBundle): Generator<void, RouteTable> {
   const exact = new Map<string, FileRoute>();
   const routes = new Map<string, Route>();

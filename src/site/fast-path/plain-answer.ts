@@ -1,7 +1,6 @@
 // Answers plain requests on the connection itself: the same plan as every other answer, in the same bytes as the full
-// server would send, without its objects. Refuses what cannot be answered at once (a large file, a disk that is slow or
-// fails) and what has to be logged; the full server answers that.
-// Invariant: a reader cannot tell which of the two answered.
+// server would send, without its objects. Refuses what cannot be answered at once: a large file, a slow or failing disk.
+// Invariant: a client sees no difference between the two answers.
 
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
@@ -41,7 +40,7 @@ interface PlainAnswer {
   readonly held: HeldBytes | undefined;
 }
 
-/** Nothing was sent yet: whatever goes wrong here goes wrong once more in the full server, which tells it. */
+/** Nothing was sent yet: an error here happens again in the full server, which logs it. */
 function tryAnswer(serving: SiteServing, piece: Buffer): PlainAnswer | undefined {
   try {
     return answerTo(serving, piece);

@@ -1,7 +1,6 @@
 // The strict reader of plain requests: one GET or HEAD of HTTP/1.1 that came whole and alone, with nothing in it that
-// two readers could understand in two ways. Refuses by reading nothing: a piece that holds anything else (a body or
-// what announces one, a second request, a part of one, folded fields, bare line ends, bytes beyond ASCII, a field
-// twice that may stand once) is for the full parser, from its first byte on.
+// two readers could understand in two ways. Every other piece is for the full parser, from its first byte on: a body or
+// its announcement, a second request or a part of one, folded fields, bare line ends, non-ASCII bytes, a repeated field.
 // Invariant: what is read here the full parser reads the same way, and finds nothing more in it.
 
 import type { RequestFields } from '../answer/reply.ts';
@@ -31,7 +30,7 @@ function tableOf(allowed: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (allowed.test(String.fromCharCode(code)) ? 1 : 0));
 }
 
-/** Fields that say something of the connection or of a body; their presence is for the full parser. */
+/** Fields about the connection or a body: requests with them are for the full parser. */
 const notPlain: ReadonlySet<string> = new Set([
   'content-length',
   'transfer-encoding',
@@ -54,16 +53,16 @@ const known: ReadonlyMap<string, keyof Fields> = new Map([
   ['accept-encoding', 'acceptEncoding'],
 ]);
 
-/** First letter and length tell most fields from those above without a text being made of their names. */
+/** First letter and length exclude most fields without creating a string of their names. */
 const isSuspect = new Uint8Array(32 * 32);
 for (const name of [...notPlain, ...known.keys()]) isSuspect[suspicion(name.charCodeAt(0), name.length)] = 1;
 
-/** The same for both cases of a letter; names longer than any above have a place beyond the table. */
+/** The same for both cases of a letter; longer names map to an index outside of the table. */
 function suspicion(firstCode: number, length: number): number {
   return length < 32 ? ((firstCode & 0x1f) << 5) | length : isSuspect.length;
 }
 
-/** @returns `undefined` for whatever is not exactly one plain request */
+/** @returns `undefined` for input that is not exactly one plain request */
 export function readPlainRequest(piece: Buffer): PlainRequest | undefined {
   if (piece.length > longestPlainHead) return undefined;
   const text = piece.toString('latin1');

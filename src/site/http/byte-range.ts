@@ -3,7 +3,7 @@
 // with the whole file, as the RFC allows, except a range that starts behind the end.
 
 export type ByteRange =
-  /** Not a range that we honour (absent, other unit, several, malformed): send everything. */
+  /** Not an honoured range (absent, other unit, several, malformed): send everything. */
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly start: number; readonly endExclusive: number }
   /** Well-formed and outside of the file: 416. */

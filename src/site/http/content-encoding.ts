@@ -1,4 +1,4 @@
-// Content encodings (RFC 9110 §8.4, §12.5.3): which files are worth encoding, and which form of one a request wants.
+// Content encodings (RFC 9110 §8.4, §12.5.3): which files are worth compressing, and which form of one a request wants.
 // Refuses: throwing, whatever the header. A weight that is none refuses its encoding, and a encoding refused once
 // in a header is refused. Invariant: a client is never sent a encoding that it has not named as acceptable.
 
@@ -9,7 +9,7 @@ export type ContentEncoding = (typeof contentEncodings)[number];
 /** A form a file can be sent in. */
 export type FileForm = ContentEncoding | 'identity';
 
-/** Below this a precompressed body saves no packet; above, one file would hold up the thread that codes for too long. */
+/** Below this a precompressed body saves no packet; above, one file would occupy the compressing thread for too long. */
 const smallestBytes = 512;
 const largestBytes = 16 * 1024 * 1024;
 

@@ -5,7 +5,7 @@
 import type { ContentEncoding, FileForm } from './content-encoding.ts';
 
 /**
- * The strong tag of a file's bytes as they are. 128 bits of the hash are plenty to tell contents apart;
+ * The strong tag of a file's bytes as they are. 128 bits of the hash distinguish all contents;
  * an enprecompressed variant of the same file has a suffix of its own (`"…-br"`).
  *
  * @param sha256 lower-case hex
@@ -25,7 +25,7 @@ export function variantTagOf(tag: string, encoding: ContentEncoding, fingerprint
   return `${tag.slice(0, -1)}-${encoding}-${fingerprint.toString(16).padStart(fingerprintDigits, '0')}"`;
 }
 
-/** As many hex digits as a number holds exactly; they tell apart the few bodies that one file may have. */
+/** As many hex digits as a number holds exactly; enough for the few bodies that one file may have. */
 const fingerprintDigits = 13;
 
 /** @param sha256 of a precompressed body, lower-case hex */
@@ -35,11 +35,11 @@ export function fingerprintOf(sha256: string): number {
 
 /** What may be sent to a client, as far as its conditions are about it. */
 export interface SendableForms {
-  /** Of the forms that are there, the selected one first. */
+  /** Of the existing forms, the selected one first. */
   readonly tags: readonly [string, ...string[]];
   /** Of the file as it is. */
   readonly entityTag: string;
-  /** Codings that the client takes, whether there is such a form or not. */
+  /** Encodings that the client accepts, whether there is such a variant or not. */
   readonly encodings: readonly FileForm[];
 }
 
@@ -58,7 +58,7 @@ export function findKnownTag(
 ): string | undefined {
   const text = header.trim();
   const [selected] = tags;
-  // The usual case is one tag, exactly ours.
+  // The usual case: one tag, exactly this one.
   if (text === '*' || text === selected) return selected;
   const named = new Set(Array.from(text.matchAll(element), (match) => match[2]));
   const exact = tags.find((tag) => named.has(tag));

@@ -1,5 +1,5 @@
 // The `Host` of a request (RFC 9112 §3.2): there, once, and of a form that names a host. What it names is no part of
-// any look-up; it is judged because two readers of one request, a proxy and this server, may take different ones.
+// any look-up. It is checked because a proxy and this server may read different hosts from one request.
 
 /** RFC 3986 §3.2.2, §3.2.3: a name, an address, or one in brackets, and a port; the empty text is allowed. */
 const form = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::\d*)?$/;

@@ -1,4 +1,4 @@
-// The one canonicalisation of a request target, used by everything that looks at a path. Decodes once,
+// The one canonicalisation of a request target, used for every path. Decodes once,
 // collapses nothing, and refuses what two readers could understand in two ways.
 // Invariant: an accepted path starts with `/`, has no `.` or `..` segment, no backslash and no control.
 
@@ -18,7 +18,7 @@ export type RequestPath =
 
 const malformed: RequestPath = { outcome: 'malformed' };
 
-/** Encoded slash, backslash or NUL: whoever decodes them later sees another path than we do. */
+/** Encoded slash, backslash or NUL: a program that decodes them later would see another path. */
 const encodedSeparator = /%(?:2f|5c|00)/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are exactly what is refused here
 const forbidden = /[\u0000-\u001f\u007f\\]/;

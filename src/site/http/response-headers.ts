@@ -1,4 +1,4 @@
-// Headers that whoever runs the server adds to every answer: what a proxy in front would add where there is none.
+// Headers that the administrator adds to every answer, as a proxy in front of the server would.
 // Refuses: what this server decides from the content and the request (caching, encoding, length, connection), what
 // would make public answers personal, and anything that could end a header early.
 

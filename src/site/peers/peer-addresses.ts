@@ -1,6 +1,6 @@
-// Where the other servers of the site are: names as given by flag, resolved anew each time they are asked,
-// because a headless Service answers with whoever runs right now. One of them is this server itself.
-// Invariant: at most `maxPeers` origins, each once; a name that does not resolve is no peer and no error.
+// Addresses of the other servers of the site: the names of --peers, resolved at each use, because a headless Service
+// resolves to the pods that run now. One of them is this server itself.
+// Invariant: at most `maxPeers` origins, each once; a name that does not resolve is neither a peer nor an error.
 
 import { lookup } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
@@ -39,15 +39,15 @@ export async function resolvePeers(
   return [...new Set(found.flat())].slice(0, maxPeers);
 }
 
-/** The addresses of the last look, for who asks this server. */
+/** The addresses of the last resolution. */
 export interface KnownPeers {
-  /** Looks now. */
+  /** Resolves now. */
   resolve(): Promise<readonly string[]>;
-  /** Never waits: an address that is new is known by the next request, once the look that this one starts is done. */
+  /** Never waits: a new address is known to a later request, after the resolution that this one starts. */
   isPeer(address: string): boolean;
 }
 
-const lookEveryMs = 5_000;
+const resolveEveryMs = 5_000;
 
 /**
  * @param resolve gives origins and never rejects
@@ -55,20 +55,20 @@ const lookEveryMs = 5_000;
  */
 export function trackPeers(resolve: () => Promise<readonly string[]>, nowMs: () => number): KnownPeers {
   let addresses: ReadonlySet<string> = new Set();
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let isLooking = false;
-  const look = async (): Promise<readonly string[]> => {
-    isLooking = true;
+  let resolvedAt = Number.NEGATIVE_INFINITY;
+  let isResolving = false;
+  const resolveNow = async (): Promise<readonly string[]> => {
+    isResolving = true;
     const origins = await resolve();
     addresses = new Set(origins.map((origin) => new URL(origin).hostname.replace(/^\[|\]$/g, '')));
-    lookedAt = nowMs();
-    isLooking = false;
+    resolvedAt = nowMs();
+    isResolving = false;
     return origins;
   };
   return {
-    resolve: look,
+    resolve: resolveNow,
     isPeer: (address) => {
-      if (!isLooking && nowMs() - lookedAt >= lookEveryMs) void look();
+      if (!isResolving && nowMs() - resolvedAt >= resolveEveryMs) void resolveNow();
       return addresses.has(address);
     },
   };

@@ -1,4 +1,4 @@
-// This server as one of the servers of its site: what it asks the others, and what it answers them, over one id.
+// This server as a peer: its requests to the other servers of the site and its answers to them, under one id.
 // Without `--peers` it neither asks nor answers.
 
 import type { RequestListener } from 'node:http';
@@ -24,14 +24,14 @@ export interface MembershipFlags {
 }
 
 export interface PeerMembership {
-  /** `undefined` where no peers were named. */
+  /** `undefined` without --peers. */
   readonly peers: Peers | undefined;
   /** Puts the peers' addresses before those of the admin port. */
   answer(others: RequestListener): RequestListener;
   close(): Promise<void>;
 }
 
-/** Where copies are made, and who is told of each. */
+/** The thread that copies, and what records each copy. */
 export interface CopyingPorts {
   /** Program of the thread, see copying.ts. */
   readonly worker: URL;

@@ -1,5 +1,5 @@
-// What a server tells the other servers of its site, on the admin port: whether it has a bundle, and the bundle.
-// Only a digest opens anything, and what it opens is what the site shows to everybody: nothing secret is here.
+// Answers the other servers of the site on the admin port: whether this server has a bundle, and the bundle.
+// Only a digest gives access, and only to what the site serves publicly: nothing secret is here.
 // Refuses: more copies at once than a few, to one address and in all, and readers that take nothing or too little. No
 // client shuts this port to the servers of the site. Readiness does not matter: the server that takes a copy verifies it.
 
@@ -11,7 +11,7 @@ import { isTooSlow } from '../../bundle/peer/copy-pace.ts';
 import type { PeerState, PeerWord } from '../../bundle/peer/peer-request.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** What this server is up to with a digest that it does not have. */
+/** What this server does about a digest that it does not have. */
 export interface PeerIntent {
   readonly digest: string;
   readonly state: Exclude<PeerState, 'have' | 'none'>;
@@ -79,7 +79,7 @@ export function peerPort(context: PeerPortContext, others: RequestListener): Req
     } else {
       const sending =
         part === 'index' || part === 'pack' ? sendPart(response, digest, part) : sendState(response, digest);
-      // Whoever asked has gone, or the disk failed: the broken connection says all that can be said.
+      // The client has gone, or the disk failed: the broken connection reports both.
       sending.catch(() => response.destroy());
     }
   };

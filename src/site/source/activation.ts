@@ -1,6 +1,5 @@
-// Bringing a stored bundle into service, and making it survive a restart: first the swap, then `current` on
-// disk, then the removal of what is beyond the number kept. A disk that fails here costs the restart, not the
-// site, so it is reported and nothing more.
+// Puts a stored bundle into service and records it for a restart: first the swap, then `current` on disk, then the
+// removal of bundles beyond --keep. A disk that fails here affects the next start only, so it is logged and no more.
 
 import type { BundleStore } from '../../bundle/store/store.ts';
 import { storeFullCode } from '../../bundle/store/store-fault.ts';
@@ -18,12 +17,12 @@ export interface ActivationPorts {
   readonly logger: Logger;
 }
 
-/** Its routes are decided a slice at a time, so that no request waits for a large site. */
+/** Decides its routes in slices, so that no request waits for a large site. */
 export function bringUp({ clock }: ActivationPorts, stored: StoredBundle): Promise<LiveBundle> {
   return goLiveInSlices(stored, () => clock.after(0));
 }
 
-/** Swaps the bundle in under that version. Takes over `stored`. */
+/** Serves the bundle under that version. Takes over `stored`. */
 export async function activate(
   ports: ActivationPorts,
   stored: StoredBundle,
@@ -41,8 +40,8 @@ export async function activate(
 }
 
 /**
- * Serves what `current` names already; the disk need not be told. If something else has come to be served while
- * its routes were decided, it goes behind that.
+ * Serves what `current` names already, so nothing is written. If another bundle became active while its routes were
+ * decided, it goes behind that one.
  */
 export async function activateCurrent(ports: ActivationPorts, stored: StoredBundle): Promise<void> {
   const { digest, files, pages } = stored.index;

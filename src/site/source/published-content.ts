@@ -1,6 +1,6 @@
-// Where the server is told what to serve: a mounted `bundle.json`, or plain flags. Reading answers with a
-// reading and never throws, because a source that cannot be read is a state to report, not an end.
-// A file that nobody gave a name is known by its size and times, so that a new one in its place is another link.
+// What the server is configured to serve: a mounted `bundle.json`, or plain flags. Reading never throws, because an
+// unreadable source is a state to report. A file link without version and digest is identified by the file's size and
+// times, so that a replaced file counts as another link.
 // Invariant: one read sees one state of a mounted folder. kubelet swaps the link `..data`; going through it
 // by name twice could meet two versions, so it is resolved once.
 
@@ -12,7 +12,7 @@ import type { Link } from '../../wire/link.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import type { Published, SourceReading } from './source-decision.ts';
 
-/** Which flag tells the server what to serve. */
+/** Which flag names what to serve. */
 export type SourceKind = 'bundle-file' | 'bundle-url';
 
 export interface PublishedContent {
@@ -20,7 +20,7 @@ export interface PublishedContent {
   read(): Promise<SourceReading>;
 }
 
-/** A mounted document; looked at again at every poll. */
+/** A mounted `bundle.json`, read at every poll. */
 export function readFromFile(file: string): PublishedContent {
   return {
     kind: 'bundle-file',
@@ -39,7 +39,7 @@ export function readFromFile(file: string): PublishedContent {
   };
 }
 
-/** Plain values of the command line: they change with a restart and not before; a file that they name may. */
+/** Values of the command line change with a restart only; a file that they name may change before. */
 export function readFromFlags(link: Link, version: string | undefined): PublishedContent {
   const unknown = { digest: undefined, jobId: undefined, issuedAt: undefined, expiresAt: undefined };
   const published = { version, link, ...unknown };
@@ -49,7 +49,7 @@ export function readFromFlags(link: Link, version: string | undefined): Publishe
   };
 }
 
-/** Where content has a version or a digest, that says whether to read it, whatever happens to the file. */
+/** Content with a version or a digest is identified by it, whatever happens to the file. */
 async function asItIsNow(published: Published): Promise<Published> {
   const { version, digest, link } = published;
   if (version !== undefined || digest !== undefined || link.protocol !== 'file:') return published;
@@ -57,18 +57,18 @@ async function asItIsNow(published: Published): Promise<Published> {
     const { size, mtimeNs, ino } = await stat(fileURLToPath(link.reveal()), { bigint: true });
     return { ...published, link: link.inState(`${size}-${mtimeNs}-${ino}`) };
   } catch {
-    return published; // reading it says what is wrong
+    return published; // obtaining it reports the error
   }
 }
 
-/** More is no document of ours. */
+/** Nothing this project writes is larger. */
 const maxDocumentBytes = 1024 * 1024;
 
 async function readMounted(file: string): Promise<string> {
   const folder = dirname(file);
   const current = await realpath(join(folder, '..data')).catch(() => folder);
   const bytes = await readFile(join(current, basename(file))).catch((error: unknown) => {
-    // Swapped away between the two calls, or a folder with `..data` that holds the file beside it.
+    // Swapped between the two calls, or a folder with `..data` that holds the file outside of it.
     if (current !== folder && publishableCode(error) === 'ENOENT') return readFile(file);
     throw error;
   });

@@ -1,16 +1,16 @@
-// Given what is published, what is served and how the last try went: what to do now. A pure function of data
-// and time; the loop in source-watch.ts carries it out. The version decides *whether* to fetch, the link only
-// *where from*: content that is already served is never fetched again, whatever link it comes with.
-// Refuses: judging a link by a clock of ours. Only a failed fetch says that a link is dead.
+// Decides what to do from what is published, what is served and how the last attempt ended. A pure function of data and
+// time; source-watch.ts acts. The version decides *whether* to download, the link only *where from*: content that is
+// served already is never downloaded again, whatever its link.
+// Refuses to judge a link by the local clock. Only a failed download says that a link has expired.
 
 import type { BundleErrorKind } from '../../bundle/bundle-error.ts';
 import type { Link } from '../../wire/link.ts';
 
-/** What the source says is to be served. */
+/** What is to be served. */
 export interface Published {
-  /** `undefined` with a plain link that nobody named. */
+  /** `undefined` for a plain link without --version. */
   readonly version: string | undefined;
-  /** SHA-256 hex; `undefined` when nobody inspected the archive. */
+  /** SHA-256 hex; `undefined` for an archive that was not inspected. */
   readonly digest: string | undefined;
   readonly jobId: string | undefined;
   readonly link: Link;
@@ -22,9 +22,9 @@ export interface Published {
 
 export type SourceReading =
   | { readonly kind: 'published'; readonly published: Published }
-  /** No document (yet). */
+  /** No bundle.json (yet). */
   | { readonly kind: 'absent' }
-  /** There is a document, and it cannot be used. */
+  /** bundle.json is not valid. */
   | { readonly kind: 'unreadable'; readonly code: string; readonly message: string };
 
 /** Content by its names; either may be missing. */
@@ -33,21 +33,21 @@ export interface ContentName {
   readonly version: string | undefined;
 }
 
-/** Why a try failed: as the error says, or because the store has no room, which no link can change. */
+/** Why an attempt failed: as the error says, or because the store is full, which no link can change. */
 export type FailureKind = BundleErrorKind | 'no-room';
 
-/** How the last try for one content went. Forgotten when the content is had, or another is wanted. */
+/** How the last attempt for one content failed. Dropped when the content is obtained, or other content is published. */
 export interface FailedAttempt {
   readonly identity: string;
   readonly link: Link;
   readonly kind: FailureKind;
-  /** Tries for this content that failed one after another. */
+  /** Consecutive failed attempts for this content. */
   readonly count: number;
   /** Links on which this content was refused. */
   readonly refusals: number;
   /** Monotonic ms. */
   readonly failedAt: number;
-  /** From then on, before the next try with the same link. */
+  /** After `failedAt`, before the next attempt with the same link. */
   readonly waitMs: number;
 }
 
@@ -65,23 +65,23 @@ export interface SourceInput {
 }
 
 export type SourceDecision =
-  /** Nothing before the source is looked at again. */
+  /** Nothing until the next check. */
   | { readonly action: 'rest'; readonly because: RestReason }
-  /** Nothing for so long, unless the source says something else. */
+  /** Nothing for that long, unless other content is published. */
   | { readonly action: 'wait'; readonly because: WaitReason; readonly waitMs: number }
   /** The wanted content is served already, under another name. */
   | { readonly action: 'relabel'; readonly version: string | undefined }
-  /** Get the published content, from disk or by its link, and swap it in. */
+  /** Obtain the published content from the list of sources, and serve it. */
   | { readonly action: 'obtain'; readonly published: Published }
-  /** Serve the last good bundle, because the published one is not to be had now. */
+  /** Serve the last good bundle, because the published one cannot be obtained now. */
   | { readonly action: 'serve-last-good' };
 
 export type RestReason = 'in-sync' | 'no-document' | 'unreadable-document';
 export type WaitReason = 'link-expired' | 'back-off' | 'refused';
 
-/** A refused content is tried at once on a fresh link (it may have been packed anew), this often in all. */
+/** Refused content is retried at once on a new link, because it may be another archive, this often in all. */
 export const maxRefusals = 3;
-/** While something is served, a refused archive is tried this many times more seldom. */
+/** While a bundle is served, the wait before retrying a refused archive is this many times longer. */
 export const servedRefusalFactor = 36;
 
 export function decideSource(input: SourceInput): SourceDecision {
@@ -98,7 +98,7 @@ export function decideSource(input: SourceInput): SourceDecision {
   }
   if (active === undefined && lastGood !== undefined) {
     const isOnDisk = isContent(published, lastGood, undefined);
-    // A link without any name: what is on disk is as good as anything until the link has been read.
+    // A link without version and digest: the stored bundle may be its content until the link has been read.
     if (isOnDisk || !isNamed(published) || failureOf(input, published) !== undefined) {
       return { action: 'serve-last-good' };
     }
@@ -110,12 +110,12 @@ function isNamed({ digest, version }: Published): boolean {
   return digest !== undefined || version !== undefined;
 }
 
-/** Whether both name the same content; another link says otherwise only where there is no other name. */
+/** Whether both name the same content; links are compared only where there is no version and digest. */
 export function isSameContent(one: Published, other: Published): boolean {
   return identityOf(one) === identityOf(other) && (isNamed(one) || one.link.isSame(other.link));
 }
 
-/** What a failure belongs to: another document is another matter. */
+/** Whether the failure is about this publication. */
 function isAbout(failed: FailedAttempt, published: Published): boolean {
   return (
     failed.identity === identityOf(published) && (isNamed(published) || published.link.isSame(failed.link))
@@ -143,9 +143,9 @@ function decideRetry(input: SourceInput, published: Published): SourceDecision {
   if (failed === undefined) return obtain;
   const isRefused = failed.kind === 'refused';
   const isFreshLink = !published.link.isSame(failed.link);
-  // A link without any name is its archive's only name: a fresh one never comes here.
-  const isLinkOfNoHelp = failed.kind === 'no-room' || (isRefused && failed.refusals >= maxRefusals);
-  if (isFreshLink && !isLinkOfNoHelp) return obtain;
+  // Without version and digest the link identifies the content: a new one never gets here.
+  const isLinkIrrelevant = failed.kind === 'no-room' || (isRefused && failed.refusals >= maxRefusals);
+  if (isFreshLink && !isLinkIrrelevant) return obtain;
   const factor = isRefused && input.active !== undefined ? servedRefusalFactor : 1;
   const waitMs = failed.failedAt + failed.waitMs * factor - input.monotonicMs;
   return waitMs <= 0 ? obtain : { action: 'wait', because: waitReasons[failed.kind], waitMs };
@@ -160,15 +160,15 @@ const waitReasons = {
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
-/** A fresh link is what is waited for; a refusal by the storage's policy may pass by itself. */
+/** A new link is expected; a refusal by the storage's policy may also end by itself. */
 const expiredLinkRetryMs = 5 * 60_000;
 /** A storage may be repaired, and until then nothing may be served. */
 const refusedRetryMs = 10 * 60_000;
-/** Somebody has to give the volume more room, and each try may fetch all of the archive. */
+/** A person has to enlarge the volume, and each attempt may download the whole archive. */
 const noRoomRetryMs = 20 * 60_000;
 
 /**
- * What is remembered of a failed try.
+ * What is remembered of a failed attempt.
  *
  * @param before the failure remembered so far
  * @param monotonicMs when it failed

@@ -1,8 +1,6 @@
-// What the person on call wants to know of the source: the state in a word, the reason in a sentence, what stands
-// in the way, and when the next try comes. Kept by the watch, shown by `/status`, each change logged once.
+// The progress of the source for the person on call: state, reason, last error, and the time of the next attempt. Kept by the watch, shown by `/status`, each change logged once.
 // Holds no link.
-// Invariant: it is about what the source says now. What is no longer published, and an error that nothing waits for
-// any more, are not shown; the log has them.
+// Invariant: it describes what is published now. A former publication and a resolved error are in the log only.
 
 import { formatInstant } from '../../bundle/published-bundle.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -28,18 +26,18 @@ export interface SourceError {
   readonly at: number;
 }
 
-/** What is published, as far as it may be shown. */
+/** What is published, without the link. */
 export type PublishedSummary = Omit<Published, 'link'>;
 
 export interface SourceProgress {
   readonly state: SourceState;
-  /** `undefined` where there is no document that can be used. */
+  /** `undefined` without a valid bundle.json. */
   readonly published: PublishedSummary | undefined;
-  /** Of the last try for what is published now, or of the document; `undefined` once nothing is amiss. */
+  /** Of the last attempt for what is published now, or of bundle.json; `undefined` once resolved. */
   readonly lastError: SourceError | undefined;
   /** Epoch ms. */
   readonly lastCheckedAt: number | undefined;
-  /** Epoch ms, by the wall clock as it was at the last look; for display only. */
+  /** Epoch ms, by the wall clock at the last check; for display only. */
   readonly retryAt: number | undefined;
   readonly download: { readonly receivedBytes: number; readonly files: number } | undefined;
 }
@@ -53,7 +51,7 @@ export const startingProgress: SourceProgress = {
   download: undefined,
 };
 
-/** The progress after a look. @param now epoch ms */
+/** The progress after a check. @param now epoch ms */
 export function progressAfter(
   before: SourceProgress,
   reading: SourceReading,
@@ -96,7 +94,7 @@ function standingError(
   return isOver ? undefined : lastError;
 }
 
-/** What is published in one text, its link and the times of that left out. */
+/** The published names in one text, without the link and its times. */
 export function nameOf(published: PublishedSummary | undefined): string {
   if (published === undefined) return 'nothing';
   const { version, digest, jobId } = published;
@@ -116,8 +114,7 @@ const waitStates = {
 } as const;
 
 /**
- * The state that a decision puts the source into; the two that act at once show where they lead. `undefined`: none
- * of its own, because serving the last good bundle changes nothing about the source.
+ * The state of the source after a decision. `undefined` for serving the last good bundle, which does not change it.
  */
 export function stateOf(decision: SourceDecision): SourceState | undefined {
   switch (decision.action) {
@@ -148,7 +145,7 @@ const reasons: Readonly<Record<SourceState, string>> = {
   refused: 'the published archive was rejected; waiting for another one (this one is retried at intervals)',
 };
 
-/** Flags change with a restart and not before: waiting for others would be waiting for ever. */
+/** Flags change with a restart only, so there is no other link to wait for. */
 const plainLinkReasons: Readonly<Partial<Record<SourceState, string>>> = {
   'waiting-for-link':
     'the link of --bundle-url expired; restart the server with a new one (this one is retried at intervals)',

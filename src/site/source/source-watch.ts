@@ -1,7 +1,7 @@
-// Keeps the site on what its source says: look, decide, carry out, sleep, again. Owns the memory between two
-// looks: what failed, which link is settled, and the last good bundle while it is not served.
-// Invariant: the old version is served until the new one is whole, verified and open. Whatever goes wrong is
-// kept as progress and tried again; nothing here ends the process.
+// Keeps the site on what is published: check, decide, act, sleep. Owns the memory between two checks: the failed attempt,
+// the link whose content is served, and the last good bundle while it is not served.
+// Invariant: the old version is served until the new one is whole, verified and open. A failure is kept as progress and
+// retried; nothing here ends the process.
 
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -46,7 +46,7 @@ export interface SourceWatchPorts extends ActivationPorts, BundleSourcesPorts {
   readonly content: PublishedContent;
   readonly random: Random;
   readonly pollMs: number;
-  /** With nothing served, how long a fetch may take before the last good bundle is served meanwhile. */
+  /** With nothing served, how long to wait for a download before serving the last good bundle meanwhile. */
   readonly startupTimeoutMs: number;
 }
 
@@ -101,7 +101,7 @@ export function createSourceWatch(ports: SourceWatchPorts): SourceWatch {
 /** Each action is followed by another check at once; a file that is still being written must not cause a hot loop. */
 const maxImmediateChecks = 5;
 
-/** A disk that cannot be read just now may hold the one version that there is, so it is looked at again. */
+/** A disk that cannot be read now may hold the only version, so it is checked again. */
 async function findLastGood({ store, site, logger }: SourceWatchPorts, memory: Memory): Promise<void> {
   const isFirst = !memory.isLastGoodUnknown;
   memory.isLastGoodUnknown = false;
@@ -114,7 +114,7 @@ async function findLastGood({ store, site, logger }: SourceWatchPorts, memory: M
   }
 }
 
-/** One look and what follows from it. Returns how long to wait before the next. */
+/** One check and its action. Returns how long to wait before the next. */
 async function checkOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortSignal): Promise<number> {
   if (memory.isLastGoodUnknown) await findLastGood(ports, memory);
   const decision = await check(ports, memory);
@@ -205,7 +205,7 @@ async function serveLastGood(ports: SourceWatchPorts, memory: Memory): Promise<v
 /** Brings the content in and serves it. @returns whether it did */
 type BringIn = (signal: AbortSignal, onProgress: (progress: FetchProgress) => void) => Promise<boolean>;
 
-/** With two eyes on the side: on how long it takes at start, and on whether it is still wanted. */
+/** Meanwhile serves the last good bundle after the startup timeout, and stops when other content is published. */
 async function bringIn(
   ports: SourceWatchPorts,
   memory: Memory,
@@ -244,7 +244,7 @@ async function bringIn(
   }
 }
 
-/** Resolves when the source names other content than is being fetched. Rejects once the signal has aborted. */
+/** Resolves when other content is published than is being obtained. Rejects once the signal has aborted. */
 async function untilOtherIsWanted(
   ports: SourceWatchPorts,
   memory: Memory,
@@ -274,7 +274,7 @@ function obtain(
     const request = { published, onProgress, lostDigest: isWanted ? lost.bundle.digest : undefined };
     const obtained = await obtainBundle(ports, request, activeDigest, whileWanted);
     noteObtained(ports, memory);
-    // The name of content that was fetched under none stays; a new name for it is written down.
+    // Content without a version keeps the one it had; a new version is recorded.
     if (obtained.kind === 'bundle')
       await activate(ports, obtained.stored, published.version, obtained.provenance);
     else if (published.version !== undefined) await relabel(ports, published.version);
@@ -282,7 +282,7 @@ function obtain(
   });
 }
 
-/** After the first activation: what was served before this start, for the assets of pages still open. */
+/** After the first activation: adds what was served before this start, for the assets of open pages. */
 async function serveFormer(ports: SourceWatchPorts, memory: Memory): Promise<void> {
   const { lastGood } = memory;
   memory.lastGood = undefined;

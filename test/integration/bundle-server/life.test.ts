@@ -343,7 +343,7 @@ test('a plain link and a version: file links too, and nothing is fetched again a
   assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
   assert.match(
     served.output(),
-    /asks for .*app\.BxYz12_plain\.js.*was the site built for --base-path \/docs\?/,
+    /loads .*app\.BxYz12_plain\.js.*build the site for --base-path \/docs/,
   );
   const redirect = await get('/docs', { redirect: 'manual' });
   assert.deepEqual([redirect.status, redirect.headers.get('location')], [301, './docs/']);

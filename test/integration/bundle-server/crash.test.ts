@@ -126,7 +126,7 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
   }
 });
 
-test('killed at any step of making precompressed variants: the bundle is whole, and the next start has true forms', async () => {
+test('killed at any step of making precompressed variants: the bundle is whole, and the next start has correct variants', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'crash-forms-'));
   try {
     const before = join(folder, 'before');

@@ -169,7 +169,9 @@ const differences: readonly (readonly [string, (request: Request) => boolean])[]
   ],
 ];
 
-test('ours answers as nginx and Caddy do wherever the two agree', { skip: othersAreMissing }, async (t) => {
+test('the server answers as nginx and Caddy do wherever the two agree', {
+  skip: othersAreMissing,
+}, async (t) => {
   let agreed = 0;
   const different: string[] = [];
   for (const request of requests) {

@@ -136,7 +136,7 @@ test('headers of every shape have an answer', async () => {
   }
 });
 
-test('only GET and HEAD read; every other method is told so and its body is not waited for', async () => {
+test('every method other than GET and HEAD gets a 405, and its body is not waited for', async () => {
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'M-SEARCH']) {
     const answer = await ask(served.port, '/', ['Content-Length: 1000000'], method);
     assert.equal(answer.status, 405, method);
@@ -147,7 +147,7 @@ test('only GET and HEAD read; every other method is told so and its body is not 
   assert.match(head.head, /Content-Length: 16/);
 });
 
-test('what is no HTTP costs its own connection and nothing else', async () => {
+test('bytes that are not HTTP cost only their own connection', async () => {
   const garbage = [
     '\0\0\0\0',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',

@@ -30,7 +30,7 @@ const serves = (version: string): Promise<unknown> =>
   served.until(`${version} is served`, ({ active }) => active?.version === version);
 const get = (path: string, init?: RequestInit): Promise<Response> => fetch(served.site + path, init);
 
-test('a first start: 503 with words until a whole bundle is served, then everything', async () => {
+test('a first start answers 503 with a reason until a whole bundle is served', async () => {
   await served.start();
   await served.until('the document is missed', (status) => status.source.state === 'waiting-for-document');
   const early = await get('/');
@@ -116,7 +116,7 @@ test('swaps under steady requests: no failed answer, no torn page, never back to
   assert.equal((await get('/assets/app.BxYz12_v1.js')).status, 404);
 });
 
-test('a document with nothing but a link: a changed link is fetched, and swapped in if it differs', async () => {
+test('bundle.json with only a link: a changed link is downloaded, and swapped in if its content differs', async () => {
   links.put('same', await makeArchive(makeSite('v1')));
   await served.mount(JSON.stringify({ bundleUrl: links.link('v1') }));
   await served.start();
@@ -146,7 +146,7 @@ test('going back to the former version is done from disk', async () => {
   assert.equal((await served.status()).source.kind, 'disk');
 });
 
-test('a dead link is no crash: it is reported, the old version stays up, a fresh link ends it', async () => {
+test('an expired link is reported, the old version stays up, and a new link ends it', async () => {
   await publish('v1');
   await served.start();
   await serves('v1');
@@ -217,7 +217,7 @@ test('a link into the cluster is not asked unless the flag allows it', async () 
   assert.equal(links.requests(), 0);
 });
 
-test('a file in a document is read with leave for files, not with leave for private addresses', async () => {
+test('a file link in bundle.json needs --allow-file-links, not --allow-private-links', async () => {
   const archive = join(served.folder, 'carried.tar.gz');
   await writeFile(archive, await makeArchive(makeSite('v1')));
   await served.mount(bundleDocument({ version: 'v1', link: `file://${archive}` }));
@@ -229,7 +229,7 @@ test('a file in a document is read with leave for files, not with leave for priv
   await serves('v1');
 });
 
-test('killed, and started again with the link dead and nobody to ask: the same bytes from disk', async () => {
+test('killed and restarted with an expired link and without peers, it serves the same bytes from disk', async () => {
   await publish('v1');
   await served.start();
   await serves('v1');
@@ -275,7 +275,7 @@ test('a damaged copy on disk is not served; the bundle is fetched again', async 
   assert.equal(links.requests(), 2);
 });
 
-test('the last good version is damaged on disk and its link is dead: the one before it is served, and the log says why', async () => {
+test('with the last good version damaged and its link expired, the one before it is served and the log says why', async () => {
   for (const version of ['v1', 'v2']) {
     await publish(version);
     if (version === 'v1') await served.start();
@@ -293,7 +293,7 @@ test('the last good version is damaged on disk and its link is dead: the one bef
   assert.match(metrics, /^bundle_server_damaged_copies_total 1$/m);
 });
 
-test('a store that loses what is served is told once, and the content is fetched again under the running server', async () => {
+test('a store that loses the served bundle is reported once, and the running server obtains it again', async () => {
   await publish('v1');
   await served.start();
   await serves('v1');
@@ -341,10 +341,7 @@ test('a plain link and a version: file links too, and nothing is fetched again a
     assert.equal(headers.get('strict-transport-security'), 'max-age=63072000', path);
   }
   assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
-  assert.match(
-    served.output(),
-    /loads .*app\.BxYz12_plain\.js.*build the site for --base-path \/docs/,
-  );
+  assert.match(served.output(), /loads .*app\.BxYz12_plain\.js.*build the site for --base-path \/docs/);
   const redirect = await get('/docs', { redirect: 'manual' });
   assert.deepEqual([redirect.status, redirect.headers.get('location')], [301, './docs/']);
   await served.kill();
@@ -385,7 +382,7 @@ test('a file without a version: another one in its place is served, while the se
   await eventually('what is there at the start is served', () => showing('v1'));
 });
 
-test('a sidecar is ready from the start when it is told to be', async () => {
+test('with --readiness=always a sidecar is ready from the start', async () => {
   await served.start('--readiness', 'always');
   assert.equal((await fetch(`${served.admin}/readyz`)).status, 200);
   assert.equal((await get('/')).status, 503);

@@ -26,7 +26,7 @@ import { startLinkServer } from './link-server.ts';
 import { ask } from './raw-client.ts';
 import { prepareSite } from './served-site.ts';
 
-test('told to stop: not ready at once, accepting for a while, closing connections, and gone with 0', async () => {
+test('SIGTERM: not ready at once, accepting for a while, closing connections, exit code 0', async () => {
   const links = await startLinkServer();
   links.put('v1', await makeArchive(makeSite('v1')));
   const program = await prepareSite();
@@ -184,7 +184,7 @@ test('a reader that stops taking keeps its old version open, but not for ever', 
   }
 });
 
-test('a reader that takes nothing is let go, whether its body came from the pack or from memory', async () => {
+test('a reader that takes nothing is cut, whether its body came from the pack or from memory', async () => {
   const site = createLiveSite(1);
   const cache = createBodyCache(4 * 1024 * 1024);
   const page = 'x'.repeat(cache.maxEntryBytes);

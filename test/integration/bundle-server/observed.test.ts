@@ -174,7 +174,7 @@ test('swaps, store, precompressed variants and downloads by outcome', async () =
   assert.equal(metrics.get('bundle_server_is_current'), 0);
 });
 
-test('what is no longer published is not shown any more, and each trouble is a warning once', async () => {
+test('a former publication is no longer shown, and each problem is one warning', async () => {
   await publish('v1');
   await served.start();
   await isServed('v1');
@@ -213,7 +213,7 @@ test('what is no longer published is not shown any more, and each trouble is a w
   );
 });
 
-test('a plain link that is dead or refused says what to do, because no other can come', async () => {
+test('an expired or refused --bundle-url says what to do', async () => {
   links.put('climbing', await makeArchive({ 'index.html': 'x', '../../x': 'x' }));
   await served.start('--bundle-url', links.link('climbing'), '--version', 'v7');
   const refused = await served.until('the refusal', ({ source }) => source.state === 'refused');

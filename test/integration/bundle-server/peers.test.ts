@@ -70,7 +70,7 @@ async function fakePeer(listener: RequestListener): Promise<string> {
   return `127.0.0.1:${portOf(server)}`;
 }
 
-test('a new server with an empty disk and a dead link comes up from a peer', async () => {
+test('a new server with an empty disk and an expired link starts from a peer', async () => {
   const digest = await learnDigest();
   const [first, second] = await prepareServers(2);
   assert.ok(first !== undefined && second !== undefined);
@@ -106,7 +106,7 @@ test('five servers that start together with empty disks are one download', async
   assert.equal(links.requests() - before, 1);
 });
 
-test('a server that waits with a dead link takes the bundle as soon as a peer has it', async () => {
+test('a server that waits with an expired link copies the bundle as soon as a peer has it', async () => {
   const digest = await learnDigest();
   const [waiting, lucky] = await prepareServers(2);
   assert.ok(waiting !== undefined && lucky !== undefined);
@@ -220,7 +220,7 @@ for (const [what, listener] of Object.entries(liars)) {
   });
 }
 
-test('peers that are dead, silent or no peers at all delay a start by seconds only', async () => {
+test('stopped, silent or foreign peers delay a start by seconds only', async () => {
   const digest = await learnDigest();
   const silent = await fakePeer(() => {});
   const foreign = await fakePeer((_request, response) => response.writeHead(200).end('<html>hello</html>'));

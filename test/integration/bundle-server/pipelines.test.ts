@@ -87,7 +87,7 @@ for (const [name, first] of shapes) {
   });
 }
 
-test('who goes on asking and never reads is not listened to any more', {
+test('a client that keeps sending requests and never reads is no longer read', {
   skip: process.platform !== 'linux' && 'reads /proc',
 }, async () => {
   const memory = await residentMiB();

@@ -204,7 +204,7 @@ test('smuggled requests are refused with the connection, never answered as the n
   }
 });
 
-test('half-sent and slow requests hold nobody else up', async () => {
+test('half-sent and slow requests delay no other request', async () => {
   const waiting = Array.from({ length: 100 }, (_, at) => {
     const socket = connect(site.port, '127.0.0.1');
     socket.on('error', () => {});

@@ -96,7 +96,7 @@ const kinds: readonly (readonly [string, string])[] = [
 ];
 
 for (const [what, request] of kinds) {
-  test(`two hundred who ask for ${what} and take nothing hold no more than they may`, {
+  test(`two hundred clients that request ${what} and read nothing stay within their limit`, {
     skip: notLinux,
   }, async () => {
     const { listener, heldBytes, refusals } = await serve();

@@ -13,7 +13,7 @@ const read = (
 ): Invocation<typeof bundleServerFlags> => readInvocation(bundleServer, '1.0.0', args, env);
 const secret = 'https://storage.example.com/a?X-Amz-Signature=feedc0de';
 
-test('a document and a store are enough, and the rest has defaults', () => {
+test('bundle.json and a store are enough, and the rest has defaults', () => {
   const invocation = read(['--bundle-file', '/b/bundle.json', '--store', '/s']);
   assert.ok(invocation.outcome === 'run');
   const { listen, adminListen, keep, basePath, readiness, deploymentType, pollInterval, drainLinger } =
@@ -75,7 +75,7 @@ const refused: readonly (readonly [readonly string[], RegExp])[] = [
   ],
 ];
 
-test('what cannot work is refused in words, without the link', () => {
+test('invalid combinations of flags are refused with a reason, without the link', () => {
   for (const [args, words] of refused) {
     const invocation = read(args);
     assert.ok(invocation.outcome === 'refuse', args.join(' '));

@@ -20,7 +20,7 @@ test('an instant reads as in the operator’s status and in bundle.json: UTC, wh
   assert.equal(source.retryAt, formatInstant(at));
 });
 
-test('before anything is served the document says what is waited for', () => {
+test('before a bundle is served /status says what the server waits for', () => {
   assert.deepEqual(statusDocument(undefined, startingProgress, 'bundle-file', 0, 'idle'), {
     active: null,
     previous: [],
@@ -40,7 +40,7 @@ test('before anything is served the document says what is waited for', () => {
   });
 });
 
-test('while a version is served: it, the former ones, and how the source stands', () => {
+test('while a version is served /status has it, the former ones, and the state of the source', () => {
   const site = createLiveSite(2);
   const [one, two] = [storedBundle({ 'index.html': '1' }), storedBundle({ 'index.html': '2', 'a.js': '' })];
   site.swap({ bundle: goLive(one), version: 'v1', activatedAt: at, provenance: 'disk' });

@@ -110,7 +110,7 @@ test('RFC 9112 §3, §5: what the parser refuses has a status that says why, and
   }
 });
 
-test('§10.1.1 nobody is asked to send a body that is not wanted', async () => {
+test('§10.1.1 no client is asked to send a body that is not wanted', async () => {
   const fields = ['Host: a', 'Expect: 100-continue', 'Content-Length: 5', 'Connection: close'];
   for (const [method, status] of [
     ['POST', 405],

@@ -104,7 +104,7 @@ const attacks: readonly (readonly [string, string, number])[] = [
   ['the same', '/hasOwnProperty', 404],
 ];
 
-test('targets that were somebody’s vulnerability', async () => {
+test('targets of published vulnerabilities', async () => {
   for (const [name, target, status] of attacks) {
     const lines = [`GET ${target} HTTP/1.1`, 'Host: docs.example.com', 'Connection: close'];
     const answer = await exchange(site.port, lines);
@@ -150,7 +150,7 @@ const hostileFields: readonly (readonly [string, readonly string[], readonly num
   ['the same host twice', ['Host: a'], [400]],
 ];
 
-test('fields that were somebody’s vulnerability', async () => {
+test('fields of published vulnerabilities', async () => {
   for (const [name, more, statuses] of hostileFields) {
     const { status, body } = await exchange(site.port, [
       'GET /page HTTP/1.1',

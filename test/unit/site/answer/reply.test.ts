@@ -205,7 +205,7 @@ test('HEAD has the status and the headers of GET, for every path', () => {
   }
 });
 
-test('an air-gapped site tells browsers to reach nothing else, in every answer', () => {
+test('every answer of an air-gapped site has a policy against other hosts', () => {
   const always = siteHeaders('AirGapped');
   const none = {
     ifMatch: undefined,
@@ -221,7 +221,7 @@ test('an air-gapped site tells browsers to reach nothing else, in every answer',
   assert.equal(header(ask({}), 'content-security-policy'), undefined);
 });
 
-test('nothing of a request is repeated in the words of an error', () => {
+test('an error text repeats nothing of the request', () => {
   const reply = ask({ target: '/<script>alert(1)</script>', site: bare });
   assert.ok(reply.body.kind === 'text' && !reply.body.text.includes('script'));
 });
@@ -460,7 +460,7 @@ test('requests for precompressed variants and their answers', () => {
   }
 });
 
-test('bytes of two forms are never known by one name', () => {
+test('two variants never share one cache key', () => {
   const keys = [browser, 'gzip', undefined].map((acceptEncoding) => {
     const { body } = ask({ target: '/page', site: compressedSite, acceptEncoding });
     return body.kind === 'file' ? body.contentKey : undefined;

@@ -80,7 +80,7 @@ const ofWebpack = [
   'assets/js/1be78505.9c2f0a11.js',
 ].concat('assets/css/styles.0f1e2d3c.css');
 
-test('what could be either is hashed beside files that a build tool has named', () => {
+test('an ambiguous name counts as hashed among files that a build tool has named', () => {
   for (const path of [
     'assets/app.BnvtSGpd.js',
     'assets/chunks/search.DZ1xossw.js',

@@ -15,7 +15,7 @@ function keep(cache: BodyCache, key: string, body: Buffer): void {
 
 const textOf = (cache: BodyCache, key: string): string | undefined => cache.get(key)?.bytes.toString();
 
-test('many who ask at once cost one read, and what is asked for again is kept', async () => {
+test('many requests at once cost one read, and a file requested again is kept', async () => {
   const cache = createBodyCache(1000);
   let reads = 0;
   const read = async (into: Buffer): Promise<void> => {
@@ -157,7 +157,7 @@ function keptBytes(parts: readonly Buffer[]): number {
   return [...new Set(parts.map(({ buffer }) => buffer))].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-test('many readers who are slow keep half the budget of blocks, and beyond that what they asked for', () => {
+test('many slow readers keep half the budget of blocks, and beyond that what they requested', () => {
   const budget = 8 * mib;
   const cache = createBodyCache(budget);
   const size = 100_000;

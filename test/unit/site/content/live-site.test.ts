@@ -98,7 +98,7 @@ test('former bundles are taken up to the number kept; the others close', async (
   );
 });
 
-test('the same content under another version is no swap', () => {
+test('the same content under another version is not a swap', () => {
   const site = createLiveSite(2);
   site.swap(served('1'));
   site.relabel('v9', 7);
@@ -107,7 +107,7 @@ test('the same content under another version is no swap', () => {
   assert.equal(site.swaps(), 0);
 });
 
-test('former versions are let go on demand, and closed when nobody reads them', async () => {
+test('former versions are dropped on demand, and closed after their last reader', async () => {
   const site = createLiveSite(3);
   const [a, b] = [served('1'), served('2')];
   site.dropPrevious();

@@ -84,7 +84,7 @@ async function say(socket: Socket, text: string): Promise<string> {
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-test('what is answered at the door is not seen by the server; what is not goes there, and all that follows', async () => {
+test('the server does not see what the fast path answers; it gets the first other piece and all that follows', async () => {
   const { listener } = await listen();
   const socket = await open(listener);
   assert.equal(await say(socket, 'quick'), 'quick|');
@@ -108,7 +108,7 @@ test('a request that comes in parts is read whole by the server', async () => {
   await listener.close(now);
 });
 
-test('who never asks is told so after the silence allowed, and cut if it stays', async () => {
+test('a client that sends no request gets a 408 after the allowed silence, and is cut if it stays', async () => {
   const { listener } = await listen({ silentMs: 20 });
   const socket = await open(listener);
   const closed = once(socket, 'close');
@@ -118,7 +118,7 @@ test('who never asks is told so after the silence allowed, and cut if it stays',
   await listener.close(now);
 });
 
-test('who asks after it was told that it waited too long is not answered', async () => {
+test('a request after the 408 is not answered', async () => {
   const { listener, asked } = await listen({ silentMs: 20 });
   const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
   const [piece]: Buffer[] = await once(socket, 'data');
@@ -130,7 +130,7 @@ test('who asks after it was told that it waited too long is not answered', async
   await listener.close(now);
 });
 
-test('who goes on sending after it was told that it waited too long is cut', async () => {
+test('a client that keeps sending after the 408 is cut', async () => {
   const short: Clock = { ...systemClock, after: (ms, signal) => systemClock.after(Math.min(ms, 50), signal) };
   const { listener } = await listen({ silentMs: 20 }, short);
   const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true });
@@ -147,7 +147,7 @@ test('who goes on sending after it was told that it waited too long is cut', asy
   await listener.close(now);
 });
 
-test('who asked once is let go when it stays idle', async () => {
+test('an idle connection is closed after its last request', async () => {
   const { listener } = await listen({ idleMs: 20 });
   const socket = await open(listener);
   assert.equal(await say(socket, 'quick'), 'quick|');
@@ -179,7 +179,7 @@ test('a reader that takes its time gets all of it, and what it asks meanwhile af
   await listener.close(now);
 });
 
-test('a reader that takes nothing is cut, and lets go of the memory', async () => {
+test('a reader that takes nothing is cut, and its memory is released', async () => {
   const { listener, held, holds } = await listen({ stalledMs: 20 });
   const socket = await open(listener);
   socket.pause();
@@ -189,7 +189,7 @@ test('a reader that takes nothing is cut, and lets go of the memory', async () =
   await listener.close(now);
 });
 
-test('a reader that takes nothing is cut although it sends a byte now and then', async () => {
+test('a reader that takes nothing is cut although it sends a byte at times', async () => {
   const { listener, held, holds } = await listen({ stalledMs: 100 });
   const socket = await open(listener);
   socket.pause();
@@ -207,7 +207,7 @@ test('a reader that takes nothing is cut although it sends a byte now and then',
   await listener.close(now);
 });
 
-test('a reader that goes away in the middle lets go of the memory', async () => {
+test('a reader that leaves in the middle releases its memory', async () => {
   const { listener, held, holds } = await listen();
   const socket = await open(listener);
   socket.pause();
@@ -227,7 +227,7 @@ test('once it drains, the server answers, and says that it is the last', async (
   await closing;
 });
 
-test('when the door shuts, idle connections do not stay, and an answer under way is the last', async () => {
+test('after a shutdown idle connections are closed, and an answer under way is the last', async () => {
   const { listener, holds } = await listen({}, endlessGrace);
   const [unused, idle, busy] = [await open(listener), await open(listener), await open(listener)];
   assert.equal(await say(idle, 'quick'), 'quick|');
@@ -248,7 +248,7 @@ test('when the door shuts, idle connections do not stay, and an answer under way
   await closed;
 });
 
-test('what was asked behind the last answer does not hold up the end', async () => {
+test('a request behind the last answer does not delay the end', async () => {
   const { listener, holds } = await listen({}, endlessGrace);
   const socket = await open(listener);
   socket.pause();

@@ -49,6 +49,6 @@ test('the field stands once; HTTP/1.0 may leave it out', () => {
   assert.equal(isHostWellFormed(['Host', 'a/b'], false), false);
 });
 
-test('whatever is believed has no white space, slash, at or quote in it', () => {
+test('an accepted host has no white space, slash, at sign or quote', () => {
   fc.assert(fc.property(fc.string(), (text) => !isHostValue(text) || !/[\s/@?#"\\<>]/.test(text)));
 });

@@ -19,12 +19,12 @@ for (const text of ['http://a', 'a:0', 'a:65536', 'a:b', 'a/b', 'a b', '::1', 'u
   test(`${JSON.stringify(text)} names none`, () => assert.throws(() => readPeerName(text), /must be NAME/));
 }
 
-test('addresses become origins, each once, with our own admin port where none is given', async () => {
+test('addresses become origins, each once, with this server’s admin port by default', async () => {
   const names = ['127.0.0.1', '127.0.0.1:9090', '[::1]:7', 'no-such-host.invalid'].map(readPeerName);
   assert.deepEqual(await resolvePeers(names, 9090), ['http://127.0.0.1:9090', 'http://[::1]:7']);
 });
 
-test('a client is a peer by the last look; a new one starts a look, one at a time and not more often than every 5 s', async () => {
+test('a client is a peer by the last resolution; a new one starts a resolution, one at a time and at most every 5 s', async () => {
   let nowMs = 0;
   let looks = 0;
   let origins: readonly string[] = ['http://10.0.0.7:9090', 'http://[fd00::7]:9090'];

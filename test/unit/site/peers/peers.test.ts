@@ -77,7 +77,7 @@ test('alone, or with itself among the addresses, it fetches at once and has said
   assert.deepEqual(intents, ['claiming', 'fetching']);
 });
 
-test('it takes from whoever has it', async () => {
+test('it copies from a peer that has the bundle', async () => {
   words.set('a', says('none', 'a'));
   words.set('b', says('have', 'b'));
   assert.equal(await bringFor(0), true);
@@ -107,7 +107,7 @@ test('a liar is left out for minutes, and the next owner is asked', async () => 
   assert.deepEqual(takes, ['liar']);
 });
 
-test('a copy is taken without a claim, and of nobody who does not have it', async () => {
+test('a copy is taken without an announcement, and only from a peer that has it', async () => {
   words.set('slow', says('fetching', 'slow'));
   assert.equal(await copyNow(), false);
   words.set('owner', says('have', 'owner'));
@@ -125,7 +125,7 @@ test('a peer that has it and stays busy is waited for no longer than 10 s', asyn
   assert.equal(intents.at(-1), 'fetching');
 });
 
-test('a peer that is busy is asked again, and is no failure', async () => {
+test('a busy peer is asked again, and does not count as a failure', async () => {
   words.set('owner', says('have', 'owner'));
   let times = 0;
   takeResult = () => {
@@ -151,7 +151,7 @@ test('it waits no longer than 5 min, however much the other says that it gets on
   assert.equal(intents.at(-1), 'fetching');
 });
 
-test('a full disk is its own trouble and blames nobody', async () => {
+test('a full disk is a fault of this server and leaves no peer out', async () => {
   words.set('owner', says('have', 'owner'));
   takeResult = () => {
     throw new BundleError('transient', 'StoreFull', 'full');
@@ -162,7 +162,7 @@ test('a full disk is its own trouble and blames nobody', async () => {
   assert.equal(await copyNow(), true);
 });
 
-test('told to stop, it stops waiting and no longer claims anything', async () => {
+test('a stop ends the wait and withdraws the announcement', async () => {
   words.set('slow', says('fetching', 'slow'));
   const reason = new Error('stopped');
   const result = bringFor(1000);

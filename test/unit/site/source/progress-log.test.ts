@@ -63,7 +63,7 @@ test('the same state of another version is logged again', () => {
   assert.equal(linesOf('bundle-file', progress('refused'), other).length, 2);
 });
 
-test('no document is normal at first, and a warning once there was one', () => {
+test('a missing bundle.json is normal at first, and a warning after one was read', () => {
   const none = progress('waiting-for-document', { published: undefined });
   const logged = linesOf('bundle-file', none, progress('in-sync'), none).map((line) => line.split(':')[0]);
   assert.deepEqual(logged, ['info', 'info', 'warn']);

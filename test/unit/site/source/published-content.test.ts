@@ -55,7 +55,7 @@ test('a plain file does as well, and an empty one is none', async () => {
   assert.equal(await versionRead(), 'absent');
 });
 
-test('a document written by hand needs nothing but the link', async () => {
+test('a hand-written bundle.json needs only the link', async () => {
   await writeFile(join(folder, 'bundle.json'), `{"bundleUrl": "${secret}"}`);
   const reading = await readFromFile(join(folder, 'bundle.json')).read();
   assert.ok(reading.kind === 'published');
@@ -63,7 +63,7 @@ test('a document written by hand needs nothing but the link', async () => {
   assert.equal(reading.published.version, undefined);
 });
 
-test('a document that is none is reported without a word of what it holds', async () => {
+test('an invalid bundle.json is reported without its content', async () => {
   for (const text of [
     `{"bundleUrl": "${secret}"`,
     `{"bundleUrl": "${secret}", "digest": "x"}`,
@@ -82,7 +82,7 @@ test('a folder in the place of the file is unreadable, not an end', async () => 
   assert.equal(await versionRead(), 'unreadable');
 });
 
-test('plain flags are a published bundle whose content nobody named', async () => {
+test('flags are a published bundle without version and digest', async () => {
   const link = Link.parse(secret) ?? assert.fail();
   assert.deepEqual(await readFromFlags(link, 'v7').read(), {
     kind: 'published',
@@ -97,7 +97,7 @@ test('plain flags are a published bundle whose content nobody named', async () =
   });
 });
 
-test('a file that nobody named is another link once it has changed, and the same one until then', async () => {
+test('a file without a version is another link once it has changed, and the same link until then', async () => {
   const file = join(folder, 'export.tar.gz');
   const named = Link.parse(pathToFileURL(file).href) ?? assert.fail();
   await writeFile(join(folder, 'bundle.json'), JSON.stringify({ bundleUrl: named.reveal() }));

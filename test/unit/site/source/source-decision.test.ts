@@ -124,7 +124,7 @@ const rows: readonly Row[] = [
     decision: lastGood,
   },
   {
-    name: 'at start, the published link is dead: the last good stays up',
+    name: 'at start, the published link has expired: the last good bundle stays up',
     facts: { lastGood: content('d1', 'v1'), failed: failedTry({ kind: 'dead-link' }) },
     decision: lastGood,
   },
@@ -160,12 +160,12 @@ const rows: readonly Row[] = [
     decision: obtain(published({ link: fresh })),
   },
   {
-    name: 'a dead link waits for a fresh one, with the old version up',
+    name: 'an expired link waits for a new one, with the old version up',
     facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'dead-link' }) },
     decision: { action: 'wait', because: 'link-expired', waitMs: 1000 },
   },
   {
-    name: 'a fresh link after a dead one: fetch',
+    name: 'a new link after an expired one: fetch',
     published: published({ link: fresh }),
     facts: { failed: failedTry({ kind: 'dead-link' }) },
     decision: obtain(published({ link: fresh })),
@@ -251,7 +251,7 @@ test('what to do, by what is published, served and remembered', () => {
   }
 });
 
-test('a document that is away or unreadable takes nothing down, and brings back the last good one', () => {
+test('a missing or invalid bundle.json stops nothing, and the last good bundle is served', () => {
   const readings = [
     [{ kind: 'absent' }, 'no-document'],
     [{ kind: 'unreadable', code: 'X', message: 'x' }, 'unreadable-document'],
@@ -270,7 +270,7 @@ test('a document that is away or unreadable takes nothing down, and brings back 
   }
 });
 
-test('waits grow to a minute, spread by a quarter, and start anew with other content', () => {
+test('waits grow to a minute, spread by a quarter, and start again with other content', () => {
   let failed: FailedAttempt | undefined;
   const waits: number[] = [];
   for (let tries = 0; tries < 9; tries += 1) {

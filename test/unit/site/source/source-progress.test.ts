@@ -75,13 +75,13 @@ for (const [what, reading, decision, wanted] of lives) {
   });
 }
 
-test('what is published is not shown any more once the document is gone or cannot be used', () => {
+test('the published bundle is no longer shown once bundle.json is gone or invalid', () => {
   assert.equal(failing.published?.version, 'v2');
   assert.equal(progressAfter(failing, absent, noDocument, at).published, undefined);
   assert.equal(progressAfter(failing, unreadable, badDocument, at).published, undefined);
 });
 
-test('a document that cannot be used is an error since it was first met, until it can be', () => {
+test('an invalid bundle.json is an error from the first read until it is valid', () => {
   const first = progressAfter(failing, unreadable, badDocument, at + 1);
   assert.deepEqual(first.lastError, { code: 'EACCES', message: 'permission denied', at: at + 1 });
   const second = progressAfter(first, unreadable, badDocument, at + 2);
@@ -102,7 +102,7 @@ test('no progress holds the link', () => {
   assert.ok(!('link' in (failing.published ?? {})));
 });
 
-test('with a plain link nobody is told to wait for another: it is said what to do', () => {
+test('with --bundle-url the reason says what to do instead of waiting for a link', () => {
   const waiting: readonly SourceState[] = ['waiting-for-link', 'refused'];
   for (const state of waiting) {
     assert.match(reasonOf(state, 'bundle-file'), /waiting for (?:another|a new) one/);

@@ -153,13 +153,13 @@ async function readAll(): Promise<readonly string[]> {
 
 const servedVersion = (): string | undefined => site.view()?.active.version;
 const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
-const dead = new BundleError('dead-link', 'LinkExpired', 'the link is dead');
+const expired = new BundleError('dead-link', 'LinkExpired', 'the link expired');
 const transient = new BundleError('transient', 'StorageUnavailable', 'the storage is busy');
 const full = storeFull();
 const maintenance = oddAnswer('HtmlInsteadOfArchive');
 const refused = new BundleError('refused', 'NotAnArchive', 'this is no archive');
 
-test('a first start waits for the document, fetches, serves, and only then writes it down', async () => {
+test('a first start waits for bundle.json, downloads, serves, and only then records it', async () => {
   await start();
   assert.equal(watch.progress().state, 'waiting-for-document');
   publish('v1');
@@ -170,7 +170,7 @@ test('a first start waits for the document, fetches, serves, and only then write
   assert.deepEqual(outcomes, ['ok']);
 });
 
-test('a fresh link for the same version costs nothing but the look', async () => {
+test('a new link for the same version costs only the check', async () => {
   publish('v1');
   await start();
   for (const link of ['second', 'third', 'fourth']) {
@@ -202,17 +202,17 @@ test('after a restart with the published content on disk nothing is fetched', as
   assert.deepEqual(await readAll(), ['v1']);
 });
 
-test('after a restart with a dead link the last good version stays up, and a fresh link ends that', async () => {
+test('after a restart with an expired link the last good version is served until a new link arrives', async () => {
   store.pointer = store.put('v1');
   store.facts = { version: 'v1', activatedAt: 1 };
   publish('v2');
-  answer = fails(dead);
+  answer = fails(expired);
   await start();
   assert.equal(servedVersion(), 'v1');
   assert.equal(watch.progress().state, 'waiting-for-link');
   assert.equal(watch.progress().lastError?.code, 'LinkExpired');
   await clock.pass(60_000);
-  assert.equal(fetches.length, 1, 'a dead link is not asked again at every look');
+  assert.equal(fetches.length, 1, 'an expired link is not requested again at every check');
   answer = async () => ({ digest: store.put('v2') });
   publish('v2', 'second');
   await clock.pass(pollMs);
@@ -224,7 +224,7 @@ test('a disk that cannot be read for a moment at start is read again, and its la
   store.facts = { version: 'v1', activatedAt: 1 };
   store.readFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
   publish('v2');
-  answer = fails(dead);
+  answer = fails(expired);
   await start();
   await clock.pass(3 * pollMs);
   assert.equal(servedVersion(), undefined);
@@ -239,9 +239,9 @@ function peersThat(copy: () => Promise<boolean>): Peers {
   return { bring: async () => false, copy, report: () => {}, release: () => {} };
 }
 
-test('a peer that says it has the bundle and hands over none changes nothing about a dead or refused link', async () => {
+test('a peer that says it has the bundle and sends none changes nothing about an expired or refused link', async () => {
   for (const [error, ms] of [
-    [dead, 4 * 60_000],
+    [expired, 4 * 60_000],
     [refused, 9 * 60_000],
   ] as const) {
     let asked = 0;
@@ -263,7 +263,7 @@ test('a peer that says it has the bundle and hands over none changes nothing abo
   }
 });
 
-test('with a dead link the copy of a peer is served as soon as there is one, under the published version', async () => {
+test('with an expired link a peer’s copy is served as soon as it exists, under the published version', async () => {
   const digest = store.put('v1');
   store.bundles.clear();
   let hasIt = false;
@@ -272,7 +272,7 @@ test('with a dead link the copy of a peer is served as soon as there is one, und
     return hasIt;
   });
   publish('v1', 'first', digest);
-  answer = fails(dead);
+  answer = fails(expired);
   await start();
   await clock.pass(3 * pollMs);
   assert.equal(servedVersion(), undefined);
@@ -284,7 +284,7 @@ test('with a dead link the copy of a peer is served as soon as there is one, und
   assert.equal(fetches.length, 1);
 });
 
-test('a store without room is no reason to copy again and again', async () => {
+test('a full store does not cause repeated copies', async () => {
   let copies = 0;
   peers = peersThat(async () => {
     copies += 1;
@@ -292,7 +292,7 @@ test('a store without room is no reason to copy again and again', async () => {
   });
   publish('v1', 'first', store.put('v1'));
   store.bundles.clear();
-  answer = fails(dead);
+  answer = fails(expired);
   await start();
   await clock.pass(10 * 60_000);
   assert.equal(copies, 1);
@@ -326,13 +326,13 @@ test('a fetch that hangs at start gives way to the last good version, and goes o
   assert.deepEqual(await readAll(), ['v2', 'v1']);
 });
 
-test('content that the disk no longer gives is got anew while the old view answers, and not more than once a minute', async () => {
+test('content that the disk no longer gives is obtained again while the old view answers, at most once a minute', async () => {
   publish('v1');
   await start();
   const first = site.view()?.active.bundle ?? assert.fail();
   store.bundles.clear();
   assert.deepEqual([first.reportUnreadable(), first.reportUnreadable()], [true, false]);
-  answer = fails(dead);
+  answer = fails(expired);
   await clock.pass(pollMs);
   assert.equal(site.view()?.active.bundle, first, 'what can be answered still is');
   assert.equal(watch.progress().state, 'waiting-for-link');
@@ -352,12 +352,12 @@ test('content that the disk no longer gives is got anew while the old view answe
   assert.equal(site.view()?.active.bundle.isUnreadable(), false);
 });
 
-test('what a passing fault of the disk made unreadable comes back from the disk, though its link is dead', async () => {
+test('content that a temporary disk fault made unreadable is served from the disk again, although its link has expired', async () => {
   publish('v1');
   await start();
   const { bundle: first, activatedAt } = site.view()?.active ?? assert.fail();
   first.reportUnreadable();
-  answer = fails(dead);
+  answer = fails(expired);
   await clock.pass(pollMs);
   const { bundle: second, activatedAt: since, provenance } = site.view()?.active ?? assert.fail();
   assert.notEqual(second, first);
@@ -365,7 +365,7 @@ test('what a passing fault of the disk made unreadable comes back from the disk,
   assert.deepEqual([since, site.swaps()], [activatedAt, 0], 'it is the same version as before');
 });
 
-test('an archive without a page never takes the place of a site, unless somebody inspected it', async () => {
+test('an archive without a page never replaces a site, unless it was inspected', async () => {
   publish('v1');
   await start();
   const pageless = storedBundle({ 'readme.txt': 'no page' });
@@ -486,7 +486,7 @@ test('a refused archive is tried again while nothing is served, and the next try
   assert.equal(servedVersion(), 'v1');
 });
 
-test('a store without room drops what is former and tries again at once; then it waits, fresh links or not', async () => {
+test('a full store drops former versions and retries at once; then it waits, whatever the link', async () => {
   publish('v1');
   await start();
   publish('v2');
@@ -542,11 +542,11 @@ test('a store that loses the bundle just written is trouble, not an end', async 
   assert.equal(servedVersion(), 'v1');
 });
 
-test('a document that is taken away takes its version and its error along; what is served stays', async () => {
+test('a removed bundle.json clears its version and its error; the served bundle stays', async () => {
   publish('v1');
   await start();
   publish('v2');
-  answer = fails(dead);
+  answer = fails(expired);
   await clock.pass(pollMs);
   assert.deepEqual(
     [watch.progress().published?.version, watch.progress().lastError?.code],
@@ -572,7 +572,7 @@ test('a refusal that comes again and again is one warning of the state, and one 
   assert.deepEqual([states.length, warnings.length], [1, 1 + 4]);
 });
 
-test('an unreadable document is reported once, and what is served stays', async () => {
+test('an invalid bundle.json is reported once, and the served bundle stays', async () => {
   publish('v1');
   await start();
   reading = { kind: 'unreadable', code: 'InvalidBundleDocument', message: 'not a document' };
@@ -584,7 +584,7 @@ test('an unreadable document is reported once, and what is served stays', async 
   assert.match(warnings[0] ?? '', /is not valid.*: not a document$/);
 });
 
-test('a fetch that is no longer wanted gives way to what is', async () => {
+test('a download of content that is no longer published is abandoned', async () => {
   const untilAborted = (_published: Published, signal: AbortSignal): Promise<never> =>
     new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
@@ -603,7 +603,7 @@ test('a fetch that is no longer wanted gives way to what is', async () => {
   assert.equal(watch.progress().lastError, undefined);
 });
 
-test('a stop in the middle of a fetch is no failure of the fetch', async () => {
+test('a stop during a download is not a failure of the download', async () => {
   publish('v1');
   answer = () =>
     new Promise((_resolve, reject) => {

@@ -63,7 +63,7 @@ function done(): PreparedVariants {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a bundle and its forms stay below the limit together, and a stop ends the work', async () => {
+test('a bundle and its variants stay below the limit together, and a stop ends the work', async () => {
   const { jobs, keeper: one } = keeper();
   const live = await bundle('a');
   one.prepareFor(live);
@@ -75,7 +75,7 @@ test('a bundle and its forms stay below the limit together, and a stop ends the 
   assert.equal(one.state(), 'making', 'an outcome after the stop is nobody’s');
 });
 
-test('ready once attached: the form is found, its bytes come from the pack of forms', async () => {
+test('ready once attached: the variant is found, its bytes come from the pack of variants', async () => {
   const { jobs, keeper: one } = keeper();
   const live = await bundle('a');
   one.prepareFor(live);
@@ -133,7 +133,7 @@ test('a thread that fails, crashes or lies leaves the files as they are', async 
   }
 });
 
-test('told to make none, it makes none', async () => {
+test('with --encodings none it makes none', async () => {
   const { jobs, keeper: one } = keeper([]);
   one.prepareFor(await bundle('a'));
   await settled();

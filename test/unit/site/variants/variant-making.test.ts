@@ -109,7 +109,7 @@ test('a hidden file has no precompressed variant', async (t) => {
   assert.deepEqual(tableOf(await run(index.digest), index).counts, { br: 1, gzip: 1 });
 });
 
-test('forms decode to the very bytes of their files; what gains nothing has none', async () => {
+test('variants decode to the bytes of their files; a file that gains nothing has none', async () => {
   const index = await storeBundle();
   const table = tableOf(await run(index.digest), index);
   for (const path of ['a.html', 'copy-of-a.html', 'b.css']) {
@@ -127,7 +127,7 @@ test('forms decode to the very bytes of their files; what gains nothing has none
   assert.ok(pack.length < 1000);
 });
 
-test('a form has a tag of its very bytes, the same in every run and for every file of the same content', async () => {
+test('a variant has a tag of its bytes, the same in every run and for every file of the same content', async () => {
   const index = await storeBundle();
   const pack = async (): Promise<Buffer> => readFile(join(folder, variantPackName));
   const made = tableOf(await run(index.digest), index);
@@ -178,7 +178,7 @@ test('stored variants are trusted by their hash, and a damaged one is never serv
   assert.equal(await isFound(), true);
 });
 
-test('encoding rests as long as its share of the core demands', async () => {
+test('encompression rests as long as its share of the core demands', async () => {
   const index = await storeBundle();
   const half = await run(index.digest, { cpuPercent: 50 });
   await rm(join(folder, 'variants-index'));
@@ -187,7 +187,7 @@ test('encoding rests as long as its share of the core demands', async () => {
   assert.equal(tenth.restedMs, half.restedMs * 9);
 });
 
-test('the room on disk is a limit: what does not fit is left out and said', async () => {
+test('variants beyond the limit on disk are left out and reported', async () => {
   const index = await storeBundle();
   const { size: beside } = await stat(join(folder, 'index'));
   const { prepared } = await run(index.digest, { maxBytes: beside + 60 });
@@ -197,7 +197,7 @@ test('the room on disk is a limit: what does not fit is left out and said', asyn
   assert.ok((readVariantTable(prepared.numbers, index.files)?.sizeBytes ?? 0) > 0);
 });
 
-test('a damaged bundle gets no forms, and nothing of them stays', async () => {
+test('a damaged bundle gets no variants, and none of their files stays', async () => {
   const index = await storeBundle();
   const pack = await readFile(join(folder, 'pack'));
   pack[3] = (pack[3] ?? 0) ^ 1;
@@ -206,7 +206,7 @@ test('a damaged bundle gets no forms, and nothing of them stays', async () => {
   assert.deepEqual((await readdir(folder)).toSorted(), ['index', 'pack']);
 });
 
-test('replaced entries in the pack and the index take of the room for forms, so that no bundle outgrows its limit', async () => {
+test('replaced entries in the pack and the index count towards the limit of variants, so that no bundle exceeds its limit', async () => {
   const index = await storeBundle();
   await appendFile(join(folder, 'pack'), Buffer.alloc(5000));
   const text = formatIndex({ index, packBytes: index.sizeBytes + 5000 });
@@ -222,7 +222,7 @@ test('replaced entries in the pack and the index take of the room for forms, so 
   assert.equal(await formBytes(overhead), 0);
 });
 
-test('a bundle that is gone, or is another, is said and nothing is made', async () => {
+test('a missing or other bundle is reported, and no variants are made', async () => {
   await storeBundle();
   await assert.rejects(run('0'.repeat(64)), { code: 'BundleGone' });
   await rm(folder, { recursive: true });

@@ -122,8 +122,10 @@ function isAbout(failed: FailedAttempt, published: Published): boolean {
   );
 }
 
-/** The names of the content in one text. */
-export function identityOf({ version, digest, jobId }: Published): string {
+/** The names of the content in one text, without the link and its times. */
+export function identityOf(published: Omit<Published, 'link'> | undefined): string {
+  if (published === undefined) return 'nothing';
+  const { version, digest, jobId } = published;
   return JSON.stringify([version, digest, jobId]);
 }
 

@@ -5,7 +5,7 @@
 import { formatInstant } from '../../bundle/published-bundle.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SourceKind } from './published-content.ts';
-import type { Published, SourceDecision, SourceReading } from './source-decision.ts';
+import { identityOf, type Published, type SourceDecision, type SourceReading } from './source-decision.ts';
 
 export const sourceStates = [
   'starting',
@@ -89,16 +89,9 @@ function standingError(
     const isKnown = before === undefined && lastError?.code === code && lastError.message === message;
     return isKnown ? lastError : { code, message, at: now };
   }
-  const isOther = nameOf(published) !== nameOf(before);
+  const isOther = identityOf(published) !== identityOf(before);
   const isOver = published === undefined || state === 'in-sync' || isOther;
   return isOver ? undefined : lastError;
-}
-
-/** The published names in one text, without the link and its times. */
-export function nameOf(published: PublishedSummary | undefined): string {
-  if (published === undefined) return 'nothing';
-  const { version, digest, jobId } = published;
-  return JSON.stringify([version, digest, jobId]);
 }
 
 const restStates = {
@@ -169,8 +162,8 @@ export function progressLogger(logger: Logger, kind: SourceKind): LogProgress {
   return (before, after) => {
     const { state, published, lastError, retryAt } = after;
     const error = state === 'unreadable-document' ? lastError : undefined;
-    const change = JSON.stringify([state, nameOf(published), error?.message]);
-    const isRetry = state === 'preparing' && nameOf(published) === nameOf(before.published);
+    const change = JSON.stringify([state, identityOf(published), error?.message]);
+    const isRetry = state === 'preparing' && identityOf(published) === identityOf(before.published);
     if (state === 'starting' || change === logged || isRetry) return;
     logged = change;
     const { version, digest, jobId } = published ?? {};

@@ -59,7 +59,7 @@ function chooseArchives(): ReadonlyMap<string, Buffer> {
 
 const failureShape = z.object({
   version: z.string(),
-  tries: z.number(),
+  attempts: z.number(),
   error: z.object({ code: z.string() }),
 });
 
@@ -141,10 +141,10 @@ suite('the operator and a server, asked about the same archive', () => {
 
 test('both have their archives read by the same module in the same worker, and by nothing else', async () => {
   const read = (path: string): Promise<string> => readFile(join(sources, path), 'utf8');
-  for (const path of ['operator/controller/outside.ts', 'site/bundle-server.ts']) {
+  for (const path of ['operator/controller/outside.ts', 'site/source/link-source.ts']) {
     assert.match(
       await read(path),
-      /import \{ prepareInWorker \} from '(?:\.\.\/)+bundle\/prepare\/preparation\.ts';/,
+      /import \{ prepareInWorker \} from '\.\.\/\.\.\/bundle\/prepare\/preparation\.ts';/,
       path,
     );
   }

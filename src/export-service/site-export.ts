@@ -20,7 +20,7 @@ export interface ExportEdge extends CrawlEdge {
   readonly onCrawled: () => void;
 }
 
-/** Settles soon after the edge's signal aborts, with the signal's reason. */
+/** Settles soon after the edge's signal aborts, with the signal's reason; a thread is ended for it. */
 export type SiteExport = (request: ExportRequest, edge: ExportEdge) => Promise<Exported>;
 
 export type Crawl = (request: CrawlRequest, edge: CrawlEdge) => Promise<CrawlResult>;
@@ -30,7 +30,7 @@ export type Pack = (result: CrawlResult, destination: string, signal: AbortSigna
 export function exportWith(crawl: Crawl, pack: Pack): SiteExport {
   return async (request, edge) => {
     const { logger, onProgress, signal } = edge;
-    const result = await orAborted(crawl(request, edge), signal);
+    const result = await crawl(request, edge);
     const { pageCount } = result;
     if (pageCount === 0) throw new PublishableError('NoPages', 'the site has no pages');
     for (const { code, count, example } of result.notes) {
@@ -38,17 +38,7 @@ export function exportWith(crawl: Crawl, pack: Pack): SiteExport {
     }
     onProgress({ pageCount, discovered: pageCount });
     edge.onCrawled();
-    const packed = await orAborted(pack(result, request.destination, signal), signal);
+    const packed = await pack(result, request.destination, signal);
     return { pageCount, ...packed };
   };
-}
-
-/** Settles like `work`, or rejects as soon as the signal aborts, even if `work` takes no notice. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

@@ -90,6 +90,8 @@ async function startIn(folder: string, options: Partial<ExportServiceOptions>): 
       (request, edge) =>
         new Promise((end, fail) => {
           const crawl = { request, edge, end, fail };
+          if (edge.signal.aborted) fail(edge.signal.reason);
+          edge.signal.addEventListener('abort', () => fail(edge.signal.reason));
           const first = waiting.shift();
           if (first === undefined) begun.push(crawl);
           else first(crawl);

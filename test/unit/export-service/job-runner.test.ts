@@ -56,6 +56,8 @@ const site: CrawlResult = { files: [], pageCount: 3, skipped: [], notes: [] };
 const heldCrawl: Crawling = (request, edge) =>
   new Promise((end, fail) => {
     crawls.push({ request, edge, end, fail });
+    if (edge.signal.aborted) fail(edge.signal.reason);
+    edge.signal.addEventListener('abort', () => fail(edge.signal.reason));
     awaited?.();
   });
 
@@ -211,7 +213,7 @@ test('a site without pages, a pack that fails, and a domain no longer mapped are
   await runner.stop();
 });
 
-test('a crawl that takes no notice of its deadline is given up', async () => {
+test('a job beyond its deadline has failed', async () => {
   const passed = new AbortController();
   const clock: Clock = {
     ...systemClock,

@@ -62,7 +62,7 @@ async function attempt(task: PrepareTask, context: PrepareContext): Promise<Bund
   const pack = createPackWriter(join(staged, 'pack'));
   try {
     const index = await read(task, context, pack, progress);
-    return await whileBeating(progress, context, task.limits.idleTimeoutMs, async () => {
+    return await reportWhile(progress, context, task.limits.idleTimeoutMs, async () => {
       const compacted = pack.compact(index);
       await pack.commit();
       return commitBundle(storeDir, staged, compacted, pack.position, context.disk ?? systemDisk);
@@ -121,8 +121,8 @@ async function read(
 }
 
 /**
- * Gigabytes are not fetched only to find that there is no room for them. Unpacked they take more than packed, as
- * good as always, so the archive's own size is the least that must be free.
+ * Checks free space before the download. An archive almost always takes more space unpacked, so its own size is the
+ * least that must be free.
  */
 async function requireRoom(
   storeDir: string | undefined,
@@ -133,7 +133,7 @@ async function requireRoom(
   if (free !== undefined && free < archiveBytes) throw storeFull();
 }
 
-/** What has moved so far, and a way to say so now and then: the starter tells work from a standstill by it. */
+/** What has moved so far. The starter takes its reports as proof that the thread does not stand still. */
 interface Progress {
   receivedBytes: number;
   files: number;
@@ -147,8 +147,8 @@ function reportProgress(progress: Progress, context: PrepareContext): void {
   context.onProgress({ receivedBytes: progress.receivedBytes, files: progress.files });
 }
 
-/** Syncing gigabytes to a slow disk is silence, not a standstill: says so at every half of the idle limit. */
-async function whileBeating<T>(
+/** Syncing gigabytes to a slow disk takes longer than the idle limit: reports progress twice in each of them. */
+async function reportWhile<T>(
   progress: Progress,
   context: PrepareContext,
   idleMs: number,

@@ -97,11 +97,11 @@ export const bundleServerFlags = {
     `${defaultLimits.idleTimeoutMs / 1000}s`,
     'Maximum time without data in a download',
   ),
-  encodings: encodings.withDefault(
-    'br,gzip',
-    'Content encodings to precompress text files with, or none',
+  encodings: encodings.withDefault('br,gzip', 'Content encodings to precompress text files with, or none'),
+  encodingCpu: countUpTo(100, 'PERCENT').withDefault(
+    '50',
+    'Percent of one core that precompression may take',
   ),
-  encodingCpu: countUpTo(100, 'PERCENT').withDefault('50', 'Percent of one core that precompression may take'),
   memoryBudget: bytes.withDefault('32MiB', 'Memory for bodies of frequently requested files'),
   accessLog: toggle('Log every request of the site port, without its query'),
   fastPath: oneOf(['true', 'false']).withDefault(

@@ -17,9 +17,9 @@ import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
 import { believeRefusal, unlessRefused } from './lasting-refusal.ts';
 import { gateId, resourceId } from './memory.ts';
+import { isDisputed, withoutTheirRefusal } from './other-operators.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from './ports.ts';
 import { readOutputs } from './publish/found-outputs.ts';
-import { isDisputed, withoutTheirRefusal } from './rivals.ts';
 
 /*
  * The scenarios that the readers of an Observation speak of:

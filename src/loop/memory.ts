@@ -73,7 +73,7 @@ export interface LastPoll {
 }
 
 /** What is known of other installations that write the same resources. */
-export interface Rivals {
+export interface OtherOperators {
   /** Resources whose status this process left as its own. */
   readonly ours: Set<string>;
   /** Who else wrote, and when that was seen last (monotonic ms), by resource. */
@@ -111,7 +111,7 @@ export interface ProcessMemory {
   readonly places: InspectionPlaces;
   /** By {@link resourceId}. */
   readonly plans: Map<string, TargetPlans>;
-  readonly rivals: Rivals;
+  readonly otherOperators: OtherOperators;
   /** Ends background work: the process stops, or lost leadership. */
   readonly signal: AbortSignal;
 }
@@ -130,7 +130,7 @@ export function createMemory(signal: AbortSignal, places = new InspectionPlaces(
     warnedKeys: new Map(),
     users: new Map(),
     plans: new Map(),
-    rivals: { ours: new Set(), found: new Map(), named: new Set() },
+    otherOperators: { ours: new Set(), found: new Map(), named: new Set() },
     userCounts: new Map(),
     places,
     signal,
@@ -196,8 +196,8 @@ export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   memory.polls.delete(id);
   memory.links.delete(id);
   for (const reads of Object.values(memory.refusedReads)) reads.delete(id);
-  memory.rivals.ours.delete(id);
-  memory.rivals.found.delete(id);
+  memory.otherOperators.ours.delete(id);
+  memory.otherOperators.found.delete(id);
   dropCandidate(memory, id);
   dropPlans(memory, id);
   leaveGate(memory, id);

@@ -24,13 +24,13 @@ import { gather, type Handles, readProcess } from './gather.ts';
 import { forgetResource, type Gate, resourceId, useGate } from './memory.ts';
 import { notesOf } from './notes.ts';
 import { observe } from './observed.ts';
+import { findOtherOperator, noteOwn, type OtherOperator } from './other-operators.ts';
 import type { ObjectKey, StaticExportObject } from './ports.ts';
 import { confirmOutput } from './publish/confirmed-output.ts';
 import { type OutputsWritten, writeOutputs } from './publish/outputs.ts';
 import { writeTargets } from './publish/targets.ts';
 import { leaveIdlePlace, stopUnwantedReading } from './reading.ts';
 import { PassRefused, tellRefusal, withObserved } from './refused-pass.ts';
-import { findRival, noteOwn, type Rival } from './rivals.ts';
 import { saveStarted, saveStatus } from './save.ts';
 import { type Chapter, storyOf } from './story.ts';
 
@@ -83,7 +83,7 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
     return { wakeAfterMs: undefined, because, observed: undefined };
   }
   const resource = parseStaticExport(object);
-  const rival = findRival(object, resource.status, edge);
+  const rival = findOtherOperator(object, resource.status, edge);
   // A spec that an upgrade made unreadable must not cost the published link its life.
   const spec = resource.spec ?? (resource.status.active && resource.remains);
   if (spec === undefined) return reportUnreadable(object, resource, rival, edge, signal);
@@ -102,7 +102,7 @@ export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSigna
 
 function lookAgain(
   wakeAt: number,
-  rival: Rival | undefined,
+  rival: OtherOperator | undefined,
   { clock }: PassEdge,
 ): Pick<PassOutcome, 'wakeAfterMs' | 'overlapsWith'> {
   const untilMs = Math.min(wakeAt - clock.now(), rival?.calmAfterMs ?? Number.POSITIVE_INFINITY);
@@ -228,7 +228,7 @@ async function report(
 async function reportUnreadable(
   object: StaticExportObject,
   { status, problems }: StaticExport,
-  rival: Rival | undefined,
+  rival: OtherOperator | undefined,
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<PassOutcome> {

@@ -7,8 +7,8 @@ import { parseStatus } from '../staticexport/parse.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
+import { isWrittenByOther } from './other-operators.ts';
 import type { StaticExportObject } from './ports.ts';
-import { isWrittenByOther } from './rivals.ts';
 
 const maxSaves = 5;
 const firstPauseMs = 200;

@@ -43,8 +43,8 @@
   for: 5m
   labels: { severity: critical }
   annotations:
-    summary: No operator of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} answers.
-    description: Links are not refreshed and die one after the other; sites that run go on serving.
+    summary: No operator of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} responds.
+    description: Links are not refreshed and expire one after another. Running sites keep serving.
     runbook: {{ printf "kubectl --namespace %s get pods, and their events: image, node, quota, or a crash (%s --previous --ignore-errors). Pods that run and are ready: Prometheus does not find the ServiceMonitor (monitoring.serviceMonitor.labels), or a NetworkPolicy keeps it out (networkPolicy.adminFrom)." .Release.Namespace $logs | quote }}
 - alert: StaticExportOperatorWithoutLeader
   expr: sum by (namespace, job) (leader_election_master_status{ {{- $own -}} }) < 1
@@ -52,15 +52,15 @@
   labels: { severity: critical }
   annotations:
     summary: No replica of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} leads.
-    description: Replicas answer and none of them holds the lease; nothing is exported and no link is refreshed.
+    description: Replicas respond, but none holds the lease. No export starts and no link is refreshed.
     runbook: {{ printf "Look at the log for lease (%s) and at the lease itself: kubectl --namespace %s get lease %s -o yaml. Forbidden: the Role of the lease is missing. Timeouts: the API server is slow or out of reach." $logs .Release.Namespace (include "static-export-operator.fullname" .) | quote }}
 - alert: StaticExportPassesFailing
   expr: {{ $of }} (max_over_time(staticexport_failed_passes{ {{- $job -}} }[5m])) > 2
   for: 15m
   labels: { severity: warning }
   annotations:
-    summary: "The operator cannot look after {{ $which }}."
-    description: "{{ "{{ $value }}" }} passes in a row failed or were cut off; none exports, refreshes the link, or brings the status up to date."
+    summary: "Reconciles of {{ $which }} fail."
+    description: "{{ "{{ $value }}" }} reconciles in a row failed or timed out. Exports, link refreshes and status updates are stopped."
     runbook: {{ printf "The log has each with its cause (%s). Forbidden: rights differ from this chart's (rbac.create); the message names verb and resource. Timeouts: look at the API server and at rest_client_requests_total by code. What kubectl shows of the resource may be old." $logs | quote }}
 - alert: StaticExportLinkExpired
   expr: >-
@@ -69,8 +69,8 @@
   for: 2m
   labels: { severity: critical }
   annotations:
-    summary: "The published link of {{ $which }} is dead."
-    description: Servers go on serving from disk; a pod that starts with an empty one has nothing to fetch.
+    summary: "The published link of {{ $which }} has expired."
+    description: Running servers keep serving from disk. A new pod without a stored bundle cannot download one.
     runbook: {{ printf "%s: LinkFresh says why. JobGone: the export API forgot the job, and a new export runs. KeyRefused: renew the key's Secret. A deleted output Secret is written again with the next link. Otherwise the export API is down: ask its owner. Do not delete or drain site pods without a volume meanwhile." $look | quote }}
 {{- /* No `for`: of a link that lives five minutes this share is 45 seconds. Who wants it replaced later than the
      threshold (linkRefresh.atPercent) is not alarmed while its time has not come. */}}
@@ -81,8 +81,8 @@
     and {{ $on }} {{ $of }} (staticexport_condition{ {{- $job -}} ,type="LinkFresh",status="True"}) == 1)
   labels: { severity: warning }
   annotations:
-    summary: "The published link of {{ $which }} is about to die."
-    description: "{{ "{{ $value | humanizePercentage }}" }} of its life is left, and it should have been replaced long ago."
+    summary: "The published link of {{ $which }} expires soon."
+    description: "{{ "{{ $value | humanizePercentage }}" }} of its lifetime is left, and its refresh is overdue."
     runbook: {{ printf "%s: LinkFresh and status.failures.link say what keeps a new link away, and when it is tried again. Usual: the export API is down, rate-limited (Retry-After), or refuses the key." $look | quote }}
 {{- /* Without the reason: in an outage it changes with every try. A success, a pin and a suspension end the count. */}}
 - alert: StaticExportFailing
@@ -94,16 +94,16 @@
   for: {{ $options.exportFailingFor }}
   labels: { severity: warning }
   annotations:
-    summary: "{{ $which }} has not been exported for a long time."
-    description: "Exports failed {{ "{{ $value }}" }} times in a row, or one that is complete cannot be fetched; the last good version stays published."
+    summary: "{{ $which }} has had no successful export for a long time."
+    description: "Exports failed {{ "{{ $value }}" }} times in a row, or a complete export cannot be downloaded. The published version stays."
     runbook: {{ printf "%s: the condition Exported has the reason in words. JobFailed: the vendor's job log. BundleRejected: the archive cannot be published, its words say why. StartUnconfirmed, StartRefused: the export API, or what is in front of it. Once mended: %s" $look $again | quote }}
 - alert: StaticExportStalled
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|HostNotAllowed|BaseUrlMissing|PageCountDropped|TooFewPages|AwaitingPromotion"}) == 1
   for: 10m
   labels: { severity: warning }
   annotations:
-    summary: "{{ $which }} needs a person."
-    description: "It is stalled with {{ "{{ $labels.reason }}" }}; waiting does not help."
+    summary: "{{ $which }} is stalled ({{ "{{ $labels.reason }}" }}) and needs manual action."
+    description: "The condition Stalled of the StaticExport names the cause and the remedy."
     runbook: {{ printf "%s: the message of Stalled says what to change. OutputNotOwned: another object has the output's name; delete that one, or make the StaticExport again under another output.name, which cannot be changed. OutputUnreadable: give the operator the right back that the message names, or mend what else it names." $look | quote }}
 - alert: StaticExportKeyRefused
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_calls_blocked{ {{- $job -}} ,reason=~"KeyRefused|KeyForbidden"}) == 1
@@ -111,29 +111,29 @@
   labels: { severity: critical }
   annotations:
     summary: "The export API refuses the key of {{ $which }}."
-    description: "{{ "{{ $labels.reason }}" }}: with this key no export starts and no link is refreshed; the published one dies when its time is up."
+    description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed. The published link expires at its time. Write a valid key into its Secret."
     runbook: "KeyRefused (401): the key was revoked or mistyped; write a new one into the Secret that api.keySecretRef names, it is read within a minute. KeyForbidden (403): the key lacks a right at the vendor; give it one, it is tried again every 15 minutes."
 - alert: StaticExportCallsBlocked
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_calls_blocked{ {{- $job -}} ,reason!~"KeyRefused|KeyForbidden"}) == 1
   for: 10m
   labels: { severity: warning }
   annotations:
-    summary: "The operator may not call the export API for {{ $which }}."
-    description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed; what is published stays, and its link dies when its time is up."
+    summary: "The operator cannot call the export API for {{ $which }}."
+    description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed. The published version stays, and its link expires at its time."
     runbook: {{ printf "KeyMissing, KeyEmpty, KeyInvalid: put the key into the Secret that api.keySecretRef names; it is read within a minute. KeyUnreadable: allow the operator to get that Secret, or fix what else the message names. HostNotAllowed: add the entry that the message names to allowedApiHosts of this chart. BaseUrlMissing: apiBaseUrl of this chart, or api.baseUrl. While a version is published and nothing is due, Ready stays True: see %s." $look | quote }}
 - alert: StaticExportPageCountDropped
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Exported",reason=~"PageCountDropped|TooFewPages"}) == 1
   labels: { severity: warning }
   annotations:
-    summary: "A new export of {{ $which }} is held back for having too few pages."
-    description: "{{ "{{ $labels.reason }}" }}: what was published before it, if anything, stays until somebody decides."
+    summary: "A new export of {{ $which }} is held because it has too few pages."
+    description: "{{ "{{ $labels.reason }}" }}: the published version stays. If the drop is intended, promote the candidate. If not, fix the docs project; the next export is checked again."
     runbook: {{ printf "%s: status.candidate has the version and its pages. Meant: kubectl --namespace %s annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/promote=VERSION. Not meant: mend the docs project; the next export is measured anew." $look $where | quote }}
 - alert: StaticExportTargetsContested
   expr: {{ $of }} (staticexport_condition{ {{- $job -}} ,type="TargetsSynced",reason="Contested"}) == 1
   labels: { severity: warning }
   annotations:
-    summary: "Somebody undoes what {{ $which }} writes into a target."
-    description: The target is left alone until there is a new version or spec; it holds an old version.
+    summary: "Another client reverts what {{ $which }} writes into a target."
+    description: The target keeps an old version. The operator writes it again with a new version or spec.
     runbook: {{ printf "%s: status.targets names the object, and its managedFields the other writer (kubectl get --show-managed-fields). Usually a GitOps tool that owns the same field: let it ignore the staticExport leaves, or drop the target." $look | quote }}
 - alert: StaticExportTargetsNotSynced
   expr: >-
@@ -142,16 +142,16 @@
   for: 30m
   labels: { severity: warning }
   annotations:
-    summary: "A target of {{ $which }} does not get the published version."
-    description: "The object holds an old version, or none, and TargetsSynced says why."
+    summary: "A target of {{ $which }} does not have the published version."
+    description: "The target has an old version, or none. Condition TargetsSynced names the cause."
     runbook: {{ printf "%s: status.targets names the object. NotGranted: it is missing, or not annotated staticexport.dev/allow-from=%s/{{ $labels.name }}, or the operator may not read it: rights outside the watched namespaces come from targets.values of this chart. WriteFailed: the message of TargetsSynced says why." $look $where | quote }}
 - alert: StaticExportOperatorsOverlap
   expr: count by (job, operator_lease) ({{ $of | replace "job)" "job, operator_lease)" }} (staticexport_operators_overlap{ {{- $job -}} })) > 0
   for: 1m
   labels: { severity: warning }
   annotations:
-    summary: "Another operator, {{ "{{ $labels.operator_lease }}" }}, looks after the same StaticExports."
-    description: "{{ "{{ $value }}" }} of them: each of the two undoes what the other wrote, and jobs may be started twice."
+    summary: "Another operator, {{ "{{ $labels.operator_lease }}" }}, manages the same StaticExports."
+    description: "{{ "{{ $value }}" }} StaticExports have two operators. Each reverts writes of the other, and jobs may start twice. Stop one operator, use disjoint watchNamespaces, or set instance on one."
     runbook: {{ printf "Its name is that of its lease, namespace/name; kubectl --namespace NAMESPACE get lease NAME -o yaml names the pod or the machine that holds it. End it, or part the scopes: watchNamespaces that have no namespace in common, or another instance. The log of this one has it once (%s)." $logs | quote }}
 {{- /* Where all are watched the metric names no namespace, and Prometheus puts the operator's own there. */}}
 {{- $crd := "the CRD is missing (kubectl get crd staticexports.staticexport.dev), and helm upgrade brings it back with crds.install." }}
@@ -161,12 +161,12 @@
   labels: { severity: warning }
   annotations:
     {{- if .Values.watchNamespaces }}
-    summary: "The operator may not watch StaticExports of namespace {{ $where }}."
-    description: New StaticExports and edits there are not seen; where its rights are gone altogether, links there die.
+    summary: "The operator has no permission to watch StaticExports in namespace {{ $where }}."
+    description: New StaticExports and edits there are not noticed. Without read permission, links there expire. Restore the RoleBinding.
     runbook: {{ printf "The log says why (%s). Not allowed: the namespace was deleted, so take it out of watchNamespaces; or its Role or RoleBinding there is gone (rbac.create), and helm upgrade brings it back. Not known, in every namespace: %s" $logs $crd | quote }}
     {{- else }}
-    summary: The operator of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} may not watch StaticExports, in any namespace.
-    description: New StaticExports and edits are not seen anywhere; where its rights are gone altogether, links die.
+    summary: The operator of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} has no permission to watch StaticExports in any namespace.
+    description: New StaticExports and edits are not noticed. Without read permission, links expire. Restore the ClusterRoleBinding.
     runbook: {{ printf "The log says why (%s). Not allowed: the ClusterRole or ClusterRoleBinding is gone (rbac.create), and helm upgrade brings it back. Not known: %s" $logs $crd | quote }}
     {{- end }}
 - alert: StaticExportClockSkew
@@ -174,8 +174,8 @@
   for: 5m
   labels: { severity: warning }
   annotations:
-    summary: {{ "The clock of {{ $labels.host }} differs from ours." }}
-    description: "By {{ "{{ $value }}" }} seconds; lives of links are laid out by their clock, and a growing difference costs some of it."
+    summary: {{ "The clock of {{ $labels.host }} differs from the operator’s." }}
+    description: "Clock differs by {{ "{{ $value }}" }} seconds. Link refresh follows the export API's clock, so skew reduces the safety margin."
     runbook: Compare the node's clock (chrony, ntp) with a known good one; if ours is right, tell the owner of the export API.
 - alert: StaticExportServersDisagree
   expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info)) > 1
@@ -183,6 +183,6 @@
   labels: { severity: warning }
   annotations:
     summary: {{ "Servers of {{ $labels.namespace }}/{{ $labels.job }} serve different versions." }}
-    description: "{{ "{{ $value }}" }} different bundles are served; readers see one or the other."
+    description: "{{ "{{ $value }}" }} different bundles are served. Readers see different versions."
     runbook: "A swap takes about a minute to reach every pod. When it lasts, compare bundle_server_active_bundle_info by pod, and look at the log and /status of the one that stayed behind: a dead link, a full volume, or a refused archive."
 {{- end -}}

@@ -30,8 +30,8 @@
   for: 5m
   labels: { severity: critical }
   annotations:
-    summary: No server of {{ $where }} answers.
-    description: Prometheus reaches no bundle server of {{ $where }}; readers probably do not either.
+    summary: No server of {{ $where }} responds.
+    description: Prometheus cannot reach any bundle server of {{ $where }}. Readers probably cannot either.
     runbook: >-
       Look at the pods (kubectl --namespace {{ .Release.Namespace }} get pods) and their events. Pods that are
       running: Prometheus may not pick up the ServiceMonitor (monitoring.serviceMonitor.labels), or a NetworkPolicy may
@@ -41,8 +41,8 @@
   for: 15m
   labels: { severity: critical }
   annotations:
-    summary: A server of {{ $where }} has nothing to serve.
-    description: {{ "Pod {{ $labels.pod }} runs, has no verified bundle, and answers 503." | quote }}
+    summary: A server of {{ $where }} has no bundle to serve.
+    description: {{ "Pod {{ $labels.pod }} runs without a verified bundle and returns 503." | quote }}
     runbook: >-
       Its status says why: {{ $ask }}. A dead link: with an operator, look at LinkFresh of the StaticExport
       (kubectl get sx); without one, set a fresh staticExport.bundleUrl. No document: the Secret
@@ -52,8 +52,8 @@
   for: 30m
   labels: { severity: warning }
   annotations:
-    summary: A server of {{ $where }} does not serve what is published.
-    description: {{ "Pod {{ $labels.pod }} serves its last good bundle; the published one could not be had for 30 minutes." | quote }}
+    summary: A server of {{ $where }} does not serve the published bundle.
+    description: {{ "Pod {{ $labels.pod }} serves its last good bundle. It could not obtain the published bundle for 30 minutes." | quote }}
     runbook: >-
       Readers are served. The status has the last error and the next try: {{ $ask }}. Refused archives do not heal
       by waiting: export again, or pin the version before it.
@@ -63,7 +63,7 @@
   labels: { severity: warning }
   annotations:
     summary: Servers of {{ $where }} serve different content.
-    description: {{ "{{ $value }} different bundles are served; readers see one or the other." | quote }}
+    description: {{ "{{ $value }} different bundles are served. Readers see different versions." | quote }}
     runbook: >-
       A swap takes about a minute to reach every pod. When it lasts, one of them cannot have the new bundle: compare
       bundle_server_active_bundle_info by pod, and look at the log of the one that stayed behind.
@@ -73,8 +73,8 @@
   expr: {{ $of }} (max_over_time(bundle_server_source_state{ {{- $these -}} ,state="refused"}[15m])) == 1
   labels: { severity: warning }
   annotations:
-    summary: A server of {{ $where }} refused an archive.
-    description: {{ "Pod {{ $labels.pod }} fetched what is published and refused it whole; what it served before, if anything, stays up." | quote }}
+    summary: A server of {{ $where }} rejected an archive.
+    description: {{ "Pod {{ $labels.pod }} downloaded the published archive and rejected it. It keeps serving its previous bundle, if any." | quote }}
     runbook: >-
       The reason is in the log and in the status: {{ $ask }}. Too large: server.maxBundleSize. Another digest than
       published: the storage behind the link answers other bytes than the operator checked.
@@ -83,8 +83,8 @@
   for: 15m
   labels: { severity: warning }
   annotations:
-    summary: The published link of {{ $where }} is dead.
-    description: Servers go on serving from disk; a new pod with an empty store has nothing to fetch.
+    summary: The published link of {{ $where }} has expired.
+    description: Running servers keep serving from disk. A new pod without a stored bundle cannot download one.
     runbook: >-
       The operator refreshes links before they die: look at LinkFresh of the StaticExport (kubectl get sx), at the
       operator's log, and at the export API. Do not delete pods without a volume meanwhile.
@@ -96,7 +96,7 @@
   labels: { severity: critical }
   annotations:
     summary: More than 1 % of the requests to {{ $where }} fail.
-    description: {{ "{{ $value | humanizePercentage }} of the requests are answered with a 5xx status." | quote }}
+    description: {{ "{{ $value | humanizePercentage }} of the requests get a 5xx status." | quote }}
     runbook: >-
       If bundle_server_cut_readers_total rises, slow readers hold all the memory that they may: limit slow clients in the
       proxy, or add replicas. Otherwise 503 comes from servers without a bundle (server.readiness=always), and 500 from a

@@ -86,7 +86,7 @@ suite('alerts of the operator, in other places', {
       stays.map((one) => countTest(alert, renamed(one, overridden), 0)),
     ));
 
-  test('a link that is dead is told beside one of the same name that lives, with its own namespace', async () => {
+  test('an expired link is reported with its own namespace, next to a valid link of the same name', async () => {
     const of = (namespace: string, seconds: number): SeriesCase =>
       renamed(seen(30, handedOver('staticexport_link_expiry_timestamp_seconds', {}, seconds, 5)), (series) =>
         series.replace('namespace="docs"', `namespace="${namespace}"`),
@@ -98,7 +98,7 @@ suite('alerts of the operator, in other places', {
     const { summary = '', description = '', runbook = '' } = rule?.annotations ?? {};
     const command = 'kubectl --namespace team-a describe staticexport docs: ';
     const words = {
-      summary: 'The published link of team-a/docs is dead.',
+      summary: 'The published link of team-a/docs has expired.',
       description,
       runbook: `${command}${runbook.slice(runbook.indexOf(': ') + 2)}`,
     };
@@ -118,7 +118,7 @@ suite('alerts of the operator, in other places', {
     assert.equal(await failuresOf(promtool, folder, 'StaticExportLinkExpired', groups, tests), '');
   });
 
-  test('an installation of the same name in another namespace is its own rules’ business', () =>
+  test('rules ignore a release of the same name in another namespace', () =>
     assertEach(ofResources, (alert, { fires }) =>
       fires.flatMap((one) => [
         countTest(alert, renamed(one, scrapedIn('ops')), 1),
@@ -126,7 +126,7 @@ suite('alerts of the operator, in other places', {
       ]),
     ));
 
-  test('a refused watch names the namespace that is refused, the release’s own as well', async () => {
+  test('a refused watch names its namespace, also the namespace of the release', async () => {
     const alert = 'StaticExportNamespaceRefused';
     const values = { ...operatorChart.values, watchNamespaces: ['docs', 'ops'] };
     const some = await readGroups({ ...operatorChart, values });
@@ -141,7 +141,7 @@ suite('alerts of the operator, in other places', {
       exp_labels: { severity: 'warning', job, ...labels },
       exp_annotations: {
         ...rule?.annotations,
-        summary: `The operator may not watch StaticExports of namespace ${namespace}.`,
+        summary: `The operator has no permission to watch StaticExports in namespace ${namespace}.`,
       },
     });
     const tests = [

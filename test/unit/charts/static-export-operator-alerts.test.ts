@@ -163,7 +163,7 @@ test('the log is asked of every replica, and a severity of the user’s own coun
   assert.equal(asking.length, 5);
 });
 
-test('a refused watch is told as it is: of which namespace where some are watched, with every cause', async () => {
+test('a refused watch is reported with its namespace, where some are watched, and every cause', async () => {
   const told = async (watchNamespaces: readonly string[]) => {
     const alerts = await readAlerts('vendor', { watchNamespaces });
     const found = alerts.find(({ alert }) => alert === 'StaticExportNamespaceRefused');
@@ -175,7 +175,7 @@ test('a refused watch is told as it is: of which namespace where some are watche
   assert.match(everywhere, /the ClusterRole or ClusterRoleBinding is gone/);
   assert.doesNotMatch(everywhere, /labels|watchNamespaces|\bRole\b/, 'the label is the operator’s own there');
   const some = await told(['docs', 'ops']);
-  assert.match(some, /of namespace [^.]*labels\.exported_namespace [^.]*labels\.namespace \}\}\.$/);
+  assert.match(some, /in namespace [^.]*labels\.exported_namespace [^.]*labels\.namespace \}\}\.$/);
   assert.match(some, /take it out of watchNamespaces; or its Role or RoleBinding there is gone/);
   assert.doesNotMatch(some, /ClusterRole|own namespace/);
 });

@@ -9,9 +9,9 @@ const chart = join(chartsFolder, 'static-export-site');
 const link = { bundleUrl: 'https://storage.example.com/7.tar.gz?X-Amz-Signature=5ec2e7' };
 const exported = { create: true, domain: 'd.example', api: { keySecretRef: { name: 'export-api' } } };
 
-test('after an installation with a plain link, the notes say that nobody refreshes it', async () => {
+test('after an installation with a plain link, the notes warn that it is never refreshed', async () => {
   const notes = await notesOf(chart, { values: { staticExport: link } });
-  assert.match(notes, /plain link, and nobody refreshes it/);
+  assert.match(notes, /plain link that is never refreshed/);
   assert.match(notes, /persistence\.enabled=true/);
   assert.doesNotMatch(notes, /5ec2e7|storage\.example\.com/);
 });
@@ -22,25 +22,25 @@ test('with the operator, the notes name the StaticExport and warn of nothing', a
   assert.doesNotMatch(notes, /WARNING|NOTE:/);
 });
 
-test('archives that nobody reads before they are published are warned of', async () => {
+test('the notes warn of archives that are published without inspection', async () => {
   const values = { export: { ...exported, promotion: { inspect: 'Never' } } };
-  assert.match(await notesOf(chart, { values }), /published unread[\s\S]*server\.maxBundleSize/);
+  assert.match(await notesOf(chart, { values }), /published without inspection[\s\S]*server\.maxBundleSize/);
 });
 
-test('Restart without a version is warned of, whatever the source', async () => {
+test('the notes warn of Restart without a version, for every source', async () => {
   for (const source of [
     { staticExport: link },
     { staticExport: { existingSecret: 'docs-bundle' } },
     { export: exported },
   ]) {
     const without = await notesOf(chart, { values: { ...source, rollout: 'Restart' } });
-    assert.match(without, /no new content will ever roll the pods/);
-    assert.doesNotMatch(await notesOf(chart, { values: source }), /roll the pods/);
+    assert.match(without, /new content never restarts the pods/);
+    assert.doesNotMatch(await notesOf(chart, { values: source }), /restarts the pods/);
   }
   const staticExport = { existingSecret: 'docs-bundle', version: 'v1' };
   assert.doesNotMatch(
     await notesOf(chart, { values: { staticExport, rollout: 'Restart' } }),
-    /roll the pods/,
+    /restarts the pods/,
   );
 });
 

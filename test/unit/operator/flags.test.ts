@@ -40,7 +40,7 @@ const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] =
   [['--lease-duration=1s'], /--lease-duration must be at least 3s/],
   ...['*', '-A', 'Docs', 'docs,a b', `docs,${'x'.repeat(64)}`].map(
     (names) =>
-      [[`--watch-namespaces=${names}`], /--watch-namespaces must be names .* leave it out for all/] as const,
+      [[`--watch-namespaces=${names}`], /--watch-namespaces must be names .* omit it for all/] as const,
   ),
   ...['*.example.com', '2001:db8::1', 'api.example.com/prefix', 'ftp://api.example.com'].map(
     (entry) =>
@@ -49,11 +49,8 @@ const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] =
         /--allowed-api-hosts: entry 2 must be HOST, HOST:PORT or http:\/\/HOST:PORT/,
       ] as const,
   ),
-  [['--pass-timeout=30s'], /--pass-timeout must be longer than six of --request-timeout/],
-  [
-    ['--request-timeout=1m', '--pass-timeout=6m'],
-    /--pass-timeout must be longer than six of --request-timeout/,
-  ],
+  [['--pass-timeout=30s'], /--pass-timeout must exceed 6 × --request-timeout/],
+  [['--request-timeout=1m', '--pass-timeout=6m'], /--pass-timeout must exceed 6 × --request-timeout/],
   [['--api-base-url=export.example.com'], /--api-base-url must be an http/],
   [
     ['--api-base-url=https://docs:word@export.example.com'],

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PassEdge, PassOutcome } from '../../../src/loop/edge.ts';
 import { createMemory, type ProcessMemory } from '../../../src/loop/memory.ts';
+import { calmAfterMs } from '../../../src/loop/other-operators.ts';
 import { runPass } from '../../../src/loop/pass.ts';
-import { calmAfterMs } from '../../../src/loop/rivals.ts';
 import { resource, World } from '../../simulation/world.ts';
 
 const own = 'operators/simulated';
@@ -29,7 +29,7 @@ function install(world: World, settings: Partial<PassEdge['settings']> = {}): In
 }
 
 /** A published resource, and two installations of which only the first has looked at it. */
-async function rivals(theirs: Partial<PassEdge['settings']> = {}) {
+async function otherOperators(theirs: Partial<PassEdge['settings']> = {}) {
   const world = new World();
   // Nothing else falls due meanwhile.
   world.vendor.linkLifetimeMs = 72 * 3_600_000;
@@ -43,7 +43,7 @@ async function rivals(theirs: Partial<PassEdge['settings']> = {}) {
 const overlaps = (world: World) => world.events.filter(({ reason }) => reason === 'OperatorsOverlap');
 
 test('a status names who wrote it, and an idle look of the same installation writes nothing', async () => {
-  const { world, ours } = await rivals();
+  const { world, ours } = await otherOperators();
   assert.equal(world.status().operatorLease, own);
   const writes = world.cluster.writes.length;
   assert.equal((await ours.turn()).overlapsWith, undefined);
@@ -51,7 +51,7 @@ test('a status names who wrote it, and an idle look of the same installation wri
 });
 
 test('a status without a name, as an older version wrote it, is nobody’s and not written for its sake', async () => {
-  const { world, ours } = await rivals();
+  const { world, ours } = await otherOperators();
   const { metadata, spec, status } = world.object() ?? assert.fail();
   const { operatorLease: _own, ...nameless } = { operatorLease: '', ...(status ?? {}) };
   await world.cluster.writeStatus({ metadata, spec, status }, nameless);
@@ -63,7 +63,7 @@ test('a status without a name, as an older version wrote it, is nobody’s and n
 });
 
 test('a lease that was renamed takes over without an event, and says so once in the log', async () => {
-  const { world, theirs } = await rivals();
+  const { world, theirs } = await otherOperators();
   const events = world.events.length;
   assert.equal((await theirs.turn()).overlapsWith, undefined);
   assert.equal(world.status().operatorLease, other);
@@ -75,7 +75,7 @@ test('a lease that was renamed takes over without an event, and says so once in 
 });
 
 test('what another one wrote after us is told, and put right in the same pass', async () => {
-  const { world, ours, theirs } = await rivals({ apiBaseUrl: undefined });
+  const { world, ours, theirs } = await otherOperators({ apiBaseUrl: undefined });
   await theirs.turn();
   assert.equal(world.condition('Ready'), 'False/BaseUrlMissing');
   const outcome = await ours.turn();
@@ -88,7 +88,7 @@ test('what another one wrote after us is told, and put right in the same pass', 
 });
 
 test('the log names another operator once, however often it comes back', async () => {
-  const { world, ours, theirs } = await rivals();
+  const { world, ours, theirs } = await otherOperators();
   for (let round = 0; round < 3; round += 1) {
     await theirs.turn();
     await ours.turn();
@@ -101,7 +101,7 @@ test('the log names another operator once, however often it comes back', async (
 });
 
 test('ten minutes after its last status the other one is forgotten, by a look that comes for that', async () => {
-  const { world, ours, theirs } = await rivals();
+  const { world, ours, theirs } = await otherOperators();
   await theirs.turn();
   assert.equal((await ours.turn()).wakeAfterMs, calmAfterMs);
   await world.clock.pass(calmAfterMs - 1);
@@ -111,7 +111,7 @@ test('ten minutes after its last status the other one is forgotten, by a look th
 });
 
 test('with another default API each, what is published stays: one job too many, not one at every turn', async () => {
-  const { world, ours, theirs } = await rivals({ apiBaseUrl: 'https://other.example.com' });
+  const { world, ours, theirs } = await otherOperators({ apiBaseUrl: 'https://other.example.com' });
   const starts = world.callsOf('start');
   const version = world.output()?.['version'];
   for (let round = 0; round < 20; round += 1) {
@@ -125,7 +125,7 @@ test('with another default API each, what is published stays: one job too many, 
 });
 
 test('a key that another one was refused with is tried here; one that was refused here is not', async () => {
-  const { world, ours, theirs } = await rivals();
+  const { world, ours, theirs } = await otherOperators();
   const refuse = async (): Promise<void> => {
     const { metadata, spec, status } = world.object() ?? assert.fail();
     const { metadata: secret } = [...world.cluster.secrets.values()][0] ?? assert.fail();
@@ -146,10 +146,10 @@ test('a key that another one was refused with is tried here; one that was refuse
 });
 
 test('a resource that is gone leaves nothing behind', async () => {
-  const { world, ours, theirs } = await rivals();
+  const { world, ours, theirs } = await otherOperators();
   await theirs.turn();
   await ours.turn();
   world.cluster.exports.clear();
   await ours.turn();
-  assert.deepEqual([ours.memory.rivals.ours.size, ours.memory.rivals.found.size], [0, 0]);
+  assert.deepEqual([ours.memory.otherOperators.ours.size, ours.memory.otherOperators.found.size], [0, 0]);
 });

@@ -1,7 +1,6 @@
-// Installations of the operator whose scopes overlap with this one's: each status names who wrote it, and a name that
-// is not ours, on a resource that this process has looked after already, means that two do. A name that is found first
-// is a lease that was renamed, or a resource handed over: taken over without a word to its owner.
-// Owns the words. Invariant: one line of log for each installation, not for each resource.
+// Other operators whose scope overlaps: each status names the lease of its writer, and a foreign lease on a resource that
+// this process already manages means an overlap. A foreign lease found first is a renamed lease or a resource handed
+// over, and no event reports it. Invariant: one log line for each other operator, not for each resource.
 
 import type { GateState } from '../reconcile/observation.ts';
 import type { Status } from '../staticexport/status-schema.ts';
@@ -9,72 +8,74 @@ import type { PassEdge } from './edge.ts';
 import { resourceId } from './memory.ts';
 import type { EventNote, StaticExportObject } from './ports.ts';
 
-/** So long after its last status nothing is expected of the other any more. */
+/** Without a status of the other operator for this long, the overlap has ended. */
 export const calmAfterMs = 10 * 60_000;
 
-/** Another installation that writes the same status. */
-export interface Rival {
+/** Another operator that writes the same status. */
+export interface OtherOperator {
   readonly operatorLease: string;
   readonly calmAfterMs: number;
 }
 
-/** True where another installation wrote it. Without a name it is nobody's: an older version wrote it. */
+/** True where another operator wrote it. An older version wrote no name. */
 export function isWrittenByOther({ operatorLease }: Pick<Status, 'operatorLease'>, own: string): boolean {
   return operatorLease !== undefined && operatorLease !== own;
 }
 
-/** Told of every status as it is read by a pass. @returns who disputes the resource at present */
-export function findRival(object: StaticExportObject, status: Status, edge: PassEdge): Rival | undefined {
+/** Called with every status that a reconcile reads. @returns the operator that overlaps now */
+export function findOtherOperator(
+  object: StaticExportObject,
+  status: Status,
+  edge: PassEdge,
+): OtherOperator | undefined {
   const { memory, settings, clock } = edge;
-  const { rivals } = memory;
+  const { otherOperators } = memory;
   const id = resourceId(object.metadata);
   const { operatorLease } = status;
   if (operatorLease !== undefined && isWrittenByOther(status, settings.operatorLease)) {
-    const isDisputed = rivals.ours.has(id);
+    const isDisputed = otherOperators.ours.has(id);
     nameOnce(operatorLease, isDisputed, id, edge);
     if (isDisputed) {
-      rivals.found.set(id, { operatorLease, at: clock.monotonic() });
+      otherOperators.found.set(id, { operatorLease, at: clock.monotonic() });
       edge.events.record(object, noteOf(operatorLease, settings.operatorLease));
     }
   }
-  const found = rivals.found.get(id);
+  const found = otherOperators.found.get(id);
   const calm = found === undefined ? 0 : found.at + calmAfterMs - clock.monotonic();
   if (found !== undefined && calm > 0) return { operatorLease: found.operatorLease, calmAfterMs: calm };
-  rivals.found.delete(id);
+  otherOperators.found.delete(id);
   return undefined;
 }
 
-/** True while another installation wrote the resource's status not long ago. */
+/** True while the resource's overlap has not ended. */
 export function isDisputed(id: string, { memory, clock }: PassEdge): boolean {
-  const found = memory.rivals.found.get(id);
+  const found = memory.otherOperators.found.get(id);
   return found !== undefined && found.at + calmAfterMs > clock.monotonic();
 }
 
-/** Another installation may have asked another API, and a key that was refused there is good here. */
+/** Another operator may use another export API, where a refused key says nothing about this one. */
 export function withoutTheirRefusal(status: Status, { refused }: GateState, { settings }: PassEdge): Status {
   if (refused !== undefined || !isWrittenByOther(status, settings.operatorLease)) return status;
   return { ...status, refusedKey: undefined };
 }
 
-/** Told of every resource at the end of a pass, when its status is ours. */
+/** Called at the end of a reconcile, when this operator wrote the status. */
 export function noteOwn({ metadata }: StaticExportObject, { memory }: PassEdge): void {
-  memory.rivals.ours.add(resourceId(metadata));
+  memory.otherOperators.ours.add(resourceId(metadata));
 }
 
-/** What to do, for whoever can do it. */
-const remedy =
-  'stop one of them, or separate their scopes: namespaces that do not overlap, or a name of its own (--instance) for one';
+const remedy = 'stop one operator, use disjoint --watch-namespaces, or set --instance on one';
 
 function noteOf(other: string, own: string): EventNote {
   return {
     type: 'Warning',
     reason: 'OperatorsOverlap',
-    message: `The operator with lease ${other} writes this status, and so does this one with lease ${own}: ${remedy}.`,
+    message: `Another operator (lease ${other}) also writes this status (own lease ${own}); ${remedy}.`,
   };
 }
 
 function nameOnce(operatorLease: string, isDisputed: boolean, object: string, edge: PassEdge): void {
-  const { named } = edge.memory.rivals;
+  const { named } = edge.memory.otherOperators;
   const id = `${isDisputed ? 'disputed' : 'taken'} ${operatorLease}`;
   if (named.has(id)) return;
   named.add(id);

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { parseServedBundle } from '../../../src/bundle/published-bundle.ts';
-import { readInvocation } from '../../../src/runtime/flags/flags.ts';
-import { version } from '../../../src/runtime/version.ts';
-import { bundleServer } from '../../../src/site/server-flags.ts';
-import { runCommand } from '../../support/command.ts';
+import { parseServedBundle } from '../../src/bundle/published-bundle.ts';
+import { readInvocation } from '../../src/runtime/flags/flags.ts';
+import { version } from '../../src/runtime/version.ts';
+import { bundleServer } from '../../src/site/server-flags.ts';
+import { runCommand } from '../support/command.ts';
 import { chartsFolder, RenderedObject, runHelm } from './rendered-chart.ts';
 import { chart, fixtureNames, full, one, render, workload } from './site-chart.ts';
 

@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { createReports } from '../../../src/operator/controller/reports.ts';
-import { createMetrics } from '../../../src/operator/metrics.ts';
+import { createReports } from '../../src/operator/controller/reports.ts';
+import { createMetrics } from '../../src/operator/metrics.ts';
 import {
   conditionTypes,
   exportedReasons,
@@ -16,7 +16,7 @@ import {
   reconcilingReasons,
   stalledReasons,
   targetReasons,
-} from '../../../src/staticexport/reasons.ts';
+} from '../../src/staticexport/reasons.ts';
 import { chart, pick, render } from './operator-chart.ts';
 import { disabledNames } from './rendered-chart.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createSiteMetrics } from '../../../src/site/site-metrics.ts';
+import { createSiteMetrics } from '../../src/site/site-metrics.ts';
 import { chartsFolder, disabledNames, renderChart } from './rendered-chart.ts';
 
 const everyKind = ['ServiceMonitor', 'PrometheusRule'] as const;

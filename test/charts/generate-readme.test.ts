@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { readSections, renewCharts, renewReadme, valuesText } from '../../../charts/generate-readme.ts';
+import { readSections, renewCharts, renewReadme, valuesText } from '../../charts/generate-readme.ts';
 import { chartsFolder } from './rendered-chart.ts';
 
 const values = `# Where it comes from.

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { runCommand } from '../../support/command.ts';
+import { runCommand } from '../support/command.ts';
 import { type SeriesCase, scrapeSeconds } from './alert-series.ts';
 import { chartsFolder, renderChart } from './rendered-chart.ts';
 

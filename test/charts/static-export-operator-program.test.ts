@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { exportServiceProgram } from '../../../src/export-service/program.ts';
-import { operatorProgram } from '../../../src/operator/flags.ts';
-import { readInvocation } from '../../../src/runtime/flags/flags.ts';
-import { version } from '../../../src/runtime/version.ts';
-import { runCommand } from '../../support/command.ts';
+import { exportServiceProgram } from '../../src/export-service/program.ts';
+import { operatorProgram } from '../../src/operator/flags.ts';
+import { readInvocation } from '../../src/runtime/flags/flags.ts';
+import { version } from '../../src/runtime/version.ts';
+import { runCommand } from '../support/command.ts';
 import { fixtureNames, render } from './operator-chart.ts';
 import { chartsFolder } from './rendered-chart.ts';
 

@@ -3,11 +3,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { findClusterTools } from '../../support/cluster-tools.ts';
-import { type CommandResult, runCommand } from '../../support/command.ts';
+import { findClusterTools } from '../support/cluster-tools.ts';
+import { type CommandResult, runCommand } from '../support/command.ts';
 
-export const chartsFolder = join(import.meta.dirname, '../../../charts');
-export const fixturesFolder = join(import.meta.dirname, '../../fixtures/charts');
+export const chartsFolder = join(import.meta.dirname, '../../charts');
+export const fixturesFolder = join(import.meta.dirname, '../fixtures/charts');
 
 export interface RenderOptions {
   readonly release?: string;

@@ -67,7 +67,7 @@ export async function saveStarted(
       if (base !== undefined && stored.job?.id === status.job?.id) return base;
       if (base !== undefined && stored.start?.key === mark)
         return await saveStatus(base, status, edge, signal);
-      throw new ClusterError('NotFound', 'the mark of the start is gone; the job is followed by nobody');
+      throw new ClusterError('NotFound', 'status.start is gone; the started job is not tracked');
     } catch (error) {
       signal.throwIfAborted();
       if (!isPassing(error) || saves >= maxSaves) throw error;

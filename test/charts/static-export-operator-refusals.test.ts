@@ -40,12 +40,12 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   [
     'rights for a target where they are there already',
     { watchNamespaces: ['docs'], targets: { values: [{ namespace: 'docs', configMaps: ['v'] }] } },
-    /namespace docs, which the operator looks after/,
+    /namespace docs, which the operator watches/,
   ],
   [
     'rights for targets with the whole cluster watched',
     { targets: { values: [{ namespace: 'apps', configMaps: ['v'] }] } },
-    /namespace apps, which the operator looks after/,
+    /namespace apps, which the operator watches/,
   ],
   [
     'rights for targets on nothing',

@@ -251,7 +251,7 @@ test('a feature is refused exactly where the feature table says unavailable, and
       }
       const refusal = await refusalOf(chart, { values });
       assert.ok(
-        refusal.includes(`site.features.${feature}=true cannot be had with site.deploymentType=AirGapped`),
+        refusal.includes(`site.features.${feature}=true is not available with site.deploymentType=AirGapped`),
       );
       assert.ok(refusal.includes(`| ${title} | ${cells.join(' | ')} |`), refusal);
       const without = { ...values, site: { ...site, features: { [feature]: false } } };

@@ -139,15 +139,15 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
   ],
   'a base URL with a character that turns the text around it': [
     { ...smallest, api: { ...api, baseUrl: 'https://api.example.com/\u202e' } },
-    /must not contain control characters, or characters that are not seen/,
+    /must not contain control characters, invisible/,
   ],
   'a pinned job with a zero-width character': [
     { ...smallest, pin: { jobId: 'se_\u200b1' } },
-    /must not contain control characters, or characters that are not seen/,
+    /must not contain control characters, invisible/,
   ],
   'a pinned version with a line separator': [
     { ...smallest, pin: { version: 'v1\u2028' } },
-    /must not contain control characters, or characters that are not seen/,
+    /must not contain control characters, invisible/,
   ],
   'a schedule of four fields': [
     { ...smallest, schedule: '0 3 * *' },
@@ -361,9 +361,9 @@ test('the table a user sees has the columns that answer "is it up, which version
 
 test('kubectl explain says what a field means, down to the last one', async () => {
   for (const [field, words] of [
-    ['status.failures.link.retryTime', /Not tried again before this/],
-    ['status.active.linkExpirationTime', /When its link dies/],
-    ['status.conditions.reason', /what to alert on/],
+    ['status.failures.link.retryTime', /No retry before this time/],
+    ['status.active.linkExpirationTime', /Time when its link expires/],
+    ['status.conditions.reason', /Alerts match it/],
     ['spec.targets.values.key', /Default: values\.yaml/],
   ] as const) {
     const { code, stdout, stderr } = await cluster.kubectl(['explain', `staticexport.${field}`]);

@@ -16,9 +16,9 @@
 {{- toYaml $rules -}}
 {{- end -}}
 
-{{- /* Each with what it means and what to do, for somebody woken at night; the README has the long form. Only the
+{{- /* Each with its meaning and remedy, for the engineer on call; docs/runbooks.md has the long form. Only the
      leader has metrics of resources: `namespace` and `name` are the StaticExport's (honorLabels), and `pod` is another
-     one after each take-over, which would start every `for` anew. So they are aggregated to the resource; and where a
+     one after each failover, which would restart every `for`. So they are aggregated to the resource; and where a
      `for` is long, or a series comes and goes with a try, a window holds it over a restart.
      A Prometheus that honours no labels calls the resource's namespace `exported_namespace`, and StaticExports of one
      name in two namespaces would be one without it. Another release of this name in another namespace has the same job:
@@ -83,7 +83,7 @@
   annotations:
     summary: "The published link of {{ $which }} expires soon."
     description: "{{ "{{ $value | humanizePercentage }}" }} of its lifetime is left, and its refresh is overdue."
-    runbook: {{ printf "%s: LinkFresh and status.failures.link say what keeps a new link away, and when it is tried again. Usual: the export API is down, rate-limited (Retry-After), or refuses the key." $look | quote }}
+    runbook: {{ printf "%s: LinkFresh and status.failures.link name the failure and the time of the retry. Usual causes: the export API is down, limits the rate (Retry-After), or refuses the key." $look | quote }}
 {{- /* Without the reason: in an outage it changes with every try. A success, a pin and a suspension end the count. */}}
 - alert: StaticExportFailing
   expr: >-
@@ -96,7 +96,7 @@
   annotations:
     summary: "{{ $which }} has had no successful export for a long time."
     description: "Exports failed {{ "{{ $value }}" }} times in a row, or a complete export cannot be downloaded. The published version stays."
-    runbook: {{ printf "%s: the condition Exported has the reason in words. JobFailed: the vendor's job log. BundleRejected: the archive cannot be published, its words say why. StartUnconfirmed, StartRefused: the export API, or what is in front of it. Once mended: %s" $look $again | quote }}
+    runbook: {{ printf "%s: the message of condition Exported names the cause. JobFailed: read the vendor's job log. BundleRejected: the message names the fault of the archive. StartUnconfirmed, StartRefused: check the export API and its proxies. After the fix: %s" $look $again | quote }}
 - alert: StaticExportStalled
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|HostNotAllowed|BaseUrlMissing|PageCountDropped|TooFewPages|AwaitingPromotion"}) == 1
   for: 10m
@@ -104,7 +104,7 @@
   annotations:
     summary: "{{ $which }} is stalled ({{ "{{ $labels.reason }}" }}) and needs manual action."
     description: "The condition Stalled of the StaticExport names the cause and the remedy."
-    runbook: {{ printf "%s: the message of Stalled says what to change. OutputNotOwned: another object has the output's name; delete that one, or make the StaticExport again under another output.name, which cannot be changed. OutputUnreadable: give the operator the right back that the message names, or mend what else it names." $look | quote }}
+    runbook: {{ printf "%s: the message of Stalled names the remedy. OutputNotOwned: another object has the output's name; delete it, or create the StaticExport again with another spec.output.name. OutputUnreadable: restore the permission that the message names, or fix the error that it names." $look | quote }}
 - alert: StaticExportKeyRefused
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_calls_blocked{ {{- $job -}} ,reason=~"KeyRefused|KeyForbidden"}) == 1
   for: 5m
@@ -112,7 +112,7 @@
   annotations:
     summary: "The export API refuses the key of {{ $which }}."
     description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed. The published link expires at its time. Write a valid key into its Secret."
-    runbook: "KeyRefused (401): the key was revoked or mistyped; write a new one into the Secret that api.keySecretRef names, it is read within a minute. KeyForbidden (403): the key lacks a right at the vendor; give it one, it is tried again every 15 minutes."
+    runbook: "KeyRefused (401): the key was revoked or mistyped; write a new key into the Secret that spec.api.keySecretRef names; it is used within a minute. KeyForbidden (403): the key lacks a permission at the vendor; grant it. Retried every 15 minutes."
 - alert: StaticExportCallsBlocked
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_calls_blocked{ {{- $job -}} ,reason!~"KeyRefused|KeyForbidden"}) == 1
   for: 10m
@@ -127,7 +127,7 @@
   annotations:
     summary: "A new export of {{ $which }} is held because it has too few pages."
     description: "{{ "{{ $labels.reason }}" }}: the published version stays. If the drop is intended, promote the candidate. If not, fix the docs project; the next export is checked again."
-    runbook: {{ printf "%s: status.candidate has the version and its pages. Meant: kubectl --namespace %s annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/promote=VERSION. Not meant: mend the docs project; the next export is measured anew." $look $where | quote }}
+    runbook: {{ printf "%s: status.candidate has the version and its pages. If intended: kubectl --namespace %s annotate staticexport {{ $labels.name }} --overwrite staticexport.dev/promote=VERSION. If not intended: fix the docs project; the next export is checked again." $look $where | quote }}
 - alert: StaticExportTargetsContested
   expr: {{ $of }} (staticexport_condition{ {{- $job -}} ,type="TargetsSynced",reason="Contested"}) == 1
   labels: { severity: warning }
@@ -184,5 +184,5 @@
   annotations:
     summary: {{ "Servers of {{ $labels.namespace }}/{{ $labels.job }} serve different versions." }}
     description: "{{ "{{ $value }}" }} different bundles are served. Readers see different versions."
-    runbook: "A swap takes about a minute to reach every pod. When it lasts, compare bundle_server_active_bundle_info by pod, and look at the log and /status of the one that stayed behind: a dead link, a full volume, or a refused archive."
+    runbook: "A swap takes about a minute to reach every pod. If it lasts, compare bundle_server_active_bundle_info by pod. Then read the log and /status of the pod with the old bundle: an expired link, a full volume, or a rejected archive."
 {{- end -}}

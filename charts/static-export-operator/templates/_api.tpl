@@ -45,11 +45,11 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- end -}}
 {{- end -}}
 {{- if and .Values.extraCa.configMap .Values.extraCa.secret -}}
-{{- fail "extraCa.configMap and extraCa.secret exclude each other: put all authorities into one of them" -}}
+{{- fail "extraCa.configMap and extraCa.secret exclude each other: put all CA certificates into one of them" -}}
 {{- end -}}
 {{- range .Values.targets.values -}}
 {{- if or (not $.Values.watchNamespaces) (has .namespace $.Values.watchNamespaces) -}}
-{{- fail (printf "targets.values names namespace %s, which the operator looks after: it has the rights there already. Leave the entry out" .namespace) -}}
+{{- fail (printf "targets.values names namespace %s, which the operator watches and has permissions in already; remove the entry" .namespace) -}}
 {{- end -}}
 {{- if not (or .configMaps .secrets) -}}
 {{- fail (printf "targets.values for namespace %s names no object: list configMaps or secrets" .namespace) -}}

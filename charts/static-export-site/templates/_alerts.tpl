@@ -16,7 +16,7 @@
 {{- /* Alerts of one site, each with what it means and what to do. The job is the name that Prometheus gives to what
      a ServiceMonitor finds: the Service's. A Service would answer for any of the pods: the one that is named is asked.
      A window of five minutes holds what is known of a pod over a restart of its server: one that ends over and over
-     would start every `for` anew. */ -}}
+     would restart every `for`. */ -}}
 {{- define "static-export-site.alerts" -}}
 {{- $these := printf "namespace=%q,job=%q" .Release.Namespace (include "static-export-site.adminName" .) -}}
 {{- $of := "max by (namespace, job, pod)" -}}
@@ -44,7 +44,7 @@
     summary: A server of {{ $where }} has no bundle to serve.
     description: {{ "Pod {{ $labels.pod }} runs without a verified bundle and returns 503." | quote }}
     runbook: >-
-      Its status says why: {{ $ask }}. A dead link: with an operator, look at LinkFresh of the StaticExport
+      Its status names the cause: {{ $ask }}. An expired link: with an operator, read LinkFresh of the StaticExport
       (kubectl get sx); without one, set a fresh staticExport.bundleUrl. No document: the Secret
       {{ include "static-export-site.sourceSecret" . }} is missing or has no key bundle.json.
 - alert: StaticExportSiteBehind
@@ -55,7 +55,7 @@
     summary: A server of {{ $where }} does not serve the published bundle.
     description: {{ "Pod {{ $labels.pod }} serves its last good bundle. It could not obtain the published bundle for 30 minutes." | quote }}
     runbook: >-
-      Readers are served. The status has the last error and the next try: {{ $ask }}. Refused archives do not heal
+      Readers are served. The status has the last error and the time of the retry: {{ $ask }}. Refused archives do not heal
       by waiting: export again, or pin the version before it.
 - alert: StaticExportSiteServersDisagree
   expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info{ {{- $these -}} })) > 1

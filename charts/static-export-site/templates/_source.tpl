@@ -79,7 +79,7 @@
 {{- $row := get $table $feature -}}
 {{- range $at, $type := $types -}}
 {{- if and $isWanted (eq $type $.Values.site.deploymentType) (eq (index $row (add1 $at | int)) "unavailable") -}}
-{{- fail (printf "site.features.%s=true cannot be had with site.deploymentType=%s. The feature table says:\n| Feature | Cloud | Client-hosted | Air-gapped |\n| %s |" $feature $type (join " | " $row)) -}}
+{{- fail (printf "site.features.%s=true is not available with site.deploymentType=%s. The feature table says:\n| Feature | Cloud | Client-hosted | Air-gapped |\n| %s |" $feature $type (join " | " $row)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

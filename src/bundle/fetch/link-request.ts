@@ -82,7 +82,7 @@ export function networkFault(error: unknown, signal: AbortSignal): unknown {
   }
   const code = publishableCode(error);
   const what = unknownAuthorityCodes.has(code)
-    ? `showed a certificate that is not trusted (${code}); where its authority is your own, name it in --extra-ca-file`
+    ? `showed a certificate that is not trusted (${code}); if its CA is private, add the CA certificate with --extra-ca-file`
     : `did not answer or broke off (${code}); it will be tried again`;
   return new BundleError('transient', 'DownloadFailed', `the archive's storage ${what}`, { cause: error });
 }

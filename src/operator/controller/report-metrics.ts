@@ -1,4 +1,4 @@
-// `staticexport_*` gauges of each resource: ready, when its link dies, when it was last exported, how many pages,
+// `staticexport_*` gauges of each resource: ready, when its link expires, when it was last exported, how many pages,
 // what keeps failing.
 // Read at every scrape from what is known then: no gauge outlives its resource.
 
@@ -49,7 +49,7 @@ const gauges: readonly (readonly [
   ],
   [
     'staticexport_link_expiry_timestamp_seconds',
-    'When the published link dies',
+    'When the published link expires',
     ({ observed }) => seconds(observed.linkExpiresAt),
   ],
   [

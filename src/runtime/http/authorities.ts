@@ -20,7 +20,7 @@ export async function readAuthorities(file: string | undefined): Promise<string 
   });
   const fault = findFault(pem);
   if (fault === undefined) return pem;
-  const words = `--extra-ca-file cannot be used: ${fault.why}; give the authorities' own certificates`;
+  const words = `--extra-ca-file cannot be used: ${fault.why}; use the CA certificates themselves`;
   throw new PublishableError('ExtraCaInvalid', words, { cause: fault.cause });
 }
 

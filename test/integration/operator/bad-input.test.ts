@@ -42,6 +42,7 @@ const patchCrd = (...operations: readonly object[]) =>
     '-p',
     JSON.stringify(operations),
   ]);
+const rules = '/spec/versions/0/schema/openAPIV3Schema/x-kubernetes-validations';
 const schema = '/spec/versions/0/schema/openAPIV3Schema/properties';
 
 before(async () => {
@@ -165,10 +166,11 @@ test('a spec that makes no sense stalls with the fields named, and withdraws not
   await reader.awaitCondition('edited', 'Ready', 'True', 'Published');
   const { text } = await reader.readOutput('edited');
   const crd = await reader.read('crd', 'staticexports.staticexport.dev');
-  const before = crd.spec.versions[0].schema.openAPIV3Schema.properties.spec;
+  const { properties, 'x-kubernetes-validations': rootRules } = crd.spec.versions[0].schema.openAPIV3Schema;
+  const before = properties.spec;
   // As an older CRD, or none of our validation, would have let it in.
   const loose = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  await patchCrd({ op: 'replace', path: `${schema}/spec`, value: loose });
+  await patchCrd({ op: 'remove', path: rules }, { op: 'replace', path: `${schema}/spec`, value: loose });
   await eventually('nonsense accepted', async () => {
     await world.kubectl([
       'patch',
@@ -198,7 +200,10 @@ test('a spec that makes no sense stalls with the fields named, and withdraws not
     JSON.stringify({ spec: { ...spec, schedule: null } }),
   ]);
   await reader.awaitCondition('edited', 'Ready', 'True', 'Published');
-  await patchCrd({ op: 'replace', path: `${schema}/spec`, value: before });
+  await patchCrd(
+    { op: 'add', path: rules, value: rootRules },
+    { op: 'replace', path: `${schema}/spec`, value: before },
+  );
   assert.equal(vendor.jobs('edited.example.com').length, 1);
 });
 

@@ -155,7 +155,7 @@ test('what a gate holds shows its own pages, and what to type to publish it', as
     '1',
   ]);
   const candidate = row.get('CANDIDATE') ?? '';
-  assert.ok(message.includes(`annotate: staticexport.dev/promote=${candidate}`), message);
+  assert.ok(message.includes(`annotation staticexport.dev/promote=${candidate}`), message);
 });
 
 test('a pin shows as one, with an event when it begins and when it ends, and then the way to the newest', async () => {
@@ -179,7 +179,7 @@ test('a pin shows as one, with an event when it begins and when it ends, and the
   const pinned = await eventOf('pinned', 'Pinned');
   assert.deepEqual(
     [pinned.type, pinned.note],
-    ['Normal', `Version ${first} is published because it is pinned, 1 page. It was ${newer} before.`],
+    ['Normal', `Version ${first} is published because it is pinned, 1 page. It replaces ${newer}.`],
   );
   await patch('pinned', { pin: null });
   const { message } = await reader.awaitCondition('pinned', 'Ready', 'True', 'Published');
@@ -219,7 +219,7 @@ test('a refused start gives the id by which the API knows its answer, and none o
   const { message } = await reader.awaitCondition('refused', 'Exported', 'False', 'StartRefused');
   assert.match(
     message,
-    /is refused\.example\.com a domain that it exports\? \(BadRequest\) Request id of the API: req-4711\. Retrying at /,
+    /check that it exports refused\.example\.com\. \(BadRequest\) Request id: req-4711\. Retrying at /,
   );
   assert.doesNotMatch(message, /no such domain/);
   assert.equal((await reader.read('sx', 'refused')).status.failures.export.requestId, 'req-4711');
@@ -232,10 +232,10 @@ test('when somebody deletes the output Secret and no link can be had, that is wh
   await world.kubectl(['delete', 'secret', 'lost-bundle', '-n', namespace]);
   await patch('lost', { historyLimit: 6 });
   const { message } = await reader.awaitCondition('lost', 'Ready', 'False', 'LinkExpired');
-  assert.match(message, /Secret lost-bundle was deleted; it is written again, under the version \d{8}-/);
+  assert.match(message, /Secret lost-bundle was deleted\. It is written again for version \d{8}-/);
   assert.match(
     message,
-    /returned a server error: HTTP 503\. \(ServerError\) Request id of the API: req-4712\. Retrying at \S+Z\.$/,
+    /returned a server error: HTTP 503\. \(ServerError\) Request id: req-4712\. Retrying at \S+Z\.$/,
   );
   const link = await reader.condition('lost', 'LinkFresh');
   assert.match(link?.message ?? '', /Secret lost-bundle was deleted/);

@@ -143,7 +143,7 @@ test('an overlapping operator is reported at each resource, and its changes to s
     `--watch-namespaces=${namespace}`,
   ]);
   try {
-    for (const name of names) await awaitOverlap(name, `${strays} writes this status`);
+    for (const name of names) await awaitOverlap(name, `(lease ${strays}) also writes this status`);
     await eventually('the metric', async () => {
       const { text } = await plain.get('/metrics');
       const line = (name: string) =>

@@ -8,13 +8,13 @@ import type { ObjectKey } from '../../loop/ports.ts';
 import { CollectedGauge, type GaugeLine } from '../metrics/collected-gauge.ts';
 import type { StatusFacts } from '../watch/known-resource.ts';
 
-/** What the last pass saw, and what the resource's own status says of the published version. */
+/** What the last reconcile observed, and the status of the resource. */
 export interface ResourceReport extends StatusFacts {
   readonly key: ObjectKey;
   readonly observed: Observed;
-  /** Passes in a row that did not come to their end. */
+  /** Reconciles in a row that did not finish. */
   readonly failedPasses: number;
-  /** What the link before the present one had left when it was replaced; below zero: it was dead. */
+  /** Lifetime that the previous link had left at its refresh; below zero: it had expired. */
   readonly lifeLeftMs: number | undefined;
   /** Another operator that writes the same status. */
   readonly overlapsWith: string | undefined;
@@ -27,18 +27,18 @@ const gauges: readonly (readonly [
 ])[] = [
   [
     'staticexport_ready',
-    '1 if the wanted version is published with a live link, by the clock at the scrape',
+    '1 if the wanted version is published with a valid link at the time of the scrape',
     ({ observed }) => flag(observed.isReady),
   ],
   ['staticexport_suspended', '1 if suspended', ({ observed }) => flag(observed.isSuspended)],
   [
     'staticexport_failing',
-    '1 if the last pass met a failure, or did not come to its end',
+    '1 if the last reconcile had a failure or did not finish',
     ({ observed }) => flag(observed.failure !== undefined),
   ],
   [
     'staticexport_failed_passes',
-    'Passes in a row that did not come to their end, while there are any; what the cluster said is in the log',
+    'Reconciles in a row that did not finish; absent without any. The log names the cause',
     ({ failedPasses }) => (failedPasses > 0 ? failedPasses : undefined),
   ],
   ['staticexport_pages', 'Pages of the published version', ({ pages }) => pages],
@@ -64,17 +64,17 @@ const gauges: readonly (readonly [
   ],
   [
     'staticexport_last_success_timestamp_seconds',
-    'When an export last brought the published content, or found it unchanged',
+    'When an export last delivered the published content, or found it unchanged',
     ({ confirmedAt }) => seconds(confirmedAt),
   ],
   [
     'staticexport_export_duration_seconds',
-    'How long the last job took that is over',
+    'Duration of the last finished job',
     ({ exportTookMs }) => seconds(exportTookMs),
   ],
   [
     'staticexport_link_life_left_at_refresh_seconds',
-    'What the link before had left when it was replaced',
+    'Lifetime that the previous link had left at its refresh; below zero: it had expired',
     ({ lifeLeftMs }) => seconds(lifeLeftMs),
   ],
 ];
@@ -109,7 +109,7 @@ export function registerReports(registry: Registry, reports: () => readonly Reso
   );
   register(
     'staticexport_calls_blocked',
-    'Always 1; why the export API may not be called: a key, a host',
+    'Always 1; the reason why the export API must not be called',
     ['reason'],
     ({ key, observed: { blockedBy } }) =>
       blockedBy === undefined ? [] : [{ labels: { ...key, reason: blockedBy }, value: 1 }],
@@ -122,8 +122,15 @@ export function registerReports(registry: Registry, reports: () => readonly Reso
       overlapsWith === undefined ? [] : [{ labels: { ...key, operator_lease: overlapsWith }, value: 1 }],
   );
   register(
+    'staticexport_target_synced',
+    '1 if the target, by its name in spec.targets, holds the published version',
+    ['target'],
+    ({ key, targets }) =>
+      targets.map(({ target, isSynced }) => ({ labels: { ...key, target }, value: flag(isSynced) })),
+  );
+  register(
     'staticexport_condition',
-    'Always 1; a condition as the status has it',
+    'Always 1; a condition of the status',
     ['type', 'status', 'reason'],
     ({ key, conditions }) => conditions.map((condition) => ({ labels: { ...key, ...condition }, value: 1 })),
   );

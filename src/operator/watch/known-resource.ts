@@ -21,6 +21,8 @@ export interface StatusFacts {
     readonly reason: string;
     readonly count: number;
   }[];
+  /** By the name of the target in spec.targets. */
+  readonly targets: readonly { readonly target: string; readonly isSynced: boolean }[];
   /** Reasons are few and documented. */
   readonly conditions: readonly {
     readonly type: string;
@@ -67,6 +69,7 @@ export function factsOf(found: unknown): StatusFacts {
       ),
       ...refusal,
     ]),
+    targets: kept(readTargets(status)),
     conditions: kept(readConditions(status)),
   };
 }
@@ -110,6 +113,17 @@ function kept<T>(list: readonly T[]): readonly T[] {
 function failureOf(operation: string, failure: JsonRecord): StatusFacts['failures'] {
   const count = numberAt(failure, 'count') ?? 0;
   return count > 0 ? [{ operation, reason: once(textAt(failure, 'reason') ?? 'Unknown'), count }] : [];
+}
+
+/** As many as the CRD allows, whatever is stored. */
+const mostTargets = 16;
+
+function readTargets(status: JsonRecord): StatusFacts['targets'] {
+  const found = status['targets'];
+  return (Array.isArray(found) ? found.filter(isRecord).slice(0, mostTargets) : []).flatMap((one) => {
+    const name = textAt(one, 'name');
+    return name === undefined ? [] : [{ target: once(name), isSynced: one['synced'] === true }];
+  });
 }
 
 function readConditions(status: JsonRecord): StatusFacts['conditions'] {

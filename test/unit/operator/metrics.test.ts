@@ -45,6 +45,7 @@ const stored: StaticExportObject = {
     job: { startTime: '2026-11-21T09:58:00Z', completionTime: '2026-11-21T10:00:00Z' },
     failures: { export: { count: 3, reason: 'JobFailed' }, link: { count: 0, reason: 'RateLimited' } },
     refusedKey: { reason: 'Unauthorized', secretVersion: '7' },
+    targets: [{ name: 'argo', synced: true }, { name: 'flux', synced: false }, { synced: true }, 7],
     conditions: [
       { type: 'Exported', status: 'False', reason: 'PageCountDropped', message: 'words' },
       { type: 'LinkFresh', status: 'True' },
@@ -118,7 +119,17 @@ test('conditions are shown with their reason and without their message', async (
   ]);
 });
 
-test('a resource that another installation writes too is shown with its name, until it no longer is', async () => {
+test('targets are shown by their name, and only those that have one', async () => {
+  const { reports, scrape } = start();
+  reports.put(key, outcome());
+  const shown = (await scrape()).split('\n').filter((line) => line.startsWith('staticexport_target_synced{'));
+  assert.deepEqual(shown, [
+    `staticexport_target_synced{${label},target="argo"} 1`,
+    `staticexport_target_synced{${label},target="flux"} 0`,
+  ]);
+});
+
+test('an overlapping operator is shown by its lease until the overlap ends', async () => {
   const { reports, scrape } = start();
   reports.put(key, { ...outcome(), overlapsWith: 'elsewhere/operator' });
   const line = `staticexport_operators_overlap{${label},operator_lease="elsewhere/operator"} 1`;

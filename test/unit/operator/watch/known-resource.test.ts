@@ -48,7 +48,13 @@ test('annotations of 256 KiB, messages and specs are not kept; the API host and 
   assert.deepEqual(known.facts.conditions, [{ type: 'Ready', status: 'True', reason: 'Published' }]);
 });
 
-for (const nonsense of [undefined, null, 7, [], { active: [], job: 'x', failures: 3, conditions: {} }]) {
+for (const nonsense of [
+  undefined,
+  null,
+  7,
+  [],
+  { active: [], job: 'x', failures: 3, targets: 'x', conditions: {} },
+]) {
   test(`a status of ${JSON.stringify(nonsense)} has no facts`, () => {
     assert.deepEqual(factsOf(nonsense), {
       pages: undefined,
@@ -56,6 +62,7 @@ for (const nonsense of [undefined, null, 7, [], { active: [], job: 'x', failures
       linkExpiresAt: undefined,
       exportTookMs: undefined,
       failures: [],
+      targets: [],
       conditions: [],
     });
   });

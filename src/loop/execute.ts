@@ -37,7 +37,7 @@ export interface ExecutionInput {
   readonly published: Link | undefined;
 }
 
-/** A issue whose link is dead on arrival is repeated at once, this often in all. */
+/** A link that has expired on first use is issued again at once. This many attempts in all. */
 const maxIssued = 3;
 
 /**

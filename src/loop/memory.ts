@@ -29,7 +29,7 @@ export type ReadingOutcome =
       };
     };
 
-/** A issued link of a job that is not published yet, and the reading of its archive. */
+/** The issued link of a job that is not published yet, and the inspection of its archive. */
 export interface CandidateWork {
   readonly jobId: string;
   readonly link: Link;

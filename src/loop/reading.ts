@@ -24,7 +24,7 @@ import type { ObjectKey, StaticExportObject } from './ports.ts';
 
 /** The pass that starts a reading waits this long; small archives are done by then. */
 const patienceMs = 2000;
-/** A issue and its probe: a place waits for a fresh link no longer than both may take. */
+/** Issuing a link and probing it: an inspection slot waits for a new link no longer than both may take. */
 const callsToFreshLink = 2;
 
 /** Starts the reading, or looks whether it has ended; its end asks for the pass that takes the outcome. */

@@ -9,7 +9,7 @@ const none: Action = { kind: 'none' };
 /** A candidate's link must live this long to be worth publishing. */
 const shortestUsefulLifeMs = 5000;
 
-/** Whether what is issued for reading and publishing can serve for both. Who issues asks the same as who uses it. */
+/** Whether one link serves for inspection and publication. The code that issues it and the code that uses it ask here. */
 export function livesLongEnough({ expiresAt }: { readonly expiresAt: number }, now: number): boolean {
   return expiresAt > now + shortestUsefulLifeMs;
 }

@@ -248,7 +248,7 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Issue
 }
 
 function subjectOf({ state }: Plan): Subject {
-  // Only a complete export is issued for, or read; whoever changes that must say whose result it is.
+  // Links are issued, and archives inspected, for complete exports only. A change of that must name the result's owner.
   if (state.export.kind !== 'complete') throw new TypeError(`no subject while export=${state.export.kind}`);
   return state.export.subject;
 }

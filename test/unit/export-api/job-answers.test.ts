@@ -152,7 +152,7 @@ test('a link is an absolute http(s) URL; a file from a service is refused', () =
   }
 });
 
-test('a issued link shows neither in JSON nor in inspection, and raw still holds all that came', () => {
+test('an issued link shows neither in JSON nor in inspection, and raw still holds all that came', () => {
   const body = {
     bundleUrl: 'https://b.example.com/x?signature=hush',
     expiresAt: '2026-01-01T00:00:00Z',

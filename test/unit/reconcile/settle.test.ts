@@ -144,7 +144,7 @@ test('poll, a server in trouble: asked again with back-off, and Retry-After hold
   assert.deepEqual(gate, { kind: 'close', until: t0 + 30_000 });
 });
 
-test('issue of a complete job, 409: back to polling', () => {
+test('issuing a link for a complete job, 409: back to polling', () => {
   const { status, action } = settled(complete, { kind: 'issue-failed', failure: failed('Conflict') });
   assert.equal(action, 'issue');
   assert.equal(status.job?.completionTime, undefined);

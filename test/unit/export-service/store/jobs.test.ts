@@ -121,7 +121,7 @@ test('a job released on purpose does not lose an attempt', () => {
   }
 });
 
-test('an issue key gives the same expiry again while more than half of a new one is ahead', () => {
+test('an Idempotency-Key of a link gives the same expiry again while more than half of a new one is ahead', () => {
   finish('a', 1000);
   const issue = (now: number, key?: typeof once) =>
     store.issue({ jobId: 'a', freshUntil: now + 100_000, now, once: key });
@@ -151,7 +151,7 @@ test('keys of expired links go some at a time, however many a client has left', 
 test('retention keeps the most recently used finished jobs of a domain, and whatever was used lately', () => {
   for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) finish(id, 1000 + index);
   start('waiting');
-  // A issue is a use: the oldest job becomes the most recent.
+  // Issuing a link is a use: the oldest job becomes the most recent.
   store.issue({ jobId: 'a', freshUntil: 9000, now: 5000, once });
   assert.deepEqual(store.evict('other.example.com', 1, 9999), []);
   assert.deepEqual(store.evict('docs.example.com', 2, 1002).toSorted(), ['b']);

@@ -160,7 +160,7 @@ function showLife(world: World): void {
     if (issued !== lastIssued && issued !== '') {
       const verb = lastIssued === '' ? 'issued' : 'refreshed';
       screen.remark(
-        `link ${verb}: version ${active?.version}, lives until ${active?.linkExpirationTime} (${seconds(performance.now()).trim()})`,
+        `link ${verb}: version ${active?.version}, valid until ${active?.linkExpirationTime} (${seconds(performance.now()).trim()})`,
       );
       void readMountedLink(world).then(
         (link) => links.add(link.search),

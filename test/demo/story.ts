@@ -144,7 +144,7 @@ export async function watchRefreshes(world: World, screen: Screen, links: Set<st
   const issued = new Set([before.linkIssueTime]);
   world.onStatus(({ active }) => issued.add(active?.linkIssueTime));
   await screen.step(
-    `three refreshes of a link that lives ${linkLifetimeSeconds} s: same version, no download, ConfigMap untouched`,
+    `three refreshes of a link that is valid for ${linkLifetimeSeconds} s: same version, no download, ConfigMap untouched`,
     async () => {
       await eventually('three more links', () => (issued.size >= 4 ? true : undefined), {
         timeoutMs: 150_000,
@@ -172,7 +172,7 @@ export async function restartWithVendorGone(world: World, screen: Screen): Promi
     await world.programs.get('export-service')?.stop();
     await world.programs.get('operator')?.stop();
   });
-  await screen.step('the link is dead', async () => {
+  await screen.step('the link has expired', async () => {
     const link = await readMountedLink(world);
     const leftMs = Number(link.searchParams.get('expires')) * 1000 - Date.now();
     await sleep(Math.max(0, leftMs) + 1000);

@@ -1,6 +1,7 @@
-// Where a key may be sent: to the operator's own base URL and to the entries of its list, and nowhere else. Scheme, host
-// and port must all agree, so that no tenant has a key sent in clear text or to another program of an allowed host.
-// Invariant: the list only adds to the operator's own base URL. Pure; there are no wildcards.
+// Decides where a key may be sent: to the operator's own base URL and to the entries of its list, nowhere else.
+// Scheme, host and port must all match. Otherwise a tenant could have a key sent in clear text, or to another
+// program on an allowed host. Invariant: the list only adds to the operator's own base URL. Pure; wildcards do not
+// exist.
 
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '../wire/http-origin.ts';
 import type { OperatorSettings } from './edge.ts';

@@ -1,5 +1,5 @@
-// Everything a pass is given from outside: ports, time, chance, settings, memory; and what it gives back.
-// Owns the types only, so that operator, CLI and simulation compose the same pass.
+// Everything that a reconcile gets from outside: ports, time, randomness, settings and memory; and what it returns.
+// Owns types only, so that the operator, the CLI and the simulation compose the same reconcile.
 
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -8,15 +8,18 @@ import type { ProcessMemory } from './memory.ts';
 import type { Bundles, Cluster, Events, ExportApiSource, ObjectKey, TargetPlanner } from './ports.ts';
 
 export interface OperatorSettings {
-  /** Who writes: the lease that is held, `<namespace>/<name>`. */
+  /** The lease that this writer holds, as `<namespace>/<name>`. */
   readonly operatorLease: string;
-  /** The export API where a resource names none. No trailing slash. */
+  /** The export API for resources that name none. No trailing slash. */
   readonly apiBaseUrl: string | undefined;
   /** What a key may be sent to in addition to `apiBaseUrl`: `host` or `host:port` for https, `http://host:port`. */
   readonly allowedApiHosts: readonly string[];
-  /** The deadline of one export-API request, as the client keeps it; an unconfirmed start is sent again after it + 30 s. */
+  /**
+   * The deadline of one request to the export API, as the client keeps it. The operator sends an unconfirmed start
+   * again 30 s after this deadline.
+   */
   readonly requestTimeoutMs: number;
-  /** Download and reading of one archive. */
+  /** The deadline for downloading and inspecting one archive. */
   readonly inspectTimeoutMs: number;
 }
 
@@ -26,9 +29,9 @@ export interface PassEdge {
   readonly bundles: Bundles;
   readonly planner: TargetPlanner;
   readonly events: Events;
-  /** Asks for another pass: what the resource was waiting for in the background has ended. Never throws. */
+  /** Requests another reconcile, because the background work that the resource waited for has ended. Never throws. */
   readonly wake: (key: ObjectKey) => void;
-  /** Whether whoever watches the resources knows this one, and of no deletion: what one read misses may be there. */
+  /** True if the watch knows this resource and saw no deletion. A read that returns 404 may then have missed it. */
   readonly isKnown: (key: ObjectKey) => boolean;
   readonly clock: Clock;
   /** For Idempotency-Keys only. */
@@ -38,7 +41,7 @@ export interface PassEdge {
   readonly memory: ProcessMemory;
 }
 
-/** What metrics show of a resource; no names beyond its own, no secrets. */
+/** What metrics show of a resource. Contains no names other than its own, and no secrets. */
 export interface Observed {
   readonly isReady: boolean;
   readonly isSuspended: boolean;
@@ -46,29 +49,29 @@ export interface Observed {
   readonly exportState: string;
   readonly linkState: string;
   readonly wantState: string;
-  /** The action this pass took: `none`, `start`, `poll`, `issue`, `inspect`. */
+  /** The action of this reconcile: `none`, `start`, `poll`, `issue`, `inspect`. */
   readonly action: string;
   /** Epoch ms. */
   readonly linkExpiresAt: number | undefined;
   readonly linkIssuedAt: number | undefined;
   readonly nextRefreshAt: number | undefined;
   readonly nextExportAt: number | undefined;
-  /** Code of the failure of that action, if it failed. */
+  /** The code of that action's failure, if it failed. */
   readonly actionFailure: string | undefined;
-  /** Code of the failure that this pass met, if any: of its action, or of the cluster. */
+  /** The code of this reconcile's failure, if any: from its action or from the Kubernetes API server. */
   readonly failure: string | undefined;
-  /** In words, where the failure is not of a call: safe to publish. */
+  /** The failure as text that is safe to publish, if no call failed. */
   readonly why?: string | undefined;
-  /** Why the export API may not be called at all, if it may not. */
+  /** Why the export API must not be called at all, if that is so. */
   readonly blockedBy: string | undefined;
 }
 
 export interface PassOutcome {
-  /** 0 is "again, now"; `undefined` when the object is gone. Never longer than about an hour. */
+  /** 0 means "reconcile again now"; `undefined` means that the object is gone. Never longer than about an hour. */
   readonly wakeAfterMs: number | undefined;
   /** state → action, for the log. */
   readonly because: string;
-  /** Another installation that writes the same status. */
+  /** Another operator that writes the same status. */
   readonly overlapsWith?: string | undefined;
   readonly observed: Observed | undefined;
 }

@@ -1,6 +1,6 @@
-// Does the one action of a pass and says what came of it. The only place that calls the export API and reads
-// archives. Refuses: deciding. A start is three steps in this order: mark, POST, id; a conflict on the mark ends
-// the pass before anything was sent.
+// Executes the one action of a reconcile and reports its outcome. Only this file calls the export API and inspects
+// archives. Refuses: deciding. A start has three steps: it writes the start record, sends the POST, and saves the
+// job's id. A conflict on the start record ends the reconcile before it sends a request.
 
 import { type ExportApi, ExportApiError } from '../export-api/answers.ts';
 import { livesLongEnough } from '../reconcile/choose.ts';
@@ -22,9 +22,9 @@ import { writeSigned } from './save.ts';
 
 export interface Execution {
   readonly result: ActionResult;
-  /** The link that a publication of this pass would carry. */
+  /** The link that a publication by this reconcile would carry. */
   readonly link: Link | undefined;
-  /** As last stored: the mark of a start is a write. */
+  /** As last stored: writing the start record changes it. */
   readonly object: StaticExportObject;
 }
 
@@ -33,16 +33,16 @@ export interface ExecutionInput {
   readonly observation: Observation;
   readonly object: StaticExportObject;
   readonly key: string | undefined;
-  /** The link that the output Secret holds. */
+  /** The link in the output Secret. */
   readonly published: Link | undefined;
 }
 
-/** A link that has expired on first use is issued again at once. This many attempts in all. */
+/** If a new link has already expired, the operator issues another at once. This is the number of attempts in total. */
 const maxIssued = 3;
 
 /**
- * @throws {ClusterError} when the mark could not be written
- * @throws the signal's reason when aborted; what was sent is then found by its mark
+ * @throws {ClusterError} when the start record could not be written
+ * @throws the signal's reason when aborted; the start record then leads to the job
  */
 export async function execute(
   input: ExecutionInput,
@@ -79,7 +79,7 @@ function connect(
   edge: PassEdge,
   baseUrl = observation.wanted.baseUrl,
 ): ExportApi {
-  // Access is closed without either; the check is for the compiler and for whoever changes that.
+  // Access is already closed without either. The check is for the compiler and for later changes of that rule.
   if (baseUrl === undefined || key === undefined || !observation.isHostAllowed) {
     throw new TypeError('no call without an allowed host and a key');
   }
@@ -138,7 +138,7 @@ async function pollJob(
   );
 }
 
-/** Asking is paced from here; a process that starts anew asks at once. */
+/** Polls are paced from here. A restarted process polls at once. */
 function notePoll(
   { metadata }: StaticExportObject,
   { memory, clock }: PassEdge,
@@ -154,7 +154,7 @@ async function issueLink(
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
-  // The spec may have moved to another API since; the job did not.
+  // The spec may name another export API by now; the job stays with the export API that made it.
   if (action.baseUrl !== undefined && !isAllowedHost(action.baseUrl, edge.settings)) {
     const origin = readHttpOrigin(action.baseUrl);
     const why = origin && shortOriginEntry(origin);
@@ -188,13 +188,13 @@ async function issueLink(
   return { result: { kind: 'issue-failed', failure }, link: undefined };
 }
 
-/** By its own claim, and by asking for one byte. A network error decides nothing. */
+/** Checks the link's own expiry, then requests one byte. A network error decides nothing. */
 async function isAlive(link: Link, clock: LinkClock, edge: PassEdge, signal: AbortSignal): Promise<boolean> {
   if (clock.expiresAt <= edge.clock.now()) return false;
   return (await edge.bundles.probe(link, signal)) !== 'dead';
 }
 
-/** Keeps the link for reading and publishing; what was read of the same job already stays known. */
+/** Keeps the link for inspecting and publishing. An earlier inspection of the same job stays known. */
 function keepCandidate(
   jobId: string,
   link: Link,
@@ -219,7 +219,7 @@ function keepCandidate(
   });
 }
 
-/** Turns the client's errors into failures. Anything else, and an abort of ours, goes on up. */
+/** Turns the client's errors into failures. Rethrows all other errors, and aborts by the operator. */
 async function call<T, F>(
   send: () => Promise<T>,
   failed: (failure: CallFailure) => F,
@@ -235,13 +235,13 @@ async function call<T, F>(
   }
 }
 
-/** A refused connection and a certificate that is over ask for different people; so do a 500 and a 503. */
+/** A refused connection and an expired certificate need different people; so do a 500 and a 503. */
 function whyOf({ code, cause, status }: ExportApiError): string | undefined {
   if (code === 'NetworkError') return systemCodeOf(cause);
   return code === 'ServerError' && status !== undefined ? `HTTP ${status}` : undefined;
 }
 
-/** Not the name of a class, which says nothing to whoever reads it. */
+/** Returns a system code, because a class name tells the reader nothing. */
 function systemCodeOf(cause: unknown): string | undefined {
   const code = publishableCode(cause);
   return /^[A-Z][A-Z0-9_]+$/.test(code) ? code : undefined;

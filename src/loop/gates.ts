@@ -1,11 +1,11 @@
-// The gate that all resources with one key share: a refusal or a `Retry-After` given to one of them holds for all.
-// Kept in memory only; each resource keeps in status what it was told itself.
+// The rate limit that all resources with one key share. A refusal or a `Retry-After` for one resource holds for
+// all. Kept in memory only. Each resource stores in its status what the export API answered to it.
 
 import { gateTime } from '../reconcile/access.ts';
 import type { GateChange } from '../reconcile/result.ts';
 import type { Gate, ProcessMemory } from './memory.ts';
 
-/** Applies what a pass learnt, and returns the gate as it is now. */
+/** Applies a reconcile's result to the gate, and returns the gate as it is now. */
 export function changeGate(memory: ProcessMemory, id: string, change: GateChange, now: number): Gate {
   const gate = memory.gates.get(id) ?? { closedUntil: undefined, closedAt: undefined, refused: undefined };
   const next = changed(gate, change, now);
@@ -22,7 +22,7 @@ function changed(gate: Gate, change: GateChange, now: number): Gate {
     case 'refuse':
       return { ...gate, refused: { secretVersion: change.secretVersion, reason: change.reason, at: now } };
     case 'close':
-      // What was said by a clock that ran ahead holds no longer, and must not be dated anew.
+      // A time set while the clock ran ahead no longer holds, and must not get a new date.
       return { ...gate, closedUntil: Math.max(change.until, gateTime({ gate, now }) ?? 0), closedAt: now };
     default:
       return change satisfies never;

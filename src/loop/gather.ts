@@ -1,6 +1,6 @@
-// All reads of a pass, live and by name: the API key's Secret, the output Secret and ConfigMap, and what this
-// process remembers. The rest of the pass decides on the Observation made here. The key and the link stay in
-// `Handles`, which no decision sees.
+// All reads of a reconcile, live and by name: the API key's Secret, the output Secret and ConfigMap, and this
+// process's memory. The rest of the reconcile decides on the Observation made here. The key and the link stay in
+// `Handles`, which no decision reads.
 
 import type { PublishedBundle } from '../bundle/published-bundle.ts';
 import type { GateState, KeyState, Observation } from '../reconcile/observation.ts';
@@ -22,18 +22,18 @@ import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } fr
 import { readOutputs } from './publish/found-outputs.ts';
 
 /*
- * The scenarios that the readers of an Observation speak of:
+ * Scenarios of an Observation:
  *
  *   A  first export        no output, no status           → First: start, poll, issue, inspect, publish
- *   B  steady              output ours, link young        → nothing until the refresh time or a tick
- *   C  lost status write   output newer than status       → adopt takes the output's word
+ *   B  steady              output ours, link fresh        → no action until the refresh time or a tick
+ *   C  lost status write   output newer than status       → adopt uses the output's version
  *   D  lost output         status.active, Secret absent   → issue the active job again, same version
  *   E  lost response       status.start without an id     → the same start, same key, twice at most
- *   F  somebody else's     Secret without our ownership   → held, untouched
- *   G  a right lost        Secret that may not be read    → held, and judged by what status knew last
+ *   F  another owner's     Secret of another owner        → held, untouched
+ *   G  permission lost     Secret forbidden to read       → held, and judged by the last known status
  */
 
-/** What a pass holds besides the observation; never logged, never decided on. */
+/** What a reconcile holds in addition to the observation. Never logged, and no decision reads it. */
 export interface Handles {
   readonly key: string | undefined;
   readonly secret: SecretObject | undefined;
@@ -51,7 +51,7 @@ const maxTokenLength = 256;
 
 /**
  * @param spec of the parsed `object`, or what remains of it
- * @throws {ClusterError} when a read fails, but where the key's Secret or the outputs cannot be read for long
+ * @throws {ClusterError} when a read fails; not when the key's Secret or the outputs are unreadable for long
  */
 export async function gather(
   object: StaticExportObject,
@@ -76,10 +76,10 @@ export async function gather(
     generation: metadata.generation ?? 0,
     wanted,
     specProblems: problems,
-    // Half a spec names no inputs: what was begun or published stays what is wanted.
+    // Half a spec names no inputs. The job or version that exists stays the wanted one.
     inputHash:
       (problems.length > 0 ? (status.job?.inputHash ?? status.active?.inputHash) : undefined) ??
-      // Two default APIs would have each installation export what the other one has just published.
+      // With two default export APIs, each operator would export again what the other operator has just published.
       (spec.api.baseUrl === undefined && isDisputed(resourceId(metadata), edge)
         ? inputsInHand(status, wanted.domain)
         : undefined) ??
@@ -103,11 +103,11 @@ const openGate: GateState = { closedUntil: undefined, closedAt: undefined, refus
 
 function readToken({ annotations: found }: ObjectMeta, name: string): string | undefined {
   const text = found[name]?.slice(0, maxTokenLength);
-  // Echoed in status.
+  // Status repeats this text.
   return text === undefined || text === '' ? undefined : printable(text, maxTokenLength);
 }
 
-/** What this process knows of the resource, for the job that is followed. */
+/** What this process knows of the resource, for the job that it tracks. */
 export function readProcess(
   metadata: ObjectMeta,
   { memory }: PassEdge,
@@ -127,7 +127,7 @@ export function readProcess(
   };
 }
 
-/** By a key that a user named: nothing of it may come from a prototype. */
+/** A user chose this key, so no value may come from a prototype. */
 export function entryOf<T>(data: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(data, key) ? data[key] : undefined;
 }
@@ -153,7 +153,7 @@ async function readKey(
   return judgeKey(bytes, `${secret.metadata.uid}/${secret.metadata.resourceVersion}`);
 }
 
-/** A key as it may stand in an Authorization header (RFC 6750 §2.1 b64token, and whatever else is printable). */
+/** A key that is valid in an Authorization header: RFC 6750 §2.1 b64token, and any other printable text. */
 function judgeKey(
   bytes: Uint8Array,
   secretVersion: string,

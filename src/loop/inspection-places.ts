@@ -1,17 +1,17 @@
-// Limits how many archives are read at the same time: each reading is a thread with a heap and a decoder of its own, and
-// the memory of a pod is bounded. Namespaces take turns, so that the slow archives of one do not delay all others. A
-// reading that is stopped leaves the line at once. A slot can be kept for a resource that waits for a fresh link.
-// Invariants: never more slots are taken than exist; none is lost; a namespace that holds a slot, a kept one included,
-// takes another only while one more stays free; a reading that may take a slot does not wait.
+// Limits concurrent archive inspections, because each needs a thread, a heap and a decoder, and a pod's memory is
+// bounded. Namespaces take turns, so that slow archives of one namespace do not delay all others. A stopped
+// inspection leaves the queue at once. A slot can be kept for a resource that waits for a new link. Invariants: no
+// more slots are taken than exist, and none is lost. A namespace that holds a slot, kept slots included, takes
+// another only while one more stays free. An inspection that may take a slot does not wait.
 
 export interface Place {
-  /** The next in line has it. Once; further calls change nothing. */
+  /** Frees the slot for the next in the queue. Works once; further calls change nothing. */
   leave(): void;
 }
 
 export class InspectionPlaces {
   readonly #count: number;
-  /** Waiting readings by namespace; the namespace whose turn is next comes first. */
+  /** Waiting inspections by namespace. The namespace that is served next comes first. */
   readonly #line = new Map<string, Set<() => void>>();
   readonly #kept = new Map<string, Place>();
   /** How many slots each namespace holds, 1 or more. */
@@ -23,7 +23,7 @@ export class InspectionPlaces {
     this.#count = count;
   }
 
-  /** Kept ones included. */
+  /** Includes kept slots. */
   get taken(): number {
     return this.#taken;
   }
@@ -34,16 +34,16 @@ export class InspectionPlaces {
     return count;
   }
 
-  /** Whether `take` would give one at once. */
+  /** True if `take` would return a slot at once. */
   hasRoom(id: string): boolean {
     return this.#kept.has(id) || this.#mayTake(namespaceOf(id));
   }
 
   /**
-   * The place that is kept for the resource, or a free one, or the first that others leave for its namespace.
+   * Returns the slot kept for the resource, or a free slot, or the first slot that becomes free for its namespace.
    *
    * @param id namespace/name of the resource
-   * @throws the signal's reason when aborted before it had one
+   * @throws the signal's reason when aborted before it had a slot
    */
   async take(id: string, signal: AbortSignal): Promise<Place> {
     signal.throwIfAborted();
@@ -69,7 +69,7 @@ export class InspectionPlaces {
     });
   }
 
-  /** Keeps a taken place for the resource's next `take`, until `end` or `giveUp`. */
+  /** Keeps a taken slot for the resource's next `take`, until `end` or `giveUp`. */
   keep(id: string, place: Place, end: AbortSignal): void {
     this.giveUp(id);
     if (end.aborted) {
@@ -83,14 +83,14 @@ export class InspectionPlaces {
     end.addEventListener('abort', expire, { once: true });
   }
 
-  /** Leaves the place that is kept for the resource, if one is. */
+  /** Frees the slot that is kept for the resource, if there is one. */
   giveUp(id: string): void {
     const kept = this.#kept.get(id);
     this.#kept.delete(id);
     kept?.leave();
   }
 
-  /** The last free slot is for a namespace that holds none. */
+  /** The last free slot is reserved for a namespace that holds none. */
   #mayTake(namespace: string): boolean {
     const free = this.#count - this.#taken;
     return free > (this.#held.has(namespace) ? 1 : 0);
@@ -117,7 +117,10 @@ export class InspectionPlaces {
     else this.#held.delete(namespace);
   }
 
-  /** All who may take a slot now: one that is left may serve two, the namespace that left its only one among them. */
+  /**
+   * Serves every inspection that may take a slot now. One freed slot may serve two, because the namespace that
+   * freed its only slot may take one again.
+   */
   #serveLine(): void {
     for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) next();
   }
@@ -127,7 +130,7 @@ export class InspectionPlaces {
       const [next] = waiting;
       if (next === undefined || !this.#mayTake(namespace)) continue;
       this.#drop(namespace, next);
-      // The rest of its line waits until the other namespaces had their turn.
+      // The rest of this namespace's queue waits until the other namespaces were served.
       if (this.#line.delete(namespace)) this.#line.set(namespace, waiting);
       return next;
     }

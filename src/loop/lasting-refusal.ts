@@ -1,7 +1,7 @@
-// Calls that the cluster will not answer, and without which a pass knows too little: what is over in a moment (an API server that starts answers 403 until it
-// knows the roles; one that is upgraded answers 5xx) fails the pass; what lasts is a state, and status tells it.
-// Refuses: guessing at what was not read. Invariant: nothing is believed before it has been so for its time, on this
-// process's clock, in every pass that got so far.
+// Reads that the Kubernetes API server refuses and that a reconcile cannot do without. A short refusal fails the
+// reconcile: a starting API server returns 403 until it has loaded the roles, and during an upgrade it returns 5xx.
+// A lasting refusal is a state, and status reports it. Refuses: guessing at unread objects. Invariant: a refusal
+// counts only when every reconcile that got this far saw it for its whole time, measured on this process's clock.
 
 import { readInstant } from '../staticexport/instant.ts';
 import type { StalledReason } from '../staticexport/reasons.ts';
@@ -11,14 +11,17 @@ import type { PassEdge } from './edge.ts';
 import { type ReadPlace, resourceId } from './memory.ts';
 import type { ObjectMeta } from './ports.ts';
 
-/** A right that is missing, or a request that the server will not have. */
+/** For a missing permission, or a request that the server rejects. */
 const refusalPatienceMs = 10_000;
-/** One object that cannot be read (a broken encryption provider) while the resource itself can. */
+/** For one unreadable object (a broken encryption provider), while the resource itself is readable. */
 const outagePatienceMs = 10 * 60_000;
-/** After a longer silence nobody knows what was in between. Longer than any back-off, or pause between two looks. */
+/**
+ * After a longer silence the process does not know what happened meanwhile. Longer than any back-off or requeue
+ * delay.
+ */
 const forgottenAfterMs = 7 * 60_000;
 
-/** What status says of a place that is not answered for long. */
+/** The reason in status when an object stays unreadable. */
 const reasons: Readonly<Record<ReadPlace, StalledReason>> = {
   key: 'KeyUnreadable',
   output: 'OutputUnreadable',
@@ -31,7 +34,7 @@ const patienceMs = new Map<ClusterError['code'], number>([
   ['Unavailable', outagePatienceMs],
 ]);
 
-/** @returns the answer, or why there was none; @throws what says nothing of the object, as it is */
+/** @returns the answer, or the refusal; @throws errors that say nothing about the object, unchanged */
 export async function unlessRefused<T>(call: Promise<T>): Promise<T | ClusterError> {
   try {
     return await call;
@@ -42,10 +45,10 @@ export async function unlessRefused<T>(call: Promise<T>): Promise<T | ClusterErr
 }
 
 /**
- * Told of every answer of a place.
+ * Call this with every answer for a read place.
  *
- * @param status as stored: what was told there needs no patience again
- * @throws {ClusterError} the refusal, while it may be over in a moment
+ * @param status as stored: a refusal that it already reports is believed at once
+ * @throws {ClusterError} the refusal, while it may still be short
  */
 export function believeRefusal(
   place: ReadPlace,
@@ -64,13 +67,15 @@ export function believeRefusal(
   const now = clock.monotonic();
   const known = reads.get(id);
   const isAnew = known === undefined || now - known.seenAt > forgottenAfterMs;
-  // Told once, it stays believed when status comes to tell of something else.
+  // Once reported, the refusal stays believed when status reports another problem later.
   const since = isTold ? Number.NEGATIVE_INFINITY : isAnew ? now : known.since;
   reads.set(id, { since, seenAt: now });
   if (now - since < patienceOf(refusal, status, clock.now())) throw refusal;
 }
 
-/** Nobody waits for the end of a link: what its refresh needs is given up, or gone on without, well before. */
+/**
+ * At most a quarter of the link's remaining lifetime, at least 10 s. The wait so ends well before the link expires.
+ */
 function patienceOf({ code }: ClusterError, { active }: Pick<Status, 'active'>, now: number): number {
   const mostMs = patienceMs.get(code) ?? Number.POSITIVE_INFINITY;
   const expiresAt = readInstant(active?.linkExpirationTime);

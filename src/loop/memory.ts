@@ -1,6 +1,6 @@
-// What only this process knows, and may lose: when a job was last polled, what the API told everybody who uses
-// one key to wait for, and archives being read in the background. Losing it costs a poll, a link request or a download,
-// never a wrong decision: everything that must survive a restart is in status.
+// State that only this process holds and may lose: the times of polls, each key's `Retry-After`, and archive
+// inspections in the background. Losing it costs a poll, a link request or a download, never a wrong decision.
+// Everything that must survive a restart is in status.
 
 import type { ValuesPlan, WantedValues } from '../targets/values.ts';
 import type { Link } from '../wire/link.ts';
@@ -10,7 +10,7 @@ import type { SeenLink } from './set-back.ts';
 
 /** Shared by all resources that use the same key of the same Secret at the same base URL. */
 export interface Gate {
-  /** Epoch ms before which nobody calls (`Retry-After`), and when that was said. */
+  /** Epoch ms before which no resource calls the export API (`Retry-After`), and the time of that answer. */
   readonly closedUntil: number | undefined;
   readonly closedAt: number | undefined;
   readonly refused:
@@ -29,63 +29,63 @@ export type ReadingOutcome =
       };
     };
 
-/** The issued link of a job that is not published yet, and the inspection of its archive. */
+/** The issued link of an unpublished job, and the inspection of its archive. */
 export interface CandidateWork {
   readonly jobId: string;
   readonly link: Link;
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** Ends the reading when nobody wants it any more. */
+  /** Stops the inspection when its result is no longer needed. */
   readonly stop: AbortController;
   /**
-   * Set while it waits for its place, too. Never rejects; `undefined` comes of one that was stopped, or never began
-   * because the link had died when there was a place, which is no outcome.
+   * Set while it waits for its slot, too. Never rejects. Resolves to `undefined`, which is not an outcome, when it
+   * was stopped, or when the link had expired before a slot was free.
    */
   readonly reading: Promise<ReadingOutcome | undefined> | undefined;
   /** Set once `reading` is settled. */
   readonly done: ReadingOutcome | undefined;
-  /** What the resource let an archive have when the reading began. */
+  /** The resource's size limit when the inspection began. */
   readonly maxBytes: number | undefined;
 }
 
-/** The plan of one target's edit, for one state of its document and one wish. */
+/** The plan of one target's edit, for one state of its document and one wanted result. */
 export interface PlannedTarget {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly wanted: WantedValues;
   /** Ends the planning when its plan is no longer needed. */
   readonly stop: AbortController;
-  /** Resolves when `done` is set, or when there is no plan and another may be asked for. Never rejects. */
+  /** Resolves when `done` is set, or when there is no plan and a reconcile may request another. Never rejects. */
   readonly ended: Promise<void>;
   done: ValuesPlan | undefined;
-  /** A reconcile went on without it: its end asks for another. */
+  /** A reconcile continued without this plan. The end of the planning requests another reconcile. */
   isAwaited: boolean;
 }
 
 /** By the target's id. */
 export type TargetPlans = Map<string, PlannedTarget>;
 
-/** When a job was started or asked about last, and how long its API asked to wait. */
+/** When a job was last started or polled, and the delay that its export API requested. */
 export interface LastPoll {
   readonly jobId: string;
   readonly at: number;
   readonly retryAfterMs: number | undefined;
 }
 
-/** What is known of other installations that write the same resources. */
+/** What this process knows of other operators that write the same resources. */
 export interface OtherOperators {
-  /** Resources whose status this process left as its own. */
+  /** Resources whose status this process wrote last. */
   readonly ours: Set<string>;
-  /** Who else wrote, and when that was seen last (monotonic ms), by resource. */
+  /** Which other operator wrote, and when this was last seen (monotonic ms), by resource. */
   readonly found: Map<string, { readonly operatorLease: string; readonly at: number }>;
-  /** Installations that the log has named. */
+  /** Operators that the log has named. */
   readonly named: Set<string>;
 }
 
-/** What a pass must know beside the resource: its key, its outputs, and that these are not of the past. */
+/** What a reconcile must read besides the resource: its key, its outputs, and whether these are current. */
 export type ReadPlace = 'key' | 'output' | 'confirmation';
 
-/** Since when a place could not be read, and when that was seen last, on the monotonic clock. */
+/** Since when a read was refused, and when that was last seen, on the monotonic clock. */
 export interface RefusedRead {
   readonly since: number;
   readonly seenAt: number;
@@ -97,28 +97,28 @@ export interface ProcessMemory {
   /** By {@link resourceId}. */
   readonly polls: Map<string, LastPoll>;
   readonly candidates: Map<string, CandidateWork>;
-  /** By {@link resourceId}: the published link as it was seen last. */
+  /** By {@link resourceId}: the published link as last seen. */
   readonly links: Map<string, SeenLink>;
-  /** By {@link resourceId}: what the cluster would not let a pass read. */
+  /** By {@link resourceId}: reads that the Kubernetes API server refused. */
   readonly refusedReads: Readonly<Record<ReadPlace, Map<string, RefusedRead>>>;
-  /** By {@link gateId}: the version of the Secret whose odd prefix was mentioned already. */
+  /** By {@link gateId}: the version of the Secret whose unusual prefix the log has reported. */
   readonly warnedKeys: Map<string, string>;
-  /** By {@link resourceId}: the gate it goes through. A gate that nobody goes through is forgotten. */
+  /** By {@link resourceId}: the gate that it uses. A gate without users is forgotten. */
   readonly users: Map<string, string>;
-  /** By {@link gateId}: how many go through it. */
+  /** By {@link gateId}: the number of its users. */
   readonly userCounts: Map<string, number>;
-  /** Where candidates' archives are read, by {@link resourceId}. */
+  /** Slots for inspecting candidates' archives, by {@link resourceId}. */
   readonly places: InspectionPlaces;
   /** By {@link resourceId}. */
   readonly plans: Map<string, TargetPlans>;
   readonly otherOperators: OtherOperators;
-  /** Ends background work: the process stops, or lost leadership. */
+  /** Stops background work when the process stops or loses leadership. */
   readonly signal: AbortSignal;
 }
 
 /**
- * @param signal ends background work
- * @param places of the whole process; one, of its own, for whoever has a single resource
+ * @param signal stops background work
+ * @param places of the whole process; a caller with a single resource uses the default
  */
 export function createMemory(signal: AbortSignal, places = new InspectionPlaces(1)): ProcessMemory {
   return {
@@ -149,26 +149,26 @@ export function gateId(
   return `${baseUrl ?? ''} ${namespace}/${secret.name}/${secret.key}`;
 }
 
-/** Keeps a newly issued link instead of the one before it, whose reading ends. A place that is kept, waits for it. */
+/** Keeps a newly issued link, and stops the inspection of the previous link. A kept slot stays kept. */
 export function replaceCandidate({ candidates }: ProcessMemory, id: string, work: CandidateWork): void {
   candidates.get(id)?.stop.abort();
   candidates.set(id, work);
 }
 
-/** Ends the reading, if one goes on or waits for its place, and forgets its link. */
+/** Stops the inspection, even if it still waits for its slot, and forgets the link. */
 export function dropCandidate({ candidates, places }: ProcessMemory, id: string): void {
   candidates.get(id)?.stop.abort();
   candidates.delete(id);
   places.giveUp(id);
 }
 
-/** Forgets the plans of a resource's targets; one under way ends without being heard. */
+/** Forgets the plans of a resource's targets. The result of a plan in progress is ignored. */
 export function dropPlans({ plans }: ProcessMemory, id: string): void {
   for (const { stop } of plans.get(id)?.values() ?? []) stop.abort();
   plans.delete(id);
 }
 
-/** Notes which gate a resource goes through, and forgets the one before if it was the last to use it. */
+/** Stores which gate a resource uses, and forgets its previous gate if that has no more users. */
 export function useGate(memory: ProcessMemory, id: string, gate: string): void {
   if (memory.users.get(id) === gate) return;
   leaveGate(memory, id);
@@ -190,7 +190,7 @@ function leaveGate({ users, userCounts, gates, warnedKeys }: ProcessMemory, id: 
   warnedKeys.delete(gate);
 }
 
-/** Drops what is kept for a resource that no longer exists. */
+/** Drops the state of a resource that no longer exists. */
 export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   const id = resourceId(key);
   memory.polls.delete(id);

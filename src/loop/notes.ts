@@ -1,12 +1,12 @@
-// Which changes of a status become events: outcomes, and transitions of conditions. Pure. A refresh, a poll or a
-// reconcile without change is not an event (an event per refresh was thousands a day elsewhere).
-// A reason must be clear in a list of all events of a cluster, so LinkFresh and TargetsSynced prefix theirs.
+// Decides which changes of a status become events: outcomes, and transitions of conditions. Pure. A refresh, a poll
+// or a reconcile without change is not an event, because an event per refresh would mean thousands a day. A reason
+// must be clear in a list of all events of a cluster, so LinkFresh and TargetsSynced prefix theirs.
 
 import { withoutRetry } from '../reconcile/status/failure-words.ts';
 import type { Condition, Status } from '../staticexport/status-schema.ts';
 import type { EventNote } from './ports.ts';
 
-/** @param before as read at the start of the pass; `after` as stored at its end */
+/** @param before as read at the start of the reconcile; `after` as stored at its end */
 export function notesOf(before: Status, after: Status): readonly EventNote[] {
   const notes = [
     noteOfStart(before, after),
@@ -29,7 +29,7 @@ function noteOfStart(before: Status, { job }: Status): EventNote | undefined {
   return { type: 'Normal', reason: 'ExportStarted', message };
 }
 
-/** An export that was told to have begun, and publishes nothing. */
+/** An export whose start was an event, and which publishes nothing. */
 function noteOfSame(before: Status, { job, active }: Status): EventNote | undefined {
   const isNew = before.job?.id !== job?.id || before.job?.verdict !== job?.verdict;
   if (job?.verdict !== 'Unchanged' || !isNew || job.cause === 'Pin' || active === undefined) return undefined;
@@ -43,7 +43,7 @@ function noteOfRelief(before: Status, after: Status): EventNote | undefined {
   return { type: 'Normal', reason: 'NoLongerStalled', message: `No longer stalled (was ${was.reason}).` };
 }
 
-/** From these a pin takes hold of what is published already: there was none, or it named something else. */
+/** From these conditions a pin takes effect on the published version: no pin existed, or it named another version. */
 const beforePin: readonly (string | undefined)[] = [
   'Published',
   'PinPending',
@@ -52,7 +52,7 @@ const beforePin: readonly (string | undefined)[] = [
   'PinnedContentChanged',
 ];
 
-/** Another version, or the same one that a pin holds from now on or no longer. */
+/** Another version was published, or a pin begins or stops holding the same version. */
 function noteOfVersion(before: Status, after: Status): EventNote | undefined {
   const { active } = after;
   if (active === undefined) return undefined;
@@ -85,11 +85,11 @@ function noteOfCondition(before: Condition | undefined, after: Condition | undef
   if (after === undefined || after.status === 'Unknown') return undefined;
   if (before?.status === after.status && before.reason === after.reason) return undefined;
   const isBad = (after.type === 'Stalled') === (after.status === 'True');
-  // Good news only where bad news went before; a promotion has its own event.
+  // A recovery is an event only after a failure; a promotion has its own event.
   const isNews = isBad || (before?.status === 'False' && after.reason !== 'Promoted');
   if (!isNews) return undefined;
   const reason = eventReason(after);
-  // An event lasts an hour, and the next try is often seconds away; status says when it is.
+  // An event lasts an hour, and the next retry is often seconds away. Status has the time of the retry.
   return { type: isBad ? 'Warning' : 'Normal', reason, message: withoutRetry(after.message) };
 }
 

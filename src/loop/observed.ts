@@ -1,5 +1,5 @@
-// What a pass tells the metrics: states by name and times, taken from the last observation. No names of anything
-// but the resource, no secrets. Pure.
+// What a reconcile reports to metrics: names of states, and times, taken from the last observation. Contains no
+// names other than the resource's, and no secrets. Pure.
 
 import { knownClock, type Observation, unreadOutput } from '../reconcile/observation.ts';
 import type { ActionResult } from '../reconcile/result.ts';

@@ -1,6 +1,7 @@
-// Other operators whose scope overlaps: each status names the lease of its writer, and a foreign lease on a resource that
-// this process already manages means an overlap. A foreign lease found first is a renamed lease or a resource handed
-// over, and no event reports it. Invariant: one log line for each other operator, not for each resource.
+// Finds other operators whose scope overlaps. Each status names its writer's lease, and a foreign lease on a
+// resource that this process already manages is an overlap. A foreign lease at the first reconcile is a renamed
+// lease or a handed over resource, and causes no event. Invariant: one log line for each other operator, not for
+// each resource.
 
 import type { GateState } from '../reconcile/observation.ts';
 import type { Status } from '../staticexport/status-schema.ts';

@@ -1,4 +1,4 @@
-// One pass over one resource: read → classify → choose → do → outputs → status → wake. The order is the design;
+// One reconcile of one resource: read → classify → choose → do → outputs → status → wake. The order is the design;
 // every step is a call away. Refuses: deciding anything itself.
 
 import { adopt } from '../reconcile/adopt.ts';
@@ -36,7 +36,7 @@ import { type Chapter, storyOf } from './story.ts';
 
 const unreadableLookMs = 3_600_000;
 
-/** What was read of the resource and all around it, and what follows. */
+/** The resource as read, all its inputs, and the resulting plan. */
 interface Sight {
   readonly object: StaticExportObject;
   readonly resource: StaticExport;
@@ -45,13 +45,13 @@ interface Sight {
   readonly plan: Plan;
 }
 
-/** What was done, and what status and outputs are to be by it. */
+/** The result of the action, and the status and outputs that follow from it. */
 interface Deed {
   readonly result: ActionResult;
   readonly link: Link | undefined;
-  /** As last stored: a start is written in between. */
+  /** As last stored: starting a job writes it in between. */
   readonly object: StaticExportObject;
-  /** The observation at the time of the deed's end, without its result. */
+  /** The observation at the time when the action ended, without its result. */
   readonly settling: Observation;
   readonly gate: Gate;
   readonly publication: Publication | undefined;
@@ -59,32 +59,34 @@ interface Deed {
   readonly wanted: Observation;
 }
 
-/** What the cluster took of it. */
+/** What the Kubernetes API server accepted of it. */
 interface Publishing {
   readonly outputs: OutputsWritten;
-  /** A publication that the Secret does not hold. */
+  /** A publication that is not in the Secret. */
   readonly isWithheld: boolean;
   readonly observation: Observation;
 }
 
 /**
- * Brings one StaticExport one step further. Never run twice at once for the same key.
+ * Brings one StaticExport one step further. The caller never runs it twice at once for the same key.
  *
- * @returns when to look again, at the latest
- * @throws {ClusterError} when the cluster could not be read or written (`Conflict`: somebody wrote first), a
- *   `PassRefused` where all was seen; what was done is found by the next pass. Call again with a back-off.
+ * @returns when to reconcile again, at the latest
+ * @throws {ClusterError} when a read or write failed (`Conflict`: another client wrote first)
+ * @throws {PassRefused} when all reads succeeded; the next reconcile finds what was done. Call again with a
+ *   back-off
  */
 export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSignal): Promise<PassOutcome> {
   const object = await edge.cluster.readStaticExport(key, signal);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
-    // A wait that the API asked for, and a clock that was set back, hold for whoever is only not found.
+    // A `Retry-After` and a corrected clock must stay for a resource whose read returned 404 although the watch
+    // knows it.
     if (!edge.isKnown(key)) forgetResource(edge.memory, key);
     const because = object === undefined ? 'gone' : 'deleting';
     return { wakeAfterMs: undefined, because, observed: undefined };
   }
   const resource = parseStaticExport(object);
   const rival = findOtherOperator(object, resource.status, edge);
-  // A spec that an upgrade made unreadable must not cost the published link its life.
+  // After an upgrade a spec may be unreadable. The published link must not expire because of that.
   const spec = resource.spec ?? (resource.status.active && resource.remains);
   if (spec === undefined) return reportUnreadable(object, resource, rival, edge, signal);
 
@@ -127,7 +129,7 @@ async function look(
   return { object, resource, observation, handles, plan };
 }
 
-/** do: the one action. The id of a job that it started is saved before anything else. */
+/** do: executes the one action. Saves the id of a started job before anything else. */
 async function act(sight: Sight, edge: PassEdge, signal: AbortSignal): Promise<Deed> {
   const { object, observation, handles, plan } = sight;
   const { key } = handles;
@@ -145,7 +147,7 @@ async function act(sight: Sight, edge: PassEdge, signal: AbortSignal): Promise<D
   return { ...deed, object: await tellRefusal(saving, object, edge) };
 }
 
-/** outputs: Secret and ConfigMap, as they shall be or as they were. */
+/** outputs: writes Secret and ConfigMap, changed or restored. */
 async function publish(
   { object, observation: before, handles, plan }: Sight,
   { result, link, settling, gate, publication, wanted }: Deed,
@@ -170,7 +172,7 @@ async function publish(
   return { outputs, isWithheld, observation };
 }
 
-/** targets: what other objects hold of what is published. */
+/** targets: writes the published version into other objects. */
 function syncTargets(
   { object, resource, observation: before }: Sight,
   { outputs, observation: after }: Publishing,
@@ -192,7 +194,7 @@ function syncTargets(
   return writeTargets(before.wanted.targets, input, edge, signal);
 }
 
-/** status, and everybody who is told of it: the log, events, metrics. */
+/** status, and its reports: the log, events, metrics. */
 async function report(
   { object, resource, observation: before, plan }: Sight,
   { result, object: stored }: Deed,
@@ -219,7 +221,7 @@ async function report(
     const message = `${exportedReasons[reason]} ${sentence(refusal.message)}`;
     const isTold = notes.some((note) => note.reason === reason);
     if (!isTold) edge.events.record(saved, { type: 'Warning', reason, message });
-    // What is withheld waits in its operation; anything else has no operation but the caller's.
+    // A withheld publication waits in its operation's back-off. Any other refusal needs the caller's back-off.
     if (!isWithheld) throw new PassRefused(refusal, observed);
   }
   return { last, state, observed };
@@ -240,7 +242,7 @@ async function reportUnreadable(
   const nothing = { kind: 'none' } as const;
   tell(saved, { before: status, after: next, action: nothing, result: nothing, baseUrl: undefined }, edge);
   for (const note of notesOf(status, next)) edge.events.record(saved, note);
-  // Its link still dies at its time, and status says so then.
+  // Its link still expires at its time, and status reports that then.
   const endsAt = readInstant(status.active?.linkExpirationTime) ?? 0;
   const wakeAt = Math.min(now + unreadableLookMs, endsAt > now ? endsAt : Number.POSITIVE_INFINITY);
   return { ...lookAgain(wakeAt, rival, edge), because: 'unreadable → none', observed: undefined };
@@ -252,7 +254,7 @@ function tell({ metadata }: StaticExportObject, chapter: Chapter, { logger }: Pa
   }
 }
 
-/** The usual keys begin with `svc_`; one that does not may still be right. Said once per Secret version. */
+/** Most keys begin with `svc_`; a key that does not may still be valid. Logged once per Secret version. */
 function warnOfPrefix(
   { key, wanted }: Observation,
   gate: string,

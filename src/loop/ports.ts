@@ -1,6 +1,7 @@
-// What the loop needs from outside: declared here, and for the cluster in `wire/cluster.ts`; implemented by kube, export-api
-// and bundle, or by fakes in the simulation. Every read is live and by name. Every call takes the pass's signal.
-// Refuses: leaking implementation. What a port throws is ClusterError, ExportApiError or BundleError only.
+// The interfaces that the loop needs from outside; the interface of the Kubernetes API server is in
+// `wire/cluster.ts`. kube, export-api and bundle implement them, or fakes in the simulation. Every read is live and
+// by name, and every call takes the reconcile's signal. Refuses: leaking implementation. A port throws
+// ClusterError, ExportApiError or BundleError only.
 
 import type { ExportApi } from '../export-api/answers.ts';
 import type { ValuesPlan, WantedValues } from '../targets/values.ts';
@@ -29,22 +30,22 @@ export interface Inspection {
 
 export interface Bundles {
   /**
-   * Downloads and reads the whole archive (in a worker).
+   * Downloads and inspects the whole archive (in a worker).
    *
    * @param maxBytes of the archive, packed and unpacked, below the program's own limits
    * @throws BundleError
    */
   inspect(link: Link, signal: AbortSignal, maxBytes?: number): Promise<Inspection>;
-  /** Asks for one byte. `dead`: 401, 403, 404, 410 or an expired-token answer. A network error decides nothing. */
+  /** Requests one byte. `dead`: 401, 403, 404, 410 or an expired-token answer. A network error decides nothing. */
   probe(link: Link, signal: AbortSignal): Promise<'alive' | 'dead' | 'unknown'>;
 }
 
 export interface TargetPlanner {
   /**
-   * Plans the edit of a values document, off the main thread: a document that a tenant wrote may cost seconds.
+   * Plans the edit of a values document off the main thread, because a tenant's document may take seconds.
    *
    * @param namespace of the resource: namespaces take turns, and each may have a few documents waiting
-   * @returns `undefined` where too many documents of the namespace wait already; a document beyond the planner's
+   * @returns `undefined` when too many documents of the namespace wait already; a document beyond the planner's
    *   time or memory is `refused`
    * @throws the signal's reason
    */
@@ -58,7 +59,7 @@ export interface TargetPlanner {
 
 /** An API key. Opaque for the same reason as Link: prints as `[redacted]`. */
 export interface ExportApiSource {
-  /** @param key the raw key, never kept beyond the client it makes */
+  /** @param key the raw key, kept only in the returned client */
   connect(baseUrl: string, key: string): ExportApi;
 }
 

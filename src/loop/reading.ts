@@ -1,8 +1,9 @@
-// Reading a candidate's archive goes on between passes: a download may take minutes, and the published link must
-// be refreshed meanwhile. One pass starts it, its end asks for another; the process that dies loses it and starts
-// again. The process has few places for it, and who finds none waits in line, its pass does not.
-// Invariants: at most one reading per resource, its outcome is looked at exactly once, and a reading that nobody
-// wants any more ends without one. A link that died in the line costs one link request, when the place is there.
+// Inspects a candidate's archive between reconciles, because a download may take minutes while the published link
+// must be refreshed. One reconcile starts the inspection, and its end requests another. A process that stops loses
+// it, and the next process starts again. The process has few slots; an inspection without a slot queues, its
+// reconcile does not wait. Invariants: a resource has at most one inspection, and exactly one reconcile takes its
+// outcome. An inspection that is no longer needed ends without an outcome. A link that expires in the queue costs
+// one link request, when a slot is free.
 
 import { BundleError } from '../bundle/bundle-error.ts';
 import { isWorthReading } from '../reconcile/choose.ts';
@@ -22,12 +23,12 @@ import {
 } from './memory.ts';
 import type { ObjectKey, StaticExportObject } from './ports.ts';
 
-/** The pass that starts a reading waits this long; small archives are done by then. */
+/** The reconcile that starts an inspection waits this long. Small archives are inspected by then. */
 const patienceMs = 2000;
 /** Issuing a link and probing it: an inspection slot waits for a new link no longer than both may take. */
 const callsToFreshLink = 2;
 
-/** Starts the reading, or looks whether it has ended; its end asks for the pass that takes the outcome. */
+/** Starts the inspection, or checks whether it has ended. Its end requests the reconcile that takes the outcome. */
 export async function readCandidate(
   { metadata }: StaticExportObject,
   { maxBundleBytes }: Wanted['promotion'],
@@ -38,7 +39,7 @@ export async function readCandidate(
   const work = edge.memory.candidates.get(id);
   const hasBegun = work?.reading !== undefined || work?.done !== undefined;
   if (hasBegun && work.maxBytes !== maxBundleBytes) {
-    // What was read under another limit says nothing under this one.
+    // An inspection under another limit says nothing under this one.
     dropCandidate(edge.memory, id);
     return { result: { kind: 'inspecting' }, link: undefined };
   }
@@ -54,7 +55,7 @@ export async function readCandidate(
   return { result: { kind: 'inspected', content: done.inspection, clock: { issuedAt, expiresAt } }, link };
 }
 
-/** Ends a reading whose job is no longer what shall be published next: pinned, suspended, or for other inputs. */
+/** Stops an inspection whose job must no longer be published: after a pin, a suspension, or a change of inputs. */
 export function stopUnwantedReading(
   key: ObjectKey,
   { export: operation }: State,
@@ -66,15 +67,15 @@ export function stopUnwantedReading(
 }
 
 /**
- * Leaves the place that waits for a fresh link, where none is coming: the API refused it, or may not be called now.
+ * Frees the slot kept for a new link, if no link will come: the export API refused it or must not be called now.
  *
- * @param next what would be done next
+ * @param next the next plan
  */
 export function leaveIdlePlace(key: ObjectKey, { action }: Plan, { places }: ProcessMemory): void {
   if (action.kind !== 'issue' && action.kind !== 'inspect') places.giveUp(resourceId(key));
 }
 
-/** @returns the outcome, if there is one before the patience of a pass is over */
+/** @returns the outcome, if there is one before the reconcile's grace period ends */
 async function beginReading(
   key: ObjectKey,
   maxBytes: number | undefined,
@@ -89,7 +90,7 @@ async function beginReading(
   const reading = startReading(id, { ...work, maxBytes }, edge);
   let hasWaited = false;
   void reading.then(() => {
-    // Also where it never began. Who stopped it need not be told.
+    // True also if it never began. The caller that stopped it needs no wake-up.
     const isStopped = memory.signal.aborted || work.stop.signal.aborted;
     if (hasWaited && !isStopped) edge.wake(key);
   });
@@ -111,7 +112,7 @@ function startReading(id: string, work: CandidateWork, edge: PassEdge): Promise<
   return noted;
 }
 
-/** Waits for a place, and reads there; without an outcome if it was stopped, or if the link died in the line. */
+/** Waits for a slot and inspects. Returns no outcome if it was stopped, or if the link expired in the queue. */
 async function readInTurn(
   id: string,
   work: CandidateWork,
@@ -125,7 +126,7 @@ async function readInTurn(
   if (place === undefined) return undefined;
   const isLate = !isWorthReading(work, wholeSecond(clock.now()));
   const outcome = isLate ? undefined : await readArchive(work, stopped, edge);
-  // Links die sooner than they say, too, and that of one that waited says nothing against the archive.
+  // Links also expire earlier than they claim. A link that expired in the queue says nothing against the archive.
   const hasDied = hasQueued && outcome?.kind === 'failed' && outcome.failure.kind === 'dead-link';
   if (stopped.aborted || !(isLate || hasDied)) {
     place.leave();
@@ -147,7 +148,7 @@ async function readArchive(
     const deadline = clock.deadline(settings.inspectTimeoutMs, stopped);
     return { kind: 'read', inspection: await bundles.inspect(link, deadline, maxBytes) };
   } catch (error) {
-    // What was stopped says nothing about the archive.
+    // A stopped inspection says nothing about the archive.
     return stopped.aborted ? undefined : { kind: 'failed', failure: describeFailure(error) };
   }
 }

@@ -1,11 +1,11 @@
-// What becomes of a pass when the cluster will not let it finish: who is told, and what goes along with the error.
-// Refuses: taking an outage for a refusal; only what stays as it is until a person changes it counts as one.
+// Handles a reconcile that the Kubernetes API server refuses: whom it reports to, and what the error carries.
+// Refuses: taking an outage for a refusal. Only a state that lasts until a person changes it is a refusal.
 
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { Observed, PassEdge } from './edge.ts';
 import type { StaticExportObject } from './ports.ts';
 
-/** What a pass decided was not taken by the cluster; what it saw is true all the same. */
+/** The Kubernetes API server refused the result of a reconcile. The observation in this error is still true. */
 export class PassRefused extends ClusterError {
   readonly observed: Observed;
 
@@ -16,12 +16,12 @@ export class PassRefused extends ClusterError {
   }
 }
 
-/** A right that is missing, or an object that the server will not have: asking again changes nothing. */
+/** A missing permission, or an object that the server rejects: a retry alone changes nothing. */
 export function isLastingRefusal(error: unknown): error is ClusterError {
   return error instanceof ClusterError && (error.code === 'Forbidden' || error.code === 'Invalid');
 }
 
-/** Waits for a write of the status. Where that is refused no condition can say so, and an event does. */
+/** Waits for a write of the status. If that is refused, no condition can report it, so an event does. */
 export async function tellRefusal<T>(
   write: Promise<T>,
   object: StaticExportObject,
@@ -38,7 +38,7 @@ export async function tellRefusal<T>(
   }
 }
 
-/** Waits for a write of the status, and has a failure carry what was seen. @throws {PassRefused | ClusterError} */
+/** Waits for a write of the status, and adds the observation to a failure. @throws {PassRefused | ClusterError} */
 export async function withObserved<T>(write: Promise<T>, observed: Observed): Promise<T> {
   try {
     return await write;

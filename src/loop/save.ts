@@ -1,5 +1,5 @@
-// Writing status: only when it would change something, and the id of a job that was just started at all costs
-// short of overwriting somebody else's mark. Every write carries the resourceVersion it is based on.
+// Writes status, only if that changes something. Saves the id of a started job against all conflicts, unless that
+// would overwrite another client's start record. Every write carries the resourceVersion that it is based on.
 
 import { keepForeign } from '../reconcile/status/foreign-fields.ts';
 import { isSameStatus, mergeStatus } from '../reconcile/status/status.ts';
@@ -13,7 +13,7 @@ import type { StaticExportObject } from './ports.ts';
 const maxSaves = 5;
 const firstPauseMs = 200;
 
-/** @throws {ClusterError} `Conflict` when the object moved since it was read */
+/** @throws {ClusterError} `Conflict` when the object changed since it was read */
 export async function saveStatus(
   object: StaticExportObject,
   status: Status,
@@ -23,16 +23,16 @@ export async function saveStatus(
   const next = keepForeign(object.status, status);
   const isOursAs = (one: Pick<Status, 'operatorLease'>): boolean =>
     !isWrittenByOther(one, edge.settings.operatorLease);
-  // Nearly every pass ends here: what is not written is not copied either.
+  // Nearly every reconcile ends here, so nothing is copied unless it is written.
   if (isOursAs(status) && isSameStatus(object.status, next)) return object;
-  // It may have been written since this was drawn up: the name of who did is no change of its own.
+  // Another write may have happened since `next` was made. A new writer's name alone is not a change.
   const { operatorLease } = parseStatus(object.status);
   if (isOursAs({ operatorLease }) && isSameStatus(object.status, { ...next, operatorLease })) return object;
   return writeSigned(object, status, edge, signal);
 }
 
 /**
- * Writes the status whatever was there before, and into it who wrote it.
+ * Writes the status without comparing it first, and adds the writer's lease.
  *
  * @throws {ClusterError} `Conflict` as above
  */
@@ -47,8 +47,8 @@ export function writeSigned(
 }
 
 /**
- * Saves the id of a started job, over edits of others that came meanwhile and over a cluster that is away for a
- * moment, as long as the mark is still ours: an id that is not saved is a job that nobody follows.
+ * Saves the id of a started job. Retries after edits by other clients and after short failures of the API server,
+ * while the start record is still this operator's. Without the saved id, no reconcile would track the job.
  *
  * @throws {ClusterError}
  */
@@ -63,7 +63,7 @@ export async function saveStarted(
     try {
       const base = saves === 1 ? object : await edge.cluster.readStaticExport(object.metadata, signal);
       const stored = parseStatus(base?.status);
-      // The answer to the write before this one was lost.
+      // The response to the previous write was lost.
       if (base !== undefined && stored.job?.id === status.job?.id) return base;
       if (base !== undefined && stored.start?.key === mark)
         return await saveStatus(base, status, edge, signal);
@@ -76,7 +76,7 @@ export async function saveStarted(
   }
 }
 
-/** 401 too: a token that ended is replaced by the kubelet or by a plugin. */
+/** 401 too: the kubelet or a plugin replaces an expired token. */
 const passingCodes: readonly ClusterErrorCode[] = [
   'Conflict',
   'Unavailable',

@@ -1,32 +1,31 @@
-// A clock that is set back makes a published link look younger than it is, and nothing in the cluster says so. What
-// this process saw does: its wall clock against the one that only grows. Owns the correction, by resource; a process
-// that starts later cannot know. Invariants: a clock that is merely adjusted, a thousandth faster or slower, corrects
-// nothing; small steps count in sum; one that is set back and forward again, or the
-// other way round, was never away.
+// A clock that is set back makes a published link look younger than it is, and nothing in the cluster shows that.
+// This process detects it: it compares its wall clock with the monotonic clock. Owns the correction, by resource; a
+// process that starts later cannot know. Invariants: a clock that is merely slewed, by up to a thousandth, corrects
+// nothing. Small steps add up. Setting a clock back and forward again, or forward and back, leaves no correction.
 
 import type { PublishedBundle } from '../bundle/published-bundle.ts';
 import { clockToleranceMs } from '../reconcile/link-timing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type ClockPlace, followAdjustment, placeOf } from '../runtime/clock-place.ts';
 
-/** What is remembered of a published link while this process sees it. */
+/** What this process remembers of a published link that it sees. */
 export interface SeenLink {
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** Of the clock, from which the next look measures. */
+  /** The clock's reading from which the next call measures. */
   readonly place: ClockPlace;
-  /** By how much the wall clock was set back under it, in sum; negative where it was set forward. */
+  /** By how much the wall clock was set back since then, in total; negative if it was set forward. */
   readonly setBackMs: number;
 }
 
 type Life = Pick<PublishedBundle, 'issuedAt' | 'expiresAt'>;
 
 /**
- * Looks at the clock, and moves a link's life to where it is on the clock as it is set now.
+ * Reads the clock, and moves a link's lifetime to match the clock as it is set now.
  *
- * @param links by resource; what is seen is noted there
- * @param link any facts of it with its life in epoch ms, whole seconds
- * @returns the same facts, the life moved
+ * @param links by resource; the function stores the observation there
+ * @param link any value with its lifetime in epoch ms, whole seconds
+ * @returns the same value with the lifetime moved
  */
 export function correctLife<T extends Life>(
   links: Map<string, SeenLink>,

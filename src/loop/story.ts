@@ -1,6 +1,6 @@
-// What a pass did, and what turned by it, as lines for whoever reads the log without a cluster at hand: a call with its
-// job, host and outcome, a version that was published, a condition that changed. Pure. A pass that did and changed
-// nothing has no line; a job on its way has one at its start and one at its end.
+// What a reconcile did and changed, as log lines for readers without access to the cluster. Lines cover calls with
+// job, host and outcome, published versions, and changed conditions. Pure. A reconcile without action or change has
+// no line; a job has one line at its start and one at its end.
 
 import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action } from '../reconcile/state.ts';
@@ -16,7 +16,7 @@ export interface StoryLine {
 }
 
 export interface Chapter {
-  /** As read at the start of the pass. */
+  /** As read at the start of the reconcile. */
   readonly before: Status;
   /** As stored at its end. */
   readonly after: Status;
@@ -53,7 +53,7 @@ function lineOfAction({ after, action, result, baseUrl }: Chapter): readonly Sto
   switch (result.kind) {
     case 'none':
     case 'inspecting':
-    // The verdict says it.
+    // The line of the verdict reports it.
     case 'inspected':
       return [];
     case 'started':
@@ -94,7 +94,7 @@ function failed(
   return warn(`${what} failed`, { ...fields, reason: code, why, requestId, ...again });
 }
 
-/** What became of a job, once. That it was promoted is the line of its version. */
+/** The outcome of a job, once. Its promotion is the line of its version. */
 function lineOfVerdict({ before, after }: Chapter): readonly StoryLine[] {
   const { job, active, candidate } = after;
   if (job?.verdict === undefined || job.verdict === 'Promoted') return [];
@@ -120,7 +120,7 @@ function lineOfVersion({ before, after: { active } }: Chapter): readonly StoryLi
   });
 }
 
-/** On the way to what is wanted nothing of this needs anybody. */
+/** While the operator works towards the spec, these reasons need no action by a person. */
 const passing = new Set(Object.keys(reconcilingReasons).filter((reason) => reason !== 'KeyMissing'));
 
 function lineOfReady(chapter: Chapter): readonly StoryLine[] {
@@ -133,7 +133,7 @@ function lineOfReady(chapter: Chapter): readonly StoryLine[] {
 function linesOfOthers(chapter: Chapter, isJudged: boolean): readonly StoryLine[] {
   return ['Exported', 'LinkFresh', 'TargetsSynced'].flatMap((type) => {
     const [was, is] = conditionsOf(chapter, type);
-    // Said by the line of the verdict, or of the link.
+    // The line of the verdict or of the link reports it.
     const isSaid = (type === 'Exported' && isJudged) || (type === 'LinkFresh' && is?.status === 'True');
     if (is === undefined || isSaid || is.reason === 'NotPublished') return [];
     const isBad = is.status === 'False' && (was?.status !== 'False' || was.reason !== is.reason);

@@ -1,7 +1,7 @@
-// A publication that the output Secret names and status does not: the status write behind it was lost, or the Secret
-// that was read is one of the past. Owns the question and who answers it: the cluster takes a write over what was read
-// only where it is so still. Refuses: deciding by clocks, or by reading again. Invariant: neither status nor the
-// ConfigMap nor a target goes back to a Secret of the past.
+// A publication that the output Secret names and status does not: either the status write was lost, or the read
+// returned an old Secret. The Kubernetes API server decides which, because it accepts a write based on the read
+// only if the Secret is unchanged. Refuses: deciding by clocks, or by reading again. Invariant: neither status nor
+// the ConfigMap nor a target goes back to an old Secret.
 
 import { isUnknownToStatus } from '../../reconcile/adopt.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
@@ -12,10 +12,10 @@ import type { StaticExportObject } from '../ports.ts';
 import { secretOf } from './outputs.ts';
 
 /**
- * Writes the Secret as it was read, where status does not know what it publishes: a write that changes nothing.
+ * Writes the Secret as it was read, if status does not know what it publishes. This write changes nothing.
  *
- * @returns what was gathered, with the Secret as it is stored; as one that may not be read where no answer can be had
- * @throws {ClusterError} `Conflict` when the Secret is another one by now; nothing was done yet. Any other refusal
+ * @returns the input with the Secret as it is stored; with an unreadable Secret if the write got no answer
+ * @throws {ClusterError} `Conflict` when the Secret has changed since; nothing was done yet. Any other refusal
  *   until it has lasted
  */
 export async function confirmOutput(

@@ -1,5 +1,5 @@
-// The output Secret and ConfigMap as a pass finds them: ours, somebody else's, gone, or forbidden to look at.
-// Refuses: guessing at what may not be read. Invariant: what could not be read is a state of its own, never "gone".
+// The output Secret and ConfigMap as a reconcile finds them: its own, another owner's, deleted, or forbidden to
+// read. Refuses: guessing at an unreadable object. Invariant: "unreadable" is a state of its own, never "gone".
 
 import {
   type PublishedBundle,
@@ -24,8 +24,8 @@ export interface FoundOutputs {
 }
 
 /**
- * @param status as stored: what was told there needs no patience again
- * @throws {ClusterError} when a read fails, or is refused and that is news
+ * @param status as stored: a refusal that it already reports is believed at once
+ * @throws {ClusterError} when a read fails, or is refused for the first time
  */
 export async function readOutputs(
   metadata: ObjectMeta,
@@ -57,7 +57,7 @@ export async function readOutputs(
   };
 }
 
-/** `undefined` when our Secret lost its document or somebody wrote nonsense into it. */
+/** `undefined` when this resource's Secret lost its `bundle.json`, or another client wrote invalid content into it. */
 export function readPublished(secret: SecretObject): PublishedBundle | undefined {
   const bytes = secret.data[outputKeys.bundle];
   if (bytes === undefined) return undefined;
@@ -69,7 +69,7 @@ export function readPublished(secret: SecretObject): PublishedBundle | undefined
   }
 }
 
-/** The document without its link. */
+/** The published bundle without its link. */
 export function factsOf(published: PublishedBundle): PublishedFacts {
   const { bundleUrl: _link, ...facts } = published;
   return facts;

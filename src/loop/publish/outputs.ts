@@ -1,6 +1,6 @@
-// The output Secret and ConfigMap: what servers, charts and people read. The Secret holds the link and changes
-// with it; the ConfigMap holds none and changes with the content alone. Written Secret first, only on change,
-// and never over an object that is not ours.
+// The output Secret and ConfigMap, which servers, charts and people read. The Secret holds the link and changes
+// with it. The ConfigMap holds no link and changes with the content only. The Secret is written first; both only on
+// change, and never over another owner's object.
 
 import { stringify } from 'yaml';
 import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
@@ -20,13 +20,13 @@ export interface OutputsWritten {
   readonly state: OutputState;
   /** As the Secret holds it now. */
   readonly published: PublishedBundle | undefined;
-  /** The cluster would not take a write; `isPublished` says whether the Secret was among what it took. */
+  /** The Kubernetes API server refused a write; `isPublished` says whether it accepted the Secret. */
   readonly refusal: ClusterError | undefined;
   readonly isPublished: boolean;
 }
 
 /**
- * Brings both objects to what was just decided, or back to what the Secret says if they drifted.
+ * Writes both objects as just decided, or restores them from the Secret's publication if they drifted.
  *
  * @param publish with its link; `undefined` to keep what is published
  * @throws {ClusterError}
@@ -65,9 +65,9 @@ export async function writeOutputs(
       signal,
     ));
   if (applied === undefined) return { ...kept, refusal, isPublished: true };
-  // Targets follow what the Secret holds, as the write was answered, not what this pass meant to write.
+  // Targets follow the Secret as the write returned it, not what this reconcile meant to write.
   const published = readPublished(applied);
-  // From its first moment on, so that no set-back of the clock is missed; and one that was seen is not forgotten.
+  // Stored from its first moment on, so that no set-back of the clock is missed. A known link keeps its correction.
   const { links } = edge.memory;
   const seen = published && correctLife(links, resourceId(metadata), published, edge.clock);
   return {
@@ -83,7 +83,7 @@ export async function writeOutputs(
   };
 }
 
-/** What the cluster said no to, or did not answer. Who was overtaken, or was told to stop, goes on up. */
+/** Returns a refusal or a missing answer. Rethrows a conflict and an abort. */
 async function unlessOvertaken<T>(write: Promise<T>, signal: AbortSignal): Promise<T | ClusterError> {
   try {
     return await write;
@@ -95,7 +95,7 @@ async function unlessOvertaken<T>(write: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** The Secret that publishes a bundle, to be written over the one that was found, and no other. */
+/** The Secret that publishes a bundle. It may replace only the Secret that was read. */
 export function secretOf(
   owner: ObjectMeta,
   name: string,

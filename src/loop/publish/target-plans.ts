@@ -1,8 +1,8 @@
-// Planning the edit of a target's document goes on between reconciles: a document that a tenant wrote may take
-// seconds, and a published link must be refreshed meanwhile. One reconcile asks for the plan and waits a little; the
-// plan's end asks for another reconcile, which finds it.
-// Invariants: at most one plan per resource is under way, made of the document and the wish that the reconcile sees
-// now; an answer that costs no text is kept, so that an unchanged document is read once.
+// Plans the edit of a target's document between reconciles. A tenant's document may take seconds, and a published
+// link must be refreshed meanwhile. One reconcile requests the plan and waits briefly; the plan's end requests
+// another reconcile, which takes the plan. Invariants: a resource has at most one plan in progress, made from the
+// document and the wanted values of the current reconcile. A result without text is kept, so that an unchanged
+// document is read once.
 
 import type { ValuesPlan, WantedValues } from '../../targets/values.ts';
 import type { PassEdge } from '../edge.ts';
@@ -10,12 +10,12 @@ import type { PlannedTarget, TargetPlans } from '../memory.ts';
 import { resourceId } from '../memory.ts';
 import type { ObjectKey } from '../ports.ts';
 
-/** All targets of one reconcile together wait this long for their plans; ordinary documents take a tenth of it. */
+/** All targets of one reconcile together wait this long for their plans. Ordinary documents need a tenth of it. */
 const patienceMs = 1000;
-/** Where a namespace has too many documents waiting, it asks again after this time. */
+/** A resource retries after this time if its namespace has too many documents waiting. */
 const crowdedMs = 5000;
 
-/** What a plan is made of; the same basis gives the same plan. */
+/** The inputs of a plan; the same inputs give the same plan. */
 export interface PlanBasis {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -23,14 +23,14 @@ export interface PlanBasis {
   readonly wanted: WantedValues;
 }
 
-/** Plans of one reconcile's targets, which share its patience. */
+/** Plans of one reconcile's targets, which share its waiting time. */
 export interface PlanRequests {
   /** @returns `undefined` while the plan is being made; its end wakes the resource */
   plan(targetId: string, basis: PlanBasis): Promise<ValuesPlan | undefined>;
 }
 
 /**
- * @param targetIds all of the resource: what is known of others is forgotten
+ * @param targetIds all of the resource: plans of other targets are forgotten
  * @param signal ends the waiting, never the planning
  */
 export function requestPlans(
@@ -45,15 +45,16 @@ export function requestPlans(
     plan: async (targetId, basis) => {
       const known = plans.get(targetId);
       const isUnderWay = [...plans.values()].some(({ done }) => done === undefined);
-      // The plan under way wakes the resource when it ends, and this one is begun then.
+      // The plan in progress wakes the resource when it ends, and that reconcile begins this plan.
       if (!isOf(known, basis) && leftMs <= 0 && isUnderWay) return undefined;
       const planned = isOf(known, basis) ? known : begin(owner, targetId, basis, plans, edge);
-      // Reading and writing documents takes none of the patience: a slow API server would leave no plan begun.
+      // Reading and writing documents does not use up the waiting time. Otherwise a slow API server would prevent
+      // every plan.
       const startedAt = edge.clock.monotonic();
       const done = planned.done ?? (await waitFor(planned, leftMs, edge, signal));
       leftMs -= edge.clock.monotonic() - startedAt;
       if (done === undefined) planned.isAwaited = true;
-      // The text of an edit may hold the link, and is large: it is handed out once.
+      // The text of an edit may hold the link, and is large, so it is returned once.
       if (done?.outcome === 'edit') plans.delete(targetId);
       return done;
     },
@@ -113,7 +114,7 @@ function begin(
   return planned;
 }
 
-/** @returns `undefined`, after a pause, where the namespace had too many documents waiting */
+/** @returns `undefined`, after a pause, when the namespace had too many documents waiting */
 async function planOrPause(
   { namespace }: ObjectKey,
   text: string,

@@ -1,6 +1,6 @@
-// Further places where the published version, and when asked the link, are written: leaves of documents that
-// belong to somebody else. Each has its own back-off and delays nothing. Invariants: only an object that consents
-// is touched; a target follows what the output Secret holds; whoever undoes a write three times is left alone.
+// Targets: values keys in other owners' documents, which get the published version and, if the spec says so, the
+// link. Each target has its own back-off and delays nothing. Invariants: only an object that consents is changed,
+// and a target follows the output Secret. After a client reverts three writes, the target is left alone.
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import { waitMs } from '../../reconcile/backoff.ts';
@@ -18,31 +18,31 @@ import { type PlanRequests, requestPlans } from './target-plans.ts';
 
 const contestedWindowMs = 10 * 60_000;
 const contestedReverts = 3;
-/** From here on the back-off does not grow, and its count says nothing more. */
+/** Beyond this count the back-off does not grow, and the count says nothing more. */
 const maxFailures = 6;
-/** What would not come back byte for byte is not decoded: no replacement characters, no byte order mark lost. */
+/** Text that would not encode to the same bytes is rejected: no replacement characters, no lost byte order mark. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export interface TargetsInput {
   readonly owner: ObjectMeta;
   readonly now: number;
   readonly isSuspended: boolean;
-  /** What the spec names, or what is published, cannot be read: all stays as it was. */
+  /** What the spec names, or what is published, is unreadable: everything stays as it was. */
   readonly isUnknown: boolean;
-  /** The spec is new, or an export was asked for: a person is looking, and no back-off counts. */
+  /** The spec is new, or an export was requested: a person waits for the result, so back-off is ignored. */
   readonly isHurried: boolean;
   readonly published: PublishedBundle | undefined;
   readonly before: readonly TargetStatus[];
 }
 
-/** Brings every target in step, one after the other. Throws only when aborted. */
+/** Brings every target in sync, one after the other. Throws only when aborted. */
 export async function writeTargets(
   targets: readonly WantedTarget[],
   input: TargetsInput,
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<readonly TargetStatus[]> {
-  // What is planned and cannot be written now may be large, and is made again.
+  // A plan that cannot be written now may be large, so it is dropped and made again.
   if (input.isUnknown || input.isSuspended) dropPlans(edge.memory, resourceId(input.owner));
   if (input.isUnknown) return input.before;
   const results: TargetStatus[] = [];
@@ -72,7 +72,7 @@ async function writeTarget(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ClusterError)) throw error;
-    // It consented, and was gone before it was written.
+    // The object consented, and was deleted before the write.
     const reason = error.code === 'NotFound' ? 'NotGranted' : 'WriteFailed';
     return failed(target, before, reason, error.message, now);
   }
@@ -84,12 +84,12 @@ const recordOf = ({ targetName, object }: WantedTarget): Pick<TargetStatus, 'nam
   object,
 });
 
-/** Absent and not allowed read the same. */
+/** Absent and forbidden read the same. */
 function isHidden(error: unknown): boolean {
   return error instanceof ClusterError && (error.code === 'Forbidden' || error.code === 'NotFound');
 }
 
-/** Contested until a new version or spec, and in back-off until its time. */
+/** Left alone while contested, until a new version or spec; and while in back-off. */
 function isLeftAlone(
   before: TargetStatus,
   { owner, now, isHurried }: TargetsInput,
@@ -103,14 +103,14 @@ function isLeftAlone(
   return !before.synced && retryAt !== undefined && retryAt > now && retryAt <= now + contestedWindowMs;
 }
 
-/** What of the record outlives a failure: the last write and who undid it. */
+/** The fields of the record that outlast a failure: the last write, and the client that reverted it. */
 function pick(
   before: TargetStatus | undefined,
 ): Pick<TargetStatus, 'version' | 'linkIssueTime' | 'revertTimes'> {
   return { version: before?.version, linkIssueTime: before?.linkIssueTime, revertTimes: before?.revertTimes };
 }
 
-/** Waits for somebody else's edit: looked at in every pass, and written down once. */
+/** Waits for an edit by the object's owner. Every reconcile checks it; status stores it once. */
 function refused(
   target: WantedTarget,
   before: TargetStatus | undefined,
@@ -120,7 +120,7 @@ function refused(
   return { ...pick(before), ...recordOf(target), synced: false, reason, message: detail.slice(0, 512) };
 }
 
-/** The cluster did not take the write: tried again with a back-off. */
+/** The Kubernetes API server refused the write. The operator retries with a back-off. */
 function failed(
   target: WantedTarget,
   before: TargetStatus | undefined,
@@ -145,7 +145,7 @@ interface Document {
   readonly content: { readonly text: string } | { readonly problem: string };
 }
 
-/** @returns `undefined` for what does not exist or may not be read */
+/** @returns `undefined` for an object that does not exist or is forbidden to read */
 async function readDocument(
   { namespace, name, objectKind, dataKey }: WantedTarget,
   { cluster }: Pick<PassEdge, 'cluster'>,
@@ -213,7 +213,7 @@ async function editTarget(
     linkIssueTime: issuedAt,
     revertTimes: before?.version === published.version ? before.revertTimes : undefined,
   };
-  // What is true of this wish so far stays true until the plan says otherwise.
+  // The stored result for these wanted values stays true until the plan says otherwise.
   if (plan === undefined) {
     return before?.synced === true && isSameWish
       ? before
@@ -255,7 +255,7 @@ async function editTarget(
   }
 }
 
-/** This revert and those of the last ten minutes, at most as many as make it contested. */
+/** This revert and those of the last ten minutes, at most as many as make the target contested. */
 function revertsWith(before: readonly string[] | undefined, now: number): string[] {
   const recent = (before ?? []).filter((at) => (readInstant(at) ?? 0) > now - contestedWindowMs);
   return [...recent, formatInstant(now)].slice(-contestedReverts);

@@ -1,13 +1,13 @@
-// Whether the export API may be called with the key at hand. A key goes only to an allowed host, and a key that
-// was refused is not tried again until its Secret changes (401), every quarter of an hour (403), or once for a
-// new request.
+// Decides whether the export API may be called with the current key. A key goes only to an allowed host. After a
+// 401 the key is retried only when its Secret changes; after a 403 every 15 minutes. A new request allows one more
+// call.
 
 import { readInstant } from '../staticexport/instant.ts';
 import { clockToleranceMs } from './link-timing.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 import type { Access } from './state.ts';
 
-/** A Secret is read by name; nothing tells of its change. */
+/** A Secret is read by name, and no watch reports its change. */
 export const lookAgainMs = 60_000;
 export const forbiddenRetryMs = 15 * 60_000;
 
@@ -33,7 +33,7 @@ export function classifyAccess(observation: Observation): Access {
     : { kind: 'open' };
 }
 
-/** The refusal of this very key, by this resource or by another that shares it; none while a request has its free try. */
+/** The refusal of exactly this key, by this resource or another that shares it. A new request ignores it once. */
 function refusalOf(
   observation: Observation,
   secretVersion: string,
@@ -45,13 +45,13 @@ function refusalOf(
     refusedKey?.secretVersion === secretVersion
       ? { reason: refusedKey.reason, at: readInstant(refusedKey.refusalTime) ?? 0 }
       : undefined;
-  // Its own refusal remembers the request that it answered; any other was not answered yet.
+  // This resource's own refusal stores the request that caused it. Any other request has not been sent yet.
   if (request !== undefined && (own === undefined || refusedKey?.request !== request)) return undefined;
   const shared = gate.refused?.secretVersion === secretVersion ? gate.refused : undefined;
   return own === undefined || (shared !== undefined && shared.at > own.at) ? shared : own;
 }
 
-/** When the API's `Retry-After` to anybody with this key ends, if it has not. */
+/** When the export API's `Retry-After` for this key ends, if that is in the future. */
 export function gateTime({ gate, now }: Pick<Observation, 'gate' | 'now'>): number | undefined {
   if (gate.closedUntil === undefined || (gate.closedAt ?? 0) > now + clockToleranceMs) return undefined;
   return gate.closedUntil > now ? gate.closedUntil : undefined;

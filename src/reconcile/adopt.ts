@@ -1,6 +1,6 @@
-// What the output Secret and the passing of time alone make of what status remembers, before anything is
-// decided: a publication whose status write was lost, a job past its timeout, a mark nobody confirmed, a tick
-// that was skipped. Invariant: adopting twice is adopting once.
+// Updates the remembered status from the output Secret and the time, before anything is decided. Covers a
+// publication whose status write was lost, a job past its timeout, an unconfirmed start record, and a skipped tick.
+// Invariant: adopting twice is adopting once.
 
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import type { ActiveVersion, Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
@@ -11,11 +11,11 @@ import { clockToleranceMs } from './link-timing.ts';
 import type { Observation, PublishedFacts } from './observation.ts';
 import { dueTick, readSchedule } from './schedule.ts';
 
-/** A mark is sent three times: once, and twice again. */
+/** How often a start record is sent: once, and two retries. */
 export const maxSends = 3;
 const resendGraceMs = 30_000;
 
-/** The observation with its status brought up to what is true now. */
+/** The observation with its status updated to what is true now. */
 export function adopt(observation: Observation): Observation {
   let seen = observation;
   for (const step of [adoptPublished, followPin, dropStale, freeLanes, endMark, endJob, setTick]) {
@@ -24,7 +24,7 @@ export function adopt(observation: Observation): Observation {
   return seen;
 }
 
-/** When an unconfirmed mark may be sent again, epoch ms. A mark from the future may at once. */
+/** When an unconfirmed start record may be sent again, epoch ms. If its time is in the future, at once. */
 export function resendTime(
   mark: { readonly lastAttemptTime: string },
   now: number,
@@ -34,7 +34,7 @@ export function resendTime(
   return at > now + clockToleranceMs ? now : at + requestTimeoutMs + resendGraceMs;
 }
 
-/** The failure after this one in the export operation, its wait included. */
+/** The next failure of the export operation, with its wait. */
 export function nextExportFailure(
   observation: Observation,
   failed: {
@@ -59,8 +59,8 @@ export function nextExportFailure(
 }
 
 /**
- * Whether the Secret that was read names another publication than status: the status write behind one was lost, or
- * the Secret is one of the past. The two look the same.
+ * True if the Secret names another publication than status. Either a status write was lost, or the read returned an
+ * old Secret. The two look the same.
  */
 export function isUnknownToStatus({ status, output }: Observation): boolean {
   const { active } = status;
@@ -70,7 +70,7 @@ export function isUnknownToStatus({ status, output }: Observation): boolean {
 }
 
 function adoptPublished({ status, output, wanted }: Observation): Status {
-  // What may not be read says nothing: status is all that is known.
+  // An unreadable Secret says nothing, so status is the only source.
   if (output.kind === 'unreadable') return status;
   const published = output.kind === 'ours' ? output.published : undefined;
   if (published === undefined) {
@@ -92,7 +92,7 @@ function adoptPublished({ status, output, wanted }: Observation): Status {
   };
 }
 
-/** The Secret says what is published; what it does not hold is remembered of the job or version it names. */
+/** The Secret says what is published. Fields that it lacks come from the job or version that it names. */
 function projectActive(
   { active, job, candidate, history }: Status,
   published: PublishedFacts,
@@ -121,14 +121,14 @@ function projectActive(
   };
 }
 
-/** A pinned job that is not ours is followed like one that is, and forgotten when the pin goes. */
+/** Tracks a pinned job of another origin like the resource's own job, and forgets it when the pin is removed. */
 function followPin({ status, wanted, now, inputHash }: Observation): Status {
   const { job } = status;
   const jobId = wanted.pin?.jobId;
   if (jobId === undefined) {
     return job?.cause === 'Pin' && job.verdict === undefined ? { ...status, job: undefined } : status;
   }
-  // A suspended resource asks nothing, and time must not run out on what was not asked.
+  // A suspended resource does not poll, so its job must not time out meanwhile.
   if (wanted.isSuspended) return status;
   const isKnown = [status.active, ...(status.history ?? [])].some((one) => one?.jobId === jobId);
   if (isKnown || (job?.id === jobId && job.cause === 'Pin')) return status;
@@ -144,7 +144,7 @@ function followPin({ status, wanted, now, inputHash }: Observation): Status {
   return { ...status, job: followed, start: undefined };
 }
 
-/** What was begun for other inputs is not finished. */
+/** Drops what was begun for other inputs. */
 function dropStale({ status, inputHash }: Observation): Status {
   const { job, start, candidate, failures } = status;
   const isJobStale =
@@ -179,7 +179,7 @@ function endJob(observation: Observation): Status {
   const { status, now, wanted } = observation;
   const { job } = status;
   if (job === undefined || job.verdict !== undefined || job.completionTime !== undefined) return status;
-  // A pin leaves any other job unasked, and time must not run out on what was not asked.
+  // While a pin is set, no other job is polled, so that job must not time out meanwhile.
   if (wanted.pin !== undefined && job.cause !== 'Pin') return status;
   const followed = job.startTime === undefined ? { ...job, startTime: formatInstant(now) } : job;
   if (timeoutTime(followed, now, wanted.jobTimeoutMs) > now) return { ...status, job: followed };

@@ -1,13 +1,13 @@
-// How long a operation waits after a failure. The count is kept in status, so that a restart does not reset it.
-// wait = max(Retry-After, floor, min(exponential, a quarter of the link's remaining life)), and never more than
-// five minutes once the link is dead. Whole seconds, rounded up: a retry is never early.
+// How long an operation waits after a failure. The count is in status, so that a restart does not reset it. wait =
+// max(Retry-After, floor, min(exponential, a quarter of the link's remaining lifetime)), and at most five minutes
+// once the link has expired. Whole seconds, rounded up: a retry is never early.
 
 import { readInstant } from '../staticexport/instant.ts';
 import type { Failure } from '../staticexport/status-schema.ts';
 import { clockToleranceMs } from './link-timing.ts';
 
 export const deadLinkMaxWaitMs = 5 * 60_000;
-/** What a `Retry-After` may ask for at most. */
+/** The longest `Retry-After` that is respected. */
 export const longestRetryAfterMs = 24 * 3_600_000;
 
 const operations = {
@@ -35,7 +35,7 @@ export function waitMs(
   );
 }
 
-/** @param remainingMs of the published link; zero or less once it is dead */
+/** @param remainingMs of the published link; zero or less once it has expired */
 export function linkWaitMs(facts: {
   readonly count: number;
   readonly retryAfterMs: number | undefined;
@@ -53,8 +53,8 @@ export function linkWaitMs(facts: {
 }
 
 /**
- * When a failed operation may be tried again, or `undefined` when it may now. A failure noted in the future says that
- * the clock was set back: it is forgotten.
+ * When a failed operation may be retried, or `undefined` if it may be retried now. A failure in the future means
+ * that the clock was set back, so it is ignored.
  */
 export function retryTime(failure: Failure | undefined, now: number): number | undefined {
   if (failure === undefined) return undefined;
@@ -64,7 +64,7 @@ export function retryTime(failure: Failure | undefined, now: number): number | u
   return until > now ? until : undefined;
 }
 
-/** A wait that was set while the link lived ends at most five minutes after it died. */
+/** A wait that was set while the link was valid ends at most five minutes after the link expires. */
 export function boundByDeath(until: number, setAt: number, expiresAt: number): number {
   return Math.min(until, Math.max(setAt, expiresAt) + deadLinkMaxWaitMs);
 }

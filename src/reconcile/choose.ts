@@ -1,15 +1,18 @@
-// From state to at most one action, by priority: the published link first, then what is complete, then polling,
-// then starting. Pure. Invariant: before `nextWake` on unchanged input the choice is none.
+// Chooses at most one action for a state, by priority: the published link, then complete exports, then polling,
+// then starting. Pure. Invariant: before `nextWake`, the choice on unchanged input is none.
 
 import { retryTime } from './backoff.ts';
 import type { Observation } from './observation.ts';
 import type { Action, Plan, State, Subject } from './state.ts';
 
 const none: Action = { kind: 'none' };
-/** A candidate's link must live this long to be worth publishing. */
+/** A candidate's link must be valid this much longer to be worth publishing. */
 const shortestUsefulLifeMs = 5000;
 
-/** Whether one link serves for inspection and publication. The code that issues it and the code that uses it ask here. */
+/**
+ * True if one link is enough for inspection and publication. The code that issues it and the code that uses it call
+ * this.
+ */
 export function livesLongEnough({ expiresAt }: { readonly expiresAt: number }, now: number): boolean {
   return expiresAt > now + shortestUsefulLifeMs;
 }
@@ -29,7 +32,7 @@ function chooseAction(state: State, observation: Observation): Action {
     return issueRefresh(state, observation.status.active?.baseUrl ?? baseUrl);
   if (state.export.kind === 'complete') {
     const { subject, notBefore } = state.export;
-    // Reading an archive needs the link in hand, not the API: only its own back-off counts.
+    // Inspecting an archive needs the link in memory, not the export API. Only its own back-off counts.
     if (candidate) return isBackingOff(subject, observation) ? none : { kind: 'inspect', subject };
     if (!isOpen || notBefore > now) return none;
     return { kind: 'issue', jobId: subject.jobId, cause: 'subject', baseUrl: subject.baseUrl ?? baseUrl };
@@ -87,12 +90,12 @@ function chooseExport(state: State, now: number): Action {
   }
 }
 
-/** Whether an archive must be read before this is published. A released candidate was read when it was held. */
+/** True if the archive must be inspected before publishing. A promoted candidate was inspected when it was held. */
 export function needsInspection(subject: Subject, { wanted }: Observation): boolean {
   return wanted.promotion.isInspected && subject.cause !== 'release';
 }
 
-/** The link in memory is for this subject, and reading goes on or there is life enough left to publish it. */
+/** True if the link in memory is for this subject, and its inspection runs or it is valid long enough to publish. */
 function usableCandidate(subject: Subject, observation: Observation): boolean {
   const { candidate } = observation.process;
   if (candidate?.jobId !== subject.jobId || !needsInspection(subject, observation)) return false;
@@ -100,7 +103,10 @@ function usableCandidate(subject: Subject, observation: Observation): boolean {
   return isWorthReading(candidate, observation.now);
 }
 
-/** Whether to begin with a link that was issued some time ago. One from the future says that the clock was set back. */
+/**
+ * True if an inspection may begin with a link issued some time ago. A link from the future means a clock was set
+ * back.
+ */
 export function isWorthReading(
   clock: { readonly issuedAt: number; readonly expiresAt: number },
   now: number,

@@ -1,5 +1,5 @@
-// From an (adopted) observation to its named state: access, and one answer per operation. Pure; the rules of what
-// starts an export and when a link is due are here, and what is done about it is in choose.ts.
+// Turns an (adopted) observation into its named state: access, and one state per operation. Pure. The rules for
+// starting an export and for the refresh of a link are here; choose.ts decides the action.
 
 import { readInstant } from '../staticexport/instant.ts';
 import type { ExportCause, HistoryEntry, JobStatus } from '../staticexport/status-schema.ts';
@@ -13,7 +13,7 @@ import { pollTime } from './poll.ts';
 import { readSchedule } from './schedule.ts';
 import type { ExportState, HeldReason, LinkState, State, Subject, Want } from './state.ts';
 
-/** How long after its timeout a job is still asked about. */
+/** How long after its timeout a job is still polled. */
 const lateMs = 24 * 3_600_000;
 
 /** @param observation already adopted */
@@ -74,7 +74,7 @@ function classifyExport(observation: Observation): ExportState {
     : next;
 }
 
-/** Past its timeout, and not for so long that nobody would want it any more. */
+/** True past the job's timeout, until the job is too old to be useful. */
 function isLate({ now, wanted }: Observation, job: JobStatus): boolean {
   return job.verdict === 'TimedOut' && timeoutTime(job, now, wanted.jobTimeoutMs) + lateMs > now;
 }
@@ -93,7 +93,7 @@ function holdOnStart({ wanted }: Observation): HeldReason | undefined {
   return readSchedule(wanted.schedule, wanted.timeZone).kind === 'invalid' ? 'InvalidSchedule' : undefined;
 }
 
-/** Until it has a verdict: polled, then handed on as what shall be published next. */
+/** Until the job has a verdict, it is polled. Then it becomes the next subject to publish. */
 function followJob(observation: Observation, job: JobStatus, cause: 'job' | 'pin'): ExportState {
   const { now, wanted } = observation;
   if (job.completionTime === undefined) {
@@ -144,17 +144,17 @@ function classifyPinned(observation: Observation): ExportState {
   return followJob(observation, job, 'pin');
 }
 
-/** What starts an export, in the order in which it is said to have been the reason. */
+/** The cause of a new export. If several apply, the first in this order is reported. */
 function startCause(observation: Observation): ExportCause | undefined {
   const { status, inputHash, now } = observation;
   const { active, candidate, job, failures } = status;
   const tick = readInstant(status.nextExportTime);
   if (pendingRequest(observation) !== undefined) return 'Request';
   if (job?.verdict === 'JobLost' && job.cause !== 'JobLost') return 'JobLost';
-  // What a gate holds is this resource's export; only a person or a newer trigger moves on from it.
+  // A held candidate is this resource's export. Only a person or a newer trigger replaces it.
   if (candidate === undefined && active === undefined) return 'First';
   if (candidate === undefined && active?.inputHash !== inputHash) return 'Inputs';
-  // Until an export is published again, or a gate holds one for a person to release.
+  // Until an export is published again, or a promotion gate holds one for a person to promote.
   if (failures?.link?.reason === 'JobGone' && candidate === undefined) return 'JobGone';
   return tick !== undefined && tick <= now ? 'Schedule' : undefined;
 }
@@ -186,7 +186,7 @@ function classifyLink(observation: Observation): LinkState {
       ? 0
       : boundByDeath(retryAt, readInstant(failures?.link?.lastFailureTime) ?? 0, expiresAt),
     boundByDeath(gateTime(observation) ?? 0, observation.gate.closedAt ?? 0, expiresAt),
-    // The floor between two links holds for dead ones too.
+    // The minimum interval between two links holds for expired links too.
     published === undefined || isFromTheFuture(published, now)
       ? 0
       : published.issuedAt + wanted.minIntervalMs,

@@ -1,6 +1,6 @@
-// A call that is forbidden (403) while something is published: its operation waits a quarter of an hour, and the key is
-// held back from nothing else. The wait is held against the key that it was made with: it is over when the key's
-// Secret changes, and once for a new request. Refuses: a key that publishes nothing yet (access.ts). Pure.
+// A forbidden call (403) while a version is published. Its operation waits 15 minutes; other operations may use the
+// key. The wait belongs to the key that the call used. It ends when the key's Secret changes, and once for a new
+// request. Refuses: a key that publishes nothing yet (access.ts). Pure.
 
 import type { Failure, Status } from '../staticexport/status-schema.ts';
 import { retryTime } from './backoff.ts';
@@ -9,7 +9,7 @@ import { type Observation, pendingRequest } from './observation.ts';
 const forbidden = 'Forbidden';
 const operations = ['export', 'poll', 'link'] as const;
 
-/** @returns what a failed operation must remember of the call besides its wait; nothing unless it was forbidden */
+/** @returns what a failed operation must store of the call in addition to its wait; nothing unless it was forbidden */
 export function heldAgainst(
   observation: Observation,
   reason: string,
@@ -22,12 +22,15 @@ export function heldAgainst(
   };
 }
 
-/** Whether a operation waits that another key, or new rights of the same one, could free: nothing tells of these. */
+/**
+ * True if an operation waits and another key, or new permissions for this key, could free it. No watch reports
+ * these.
+ */
 export function isHeldAgainstKey(failure: Failure | undefined, now: number): boolean {
   return failure?.reason === forbidden && retryTime(failure, now) !== undefined;
 }
 
-/** The status with no operation waiting over a key that is no longer the one, or that a new request asks to try. */
+/** The status without waits over a replaced key, or over a key that a new request wants retried. */
 export function freeLanes(observation: Observation): Status {
   const { status } = observation;
   const { failures } = status;

@@ -14,7 +14,7 @@ export function isPinned(
 
 /**
  * @param history newest first
- * @param active put in front if it is new; an entry of the same version is replaced in its place
+ * @param active becomes the first entry if it is new; otherwise it replaces the entry of the same version
  */
 export function recordVersion(
   history: readonly HistoryEntry[],

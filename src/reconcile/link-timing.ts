@@ -1,6 +1,6 @@
-// The clock of a link: how long it really lives, when it is replaced, and whether a new one is worth writing.
-// All in this machine's time: a life is measured on the API's clock and laid on ours from the moment of asking,
-// so that a wrong clock on either side costs nothing. Invariant: jitter is earlier, never later.
+// The times of a link: how long it is really valid, when it is replaced, and whether a new link is worth writing.
+// All times are on this machine's clock. The export API's clock measures the lifetime, which starts here when the
+// link is requested; a wrong clock on either side costs nothing. Invariant: jitter is earlier, never later.
 
 import { wholeSecond } from '../staticexport/instant.ts';
 import { spreadOf } from './spread.ts';
@@ -11,19 +11,19 @@ export interface LinkClock {
   readonly expiresAt: number;
 }
 
-/** A link whose life nobody states is given this one. */
+/** The assumed lifetime of a link that states none. */
 export const assumedLifetimeMs = 15 * 60_000;
-/** Longer lives are claims that nobody should rely on. */
+/** Longer lifetimes are not credible. */
 const longestLifetimeMs = 400 * 24 * 3_600_000;
 const jitterShare = 0.05;
 const fresherShare = 0.05;
-/** Clocks of two operators may differ this much before "issued in the future" means that ours was set back. */
+/** Clocks of two operators may differ this much before "issued in the future" means that this clock was set back. */
 export const clockToleranceMs = 5000;
 
 /**
  * lifetime = min(claimed expiry, the signature's own) − the response's Date.
  *
- * @param sentAt our clock when the link was asked for
+ * @param sentAt this machine's clock when the link was requested
  */
 export function clockOf(issue: {
   readonly sentAt: number;
@@ -43,7 +43,10 @@ export interface RefreshRule {
   readonly minIntervalMs: number;
 }
 
-/** When the link is replaced: at its share of life, up to 5 % of the life earlier, but never before the floor. */
+/**
+ * When the link is replaced: at its share of the lifetime, up to 5 % of the lifetime earlier, never before the
+ * floor.
+ */
 export function refreshTime(uid: string, clock: LinkClock, rule: RefreshRule): number {
   const lifetimeMs = clock.expiresAt - clock.issuedAt;
   const ageMs = (lifetimeMs * rule.refreshAtPercent) / 100;
@@ -51,30 +54,33 @@ export function refreshTime(uid: string, clock: LinkClock, rule: RefreshRule): n
   return wholeSecond(clock.issuedAt + Math.max(rule.minIntervalMs, ageMs - earlierMs));
 }
 
-/** The floor between two links is so high that a link dies, or nearly, before it may be replaced. */
+/**
+ * True if the minimum interval between two links is so long that a link expires, or nearly, before it may be
+ * replaced.
+ */
 export function isLifetimeTooShort(clock: LinkClock, rule: RefreshRule): boolean {
   return rule.minIntervalMs > ((clock.expiresAt - clock.issuedAt) * rule.refreshAtPercent) / 100;
 }
 
-/** How long past its refresh time a link may be before that is worth a condition. */
+/** How far past its refresh time a link may be before a condition reports it. */
 export function graceMs(clock: LinkClock): number {
   return Math.min(10 * 60_000, (clock.expiresAt - clock.issuedAt) * 0.1);
 }
 
-/** Whether a new link outlives the published one by enough to be worth writing. */
+/** True if a new link expires enough later than the published link to be worth writing. */
 export function isFresher(issued: LinkClock, published: LinkClock, now: number): boolean {
   if (isFromTheFuture(published, now)) return true;
   return issued.expiresAt - published.expiresAt >= (issued.expiresAt - issued.issuedAt) * fresherShare;
 }
 
-/** Our clock was set back since: nothing it said then can be compared with now. */
+/** True if this machine's clock was set back since. Its earlier times cannot be compared with now. */
 export function isFromTheFuture(clock: LinkClock, now: number): boolean {
   return clock.issuedAt > now + clockToleranceMs;
 }
 
 /**
- * After a link that was not fresher: half the remaining life, and at last just after expiry. A try so close before
- * expiry that the floor would delay the last one is left out.
+ * The retry after a link that was not fresher: at half the remaining lifetime, and at last just after expiry. A
+ * retry is skipped if the minimum interval after it would delay that last retry.
  */
 export function retryAfterStale(published: LinkClock, now: number, minIntervalMs: number): number {
   const remainingMs = published.expiresAt - now;

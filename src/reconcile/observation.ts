@@ -1,5 +1,5 @@
-// Everything a decision may look at, as one readonly value that holds the time. Gathered once per pass.
-// Refuses: holding a key or a link. Of both only what may be published is here: state, host, clock.
+// Everything that a decision may read, as one readonly value that includes the time. Gathered once per reconcile.
+// Refuses: holding a key or a link. It holds only what may be published of both: state, host, clock.
 
 import { readInstant } from '../staticexport/instant.ts';
 import type { Status } from '../staticexport/status-schema.ts';
@@ -9,7 +9,7 @@ import type { Wanted } from '../staticexport/wanted.ts';
 export type KeyState =
   | { readonly kind: 'present'; readonly secretVersion: string; readonly hasUsualPrefix: boolean }
   | { readonly kind: 'missing'; readonly isSecretThere?: boolean }
-  /** The cluster will not let it be read, and why. */
+  /** The Kubernetes API server refuses the read, with the reason. */
   | { readonly kind: 'unreadable'; readonly why: string }
   | { readonly kind: 'empty' | 'invalid' };
 
@@ -27,17 +27,17 @@ export interface PublishedFacts {
 
 export type OutputState =
   | { readonly kind: 'absent'; readonly unreadConfigMap?: string | undefined }
-  /** The cluster will not let the Secret be read: what is published is not known. `why` is safe to publish. */
+  /** The Kubernetes API server refuses the read, so what is published is unknown. `why` is safe to publish. */
   | { readonly kind: 'unreadable'; readonly why: string }
-  /** Secret or ConfigMap of that name without our ownership. */
+  /** A Secret or ConfigMap of that name without this resource's ownership. */
   | { readonly kind: 'foreign'; readonly objectKind: 'Secret' | 'ConfigMap' }
-  /** `published` is `undefined` when our own Secret lost its document. */
+  /** `published` is `undefined` when the resource's own Secret lost its `bundle.json`. */
   | {
       readonly kind: 'ours';
       readonly published: PublishedFacts | undefined;
-      /** The ConfigMap of that name belongs to somebody else; the Secret is kept alive all the same. */
+      /** The ConfigMap of that name is another owner's. The link in the Secret is refreshed all the same. */
       readonly isConfigMapForeign?: boolean;
-      /** Why the ConfigMap may not be read, safe to publish; the Secret is kept alive all the same. */
+      /** Why the ConfigMap is unreadable, safe to publish. The link in the Secret is refreshed all the same. */
       readonly unreadConfigMap?: string | undefined;
     };
 
@@ -62,7 +62,7 @@ export interface Observation {
   readonly uid: string;
   readonly generation: number;
   readonly wanted: Wanted;
-  /** Fields of the stored spec that cannot be read; `wanted` is then what remains of it. Empty for a good spec. */
+  /** Unreadable fields of the stored spec; `wanted` is then what remains of it. Empty for a valid spec. */
   readonly specProblems: readonly string[];
   /** Names (domain, resolved base URL). */
   readonly inputHash: string;
@@ -72,7 +72,7 @@ export interface Observation {
   /** Version named by `staticexport.dev/promote`. */
   readonly promote: string | undefined;
   readonly isHostAllowed: boolean;
-  /** For whoever has to add one. */
+  /** For the message that tells a person which entry to add. */
   readonly allowedHosts?: readonly string[];
   readonly key: KeyState;
   readonly output: OutputState;
@@ -80,30 +80,30 @@ export interface Observation {
   /** What only this process knows. */
   readonly process: {
     readonly polledAt: number | undefined;
-    /** What the API asked to wait, when it was asked about the job last. */
+    /** The delay that the export API requested at the last poll of the job. */
     readonly pollAfterMs: number | undefined;
     readonly candidate: CandidateState | undefined;
   };
   readonly requestTimeoutMs: number;
   /**
-   * What the cluster said when it would not take an output in this pass, although nothing new was to be published:
-   * in words safe to publish. Asked anew by every pass.
+   * The refusal of an output write in this reconcile, although nothing new was to be published. Safe to publish.
+   * Every reconcile tries the write again.
    */
   readonly unwritten?: string | undefined;
 }
 
-/** Something of the output's name belongs to somebody else: nothing new is published. */
+/** True if an object with the output's name is another owner's. Nothing new is published then. */
 export function isOutputTaken({ output }: Pick<Observation, 'output'>): boolean {
   return output.kind === 'foreign' || (output.kind === 'ours' && output.isConfigMapForeign === true);
 }
 
-/** What the cluster said when it would not let an output be read: nothing new is published over it. */
+/** Why the Kubernetes API server refused to read an output. Nothing new is published over an unread output. */
 export function unreadOutput({ output }: Pick<Observation, 'output'>): string | undefined {
   if (output.kind === 'foreign') return undefined;
   return output.kind === 'unreadable' ? output.why : output.unreadConfigMap;
 }
 
-/** The published link's clock: as the Secret says, or as status knew it last where the Secret may not be read. */
+/** The published link's times: from the Secret, or from the last status where the Secret is unreadable. */
 export function knownClock({
   output,
   status,
@@ -117,7 +117,7 @@ export function knownClock({
   return issuedAt === undefined || expiresAt === undefined ? undefined : { issuedAt, expiresAt };
 }
 
-/** A request that no export has answered yet. */
+/** A request that no export has handled yet. */
 export function pendingRequest({ request, status }: Observation): string | undefined {
   return request !== undefined && request !== status.lastHandledRequest ? request : undefined;
 }

@@ -1,5 +1,6 @@
-// The gates between a complete export and the published site. A gate holds back; it never withdraws anything.
-// Pure: what was read of the archive, what is published, what the spec asks, and whether a person released it.
+// The promotion gates between a complete export and the published site. A gate holds a candidate; it never
+// withdraws anything. Pure. Inputs: the inspected archive, what is published, the spec, and whether a person
+// promoted the candidate.
 
 import type { Wanted } from '../staticexport/wanted.ts';
 

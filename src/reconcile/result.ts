@@ -1,10 +1,10 @@
-// What came of an action, in the decision's own words: no link, no body, only codes and clocks. Execute makes
-// them, settle consumes them.
+// The outcome of an action, as codes and times only: no link, no body. Execute makes these values, and settle
+// consumes them.
 
 import type { StartRecord } from '../staticexport/status-schema.ts';
 import type { LinkClock } from './link-timing.ts';
 
-/** The export API's codes, and what a link request adds to them. */
+/** The export API's codes, and further codes for link requests. */
 export type CallCode =
   | 'BadRequest'
   | 'Unauthorized'
@@ -18,21 +18,21 @@ export type CallCode =
   | 'RequestTimeout'
   | 'NetworkError'
   | 'Aborted'
-  /** Every link issued in a row was dead when it was tried. */
+  /** Every link issued in a row had expired at its first use. */
   | 'DeadOnArrival'
-  /** The link lives too short to read and publish what it leads to. */
+  /** The link expires too soon to inspect and publish its archive. */
   | 'LifetimeTooShort'
-  /** The API that made the job is no longer one that a key may be sent to. */
+  /** The export API that made the job is no longer allowed to get a key. */
   | 'HostNotAllowed'
-  /** The cluster would not take the output. */
+  /** The Kubernetes API server refused to write the output. */
   | 'OutputWriteFailed';
 
 export interface CallFailure {
   readonly code: CallCode;
   readonly retryAfterMs: number | undefined;
-  /** What failed, in words safe to publish, where the code alone does not say. */
+  /** What failed, as text that is safe to publish, if the code alone does not say it. */
   readonly why?: string | undefined;
-  /** By which the API knows its answer. */
+  /** The id by which the export API finds its answer. */
   readonly requestId?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export type ActionResult =
   | {
       readonly kind: 'issued';
       readonly clock: LinkClock;
-      /** The very link that is published already: whatever it claims, it lives no longer than it did. */
+      /** The link is identical to the published link. Whatever it claims, its lifetime has not changed. */
       readonly isPublished: boolean;
     }
   | { readonly kind: 'issue-failed'; readonly failure: CallFailure }
@@ -65,7 +65,7 @@ export type ActionResult =
   | { readonly kind: 'inspected'; readonly content: InspectedContent; readonly clock: LinkClock }
   | {
       readonly kind: 'inspect-failed';
-      /** As in BundleError: another link, another try, or no use. */
+      /** As in BundleError: whether another link or another attempt can help. */
       readonly failure: {
         readonly kind: 'dead-link' | 'transient' | 'refused';
         readonly code: string;
@@ -73,7 +73,7 @@ export type ActionResult =
       };
     };
 
-/** What the output Secret shall hold from now on; the link itself stays with execute. */
+/** What the output Secret must hold from now on. Execute keeps the link itself. */
 export interface Publication {
   readonly version: string;
   readonly digest: string | undefined;
@@ -84,7 +84,7 @@ export interface Publication {
   readonly expiresAt: number;
 }
 
-/** Clears what is known against a key, or notes it, for everybody who shares it. */
+/** Clears or stores a refusal of a key, for all resources that share the key. */
 export type GateChange =
   | { readonly kind: 'keep' }
   | { readonly kind: 'open' }

@@ -1,5 +1,5 @@
-// When the next export is due by the clock. A tick that was missed runs once; a tick during a job is skipped.
-// Owns the one place where cron text is understood; the schema only checks its shape.
+// When the schedule requires the next export. A missed tick runs once; a tick during a job is skipped. Owns the one
+// place that parses cron text; the schema only checks its shape.
 
 import { Cron } from 'croner';
 
@@ -8,7 +8,10 @@ export type Schedule =
   | { readonly kind: 'invalid' }
   | { readonly kind: 'cron'; readonly next: (after: number) => number | undefined };
 
-/** Reading a pattern costs more than all else in a decision, and every decision reads it: the same text is read once. */
+/**
+ * Parsing a pattern costs more than the rest of a decision, and every decision needs it, so each text is parsed
+ * once.
+ */
 const known = new Map<string, Schedule>();
 const maxKnown = 1000;
 
@@ -25,7 +28,7 @@ export function readSchedule(pattern: string | undefined, timeZone: string): Sch
 function parseSchedule(pattern: string, timeZone: string): Schedule {
   const cron = parseCron(pattern, timeZone);
   if (cron === undefined) return { kind: 'invalid' };
-  // Between two ticks the answer is the same; nearly every question falls between the same two.
+  // The answer between two ticks is constant, and nearly all calls fall between the same two ticks.
   let last: { readonly after: number; readonly next: number } | undefined;
   const next = (after: number): number | undefined => {
     if (last !== undefined && last.after <= after && after < last.next) return last.next;
@@ -44,7 +47,7 @@ const fields = [
   ['weekday', 0, 7],
 ] as const;
 
-/** What is wrong with it, in words; `undefined` where nothing can be named. */
+/** What is wrong with the schedule, as text; `undefined` if no field can be named. */
 export function scheduleProblem(pattern: string, timeZone: string): string | undefined {
   if (!isTimeZone(timeZone)) return `there is no time zone "${timeZone}"`;
   const parts = pattern.trim().split(/\s+/);
@@ -73,19 +76,19 @@ function isTimeZone(timeZone: string): boolean {
 function parseCron(pattern: string, timezone: string): Cron | undefined {
   try {
     const cron = new Cron(pattern, { timezone, paused: true, mode: '5-part' });
-    // A zone is looked up only when a time is asked for, and 30 February never comes.
+    // The library checks the time zone only when it computes a time, and 30 February never comes.
     return inEveryKindOfYear(pattern, timezone).nextRun(new Date(0)) === null ? undefined : cron;
   } catch {
     return undefined;
   }
 }
 
-/** One of each kind: with and without 29 February, beginning on each of the seven weekdays. */
+/** One year of each kind: with and without 29 February, beginning on each of the seven weekdays. */
 const everyKindOfYear = '1970-1978,1980,1984,1988,1992,1996';
 
 /**
- * The same in these years alone: a tick that comes in none of them never comes. The search for one would otherwise go
- * on for four hundred years, which a pattern can make last a third of a second.
+ * The same pattern in these years only: a tick that comes in none of them never comes. Otherwise the library
+ * searches four hundred years, and a pattern can make that last a third of a second.
  */
 function inEveryKindOfYear(pattern: string, timezone: string): Cron {
   const text = pattern.trim();
@@ -95,10 +98,10 @@ function inEveryKindOfYear(pattern: string, timezone: string): Cron {
 }
 
 /**
- * The tick that is waited for, or was missed, given the one that status remembers.
+ * The tick that comes next, or was missed, given the tick in status.
  *
  * @param stored epoch ms of `status.nextExportTime`; kept when it is past and still a tick of this schedule
- * @param isBusy a job is on its way: a tick that came meanwhile is skipped
+ * @param isBusy a job is running: a tick that came meanwhile is skipped
  */
 export function dueTick(
   schedule: Schedule,

@@ -1,5 +1,5 @@
-// What a refused or lost call makes of what is remembered: rule by rule, with the wait it earns. A failure only
-// ever adds a wait, ends a job, or holds a key back; the published version is never touched.
+// Updates the remembered status after a refused or lost call, rule by rule, with the resulting wait. A failure only
+// adds a wait, ends a job, or blocks a key. It never changes the published version.
 
 import { formatInstant } from '../staticexport/instant.ts';
 import type { Failure, StartRecord, Status } from '../staticexport/status-schema.ts';
@@ -10,13 +10,13 @@ import { heldAgainst } from './forbidden-call.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 import type { CallFailure, GateChange } from './result.ts';
 
-/** A job that is gone is asked about again this much later, in case the API was wrong. */
+/** A job that is gone is requested again after this time, in case the export API was wrong. */
 export const goneRetryMs = 3_600_000;
 
-/** What the status schema takes. */
+/** The limit of the status schema. */
 const maxWhyLength = 256;
 
-/** Adds to a operation's own bookkeeping what concerns everybody with this key. */
+/** Adds to an operation's own record the effects on all resources with this key. */
 export function callFailed(
   observation: Observation,
   failure: CallFailure,
@@ -32,8 +32,9 @@ export function callFailed(
       requestId: failure.requestId,
     };
     const { secretVersion, reason } = refusedKey;
-    // The key waits for its Secret; the operations do not wait on top of that. A clear no ends the mark all the same.
-    // What is forbidden to one resource (its domain, its job) says nothing about the others with the same key.
+    // The key waits for its Secret, so the operations need no wait of their own. A definite refusal still ends the
+    // start record. A 403 for one resource (its domain, its job) says nothing about other resources with the same
+    // key.
     return {
       status: { ...observation.status, start: status.start, refusedKey },
       publish: undefined,
@@ -47,14 +48,14 @@ export function callFailed(
 }
 
 /**
- * A key that publishes something is a good one: what it is forbidden then concerns the operation that asked, and the
- * published link is renewed meanwhile.
+ * A key that publishes a version is valid. A 403 then concerns only the operation that made the call, and the
+ * published link is still refreshed.
  */
 function isKeyRefused({ status }: Observation, { code }: CallFailure): boolean {
   return code === 'Unauthorized' || (code === 'Forbidden' && status.active === undefined);
 }
 
-/** As the operations shall take it: a forbidden call is tried again after a quarter of an hour, whatever the operation. */
+/** The failure with the operation's wait: any operation retries a forbidden call after 15 minutes. */
 export function paced(failure: CallFailure): CallFailure {
   if (failure.code !== 'Forbidden') return failure;
   return { ...failure, retryAfterMs: Math.max(forbiddenRetryMs, failure.retryAfterMs ?? 0) };
@@ -84,7 +85,7 @@ export function noteFailure(
   };
 }
 
-/** An export came to nothing: the next one that nobody asked for waits. A pinned job is nobody's export. */
+/** An export failed, so the next export without a request waits. A pinned job does not count as an export. */
 export function exportFailed(observation: Observation, status: Status, reason: string): Status {
   if (status.job?.cause === 'Pin') return status;
   return { ...status, failures: { ...status.failures, export: nextExportFailure(observation, { reason }) } };
@@ -93,8 +94,8 @@ export function exportFailed(observation: Observation, status: Status, reason: s
 const lostAnswers = ['ServerError', 'UnexpectedAnswer', 'RequestTimeout', 'NetworkError', 'Aborted'];
 
 /**
- * A clear no ends the mark. Where the answer was lost the job may exist: the mark stays and is sent again with
- * the same key, until `adopt` sees that nobody ever confirmed it.
+ * A definite refusal ends the start record. If the response was lost, the job may exist. The start record then
+ * stays and is sent again with the same key, until `adopt` drops it as unconfirmed.
  */
 export function startFailed(observation: Observation, mark: StartRecord, failure: CallFailure): Status {
   const { status, now, requestTimeoutMs } = observation;
@@ -124,7 +125,7 @@ export function startFailed(observation: Observation, mark: StartRecord, failure
   return { ...status, start: mark, failures: { ...status.failures, export: unsure } };
 }
 
-/** The published link could not be renewed. */
+/** The refresh of the published link failed. */
 export function refreshFailed(observation: Observation, failure: CallFailure): Status {
   const { status, output, now, wanted } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;

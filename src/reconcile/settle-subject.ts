@@ -1,5 +1,5 @@
-// What becomes of a complete export once its archive was read: published, the same as before, held by a gate, or
-// refused. Also the pinned version and the released candidate, which pass no gates but must be what they say.
+// Decides about a complete export after its archive was inspected: published, unchanged, held by a promotion gate,
+// or rejected. Pinned versions and promoted candidates skip the gates, but their content must match.
 
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import type { Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
@@ -11,7 +11,7 @@ import { exportFailed, goneRetryMs, noteFailure } from './settle-failure.ts';
 import type { Subject } from './state.ts';
 import { nameVersion } from './version.ts';
 
-/** An archive that could not be fetched this often is refused. */
+/** The number of failed inspections after which an archive is rejected. */
 const maxInspections = 10;
 
 interface SubjectSettled {
@@ -19,7 +19,7 @@ interface SubjectSettled {
   readonly publish: Publication | undefined;
 }
 
-/** @param content what reading found; what is remembered of the subject where nothing was read */
+/** @param content what the inspection found, or the subject's stored content if nothing was inspected */
 export function settleSubject(
   observation: Observation,
   subject: Subject,
@@ -47,7 +47,7 @@ function settleJob(
   const { status, wanted, now, inputHash, promote } = observation;
   const { job, active } = status;
   if (job === undefined) return { status, publish: undefined };
-  // The same content held back again keeps its name: somebody may be about to release it.
+  // The same content, held again, keeps its version, because a person may be about to promote that version.
   const isHeldAgain = content.digest !== undefined && content.digest === status.candidate?.digest;
   const version =
     (isHeldAgain ? status.candidate?.version : undefined) ??
@@ -91,7 +91,7 @@ function settleJob(
   }
 }
 
-/** The same content again: only the time of the check is new, unless the published job is gone. */
+/** The content is unchanged, so only the time of the check is new, unless the published job is gone. */
 function confirmActive({ now, inputHash }: Observation, status: Status, clock: LinkClock): SubjectSettled {
   const { active, job, failures } = status;
   if (active === undefined || job === undefined) return { status, publish: undefined };
@@ -100,7 +100,8 @@ function confirmActive({ now, inputHash }: Observation, status: Status, clock: L
     active: { ...active, inputHash, lastCheckTime: formatInstant(now) },
     candidate: undefined,
   };
-  // The published job is gone, or of an API that the spec has left: the new one takes its place.
+  // If the published job is gone, or belongs to an export API that the spec no longer names, the new job replaces
+  // it.
   const hasMoved =
     active.baseUrl !== undefined && job.baseUrl !== undefined && active.baseUrl !== job.baseUrl;
   if (failures?.link?.reason !== 'JobGone' && !hasMoved) return { status: checked, publish: undefined };
@@ -112,7 +113,7 @@ function republish(active: NonNullable<Status['active']>, jobId: string, clock: 
   return { version, digest, pages, sizeBytes, jobId, ...clock };
 }
 
-/** A new link is being published: whatever failed about the old one is over. */
+/** A new link is being published, so failures of the old link are cleared. */
 function published(status: Status): Status {
   return { ...status, failures: { ...status.failures, link: undefined } };
 }
@@ -170,7 +171,7 @@ function settleRelease(observation: Observation, subject: Subject, clock: LinkCl
     ...clock,
   };
   const { job } = status;
-  // The candidate stays until the Secret names its version: what is remembered of it is needed until then.
+  // The candidate stays until the Secret names its version, because its stored content is needed until then.
   return {
     status: published({
       ...status,
@@ -191,7 +192,7 @@ function longFailure({ now }: Observation, subject: string, reason: string): Fai
   };
 }
 
-/** No link for what shall be published. */
+/** Issuing a link for the next version failed. */
 export function subjectLinkFailed(observation: Observation, subject: Subject, failure: CallFailure): Status {
   const { status } = observation;
   const { job } = status;
@@ -216,7 +217,7 @@ export function subjectLinkFailed(observation: Observation, subject: Subject, fa
   return job?.cause === 'JobLost' ? exportFailed(observation, lost, 'JobLost') : lost;
 }
 
-/** The archive could not be read: fetched again with a fresh link, or refused for good. */
+/** The inspection failed: the archive is fetched again with a new link, or rejected for good. */
 export function inspectFailed(
   observation: Observation,
   subject: Subject,
@@ -228,7 +229,7 @@ export function inspectFailed(
 ): Status {
   const { status } = observation;
   const before = status.failures?.poll;
-  // Links that could not be had are counted too, but say nothing of the archive.
+  // Failures to issue a link are counted too, but say nothing about the archive.
   const inspectionFailures =
     ((before?.subject === subject.jobId ? before.inspectionFailures : undefined) ?? 0) + 1;
   const noted = noteFailure(observation, 'poll', subject.jobId, {
@@ -243,7 +244,7 @@ export function inspectFailed(
   const { job } = status;
   const message = `${failure.code}: ${failure.message}`.slice(0, 256);
   if (job?.id !== subject.jobId) {
-    // A version of the history whose archive no longer passes: its content is not what was published.
+    // A version of the history whose archive is now rejected: its content is not what was published.
     const changed = longFailure(observation, subject.jobId, 'PinnedContentChanged');
     return { ...status, failures: { ...status.failures, poll: changed } };
   }

@@ -1,6 +1,6 @@
-// What an action's result makes of what is remembered, and whether something shall be published. Pure: the
-// counterpart of choose. One function per result; failures are in settle-failure.ts, subjects in settle-subject.ts.
-// Invariant: a result never withdraws what is published.
+// Updates the remembered status with an action's result, and decides whether to publish. Pure: the counterpart of
+// choose. One function per result; failures are in settle-failure.ts, subjects in settle-subject.ts. Invariant: a
+// result never withdraws what is published.
 
 import { formatInstant } from '../staticexport/instant.ts';
 import type { Status } from '../staticexport/status-schema.ts';
@@ -20,7 +20,7 @@ import {
 import { inspectFailed, settleSubject, subjectLinkFailed } from './settle-subject.ts';
 import type { Plan, Subject } from './state.ts';
 
-/** What the status schema takes; the API's words have no length of their own. */
+/** The limit of the status schema. The export API does not limit its text. */
 const maxStateLength = 64;
 
 type Issued = Extract<ActionResult, { kind: 'issued' }>;
@@ -31,7 +31,7 @@ export interface Settled {
   readonly gate: GateChange;
 }
 
-/** @param observation the adopted one that the plan was made from */
+/** @param observation the adopted one from which the plan was made */
 export function settle(observation: Observation, plan: Plan, result: ActionResult): Settled {
   const { status } = observation;
   switch (result.kind) {
@@ -60,7 +60,7 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
     case 'issue-failed': {
       const failure = paced(result.failure);
       const next = operationFailed(observation, plan, { ...result, failure });
-      // Another API's no says nothing of this one's key.
+      // A refusal by another export API says nothing about the key at this one.
       if (isElsewhere(observation, plan)) return { status: next, publish: undefined, gate: { kind: 'keep' } };
       return callFailed(observation, failure, next);
     }
@@ -69,7 +69,7 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
   }
 }
 
-/** The link is asked of the API that made the job, and the spec names another one since. */
+/** True if the export API that made the job must issue the link, and the spec now names another export API. */
 function isElsewhere({ wanted }: Observation, { action }: Plan): boolean {
   return action.kind === 'issue' && action.baseUrl !== wanted.baseUrl;
 }
@@ -94,9 +94,9 @@ function operationFailed(
 }
 
 /**
- * What was about to be published could not be written: nothing of it is remembered but the failure and its wait.
+ * A publication could not be written. Only the failure and its wait are stored.
  *
- * @param why what the cluster said, in words safe to publish
+ * @param why the refusal of the Kubernetes API server, safe to publish
  */
 export function outputRefused(observation: Observation, plan: Plan, why: string): Status {
   const failure: CallFailure = { code: 'OutputWriteFailed', retryAfterMs: undefined, why };
@@ -107,7 +107,7 @@ export function outputRefused(observation: Observation, plan: Plan, why: string)
   return { ...status, failures: { ...status.failures, poll } };
 }
 
-/** Any good answer clears what was held against the key. */
+/** Any successful answer clears the key's refusal. */
 function answered(status: Status, publish?: Publication): Settled {
   return { status: { ...status, refusedKey: undefined }, publish, gate: { kind: 'open' } };
 }
@@ -150,7 +150,7 @@ function settlePolled(observation: Observation, report: Extract<ActionResult, { 
     case 'unfinished':
       return calm;
     case 'completed':
-      // A late completion comes back to life: whatever the timeout said is withdrawn.
+      // A late completion is adopted, and the timeout's verdict is withdrawn.
       return {
         ...calm,
         job: { ...seen, completionTime: formatInstant(now), verdict: undefined, message: undefined },
@@ -181,7 +181,7 @@ function pollFailed(observation: Observation, failure: Parameters<typeof startFa
   if (job.verdict === 'TimedOut')
     return { ...status, job: { ...job, verdict: 'JobFailed', message: 'JobLost' } };
   const lost: Status = { ...status, job: { ...job, completionTime: formatInstant(now), verdict: 'JobLost' } };
-  // The first loss is made good by one new job at once; a second one is a failed export.
+  // The first loss starts one new job at once. A second loss is a failed export.
   return job.cause === 'JobLost' ? exportFailed(observation, lost, 'JobLost') : lost;
 }
 
@@ -222,11 +222,11 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Issue
   const published = output.kind === 'ours' ? output.published : undefined;
   const { active } = status;
   if (active === undefined) return answered(status);
-  // After our clock was set back even the same link is news: its life on the clock as it is now.
+  // If this clock was set back, even the same link needs a write: its lifetime on the corrected clock.
   const isComparable = published !== undefined && !isFromTheFuture(published, now);
   const isStale = isComparable && (isPublished || !isFresher(clock, published, now));
   if (isStale && published.expiresAt > now) {
-    // Set back while the link lived, our clock sees its end later than the API has just said.
+    // If this clock was set back while the link was valid, its stored expiry is later than the export API's.
     const expiresAt = isPublished ? Math.min(published.expiresAt, clock.expiresAt) : published.expiresAt;
     const stale = {
       count: (status.failures?.link?.count ?? 0) + 1,
@@ -248,7 +248,8 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Issue
 }
 
 function subjectOf({ state }: Plan): Subject {
-  // Links are issued, and archives inspected, for complete exports only. A change of that must name the result's owner.
+  // Links are issued, and archives inspected, for complete exports only. A change of that must name the result's
+  // owner.
   if (state.export.kind !== 'complete') throw new TypeError(`no subject while export=${state.export.kind}`);
   return state.export.subject;
 }

@@ -1,5 +1,5 @@
-// A number that looks random and never changes: where jitter is wanted and a decision must still be repeatable.
-// Invariant: the same parts give the same number in every process.
+// A number that looks random and never changes, for jitter in decisions that must be repeatable. Invariant: the
+// same parts give the same number in every process.
 
 import { hash } from 'node:crypto';
 import type { Status } from '../staticexport/status-schema.ts';
@@ -9,7 +9,7 @@ export function spreadOf(...parts: readonly (string | number)[]): number {
   return Number.parseInt(hash('sha256', parts.join('\n')).slice(0, 8), 16) / 2 ** 32;
 }
 
-/** The inputs of what is published, or else of the job that is followed, if it is of this domain. */
+/** The inputs of the published version, or else of the tracked job, if they are of this domain. */
 export function inputsInHand(
   { active, job }: Pick<Status, 'active' | 'job'>,
   domain: string,

@@ -1,16 +1,16 @@
-// The named states of a resource: access to the API, and one union per operation. Two small questions instead of one
-// large: classify says which state it is, choose says what to do in it.
+// The named states of a resource: access to the export API, and one union per operation. `classify` returns the
+// state; `choose` returns the action for it.
 
 import type { StalledReason } from '../staticexport/reasons.ts';
 import type { ExportCause, StartRecord } from '../staticexport/status-schema.ts';
 
-/** Whether the API may be called at all with the key at hand. */
+/** Whether the export API may be called with the current key. */
 export type Access =
   | { readonly kind: 'open' }
   | {
       readonly kind: 'closed';
       readonly reason: AccessReason;
-      /** When to look again without being told, epoch ms. */
+      /** When to reconcile again without an event, epoch ms. */
       readonly lookAt: number;
     };
 export type AccessReason =
@@ -26,14 +26,14 @@ export type AccessReason =
     >
   | 'KeyMissing';
 
-/** What shall be published next, once its archive is in hand. */
+/** The next version to publish, once its archive is inspected. */
 export interface Subject {
   readonly jobId: string;
   readonly cause: 'job' | 'pin' | 'release';
-  /** Known for a version of the history and for a released candidate. */
+  /** Known for a version of the history and for a promoted candidate. */
   readonly version: string | undefined;
   readonly digest: string | undefined;
-  /** The API that made the job; `undefined`: the one that the spec names. */
+  /** The export API that made the job; `undefined`: the export API in the spec. */
   readonly baseUrl: string | undefined;
   readonly pages: number | undefined;
   readonly sizeBytes: number | undefined;
@@ -49,10 +49,10 @@ export type ExportState =
   | { readonly kind: 'due'; readonly cause: ExportCause }
   /** Due, but in back-off. */
   | { readonly kind: 'waiting'; readonly cause: ExportCause; readonly until: number }
-  /** A mark without an id: sent, not confirmed. */
+  /** A start record without an id: sent, not confirmed. */
   | { readonly kind: 'unconfirmed'; readonly mark: StartRecord; readonly resendAt: number }
   | { readonly kind: 'running'; readonly jobId: string; readonly pollAt: number; readonly timeoutAt: number }
-  /** Timed out, nothing newer exists: still polled, slowly, so that a late completion is adopted. */
+  /** Timed out, and no newer job exists. Still polled slowly, so that a late completion is adopted. */
   | { readonly kind: 'late'; readonly jobId: string; readonly pollAt: number; readonly next: ExportState }
   /** To be issued, inspected and judged; `notBefore` is its back-off. */
   | { readonly kind: 'complete'; readonly subject: Subject; readonly notBefore: number }
@@ -60,17 +60,17 @@ export type ExportState =
 
 export type LinkState =
   | { readonly kind: 'none' }
-  /** The Secret that holds it may not be read; its end is known from status. */
+  /** The Secret with the link is unreadable; status has its expiry. */
   | { readonly kind: 'unreadable'; readonly isDead: boolean }
   | { readonly kind: 'fresh'; readonly refreshAt: number }
   | { readonly kind: 'due'; readonly jobId: string }
   | { readonly kind: 'dead'; readonly jobId: string; readonly why: 'expired' | 'lost' }
-  /** Due or dead, and in back-off. */
+  /** Due or expired, and in back-off. */
   | { readonly kind: 'waiting'; readonly jobId: string; readonly until: number; readonly isDead: boolean }
-  /** Its job is gone; tried again at `until` in case the API was wrong. */
+  /** Its job is gone; retried at `until` in case the export API was wrong. */
   | { readonly kind: 'unissuable'; readonly jobId: string; readonly until: number; readonly isDead: boolean };
 
-/** Whether the spec is satisfied by what is published. */
+/** Whether what is published satisfies the spec. */
 export type Want =
   | { readonly kind: 'satisfied' }
   | { readonly kind: 'first' }
@@ -93,17 +93,17 @@ export interface State {
 
 export type Action =
   | { readonly kind: 'none' }
-  /** `mark` is sent again with the same key; without one a new mark is made. */
+  /** `mark` is the start record to send again with the same key; `undefined` means a new start record. */
   | { readonly kind: 'start'; readonly cause: ExportCause; readonly mark: StartRecord | undefined }
   | { readonly kind: 'poll'; readonly jobId: string }
   | {
       readonly kind: 'issue';
       readonly jobId: string;
       readonly cause: 'refresh' | 'subject';
-      /** Of the API that made the job. */
+      /** The export API that made the job. */
       readonly baseUrl: string | undefined;
     }
-  /** Starts, or looks at, the reading of the candidate's archive. No call of the export API. */
+  /** Starts or checks the inspection of the candidate's archive. Does not call the export API. */
   | { readonly kind: 'inspect'; readonly subject: Subject };
 
 export interface Plan {

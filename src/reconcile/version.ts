@@ -1,12 +1,12 @@
-// The name of a version: `<yyyymmdd>-<hhmmss>-<8 hex>`. Sorts by time, never looks like a number to YAML, is
-// safe as a DNS label. The time is when the job was seen complete, so that the name is the same however often
-// the archive is looked at.
+// The name of a version: `<yyyymmdd>-<hhmmss>-<8 hex>`. Sorts by time, never parses as a number in YAML, and is
+// valid as a DNS label. The time is when the job was first seen complete, so that repeated inspections give the
+// same name.
 
 import { createHash } from 'node:crypto';
 
 /**
  * @param completedAt epoch ms
- * @param digest SHA-256 hex of the content; without one (inspection off) the job's id stands in
+ * @param digest SHA-256 hex of the content; if `undefined` (inspection off), the job's id replaces it
  */
 export function nameVersion(completedAt: number, digest: string | undefined, jobId: string): string {
   const stamp = new Date(completedAt).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');

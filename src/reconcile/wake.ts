@@ -1,6 +1,6 @@
-// When to look at a resource again without being told. Every instant at which the choice or the status could
-// change by time alone is listed here. Invariants: before it, choose on unchanged input is none; a process that
-// lost its memory wakes no later; never more than about an hour ahead.
+// When to reconcile a resource again without an event. Lists every instant at which time alone could change the
+// choice or the status. Invariants: before that instant, `choose` on unchanged input returns none. A process
+// without its memory wakes no later, and the delay never exceeds about an hour.
 
 import { readInstant } from '../staticexport/instant.ts';
 import type { TargetReason } from '../staticexport/reasons.ts';
@@ -20,12 +20,12 @@ const waitingReasons: readonly string[] = [
   'Refused',
   'Pending',
 ] satisfies readonly TargetReason[];
-/** Whoever reads an archive wakes the resource when it ends; this is for a wake-up that got lost. */
+/** The end of an inspection wakes the resource. This delay covers a lost wake-up. */
 export const inspectingLookMs = 60_000;
 
 /**
- * @param plan what would be chosen for this observation now
- * @returns epoch ms; `observation.now` when there is something to do already
+ * @param plan the choice for this observation now
+ * @returns epoch ms; `observation.now` when an action is due already
  */
 export function nextWake(observation: Observation, plan: Plan): number {
   const { now, uid } = observation;
@@ -33,26 +33,27 @@ export function nextWake(observation: Observation, plan: Plan): number {
   if (plan.action.kind !== 'none' && !isWaiting) return now;
   const fullLook = now + hourMs - Math.floor(spreadOf(uid, 'look') * (hourMs / 10));
   const instants = [...timersOf(observation, plan.state)].filter((at) => at > now);
-  // Decisions see whole seconds: looking within the second before an instant would see nothing, and look again.
+  // Decisions see whole seconds. A reconcile within the second before an instant would see no change, and run
+  // again.
   const latest = isWaiting ? now + inspectingLookMs : fullLook;
   return Math.ceil(Math.min(latest, ...instants) / 1000) * 1000;
 }
 
-/** Nothing to do but wait for the archive that is being read. */
+/** True if the only action is to wait for the running inspection. */
 function isReading({ process }: Observation, { action }: Plan): boolean {
   return action.kind === 'inspect' && process.candidate?.reading === 'running';
 }
 
 function* timersOf(observation: Observation, state: State): Generator<number> {
   const { status, uid, wanted } = observation;
-  // While the API may not be called, the operations' own times bring nothing.
+  // While the export API must not be called, the operations' own times change nothing.
   const isOpen = state.access.kind === 'open';
   if (state.access.kind === 'closed') yield state.access.lookAt;
   if (state.export.kind === 'running') yield state.export.timeoutAt;
-  // Nothing tells when somebody gives up the name, or a right is given back.
+  // No watch reports that another owner released the name, or that a permission was restored.
   const isOutputHeld = isOutputTaken(observation) || unreadOutput(observation) !== undefined;
   if (isOutputHeld) yield observation.now + outputLookMs;
-  // A mark that was sent for the last time ends by itself.
+  // A start record that was sent for the last time expires.
   const { start } = status;
   if (start !== undefined && start.attempts >= maxSends) {
     yield resendTime(start, observation.now, observation.requestTimeoutMs);
@@ -64,14 +65,14 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
   const published = knownClock(observation);
   if (published !== undefined) {
     yield refreshTime(uid, published, wanted);
-    // The first whole second past the grace, when LinkFresh turns.
+    // The first whole second after the grace period, when LinkFresh changes.
     yield Math.floor((refreshTime(uid, published, wanted) + graceMs(published)) / 1000) * 1000 + 1000;
     yield published.expiresAt;
   }
   yield readInstant(status.nextExportTime) ?? 0;
   for (const { synced, reason, retryTime } of status.targets ?? []) {
     yield readInstant(retryTime) ?? 0;
-    // No event says that an object consents or that a document was corrected, and a plan's end may be lost.
+    // No event reports an object's consent or a corrected document, and the wake-up at a plan's end may be lost.
     const isWaiting = !synced && retryTime === undefined && waitingReasons.includes(reason);
     if (isWaiting && !wanted.isSuspended) yield observation.now + targetLookMs;
   }

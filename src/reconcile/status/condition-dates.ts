@@ -1,5 +1,5 @@
-// When a condition turned: claims are made of the facts alone, and dated here against what is stored.
-// Invariant: the same claims over what they were made into change nothing.
+// Dates the transitions of conditions, by comparing claims without times with the stored conditions. Invariant:
+// claims that match the stored conditions change nothing.
 
 import { formatInstant, readInstant } from '../../staticexport/instant.ts';
 import { conditionTypes } from '../../staticexport/reasons.ts';
@@ -7,7 +7,7 @@ import type { Condition } from '../../staticexport/status-schema.ts';
 import type { Claim } from './conditions.ts';
 
 /**
- * Dates the claims: `lastTransitionTime` moves only when the status does. Conditions of types that are not ours stay.
+ * Dates the claims: `lastTransitionTime` changes only when the status does. Conditions of unknown types stay.
  *
  * @param before as stored
  */

@@ -148,7 +148,7 @@ function claimReady(
   if (stalled !== undefined) return ready('False', stalled);
   if (reconciling !== undefined) return ready('False', reconciling);
   if (isLinkExpired(state)) return ready('False', 'LinkExpired');
-  // Unsatisfied, and neither stalled nor on the way: suspended.
+  // The spec is not satisfied, and the resource is neither stalled nor in progress: it is suspended.
   if (state.want.kind !== 'satisfied') return ready('False', 'Suspended');
   if (observation.wanted.isSuspended) return ready('True', 'Suspended');
   return ready('True', observation.wanted.pin === undefined ? 'Published' : 'Pinned');
@@ -157,8 +157,8 @@ function claimReady(
 const startVerdicts = ['JobFailed', 'TimedOut', 'JobLost', 'BundleRejected'];
 
 /**
- * Why a due or unfinished export gets nowhere while something is published. Before anything is, Stalled and
- * Reconciling say it, and Exported stays Unknown.
+ * Why a due or unfinished export makes no progress while a version is published. Before the first version, Stalled
+ * and Reconciling report it, and Exported stays Unknown.
  */
 function exportObstacle({ wanted, process }: Observation, state: State): AccessReason | undefined {
   if (state.access.kind === 'open' || state.want.kind === 'first' || wanted.pin !== undefined)
@@ -171,7 +171,7 @@ function exportObstacle({ wanted, process }: Observation, state: State): AccessR
     case 'running':
       return state.access.reason;
     case 'complete':
-      // Reading an archive needs the link in hand, not the API.
+      // Inspecting an archive needs the link in memory, not the export API.
       return process.candidate?.jobId === operation.subject.jobId ? undefined : state.access.reason;
     case 'resting':
     case 'held':
@@ -234,14 +234,14 @@ function isText(text: string | undefined): text is string {
   return text !== undefined && text !== '';
 }
 
-/** What is published satisfies the spec, and the output that lagged behind it does no longer. */
+/** True if what is published satisfies the spec, and the output write succeeded after a failure. */
 function isWrittenAgain({ status: { conditions, failures } }: Observation, { want }: State): boolean {
   const isWithheld = failures?.poll?.reason === 'OutputWriteFailed';
   const before = conditions?.find(({ type }) => type === 'Exported');
   return want.kind === 'satisfied' && !isWithheld && before?.reason === 'OutputWriteFailed';
 }
 
-/** While a job runs, the outcome of the one before it is still the last one. */
+/** While a job runs, the outcome of the previous job is still the last outcome. */
 function keepExported(conditions: readonly Condition[] | undefined): Claim | undefined {
   const before = conditions?.find(({ type }) => type === 'Exported');
   if (before === undefined || !isExportedReason(before.reason)) return undefined;
@@ -269,7 +269,7 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
   return fresh('True', 'Fresh', failure);
 }
 
-/** Waiting for a first version or for a document to be read, or suspended: nothing is wrong with these. */
+/** Reasons that are not problems: waiting for a first version or for a document to be read, or suspended. */
 const restingReasons: readonly string[] = [
   'NotPublished',
   'Suspended',

@@ -1,5 +1,5 @@
-// What a newer version wrote into status and this one has no name for: kept, at any depth, as long as the thing it
-// was said of is still the same one. Refuses: inventing, or carrying a field over to another job or version. Pure.
+// Keeps status fields that a newer version wrote and this version does not know, at any depth, while the object
+// that they describe is unchanged. Refuses: inventing fields, or moving a field to another job or version. Pure.
 
 import {
   activeSchema,
@@ -16,7 +16,7 @@ import {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is known of a group, and the field that says which one it is. */
+/** The known fields of a group, and the field that identifies its subject. */
 interface Group {
   readonly known: ReadonlySet<string>;
   readonly identity: string;
@@ -42,7 +42,7 @@ const failure: Group = groupOf(failureSchema, 'lastFailureTime');
 const operations = new Set(Object.keys(statusSchema.shape.failures.unwrap().shape));
 const fields = new Set(Object.keys(statusSchema.shape));
 
-/** @param stored the whole status as read; `next` what shall be stored of the fields that are known */
+/** @param stored the whole status as read; `next` the known fields to store */
 export function keepForeign(stored: unknown, next: Fields): Fields {
   if (!isRecord(stored)) return next;
   const kept: Record<string, unknown> = { ...foreignOf(stored, fields) };
@@ -73,7 +73,7 @@ function keepInList(group: Group, stored: unknown, next: unknown): unknown {
   });
 }
 
-/** A operation that this version does not know is another version's back-off. */
+/** An operation that this version does not know is another version's back-off. */
 function keepInFailures(stored: unknown, next: unknown): unknown {
   if (!isRecord(stored)) return next;
   const known = isRecord(next) ? next : {};

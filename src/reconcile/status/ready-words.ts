@@ -58,10 +58,10 @@ function activeVersion({ status: { active } }: Observation): string | undefined 
   return active && `Version ${active.version}.`;
 }
 
-/** After a pin of an older version nothing changes by itself: a newer version must be requested. */
+/** After a pin of an older version nothing changes by itself: a person must request a newer version. */
 function describeVersion(observation: Observation): string | undefined {
   const { active, history = [] } = observation.status;
-  // An export has confirmed this content since.
+  // An export has since confirmed this content.
   if (active === undefined || active.lastCheckTime !== undefined) return activeVersion(observation);
   const newer = history.map(({ version }) => version).filter((version) => version > active.version);
   const newest = newer.toSorted().at(-1);
@@ -73,7 +73,7 @@ function describeVersion(observation: Observation): string | undefined {
 /** What the operation waits for: its own back-off, or the rate limit of the export API. */
 function describeWait(observation: Observation, state: State): string {
   const failed = nextTry(operationFailure(observation, state), observation);
-  // Without the time: it moves with every call of another resource with this key, and each would be a write here.
+  // Without the time, which changes with every call of other resources with this key and would cost a write each.
   return failed ?? 'The export API asked for a pause with Retry-After. All resources with this key wait.';
 }
 

@@ -1,11 +1,11 @@
-// The one number of pages that a table has room for: of what is published, else of what is on its way. Pure.
-// Refuses: mixing the two; beside a published version nothing else is counted.
+// The one page count that a table has room for: of the published version, else of the version in progress. Pure.
+// Refuses: mixing the two. While a version is published, only its pages count.
 
 import type { Status } from '../../staticexport/status-schema.ts';
 
-/** @returns what `status.pages` shows; `undefined` where nobody has counted yet */
+/** @returns the value of `status.pages`; `undefined` if no page count is known yet */
 export function shownPages({ active, candidate, job }: Status): number | undefined {
   if (active === undefined) return candidate?.pages ?? job?.pageCount;
-  // Where nothing was inspected, the API's own count is all there is.
+  // Without an inspection, the export API's own count is the only one.
   return active.pages ?? (job?.id === active.jobId ? job.pageCount : undefined);
 }

@@ -1,6 +1,6 @@
-// The status that shall be stored: what is remembered, the conditions, the times a person asks about. Pure.
-// Invariant: the same facts give the same status, so that an idle resource is never written; fields and
-// conditions that this version does not know are kept.
+// The status to store: what is remembered, the conditions, and the times that users ask for. Pure. Invariants: the
+// same input gives the same status, so that an idle resource is never written. Unknown fields and conditions are
+// kept.
 
 import { formatInstant, readInstant } from '../../staticexport/instant.ts';
 import { exportedReasons, linkReasons, stalledReasons } from '../../staticexport/reasons.ts';
@@ -32,15 +32,15 @@ export function statusOf(observation: Observation, state: State, targets: readon
   };
 }
 
-/** A refusal may name what it found in somebody else's document. */
+/** A refusal may quote text from another owner's document. */
 function shownTarget(target: TargetStatus): TargetStatus {
   const { message } = target;
   return message === undefined ? target : { ...target, message: printable(message, 512) };
 }
 
-/** A request is handled with the start of its job: once the job that is followed is judged, it is answered. */
+/** A request is handled when its job starts, and completed when the tracked job has a verdict. */
 function completedRequest({ job, lastHandledRequest, lastCompletedRequest }: Status): string | undefined {
-  // One new job takes the place of a lost one, and answers in its stead.
+  // One new job replaces a lost job, and completes its request.
   const isReplaced = job?.verdict === 'JobLost' && job.cause !== 'JobLost';
   return job?.verdict === undefined || isReplaced ? lastCompletedRequest : lastHandledRequest;
 }
@@ -52,7 +52,7 @@ export function nextRefreshTime({ link, access }: State): number | undefined {
       return link.refreshAt;
     case 'waiting':
     case 'unissuable':
-      // Without access no time can be named: it depends on whoever opens it.
+      // Without access the time is unknown, because it depends on the person who restores access.
       return link.until > 0 && access.kind === 'open' ? link.until : undefined;
     case 'none':
     case 'unreadable':
@@ -64,10 +64,10 @@ export function nextRefreshTime({ link, access }: State): number | undefined {
   }
 }
 
-/** What is known of the published things although nothing can be done about them. */
+/** Conditions about what is published, which hold although no action is possible. */
 const lastingTypes: readonly string[] = ['Exported', 'LinkFresh', 'TargetsSynced'];
 
-/** A resource whose stored spec says not even where its link is issued: nothing is done, everything is kept. */
+/** For a stored spec that does not even say where its link is issued: no action, and everything is kept. */
 export function statusOfUnreadable(
   status: Status,
   problems: readonly string[],
@@ -107,7 +107,7 @@ const deadLink: Claim = {
   message: linkReasons.Expired,
 };
 
-/** The whole object to store: ours over what was there, what we do not know kept. */
+/** The whole object to store: the known fields over the stored ones, unknown fields kept. */
 export function mergeStatus(raw: unknown, next: Status): object {
   return plainFields(keepForeign(raw, next));
 }
@@ -131,7 +131,7 @@ function toPlain(value: unknown): unknown {
   return Array.isArray(value) ? value.map(toPlain) : plainFields(value);
 }
 
-/** Every resource is compared in every pass: no copies are made, and absent and undefined are one. */
+/** Every reconcile compares every resource, so no copies are made. Absent and undefined are equal. */
 function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one) || Array.isArray(other)) {

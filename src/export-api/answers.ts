@@ -1,5 +1,5 @@
-// What the export API's answers mean to us, after tolerance: one shape each, whatever the wire said.
-// Owns: the vocabulary that the client returns and the loop decides on. What came in survives as `raw`.
+// The export API's answers after tolerant parsing: one shape each, whatever the service sent. Owns: the types that
+// the client returns and the loop decides on. The original answer is kept as `raw`.
 
 import type { Link } from '../wire/link.ts';
 import { PublishableError } from '../wire/publishable-error.ts';
@@ -9,7 +9,7 @@ export type JobOutcome = 'unfinished' | 'completed' | 'failed';
 
 export interface StartedJob {
   readonly jobId: string;
-  /** `Retry-After` of the answer: how long the service would like us to wait before asking. */
+  /** `Retry-After` of the answer: the delay that the service requests before the next poll. */
   readonly retryAfterMs?: number | undefined;
   readonly raw: unknown;
 }
@@ -29,11 +29,11 @@ export interface JobReport {
 
 export interface IssuedLink {
   readonly link: Link;
-  /** Epoch ms, the body's own claim; `undefined` when missing or unreadable. */
+  /** Epoch ms, as the body claims; `undefined` when missing or unreadable. */
   readonly expiresAt: number | undefined;
   /** Epoch ms of the response's `Date` header: the API's clock when it answered. */
   readonly serverDate: number | undefined;
-  /** Holds the link's text: not enumerable, so that neither JSON nor inspection shows it. */
+  /** Contains the link's text. Not enumerable, so that neither JSON nor inspection shows it. */
   readonly raw: unknown;
 }
 
@@ -46,18 +46,18 @@ export type ExportApiErrorCode =
   | 'Conflict' // 409
   | 'RateLimited' // 429
   | 'ServerError' // 5xx
-  | 'UnexpectedAnswer' // a 2xx (or a redirect) that is not what the contract says: HTML, empty, no jobId
-  | 'RequestTimeout' // our deadline passed
+  | 'UnexpectedAnswer' // a 2xx (or a redirect) that breaks the contract: HTML, empty, no jobId
+  | 'RequestTimeout' // the client's deadline expired
   | 'NetworkError' // no answer at all
   | 'Aborted'; // the caller's signal
 
-/** The only error the client throws. The message is made of code, status and our own words. */
+/** The only error that the client throws. The message is made of code, status and this client's own text. */
 export class ExportApiError extends PublishableError {
   declare readonly code: ExportApiErrorCode;
   readonly status: number | undefined;
   /** From `Retry-After`, already bounded. */
   readonly retryAfterMs: number | undefined;
-  /** From `x-request-id` and its kin, printable and bounded, for a support ticket. */
+  /** From `x-request-id` and similar headers, printable and bounded, for a support ticket. */
   readonly requestId: string | undefined;
   readonly #excerpt: string | undefined;
 
@@ -80,15 +80,15 @@ export class ExportApiError extends PublishableError {
   }
 
   /**
-   * What the service itself said, one bounded line with keys and links cut out. Somebody else's words: for a
-   * person at a terminal, never for status, events or logs (which is why JSON and inspection do not show it).
+   * The service's own message: one bounded line with keys and links cut out. Only for a person at a terminal,
+   * because the service wrote it. Never for status, events or logs, so JSON and inspection do not show it.
    */
   get excerpt(): string | undefined {
     return this.#excerpt;
   }
 }
 
-/** The part of the API that publishing needs, bound to one base URL and key. Rejects with ExportApiError only. */
+/** The calls that publishing needs, bound to one base URL and key. Rejects with ExportApiError only. */
 export interface ExportApi {
   startJob(
     request: { readonly domain: string; readonly idempotencyKey: string },

@@ -1,6 +1,6 @@
-// The client of the export API: four calls bound to one base URL and key, each one exchange and one reading.
-// Owns which answer counts as what (any 2xx with a job id starts a job; a redirect is never followed).
-// Refuses: retrying, polling, pacing; when to call again is the caller's decision, `retryAfterMs` its help.
+// The client of the export API: four calls bound to one base URL and key, each with one exchange and one parser.
+// Owns the meaning of answers (any 2xx with a job id starts a job; a redirect is never followed). Refuses:
+// retrying, polling, pacing. The caller decides when to call again, with the help of `retryAfterMs`.
 
 import {
   type ExportApi,
@@ -27,29 +27,32 @@ import {
 } from './refusals.ts';
 
 export interface ExportApiClientOptions extends ExchangeOptions {
-  /** Further statuses that end a job as failed (any case), beside `failed`. None by default. */
+  /** Further statuses that end a job as failed (any case), in addition to `failed`. None by default. */
   readonly failureStates?: readonly string[];
 }
 
 export interface ExportApiClient extends ExportApi {
-  /** One page. Paging on is `pagesOf` in conversation-pages.ts. */
+  /** One page. `pagesOf` in conversation-pages.ts reads further pages. */
   listConversations(query: ConversationQuery, signal: AbortSignal): Promise<ConversationPage>;
 }
 
-/** An answer about one job. A mebibyte of members or brackets would take the caller's thread for a fifth of a second. */
+/**
+ * The limit of an answer about one job. Parsing 1 MiB of members or brackets would block the caller's thread for
+ * 200 ms.
+ */
 export const longestAnswerBytes = 128 * 1024;
 const maxListingBytes = 64 * 1024 * 1024;
 
 /**
- * Never throws itself: an unusable key or base URL rejects every call (`Unauthorized` or `BadRequest`, without
- * a status), before anything is sent. All calls reject with {@link ExportApiError} only.
+ * Never throws itself. An unusable key or base URL rejects every call (`Unauthorized` or `BadRequest`, without a
+ * status) before anything is sent. All calls reject with {@link ExportApiError} only.
  */
 export function createExportApiClient(options: ExportApiClientOptions): ExportApiClient {
   const { clock, key } = options;
   const exchange = createExchange(options);
   const failureStates = new Set(['failed', ...(options.failureStates ?? [])].map((one) => one.toLowerCase()));
 
-  /** Sends, and reads a 2xx with `read`; `undefined` from it means that the answer lacks `wanted`. */
+  /** Sends, and parses a 2xx with `read`. If `read` returns `undefined`, the answer lacks `wanted`. */
   async function call<T>(
     request: ApiRequest,
     wanted: string,
@@ -127,7 +130,7 @@ function listingPath({ projectId, dateFrom, dateTo, limit, cursor }: Conversatio
   return `${conversationsPath(checkedId(projectId, 'project id'))}${search}`;
 }
 
-/** A full instant with `Z`: a bare date would be read in a zone that nobody has documented. */
+/** A full instant with `Z`, because the zone of a bare date is not documented. */
 function instantText(epochMs: number): string {
   if (!(Math.abs(epochMs) <= 8.64e15)) {
     throw new ExportApiError('BadRequest', 'a date bound is not an instant; nothing was sent');

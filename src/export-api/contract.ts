@@ -1,6 +1,6 @@
-// The export API on the wire: paths, requests, answers and error bodies of its four endpoints, as the
-// specification (and, where that is silent, the vendor) has them. The service answers in exactly these shapes.
-// Refuses: tolerance. What a client puts up with is in job-answers.ts and conversation-answers.ts.
+// The wire format of the export API: paths, requests, answers and error bodies of its four endpoints. It follows
+// the specification and, where that says nothing, the vendor. The service answers in exactly these shapes. Refuses:
+// tolerance. job-answers.ts and conversation-answers.ts have the deviations that the client accepts.
 
 import { z } from 'zod';
 
@@ -10,7 +10,7 @@ export const bundlePath = (jobId: string): string => `${jobPath(jobId)}/bundle`;
 export const conversationsPath = (projectId: string): string =>
   `/v1/analytics/${encodeURIComponent(projectId)}/assistant`;
 
-/** Draft `Idempotency-Key` header: the same key and body answer with the same job. */
+/** Draft `Idempotency-Key` header: the same key and body return the same job. */
 export const idempotencyHeader = 'idempotency-key';
 
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;

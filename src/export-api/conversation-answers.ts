@@ -1,6 +1,6 @@
-// What a page of conversations means, whatever shape it came in. Pure: parsed JSON in, rows out.
-// Owns the tolerance towards rows (missing or odd fields) and the rule when a listing ends.
-// Invariant: no row is dropped; what cannot be read is `undefined` and the row itself survives as `raw`.
+// Parses a page of conversations of any shape. Pure: parsed JSON in, rows out. Owns the tolerance for rows (missing
+// or odd fields) and the rule for the end of a listing. Invariant: no row is dropped. An unreadable field is
+// `undefined`, and the row itself is kept as `raw`.
 
 import { membersOf } from './job-answers.ts';
 
@@ -20,10 +20,10 @@ export interface ConversationSource {
   readonly url: string;
 }
 
-/** One row: upstream one turn of a conversation, so `id` is not a key (see `timestamp`, `query`). */
+/** One row: at the service one turn of a conversation, so `id` is not a key (see `timestamp`, `query`). */
 export interface ConversationRow {
   readonly id: string | undefined;
-  /** As sent; ISO where the service keeps to its word. */
+  /** As sent; ISO if the service follows its documentation. */
   readonly timestamp: string | undefined;
   readonly query: string | undefined;
   readonly response: string | undefined;
@@ -34,7 +34,7 @@ export interface ConversationRow {
   readonly raw: unknown;
 }
 
-/** What follows a page. `broken`: the service says that there is more, and not where. */
+/** What follows a page. `broken`: the service says that there is more, but not where. */
 export type Following =
   | { readonly kind: 'more'; readonly cursor: string }
   | { readonly kind: 'end' }
@@ -46,7 +46,7 @@ export interface ConversationPage {
   readonly raw: unknown;
 }
 
-/** `undefined` when the answer holds no array `conversations`. */
+/** `undefined` when the answer has no array `conversations`. */
 export function readConversationPage(body: unknown): ConversationPage | undefined {
   const members = membersOf(body);
   const rows: unknown = members?.['conversations'];
@@ -58,7 +58,7 @@ export function readConversationPage(body: unknown): ConversationPage | undefine
   };
 }
 
-/** The end is `hasMore` false or `nextCursor` null, whichever is said; a cursor alone is enough to go on. */
+/** The listing ends when `hasMore` is false or `nextCursor` is null. A cursor alone is enough to continue. */
 function followingOf(hasMore: unknown, nextCursor: unknown): Following {
   const cursor = typeof nextCursor === 'string' && nextCursor !== '' ? nextCursor : undefined;
   if (hasMore === false) return { kind: 'end' };

@@ -1,16 +1,16 @@
-// From page to page of a listing, with identical filters and only the last cursor, until the service says
-// that there is no more. Refuses to loop: a cursor that comes twice, or pages without rows that never end.
+// Reads a listing page by page, with identical filters and only the last cursor, until the service reports the end.
+// Refuses to loop: on a cursor that comes twice, or on too many pages without rows.
 
 import { ExportApiError } from './answers.ts';
 import type { ExportApiClient } from './client.ts';
 import type { ConversationPage, ConversationQuery } from './conversation-answers.ts';
 
-/** An empty page may have others behind it; this many in a row are a fault. */
+/** More pages may follow an empty page. This many empty pages in a row are an error. */
 const maxEmptyPages = 20;
 
 /**
- * @throws {ExportApiError} `UnexpectedAnswer`, after the page was handed out, when the service says that more
- * follows and either names no cursor or one that was already used
+ * @throws {ExportApiError} `UnexpectedAnswer`, after the page was returned, when the service says that more follows
+ *   and gives no cursor or a used cursor
  */
 export async function* pagesOf(
   client: Pick<ExportApiClient, 'listConversations'>,

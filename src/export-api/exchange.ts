@@ -1,6 +1,6 @@
-// One HTTP exchange with the export API: request out, whole bounded answer back. Owns the deadline, the
-// abort, the size limit and the key's header. Refuses: following a redirect, decoding a body, retrying.
-// Invariant: rejects with ExportApiError only, and no message of it was written by the other side.
+// One HTTP exchange with the export API: it sends one request and returns the whole bounded answer. Owns the
+// deadline, the abort, the size limit and the key's header. Refuses: following a redirect, decoding a body,
+// retrying. Invariant: rejects with ExportApiError only, and no message contains text from the service.
 
 import { type Dispatcher, getGlobalDispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
@@ -15,7 +15,7 @@ export interface ExchangeOptions {
   readonly baseUrl: string;
   readonly key: string;
   readonly clock: Clock;
-  /** Bound of one whole request, connecting and reading included. */
+  /** The limit of one whole request, including connecting and reading. */
   readonly timeoutMs: number;
   readonly userAgent: string;
   readonly dispatcher?: Dispatcher;
@@ -33,8 +33,8 @@ export interface ApiRequest {
 export type Exchange = (request: ApiRequest, signal: AbortSignal) => Promise<Answer>;
 
 /**
- * Checks what never changes once, and answers for it on every call: a key that no header can carry is
- * `Unauthorized` without a status, an unusable base URL `BadRequest`. Nothing is sent in either case.
+ * Checks the unchanging options once, and rejects every call if they are unusable. A key that no header can carry
+ * is `Unauthorized` without a status; an unusable base URL is `BadRequest`. Nothing is sent in either case.
  */
 export function createExchange(options: ExchangeOptions): Exchange {
   const base = readBaseUrl(options.baseUrl);
@@ -50,7 +50,8 @@ export function createExchange(options: ExchangeOptions): Exchange {
     }
     return withinLimit(options.clock, options.timeoutMs, signal, async (limit) => {
       try {
-        // A connection that is being made heeds no signal, and one through a proxy no limit of ours either.
+        // A connection in progress ignores the signal, and a connection through a proxy also ignores this client's
+        // limit.
         return await unlessAborted(send(options, base, request, limit), limit, () => limit.reason);
       } catch (error) {
         throw failureOf(error, signal, limit, options.timeoutMs);
@@ -97,7 +98,7 @@ async function send(
     },
     body: body === undefined ? null : JSON.stringify(body),
     signal,
-    // The one deadline covers everything; undici's own would cut a long timeoutMs short.
+    // The one deadline covers everything. undici's own timeout would end a long timeoutMs early.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -108,7 +109,7 @@ async function send(
   };
 }
 
-/** A refusal is told by its status and headers, so a long one is cut; what was asked for must be whole. */
+/** A refusal is read from its status and headers, so a long one is cut. A successful answer must be complete. */
 async function readText(status: number, body: AsyncIterable<unknown>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

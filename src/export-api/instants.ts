@@ -1,20 +1,20 @@
-// Instants as services write them: ISO with or without a zone, HTTP dates, epoch seconds or milliseconds.
-// Owns the one reading of each; an instant without a zone is UTC, never the machine's own zone.
-// Refuses to guess: what is none of these is `undefined`.
+// Instants as services write them: ISO with or without a zone, HTTP dates, epoch seconds or milliseconds. Owns the
+// one parser of each form. An instant without a zone is UTC, never the machine's own zone. Refuses to guess: any
+// other text is `undefined`.
 
-/** Above this a number is milliseconds (in seconds it would be the year 5138). */
+/** A larger number is milliseconds (in seconds it would be the year 5138). */
 const firstMillisecondCount = 100_000_000_000;
 
 const isoForm =
   /^(\d{4}-\d\d-\d\d)(?:(?:[Tt]|\s+)(\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)\s*([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?$/;
-/** `Sat, 21 Nov 2026 11:00:00 GMT`, `Saturday, 21-Nov-26 11:00:00 GMT`: the zone comes last, if at all. */
+/** `Sat, 21 Nov 2026 11:00:00 GMT`, `Saturday, 21-Nov-26 11:00:00 GMT`: the zone comes last, if there is one. */
 const dayFirst =
   /^[a-z]{3,9},? \d\d?[ -][a-z]{3,9}[ -]\d{2,4}(?: \d\d?:\d\d(?::\d\d)?)?( (?:UTC?|GMT|Z|[ECMP][SD]T)?(?:[+-]\d\d:?\d\d)?)?$/i;
 /** `Sat Nov 21 11:00:00 2026` of C, `Sat Nov 21 2026 11:00:00 GMT+0100` of JavaScript. */
 const monthFirst =
   /^[a-z]{3,9},? [a-z]{3,9} {1,2}\d\d?(?: \d\d:\d\d:\d\d)? \d{4}(?: \d\d:\d\d:\d\d)?( (?:UTC|GMT)?(?:[+-]\d\d:?\d\d)?)?$/i;
 
-/** @returns epoch milliseconds, or `undefined` when `value` names no instant. Never throws. */
+/** @returns epoch milliseconds, or `undefined` when `value` is not an instant. Never throws. */
 export function readInstant(value: unknown): number | undefined {
   if (typeof value === 'number') return fromCount(value);
   if (typeof value !== 'string') return undefined;
@@ -24,7 +24,7 @@ export function readInstant(value: unknown): number | undefined {
 }
 
 /**
- * A date in words: IMF-fixdate and its obsolete relatives (RFC 9110 §5.6.7), and what comes near them.
+ * A date with names of months: IMF-fixdate, its obsolete forms (RFC 9110 §5.6.7), and similar text.
  * @returns epoch milliseconds; without a zone it is UTC
  */
 export function readWordedDate(text: string): number | undefined {
@@ -33,7 +33,7 @@ export function readWordedDate(text: string): number | undefined {
   return found === null ? undefined : parse(found[1] === undefined ? `${words} GMT` : words);
 }
 
-/** A date alone is its first instant in UTC. */
+/** A date without a time is its first instant in UTC. */
 function readIso(text: string): number | undefined {
   const [, date, time = '00:00', zone = 'Z'] = isoForm.exec(text) ?? [];
   if (date === undefined) return undefined;
@@ -41,7 +41,7 @@ function readIso(text: string): number | undefined {
   return parse(`${date}T${time.replace(',', '.')}${offset}`);
 }
 
-/** @param text names its zone: `Date.parse` would take the machine's own */
+/** @param text names its zone: `Date.parse` would otherwise use the machine's own */
 function parse(text: string): number | undefined {
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at;

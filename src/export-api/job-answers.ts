@@ -1,6 +1,6 @@
-// What a start, status or bundle answer means, whatever shape it came in. Pure: parsed JSON in, meaning out.
-// Owns the tolerance: open status, odd or missing progress and counts, unreadable expiry. Unknown fields survive
-// in `raw`. Invariant: `undefined` (never a throw) when the answer lacks what it was asked for.
+// Parses start, status and bundle answers of any shape. Pure: parsed JSON in, typed values out. Owns the tolerance:
+// open status, odd or missing progress and counts, unreadable expiry. Unknown fields are kept in `raw`. Invariant:
+// returns `undefined` (never throws) when the answer lacks the requested value.
 
 import { z } from 'zod';
 import { Link } from '../wire/link.ts';
@@ -9,7 +9,7 @@ import type { IssuedLink, JobOutcome, JobReport } from './answers.ts';
 import { readInstant } from './instants.ts';
 import { containsSecret } from './secret-text.ts';
 
-/** What the status of the resource has room for. */
+/** The limit of the resource's status field. */
 const longestState = 64;
 
 const statusObject = z.object({ code: z.string() });
@@ -19,22 +19,22 @@ export function membersOf(body: unknown): Readonly<Record<string, unknown>> | un
   return isMembers(body) ? body : undefined;
 }
 
-/** Looks at none of the members: there may be as many as an answer has room for. */
+/** Reads no member, because an answer may have very many. */
 function isMembers(body: unknown): body is Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null && !Array.isArray(body);
 }
 
 /**
- * True for text that can be one segment of a path and be shown as it is: printable, at most 512 characters, and not a
- * dot segment (which every URL parser on the way would resolve, encoded or not).
+ * True for text that can be one path segment and is safe to show: printable, at most 512 characters, and not a dot
+ * segment. URL parsers on the way would resolve a dot segment, encoded or not.
  */
 export function isIdentifier(text: string): boolean {
   return text.trim() !== '' && text.length <= 512 && isPrintable(text) && !/^\.{1,2}$/.test(text);
 }
 
 /**
- * The id of a started job: `jobId` of the body, or, where the body has none, the last segment of a `Location`
- * that names a job. A number is taken as its text. The id is shown in status, so one that contains a secret is unusable.
+ * The id of a started job: `jobId` of the body or, if the body has none, the last segment of a `Location` that
+ * names a job. A number is converted to text. Status shows the id, so an id that contains a secret is not usable.
  *
  * @param key the API key; empty for none
  */
@@ -56,9 +56,9 @@ function jobIdOfLocation(location: string | undefined): string | undefined {
 }
 
 /**
- * A state that contains a secret is `unknown`, wherever it contains it: the part that is shown may end within a key.
+ * A state that contains a secret anywhere is `unknown`, because the shown part may end within a key.
  *
- * @param failureStates lower case; what counts as failed
+ * @param failureStates lower case; the states that count as failed
  * @param key the API key; empty for none
  */
 export function readJobReport(
@@ -118,7 +118,7 @@ export function readCount(value: unknown): number | undefined {
   return Number.isSafeInteger(whole) ? whole : undefined;
 }
 
-/** Keeps what came in out of JSON and inspection: it holds the link's text. */
+/** Hides the raw answer from JSON and inspection, because it contains the link's text. */
 class Issued implements IssuedLink {
   readonly link: Link;
   readonly expiresAt: number | undefined;
@@ -139,7 +139,7 @@ class Issued implements IssuedLink {
 
 /**
  * @param serverDate epoch ms of the response's `Date`
- * @returns `undefined` when `bundleUrl` is no absolute http(s) URL; a `file:` URL from a service is refused
+ * @returns `undefined` when `bundleUrl` is not an absolute http(s) URL; a `file:` URL from a service is refused
  */
 export function readIssuedLink(body: unknown, serverDate: number | undefined): IssuedLink | undefined {
   const members = membersOf(body);

@@ -1,6 +1,6 @@
-// From an answer that is not a success to one ExportApiError. Pure. Owns the table status → code, and the
-// excerpt: what the service said, in whichever of the known error bodies it said it.
-// Refuses: foreign words in a message. Messages are code, status and our own advice.
+// Converts an unsuccessful answer to one ExportApiError. Pure. Owns the table from status to code, and the excerpt:
+// the service's message, from any of the known error bodies. Refuses: text from the service in a message. Messages
+// are code, status and this client's own advice.
 
 import { printable } from '../wire/printable-text.ts';
 import { parseRetryAfter } from '../wire/retry-after.ts';
@@ -9,11 +9,11 @@ import { readWordedDate } from './instants.ts';
 import { membersOf } from './job-answers.ts';
 import { containsSecret } from './secret-text.ts';
 
-/** A whole answer, as it came. Header names are lower case. */
+/** A whole answer, unchanged. Header names are lower case. */
 export interface Answer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
-  /** At most the client's bound. */
+  /** At most as long as the client's limit. */
   readonly text: string;
 }
 
@@ -49,7 +49,7 @@ export function codeOfStatus(status: number): ExportApiErrorCode {
 
 /**
  * @param now epoch ms, for a dated Retry-After when the answer itself has no `Date`
- * @param key the API key, cut out of whatever is repeated
+ * @param key the API key, cut out of all repeated text
  */
 export function refusalOf(answer: Answer, now: number, key: string): ExportApiError {
   const code = codeOfStatus(answer.status);
@@ -65,7 +65,7 @@ export function refusalOf(answer: Answer, now: number, key: string): ExportApiEr
   });
 }
 
-/** A 2xx that does not hold what was asked for. @param lacks for example `a jobId` */
+/** A 2xx without the requested value. @param lacks for example `a jobId` */
 export function unexpectedAnswer(answer: Answer, lacks: string, key: string): ExportApiError {
   const found = describeBody(answer.text);
   return new ExportApiError(
@@ -79,7 +79,7 @@ export function unexpectedAnswer(answer: Answer, lacks: string, key: string): Ex
   );
 }
 
-/** Milliseconds from now; a dated form is judged by the service's own clock where it shows it. */
+/** Milliseconds from now. A dated form is compared with the service's own clock if the answer shows it. */
 export function retryAfterOf(answer: Answer, now: number): number | undefined {
   return parseRetryAfter(answer.headers.get('retry-after'), serverDateOf(answer.headers) ?? now);
 }
@@ -105,7 +105,7 @@ function describeBody(text: string): string {
   return parseJson(text) === undefined ? 'something that is not JSON' : 'JSON';
 }
 
-/** `undefined` for text that is no JSON (and for nothing else: JSON has no undefined). */
+/** `undefined` for text that is not JSON (and for nothing else: JSON has no undefined). */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -117,8 +117,8 @@ export function parseJson(text: string): unknown {
 const longestExcerpt = 200;
 
 /**
- * One line of what the service said: `{error}`, `{error: {message}}`, `{error, details[]}`, problem+json
- * (RFC 9457 `title`, `detail`), an XML `<Message>`, an HTML `<title>`, plain text. `undefined` for nothing.
+ * One line of the service's message: `{error}`, `{error: {message}}`, `{error, details[]}`, problem+json (RFC 9457
+ * `title`, `detail`), an XML `<Message>`, an HTML `<title>`, plain text. `undefined` if there is none.
  */
 export function excerptOf(text: string, key: string): string | undefined {
   const body = text.slice(0, 64 * 1024);
@@ -148,7 +148,7 @@ function markupText(text: string): string {
   return text.trimStart().startsWith('<') ? '' : text;
 }
 
-/** Looks for the mark and then back: looking for a scheme first would read to the end again from every letter. */
+/** Finds `://` and then searches backwards. A search for the scheme first would scan to the end from every letter. */
 function withoutLink(word: string): string {
   const mark = word.indexOf('://');
   if (mark < 0) return word;
@@ -157,7 +157,7 @@ function withoutLink(word: string): string {
   return `${word.slice(0, start)}[link]`;
 }
 
-/** Cuts out keys, links, bearer credentials and anything long enough to be one; leaves one printable line. */
+/** Cuts out keys, links, bearer credentials and any text long enough to be one. Returns one printable line. */
 function redact(text: string, key: string): string {
   return (key === '' ? text : text.replaceAll(key, '[redacted]'))
     .replace(/[\p{C}\p{Z}\s]+/gu, ' ')

@@ -1,9 +1,9 @@
-// Says whether a text from an export API contains a secret: the API key that the client sent, or a link with its query.
-// Such a text never reaches status, events or logs. Refuses: other encodings than percent-encoding. An API that sets out
-// to publish the keys it is sent can always do so; what is caught here is an API that repeats its request or a link.
-// Invariant: the time is linear in the text.
+// Says whether a text from an export API contains a secret: the API key that the client sent, or a link with its
+// query. Such a text never reaches status, events or logs. Refuses: encodings other than percent-encoding. It
+// detects an export API that repeats its request or a link. It cannot stop an export API that publishes received
+// keys on purpose. Invariant: the time is linear in the text.
 
-/** An echo may be encoded as one path segment, and that again as a part of another address. */
+/** A repeated key may be encoded as one path segment, and that path again as part of another URL. */
 const mostEncodings = 2;
 
 /** @param key of any case in the text; empty for none */
@@ -17,7 +17,7 @@ export function containsSecret(text: string, key: string): boolean {
   return false;
 }
 
-/** A shorter key is in many an innocent word: only a text that is the key itself repeats it. */
+/** A shorter key occurs in many harmless words. Only a text that equals the key counts as the key. */
 const shortestPart = 8;
 
 function containsPlainly(text: string, key: string): boolean {
@@ -28,7 +28,7 @@ function containsPlainly(text: string, key: string): boolean {
   return link >= 0 && folded.includes('?', link);
 }
 
-/** Byte by byte, because keys are ASCII and a malformed sequence elsewhere must not hide one. */
+/** Byte by byte, because keys are ASCII and a malformed sequence elsewhere must not hide a key. */
 function decodeOnce(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_encoded, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

@@ -1,7 +1,7 @@
-// Which addresses a link may lead to. A link is somebody else's text, so a request made for it must not
-// reach what only this machine or this cluster can see (SSRF). Refuses every range of IANA's special-purpose registries
-// (RFC 6890) but those of the public internet, and of IPv6 everything that was never given out.
-// Pure: names are resolved elsewhere (runtime/guarded-lookup).
+// Decides which addresses a link may lead to. The export API writes the link, so the operator's request for it must
+// not reach what only this machine or this cluster can reach (SSRF). Refuses every range of IANA's special-purpose
+// registries (RFC 6890) except the public internet, and all of IPv6 that IANA never allocated. Pure:
+// runtime/guarded-lookup resolves names.
 
 import { BlockList, isIP } from 'node:net';
 
@@ -10,14 +10,14 @@ const v4: readonly (readonly [string, number])[] = [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
-  // Azure's host, which answers for metadata and keys from a public-looking address.
+  // Azure's host for metadata and keys. Its address looks public.
   ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
-  // Documentation (RFC 5737): public nowhere, so whatever answers there is internal.
+  // Documentation (RFC 5737): not public, so any server at these addresses is internal.
   ['192.0.2.0', 24],
-  // Relays of 6to4 (RFC 7526), which lead to the IPv4 address inside it.
+  // Relays of 6to4 (RFC 7526), which lead to the embedded IPv4 address.
   ['192.88.99.0', 24],
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
@@ -27,26 +27,29 @@ const v4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4],
 ];
 const v6: readonly (readonly [string, number])[] = [
-  // Everything outside of 2000::/3, the only range that was ever given out: loopback, IPv4-compatible, SIIT, local NAT64,
-  // discard-only, segment routing, unique local, link-local, site-local, multicast.
+  // Everything outside of 2000::/3, the only range that IANA has allocated: loopback, IPv4-compatible, SIIT, local
+  // NAT64, discard-only, segment routing, unique local, link-local, site-local, multicast.
   ['::', 3],
   ['4000::', 2],
   ['8000::', 1],
-  // Protocol assignments (RFC 2928): Teredo, which leads to the IPv4 address inside it, benchmarking, ORCHID.
+  // Protocol assignments (RFC 2928): Teredo, which leads to the embedded IPv4 address, benchmarking, ORCHID.
   ['2001::', 23],
   ['2001:db8::', 32],
-  // 6to4 leads to the IPv4 address inside it (RFC 3056).
+  // 6to4 leads to the embedded IPv4 address (RFC 3056).
   ['2002::', 16],
   ['3fff::', 20],
 ];
 
-// Two lists: one holds an IPv4 address against subnets of IPv6 as well, in its mapped form.
+// Two lists, because one list would also match an IPv4 address, in its mapped form, against IPv6 subnets.
 const internalV4 = new BlockList();
 for (const [net, bits] of v4) internalV4.addSubnet(net, bits, 'ipv4');
 const internalV6 = new BlockList();
 for (const [net, bits] of v6) internalV6.addSubnet(net, bits, 'ipv6');
 
-/** True for an address that a link must not lead to unless a flag allows it. Text that is no address counts too. */
+/**
+ * True for an address that a link must not lead to unless a flag allows it. Also true for text that is not an
+ * address.
+ */
 export function isInternalAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return internalV4.check(address, 'ipv4');
@@ -56,8 +59,8 @@ export function isInternalAddress(address: string): boolean {
 }
 
 /**
- * An IPv4 address carried in IPv6 (mapped, NAT64) is judged as what it reaches. In any other form that carries one
- * it is not looked at: those ranges are refused whole.
+ * For an IPv6 address with an embedded IPv4 address (mapped, NAT64), the IPv4 address decides. Other embeddings are
+ * not parsed, because their ranges are refused whole.
  */
 function embeddedV4(address: string): string | undefined {
   const canonical = new URL(`http://[${address.split('%')[0] ?? ''}]/`).hostname.slice(1, -1);

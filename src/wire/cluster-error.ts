@@ -1,10 +1,10 @@
-// What the API server said no to, in the words of its own Status.reason. Safe to publish: made of the code,
-// the verb and the object's coordinates; never of the response's body or headers.
+// Refusals by the Kubernetes API server, with its own Status.reason as the code. Safe to publish: made of the code,
+// the verb and the object's kind and name; never of the response's body or headers.
 
 import { PublishableError } from './publishable-error.ts';
 
 export type ClusterErrorCode =
-  | 'Conflict' // 409: somebody wrote first; read again
+  | 'Conflict' // 409: another client wrote first; read again
   | 'AlreadyExists' // 409 on create
   | 'NotFound' // 404
   | 'Forbidden' // 403: a verb is missing from the role

@@ -1,5 +1,5 @@
-// The Kubernetes API server as a reconcile needs it: objects as they are stored, and the calls that read and write them by
-// name. `kube` implements it, and the simulation fakes it. Owns types only. What a call throws is a ClusterError.
+// The Kubernetes API server as a reconcile needs it: stored objects, and the calls that read and write them by
+// name. `kube` implements it, and the simulation fakes it. Owns types only. Every call throws only ClusterError.
 
 export interface ObjectKey {
   readonly namespace: string;
@@ -14,7 +14,7 @@ export interface OwnerReference {
   readonly controller?: boolean;
 }
 
-/** What is read of any object's metadata. */
+/** The metadata that the operator reads of any object. */
 export interface ObjectMeta extends ObjectKey {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -26,7 +26,7 @@ export interface ObjectMeta extends ObjectKey {
   readonly ownerReferences: readonly OwnerReference[];
 }
 
-/** A custom resource as stored: parsed by `staticexport`, kept raw here so that unknown fields survive. */
+/** A custom resource as stored. `staticexport` parses it; here it stays raw so that unknown fields are kept. */
 export interface StaticExportObject {
   readonly metadata: ObjectMeta;
   readonly spec: unknown;
@@ -44,10 +44,13 @@ export interface ConfigMapObject {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** An object to be applied (server-side apply, manager `static-export-operator`, forced only for its own fields). */
+/** An object for server-side apply (manager `static-export-operator`, forced only for its own fields). */
 export interface AppliedObject {
   readonly metadata: ObjectKey & {
-    /** Of the object that was read: where it is gone by now, applying is a conflict and does not create it again. */
+    /**
+     * Of the object that was read. If that object is deleted by now, applying is a conflict and does not create it
+     * again.
+     */
     readonly uid?: string;
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
@@ -55,11 +58,14 @@ export interface AppliedObject {
   };
   /** Text by key; a Secret's implementation encodes it. */
   readonly data: Readonly<Record<string, string>>;
-  /** The resourceVersion that was read; `undefined` where there was no object, and applying must create it. */
+  /** The resourceVersion that was read; `undefined` if there was no object, and applying must create it. */
   readonly readVersion: string | undefined;
 }
 
-/** A change to one key of a foreign ConfigMap or Secret, refused (`Conflict`) if the object changed since it was read. */
+/**
+ * A change to one key of another owner's ConfigMap or Secret. Refused (`Conflict`) if the object changed since the
+ * read.
+ */
 export interface DocumentEdit {
   readonly kind: 'ConfigMap' | 'Secret';
   readonly key: ObjectKey;
@@ -72,7 +78,7 @@ export interface Cluster {
   readStaticExport(key: ObjectKey, signal: AbortSignal): Promise<StaticExportObject | undefined>;
   readSecret(key: ObjectKey, signal: AbortSignal): Promise<SecretObject | undefined>;
   readConfigMap(key: ObjectKey, signal: AbortSignal): Promise<ConfigMapObject | undefined>;
-  /** @returns it as stored. @throws ClusterError `Conflict` where it changed, or was created, since it was read */
+  /** @returns it as stored. @throws ClusterError `Conflict` if it was changed or created since the read */
   applySecret(object: AppliedObject, signal: AbortSignal): Promise<SecretObject>;
   /** @throws ClusterError `Conflict` as above */
   applyConfigMap(object: AppliedObject, signal: AbortSignal): Promise<void>;

@@ -1,7 +1,7 @@
-// JSON text from a disk or a wire as a value, for readers that go on to check its shape.
-// Refuses nothing and throws nothing: what is no JSON is a value that no shape accepts.
+// Parses JSON text from a disk or a network, for readers that then check its shape. Refuses nothing and throws
+// nothing: text that is not JSON gives a value that no shape accepts.
 
-/** @returns `undefined` for no text, and for what is not JSON */
+/** @returns `undefined` for absent text, and for text that is not JSON */
 export function readJson(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {

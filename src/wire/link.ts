@@ -1,11 +1,11 @@
-// A presigned link: whoever holds the text can read the archive, so the text is hard to get at.
-// Owns: the opaque type, and what may be known of a link without showing it (host, signed expiry).
-// Invariant: no implicit conversion, JSON, template string or inspection of a Link shows its text.
+// A presigned link. Any reader of its text can download the archive, so the text is hard to read by accident. Owns:
+// the opaque type, and what is safe to know of a link (host, signed expiry). Invariant: no implicit conversion,
+// JSON, template string or inspection of a Link shows its text.
 
 const custom: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 const redacted = '[redacted]';
 
-/** When a link was signed and when its signature ends, both in epoch milliseconds. */
+/** When a link was signed and when its signature expires, both in epoch milliseconds. */
 export interface SignedLifetime {
   readonly signedAt: number | undefined;
   readonly expiresAt: number;
@@ -25,7 +25,7 @@ export class Link {
     return ['http:', 'https:', 'file:'].includes(url.protocol) ? new Link(url) : undefined;
   }
 
-  /** The text itself. For the request that fetches it, and for the output Secret; nothing else. */
+  /** The text itself. Only for the request that downloads the archive, and for the output Secret. */
   reveal(): string {
     return this.#url.href;
   }
@@ -34,7 +34,7 @@ export class Link {
     return this.#url.protocol;
   }
 
-  /** Host without port; may be published (it names the storage, not the grant). */
+  /** Host without port. Safe to publish: it names the storage and grants no access. */
   get host(): string {
     return this.#url.hostname;
   }
@@ -44,8 +44,8 @@ export class Link {
   }
 
   /**
-   * A link to a file as the file is now: the state becomes its fragment, which opens the same file and makes it
-   * another link once the file has changed.
+   * A link to a file in its current state. The state becomes the fragment, which opens the same file and makes a
+   * different link when the file has changed.
    */
   inState(state: string): Link {
     const url = new URL(this.#url);
@@ -53,7 +53,7 @@ export class Link {
     return new Link(url);
   }
 
-  /** What the link's own signature says of its life, for the signature schemes that say it in the query. */
+  /** The lifetime that the link's own signature states, for the signature schemes that state it in the query. */
   signedLifetime(): SignedLifetime | undefined {
     const query = new Map([...this.#url.searchParams].map(([name, value]) => [name.toLowerCase(), value]));
     return (
@@ -85,7 +85,7 @@ function datedLifetime(date: string | undefined, seconds: string | undefined): S
   return Number.isNaN(signedAt) ? undefined : { signedAt, expiresAt: signedAt + Number(seconds) * 1000 };
 }
 
-/** Signatures that name the end as an instant: epoch seconds in `Expires`, or ISO in Azure's `se`. */
+/** Signatures that state the expiry as an instant: epoch seconds in `Expires`, or ISO in Azure's `se`. */
 function instantLifetime(query: ReadonlyMap<string, string>): SignedLifetime | undefined {
   const expires = query.get('expires');
   const isSigned = query.has('signature') || query.has('sig');

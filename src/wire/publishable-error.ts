@@ -1,11 +1,10 @@
-// The one base class of every error that may leave the process: in status, events, logs, metrics, pages.
-// Owns: a stable code, a message that is safe to publish, the cause for debuggers only.
-// Refuses: building a message from a body, a header or a URL. Whoever throws writes words of their own; names in them
-// that somebody else chose come out printable.
+// The one base class of every error that may leave the process: in status, events, logs, metrics, pages. Owns: a
+// stable code, a message that is safe to publish, and the cause for debuggers only. Refuses: a message made from a
+// body, a header or a URL. Code that throws it writes the message; names from outside in it are made printable.
 
 import { printable } from './printable-text.ts';
 
-/** An error whose `message` and `code` hold no key, no link and no body, and may be shown to anybody. */
+/** An error whose `message` and `code` hold no key, no link and no body, and are safe for all readers. */
 export class PublishableError extends Error {
   /** Stable, PascalCase, documented; never changes for a given failure. */
   readonly code: string;
@@ -17,16 +16,16 @@ export class PublishableError extends Error {
   }
 }
 
-/** Node's system errors carry one of these; anything else there is not ours to print. */
+/** Node's system errors carry one of these. Any other text there comes from outside and is not printed. */
 const systemCode =
   /^(E[A-Z0-9_]+|UND_ERR_[A-Z_]+|ERR_[A-Z0-9_]+|CERT_[A-Z_]+|DEPTH_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|HPE_[A-Z_]+)$/;
 
-/** undici has no code of its own for a proxy that refuses the way through it, and its status is what one has to know. */
+/** undici has no code for a proxy that refuses the tunnel, and the proxy's HTTP status is what the reader needs. */
 const proxyRefusal = /^Proxy response \((\d{3})\) !== 200 when HTTP Tunneling$/;
 
 /**
- * The code of any thrown value, safe to publish: its own if it is ours, the system's (`ECONNREFUSED`), a proxy's refusal
- * (`PROXY_ANSWERED_407`), the nearest one among its causes, or the class name.
+ * The code of any thrown value, safe to publish: its own code for this project's errors, the system's
+ * (`ECONNREFUSED`), a proxy's refusal (`PROXY_ANSWERED_407`), the nearest code among its causes, or the class name.
  */
 export function publishableCode(error: unknown): string {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
@@ -38,7 +37,10 @@ export function publishableCode(error: unknown): string {
   return error instanceof Error ? error.name : 'UnknownError';
 }
 
-/** One line about any thrown value, safe to publish. Foreign messages are never repeated, only their code. */
+/**
+ * One line about any thrown value, safe to publish. Repeats only the code of other libraries' errors, not their
+ * message.
+ */
 export function publishableMessage(error: unknown): string {
   if (error instanceof PublishableError) return error.message;
   return `unexpected ${publishableCode(error)}`;

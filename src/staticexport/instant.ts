@@ -1,5 +1,5 @@
-// Instants as the resource stores them: ISO 8601, UTC, whole seconds. Decisions are made on whole seconds too,
-// else what was decided and what was stored would disagree for ever.
+// Instants as the resource stores them: ISO 8601, UTC, whole seconds. Decisions use whole seconds too; otherwise a
+// decision and its stored time would never agree.
 
 /** Epoch ms rounded down to the second. */
 export function wholeSecond(epochMs: number): number {
@@ -8,7 +8,7 @@ export function wholeSecond(epochMs: number): number {
 
 const latest = Date.UTC(9999, 11, 31);
 
-/** @param epochMs any instant; clamped to what the format can say */
+/** @param epochMs any instant; clamped to the range of the format */
 export function formatInstant(epochMs: number): string {
   const clamped = Math.min(Math.max(0, wholeSecond(epochMs)), latest);
   return new Date(clamped).toISOString().replace('.000Z', 'Z');

@@ -1,5 +1,5 @@
-// Every name that the resource has in a cluster: group, kind, annotations, labels, the field manager, default
-// names. Names are API: a change here breaks users. Refuses: names that belong to one program only.
+// Every name of the resource in a cluster: group, kind, annotations, labels, the field manager, and default names.
+// Names are API: a change here breaks users. Refuses: names that belong to one program only.
 
 export const group = 'staticexport.dev';
 export const apiVersionName = 'v1alpha1';
@@ -10,20 +10,20 @@ export const singular = 'staticexport';
 export const shortName = 'sx';
 export const category = 'static-export';
 
-/** The manager of every field this project writes by server-side apply. */
+/** The manager of every field that this project writes by server-side apply. */
 export const fieldManager = 'static-export-operator';
 
 export const annotations = {
-  /** Asks for one export; the value is a token that `status.lastHandledRequest` echoes. */
+  /** Requests one export; the value is a token that `status.lastHandledRequest` repeats. */
   requestedAt: `${group}/requestedAt`,
-  /** Names the candidate version that a gate or `Manual` holds back and that shall be published. */
+  /** Names the candidate version to publish, if a promotion gate or `Manual` holds it. */
   promote: `${group}/promote`,
-  /** On somebody else's object: `<namespace>/<name>` of the StaticExport that may write into it. */
+  /** On another owner's object: `<namespace>/<name>` of the StaticExport that may write into it. */
   allowFrom: `${group}/allow-from`,
 } as const;
 
 export const labels = {
-  /** On a StaticExport: which of several operators of a cluster looks after it (its `--instance`). */
+  /** On a StaticExport: which of several operators in a cluster manages it (its `--instance`). */
   instance: `${group}/instance`,
 } as const;
 
@@ -32,7 +32,10 @@ export const managedByLabels = {
   'app.kubernetes.io/part-of': category,
 } as const;
 
-/** Makes Flux reconcile what reads the object when it changes. On the ConfigMap only: the Secret changes with every link. */
+/**
+ * Makes Flux reconcile the readers of the object when it changes. Only on the ConfigMap, because the Secret changes
+ * with every link.
+ */
 export const fluxWatchLabel = { 'reconcile.fluxcd.io/watch': 'Enabled' } as const;
 
 /** Key within the API key's Secret when `keySecretRef.key` is absent. */

@@ -1,23 +1,23 @@
-// From an object as the API server stores it to typed spec and status. Never throws: a spec written by an older
-// client, or past validation, comes out as problems that name fields; a status field that makes no sense is
-// forgotten, so that one bad field cannot take the rest of the memory with it.
+// Parses an object from the Kubernetes API server into typed spec and status. Never throws. If an older client or a
+// bypassed validation left an invalid spec, problems name its fields. An invalid status field is dropped, so that
+// one bad field does not cost the rest of the status.
 
 import type { z } from 'zod';
 import { longestHistory, type Spec, specSchema } from './schema.ts';
 import { type Condition, conditionSchema, type Status, statusSchema } from './status-schema.ts';
 
-/** Stands for a domain that cannot be read; no export is started for it (RFC 2606 §2). */
+/** Replaces an unreadable domain. No export starts for it (RFC 2606 §2). */
 const unknownDomain = 'unreadable.invalid';
 
-/** Everything the operator reads of the resource, with the raw status kept for what it does not know. */
+/** Everything that the operator reads of the resource, and the raw status, which keeps unknown fields. */
 export interface StaticExport {
-  /** `undefined` when unreadable; `problems` then says what is wrong. */
+  /** `undefined` when unreadable; `problems` then lists what is wrong. */
   readonly spec: Spec | undefined;
-  /** Field paths with what zod found wrong, never values. Empty when the spec is readable. */
+  /** Field paths with zod's codes or this project's messages, never values. Empty when the spec is readable. */
   readonly problems: readonly string[];
   /**
-   * What can be read of an unreadable spec, field by field: enough to keep a published link alive, and suspended,
-   * so that nothing more is done on half a wish. `undefined` when the spec is readable, or says not even that.
+   * The readable fields of an unreadable spec: enough to keep a published link valid. It is suspended, so that half
+   * a spec causes no other action. `undefined` when the spec is readable, or lacks even these fields.
    */
   readonly remains: Spec | undefined;
   readonly status: Status;
@@ -37,7 +37,10 @@ export function parseStaticExport(object: {
   };
 }
 
-/** Where the link is issued and published must be known; whatever else cannot be read is left at its widest. */
+/**
+ * The fields that say where the link is issued and published are required. Any other unreadable field gets its
+ * widest value.
+ */
 function readRemains(raw: unknown): Spec | undefined {
   if (!isRecord(raw)) return undefined;
   const bad: string[] = [];
@@ -58,14 +61,14 @@ function readRemains(raw: unknown): Spec | undefined {
 
 function describeProblems(error: z.ZodError): readonly string[] {
   const problems = error.issues.map(({ path, code, message }) => {
-    // A rule of ours has a sentence of ours; zod's own might quote what was found.
+    // This project's rules have their own messages. A message by zod might quote the value.
     const words = code === 'custom' ? message : code;
     return `spec${path.map((part) => `.${String(part)}`).join('')} (${words})`;
   });
   return [...new Set(problems)].slice(0, 8);
 }
 
-/** Reads each field alone if it must; what does not fit its schema is left out. */
+/** Reads each field alone if necessary, and drops a field that does not match its schema. */
 export function parseStatus(raw: unknown): Status {
   if (!isRecord(raw)) return {};
   const read = statusSchema.safeParse(raw);

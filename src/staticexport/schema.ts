@@ -1,6 +1,6 @@
-// The spec of a StaticExport: one zod schema from which the CRD is generated and with which objects are read.
-// Bounded strings and lists throughout, so that the CEL rules stay within the API server's cost limit.
-// Refuses: defaults. They are applied in code (`wanted.ts`): nested CRD defaults keep Argo CD out of sync.
+// The spec of a StaticExport: one zod schema that generates the CRD and reads objects. All strings and lists are
+// bounded, so that the CEL rules stay within the Kubernetes API server's cost limit. Refuses: defaults. `wanted.ts`
+// applies them, because nested CRD defaults keep Argo CD out of sync.
 
 import { z } from 'zod';
 import { isPrintable } from '../wire/printable-text.ts';
@@ -14,19 +14,22 @@ export interface CelRule {
   readonly optionalOldSelf?: boolean;
 }
 
-/** Metadata that `crds/generate.ts` finds in the JSON schema under this name. */
+/** The name under which `crds/generate.ts` finds the metadata in the JSON schema. */
 export const celKey = 'x-kubernetes-validations';
 const cel = (...rules: readonly CelRule[]) => ({ [celKey]: rules });
-/** A list whose entries are named: two of one name are refused, and server-side apply merges by name. */
+/** A list with named entries: a duplicate name is refused, and server-side apply merges by name. */
 export const namedList = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] } as const;
 
-/** Counted repetition and `[.]` mean the same in RE2 (API server) and here, and need no escapes in CEL. */
+/** Counted repetition and `[.]` mean the same in RE2 (Kubernetes API server) and here, and need no escapes in CEL. */
 const hostNamePattern =
   '^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?[.])*[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$';
-/** The most that `historyLimit` may ask for. */
+/** The maximum of `historyLimit`. */
 export const longestHistory = 50;
 
-/** Text of a form. The message is a sentence: for a bare pattern the API server answers with the pattern. */
+/**
+ * Text that matches a pattern. The message is a sentence, because the Kubernetes API server otherwise returns only
+ * the pattern.
+ */
 function formed(maxLength: number, pattern: string, message: string) {
   const form = new RegExp(pattern);
   return z
@@ -37,14 +40,14 @@ function formed(maxLength: number, pattern: string, message: string) {
     .meta(cel({ rule: `self.matches('${pattern}')`, message }));
 }
 
-/** The rule as CEL can express it. `isPrintable` refuses the rest. */
+/** The part of the rule that CEL can express. `isPrintable` refuses the rest. */
 const hiddenRule: CelRule = {
   rule: "!self.matches(r'[\\p{C}\\p{Zl}\\p{Zp}]')",
   message:
     'must not contain control characters, invisible characters, or characters that change the text direction',
 };
 
-/** Text without a form of its own. It is shown in status, events and logs. */
+/** Text without a pattern of its own. Status, events and logs show it. */
 function shownText(maxLength: number, ...rules: readonly CelRule[]) {
   return z
     .string()

@@ -1,4 +1,4 @@
-// The status of a StaticExport, field by field. It is the only memory that outlives a restart of the operator.
+// The status of a StaticExport, field by field. Only the status keeps state across a restart of the operator.
 // Invariant: it holds no key and no link, and every time is whole seconds in UTC.
 
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// The spec with its defaults applied: the only form the decision sees. Defaults live here and nowhere else.
-// Invariant: what is wanted depends on the spec and the operator's settings alone, never on status or time.
+// The spec with its defaults applied: the only form that decisions read. Only this file has defaults. Invariant:
+// the result depends on the spec and the operator's settings only, never on status or time.
 
 import { parseDurationMs } from './duration.ts';
 import { defaultOutputName, defaultSecretKey } from './names.ts';
@@ -11,7 +11,7 @@ export interface WantedTarget {
   readonly type: 'Values';
   /** As in `spec.targets`. */
   readonly targetName: string;
-  /** `ConfigMap/apps/docs-values/values.yaml`: a target that names another object starts afresh in status. */
+  /** `ConfigMap/apps/docs-values/values.yaml`: a target that names another object gets a new status entry. */
   readonly object: string;
   readonly objectKind: 'ConfigMap' | 'Secret';
   readonly namespace: string;
@@ -40,7 +40,7 @@ export interface Wanted {
     readonly isInspected: boolean;
     readonly minPages: number;
     readonly maxShrinkPercent: number;
-    /** Of the archive, packed and unpacked; `undefined`: the operator's own limits alone. */
+    /** Of the archive, packed and unpacked; `undefined`: only the operator's own limits. */
     readonly maxBundleBytes: number | undefined;
     readonly isManual: boolean;
   };
@@ -55,7 +55,7 @@ const minuteMs = 60_000;
 const shortestJobTimeoutMs = 10_000;
 const shortestMinIntervalMs = 1000;
 
-/** @param settings what the operator's flags say where the spec is silent */
+/** @param settings the operator's flags, used for fields that the spec omits */
 export function applyDefaults(
   identity: { readonly namespace: string; readonly name: string },
   spec: Spec,

@@ -1,6 +1,6 @@
-// Where in a YAML text a leaf is replaced or a line put in, as splices by source offset. Knows the syntax
-// (block, flow, nothing yet) and the document's own indentation and line ends; decides nothing.
-// Invariant: a splice never covers text outside the value it replaces; insertions cover nothing.
+// Computes where in a YAML text to replace a values key's value or to insert a line, as splices by source offset.
+// Knows the syntax (block, flow, empty) and the document's own indentation and line ends; decides nothing.
+// Invariant: a splice never covers text outside the value that it replaces; insertions cover nothing.
 
 import {
   type Document,
@@ -44,7 +44,7 @@ export function spliceText(text: string, splices: readonly Splice[]): string | u
   return result + text.slice(at);
 }
 
-/** Replaces the value of an existing leaf, in its own quotes where it has some; `undefined` if it has no colon. */
+/** Replaces the value of an existing key, in the same quotes if it has some; `undefined` if the key has no colon. */
 export function spliceLeaf(pair: Pair<ParsedNode, ParsedNode | null>, leaf: Leaf): Splice | undefined {
   const node = pair.value;
   const isSingleQuoted = isScalar(node) && node.type === Scalar.QUOTE_SINGLE;
@@ -53,11 +53,11 @@ export function spliceLeaf(pair: Pair<ParsedNode, ParsedNode | null>, leaf: Leaf
     return { from: node.range[0], to: node.range[1], text: written };
   }
   const colon = colonOf(pair);
-  // Straight after the colon: a comment that follows keeps its distance.
+  // Directly after the colon: a comment that follows keeps its distance.
   return colon === undefined ? undefined : { from: colon + 1, to: colon + 1, text: ` ${written}` };
 }
 
-/** Puts missing leaves into a group that has other entries. */
+/** Inserts missing keys into a group that has other entries. */
 export function insertLeaves(
   text: string,
   document: Document.Parsed,
@@ -78,7 +78,7 @@ export function insertLeaves(
   });
 }
 
-/** Ways to write a group that is absent, null or empty, the nicest first. */
+/** Ways to write a group that is absent, null or empty, in order of preference. */
 export function spliceNewGroup(
   text: string,
   document: Document.Parsed,
@@ -114,12 +114,12 @@ export function spliceNewGroup(
   return [[insertLineAfter(text, colon + 1, lines)], inline];
 }
 
-/** A document without contents: comments, markers or nothing at all. */
+/** A document without contents: only comments or markers, or empty. */
 function newRoot(text: string, document: Document.Parsed, leaves: readonly Leaf[]): readonly Splice[] {
   const root = document.contents;
   const block = ['staticExport:', ...leaves.map((leaf) => `  ${formatEntry(leaf)}`)].join(eolOf(text));
   if (root !== null && root.range[1] > root.range[0]) {
-    // An explicit null (`~`): the map takes its place, in flow so that it may stand where it stood.
+    // The map replaces an explicit null (`~`), in flow syntax so that it is valid at the same position.
     return [
       {
         from: root.range[0],
@@ -138,7 +138,10 @@ function formatBlock(text: string, root: YAMLMap, indent: string, leaves: readon
   );
 }
 
-/** A block of text that runs into the end of the file would gain a line end, which some readers count. */
+/**
+ * True if a block of text ends at the end of the file. An insertion would add a line end to it, which some readers
+ * count.
+ */
 function endsInBlockText(text: string, document: Document.Parsed): boolean {
   let isLast = false;
   visit(document, {
@@ -150,13 +153,13 @@ function endsInBlockText(text: string, document: Document.Parsed): boolean {
   return isLast;
 }
 
-/** At the end of the document; an end marker (`...`) stays behind it. */
+/** At the end of the document; an end marker (`...`) stays after it. */
 function appendBlock(text: string, document: Document.Parsed, block: string): Splice {
   const marker = /^\.\.\.(?=[ \t\r\n]|$)/m.exec(text.slice(document.range[1]));
   const at = marker === null ? text.length : document.range[1] + marker.index;
   const isLineStart = at === 0 || text[at - 1] === '\n';
   const eol = eolOf(text);
-  // A text without a final newline goes on having none.
+  // A text without a final newline stays without one.
   return { from: at, to: at, text: isLineStart ? `${block}${eol}` : `${eol}${block}` };
 }
 
@@ -174,7 +177,7 @@ function insertInFlow(
   return { from: at, to: at, text: `, ${formatEntry(leaf)}` };
 }
 
-/** As the next line after the one that holds `offset`. */
+/** Inserts the next line after the line that contains `offset`. */
 function insertLineAfter(text: string, offset: number, lines: string): Splice {
   const newline = text.indexOf('\n', offset);
   const eol = eolOf(text);
@@ -198,7 +201,7 @@ function colonOf(pair: Pair<ParsedNode, ParsedNode | null>): number | undefined 
   return token.sep?.find(({ type }) => type === 'map-value-ind')?.offset;
 }
 
-/** Where the pair's own text ends: its value, or the colon of an empty one. */
+/** The end of the pair's own text: of its value, or of the colon if the value is empty. */
 function endOf(pair: Pair<ParsedNode, ParsedNode | null>): number | undefined {
   const value = pair.value;
   if (value !== null && value.range[1] > value.range[0]) return value.range[1];

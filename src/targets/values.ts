@@ -1,7 +1,7 @@
-// The `values` target, pure: a YAML document held in somebody else's ConfigMap or Secret, and the few leaves
-// of its `staticExport` group that name the published version (and, when asked, the link).
-// Refuses: rewriting a document. Text is spliced by source offsets, so that every byte outside the leaves
-// stays, and the result is read again before it is handed out. No message quotes the document.
+// The `values` target, pure: a YAML document in another owner's ConfigMap or Secret. The keys of its `staticExport`
+// group name the published version and, if the spec says so, the link. Refuses: rewriting a document. Text is
+// spliced by source offsets, so that every byte outside these values stays. The result is parsed again before it is
+// returned. No message quotes the document.
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -30,9 +30,9 @@ import {
 
 export interface WantedValues {
   readonly enabled: true;
-  /** Always written as a string that YAML 1.1 and 1.2 both read as one. Absent: the leaf is left alone. */
+  /** Always written as a string that YAML 1.1 and 1.2 both read as a string. Absent: this key is not changed. */
   readonly version?: string;
-  /** Absent: the leaf is left alone. */
+  /** Absent: this key is not changed. */
   readonly bundleUrl?: Link;
 }
 
@@ -43,26 +43,26 @@ export type ValuesPlan =
   | { readonly outcome: 'refused'; readonly code: ValuesRefusal; readonly message: string };
 
 export type ValuesRefusal =
-  | 'TooLarge' // over a bound of length, tokens or aliases: reading it would take too long
-  | 'TooSlow' // reading it took too long, or too much memory, all the same
+  | 'TooLarge' // over a limit of length, tokens or aliases: parsing would take too long
+  | 'TooSlow' // within the limits, but parsing took too much time or memory
   | 'InvalidYaml' // does not parse: tabs, duplicate keys, broken syntax
   | 'MultipleDocuments'
-  | 'NotAMap' // the document, `staticExport`, or a leaf is of another kind
-  | 'SharedNode' // anchors, aliases, merge keys or tags in the group: an edit would reach further than its leaf
-  | 'Uneditable'; // parses, but no edit of the leaves alone gives the wanted document
+  | 'NotAMap' // the document, `staticExport`, or one of its keys has another type
+  | 'SharedNode' // anchors, aliases, merge keys or tags in the group: an edit would change more than its key
+  | 'Uneditable'; // parses, but no edit of these keys alone gives the wanted document
 
-/** Characters. Values are rarely a tenth of it. */
+/** Characters. Values are rarely longer than a tenth of it. */
 const maxLength = 256 * 1024;
 /** Lexical tokens: 256 KiB of ordinary values have about 120,000; the parser takes 1 KB of memory for each. */
 const maxTokens = 150_000;
-/** Markers of a document's start: more than one is refused anyway, and thousands take seconds to read. */
+/** Markers of a document's start. More than one is refused anyway, and parsing thousands takes seconds. */
 const maxMarkers = 100;
 /** Anchors, aliases and tags: the parser's time grows with the square of their number. */
 const maxSharedNodes = 1000;
 
 /**
- * The parser's own check of keys compares each with every other, and the source lines that it quotes in its errors
- * take a walk through the text for each error: 128,000 errors in one line took 20 s.
+ * The parser's own check of keys compares each key with every other. For each error, the parser also walks through
+ * the text to quote source lines: 128,000 errors in one line took 20 s.
  */
 const parsing = { uniqueKeys: false, prettyErrors: false } as const;
 
@@ -76,16 +76,16 @@ class Refusal extends Error {
 }
 
 /**
- * Plans the edit that makes `staticExport.enabled|version|bundleUrl` of a YAML document what is wanted.
- * Comments, order, quoting, line endings, anchors elsewhere and the trailing newline are kept byte for byte.
- * Never throws. Planning again on the edited text gives `in-sync`.
+ * Plans the edit that gives `staticExport.enabled|version|bundleUrl` of a YAML document the wanted values.
+ * Comments, order, quoting, line endings, anchors elsewhere and the trailing newline are kept byte for byte. Never
+ * throws. Planning again on the edited text gives `in-sync`.
  */
 export function planValuesEdit(text: string, wanted: WantedValues): ValuesPlan {
   try {
     return plan(text, wantedLeaves(wanted));
   } catch (error) {
     if (error instanceof Refusal) return { outcome: 'refused', code: error.code, message: error.message };
-    // The parser's own limits (depth, alias count); its messages may quote the text.
+    // The parser's own limits (depth, alias count). Its messages may quote the text.
     return { outcome: 'refused', code: 'InvalidYaml', message: 'the document is too complex to be edited' };
   }
 }
@@ -113,7 +113,7 @@ function plan(text: string, leaves: readonly Leaf[]): ValuesPlan {
   );
 }
 
-/** Bounds of what the parser is given; the lexer itself is linear, and is left at the first one that is passed. */
+/** Bounds the parser's input. The lexer itself is linear, and stops at the first exceeded bound. */
 function refuseLargeText(text: string): void {
   const refuse = (what: string): never => {
     throw new Refusal('TooLarge', `the document ${what}; keep the site's values in a document of their own`);
@@ -180,7 +180,7 @@ function refuseDuplicates(document: Document.Parsed): void {
   });
 }
 
-/** The `staticExport` map, or `undefined` where there is none yet (absent or null). */
+/** The `staticExport` map, or `undefined` if there is none yet (absent or null). */
 function readGroup(document: Document.Parsed) {
   if (!isMap(document.contents)) return undefined;
   const node = document.contents.get('staticExport', true);
@@ -214,7 +214,7 @@ function refuseSharing(group: unknown): void {
   });
 }
 
-/** A `staticExport` that comes in by a merge key would be hidden whole by one of our own. */
+/** A new `staticExport` key would hide all of a group that a merge key provides. */
 function refuseInheritedGroup(document: Document.Parsed): void {
   if (!isMap(document.contents) || document.contents.has('staticExport') || !document.contents.has('<<'))
     return;
@@ -246,7 +246,7 @@ function spliceStaleLeaf(group: ReturnType<typeof readGroup>, leaf: Leaf): reado
   return [splice];
 }
 
-/** True if every reader, of YAML 1.1 or 1.2, sees exactly this value. */
+/** True if every YAML 1.1 or 1.2 reader sees exactly this value. */
 function holds(node: Scalar, value: string | true): boolean {
   if (node.type !== Scalar.PLAIN) return node.value === value;
   return (['1.1', '1.2'] as const).every((version) => {
@@ -255,7 +255,7 @@ function holds(node: Scalar, value: string | true): boolean {
   });
 }
 
-/** The promise, checked on the result: one sound document, the leaves as wanted, all else of the same meaning. */
+/** Checks the result: one valid document, the keys as wanted, and the same meaning everywhere else. */
 function isFaithful(before: Document.Parsed, edited: string, leaves: readonly Leaf[]): boolean {
   const documents = parseAllDocuments(edited, parsing);
   const [after] = documents;
@@ -268,7 +268,7 @@ function isFaithful(before: Document.Parsed, edited: string, leaves: readonly Le
   return areLeavesHeld && isDeepStrictEqual(meaningOutside(after, leaves), meaningOutside(before, leaves));
 }
 
-/** Everything but the leaves, as `[keys of the root in order, values, keys of the group, values]`. */
+/** Everything except these keys, as `[keys of the root in order, values, keys of the group, values]`. */
 function meaningOutside(document: Document.Parsed, leaves: readonly Leaf[]): readonly unknown[] {
   const root: unknown = document.toJS({ mapAsMap: true });
   if (!(root instanceof Map)) return [[], []];

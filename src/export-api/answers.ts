@@ -31,7 +31,7 @@ export interface IssuedLink {
   readonly link: Link;
   /** Epoch ms, as the body claims; `undefined` when missing or unreadable. */
   readonly expiresAt: number | undefined;
-  /** Epoch ms of the response's `Date` header: the API's clock when it answered. */
+  /** Epoch ms of the response's `Date` header: the service's clock when it answered. */
   readonly serverDate: number | undefined;
   /** Contains the link's text. Not enumerable, so that neither JSON nor inspection shows it. */
   readonly raw: unknown;

@@ -1,6 +1,6 @@
-// What is in a bundle: one entry a file, keyed by exact decoded path, and the digest that names the content.
-// The pack holds the files' bytes one after another; an entry says where. Invariant: files are sorted by
-// path (UTF-16 code units), so that the digest and the index have one form.
+// Lists what is in a bundle: one entry per file, keyed by exact decoded path, and the digest that names the content.
+// The pack holds the files' bytes one after another; an entry says where. Invariant: files are sorted by path (UTF-16
+// code units), so that the digest and the index have one form.
 
 /** One file of the bundle. `path` has no leading slash and no empty, `.` or `..` segment. */
 export interface BundleFile {

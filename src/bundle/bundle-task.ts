@@ -1,6 +1,7 @@
-// Tasks about one bundle in a worker thread, both sides: progress, errors of the thread, and its index in slices.
-// Refuses: a failure without a kind. Whatever a thread did not explain is transient, because it says nothing about the
-// bundle. Invariant: no message holds more than a slice of rows, because reading one delays every request meanwhile.
+// Both sides of a task about one bundle in a worker thread: progress, errors of the thread, and its index in slices.
+// Refuses a failure without a kind. A failure that the thread did not explain is transient, because it says nothing
+// about the bundle. Invariant: no message holds more than one slice of rows, because reading a message delays every
+// request meanwhile.
 
 import type { ResourceLimits } from 'node:worker_threads';
 import { runTask, type SendReport } from '../runtime/task.ts';

@@ -1,5 +1,5 @@
-// Small operations over a stream of bytes as an async iterable: look at its head, bound it.
-// Invariant: whoever stops reading early closes the source; errors of the source pass through unchanged.
+// Small operations over a stream of bytes as an async iterable: read its start, bound its size. Invariant: a consumer
+// that stops early closes the source; errors of the source pass through unchanged.
 
 export type Bytes = AsyncIterable<Buffer>;
 
@@ -43,8 +43,8 @@ export async function peek(source: Bytes, count: number): Promise<Peeked> {
 }
 
 /**
- * Closes a source without waiting: one that is asked for its next chunk closes only after that chunk, and a
- * verdict must not wait for a storage that has gone silent. Whoever opened the connection ends it.
+ * Closes a source without waiting. A source with a pending read closes only after that chunk arrives, and a verdict
+ * must not wait for a silent storage. The code that opened the connection ends it.
  */
 export function letGo(iterator: AsyncIterator<Buffer>): void {
   iterator.return?.().catch(() => {});

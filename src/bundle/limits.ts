@@ -1,5 +1,5 @@
-// How much of anything an archive, a link or a reader may cost before it is refused. Plain data, so that a
-// flag or a test can tighten one of them. Invariant: every loop over somebody else's bytes meets one of these.
+// How much an archive, a link or a reader may cost before it is refused. Plain data, so that a flag or a test can
+// tighten each limit. Invariant: every loop over bytes from outside checks one of these limits.
 
 /** All bounds are inclusive. */
 export interface BundleLimits {

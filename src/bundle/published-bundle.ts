@@ -1,7 +1,7 @@
-// `bundle.json`, the one key of the output Secret that a server reads: everything about the published bundle
-// in a single document, so that no reader ever mixes two versions. Written by the operator, read by servers.
-// A server also takes a document written by hand (or by the site's chart), of which only the link is needed.
-// Refuses: being printed. `bundleUrl` is a Link on this side of the text.
+// `bundle.json`, the one key of the output Secret that a server reads. It holds everything about the published bundle
+// in one text, so that no reader mixes two versions. The operator writes it, servers read it. A server also accepts a
+// `bundle.json` written by hand (or by the site's chart), which needs only the link. Refuses to be printed: after
+// parsing, `bundleUrl` is a Link.
 
 import { z } from 'zod';
 import { Link } from '../wire/link.ts';
@@ -22,7 +22,7 @@ export interface PublishedBundle {
   readonly sizeBytes: number | undefined;
 }
 
-/** What a server needs: the link. Whatever else is there says more about it. */
+/** A server needs only the link. The other fields describe it. */
 export type ServedBundle = Pick<PublishedBundle, 'bundleUrl' | 'digest'> & {
   /** `undefined`: the content has no name, and a changed link is fetched to see whether it differs. */
   readonly version: string | undefined;
@@ -71,8 +71,8 @@ export function parsePublishedBundle(text: string): PublishedBundle {
 }
 
 /**
- * What a server may be given: the operator's document, or one with as little as `{"bundleUrl": "https://…"}`.
- * What is there must be right, so that a damaged document is never taken for a short one.
+ * What a server accepts: the operator's `bundle.json`, or one with as little as `{"bundleUrl": "https://…"}`.
+ * Every field that is present must be valid, so that a damaged text is never taken for a short one.
  *
  * @throws {PublishedBundleError} naming the fields that are wrong, never their values
  */

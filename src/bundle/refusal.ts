@@ -1,6 +1,7 @@
-// Why the bytes are not a bundle that we publish: one stable code and one sentence for each reason.
-// Owns: the closed list of them (what a link answered instead of an archive is in odd-answer.ts); README.md of this folder explains each, and a test holds the two together.
-// Invariant: no sentence quotes the archive. Where a name helps, a printable, bounded form of it is appended.
+// Why the bytes are not a bundle that this project publishes: one stable code and one sentence for each reason. Owns
+// the closed list of reasons; odd-answer.ts has what a link returned instead of an archive. README.md of this folder
+// explains each reason, and a test compares the two lists. Invariant: no sentence quotes the archive. Where a name
+// helps, a printable, bounded form of it is appended.
 
 import { printable } from '../wire/printable-text.ts';
 import { BundleError } from './bundle-error.ts';

@@ -1,6 +1,6 @@
-// From the bytes of a download to the files of an assembly: tell the type, unpack, read.
-// A zip is read from its end, so it is spooled first; everything else streams.
-// Invariant: the spool loses its name before its first byte is written, so that no death of ours leaves it behind.
+// Turns the bytes of a download into the files of an assembly: detects the type, unpacks, reads. A zip is read from its
+// end, so it is spooled to disk first; everything else streams. Invariant: the spool file is unlinked before its first
+// byte is written, so a killed process leaves no file behind.
 
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -77,7 +77,7 @@ async function readSpooled(
   }
 }
 
-/** Room that the system takes back when the file is closed, by us or by our end. */
+/** Space that the system frees when the file is closed, by this program or by its exit. */
 async function openNameless(path: string): Promise<FileHandle> {
   await makeFolder(dirname(path));
   const file = await open(path, 'wx+');

@@ -1,10 +1,10 @@
-// What a download is, by its first bytes; names and content types are not asked.
-// Tells error pages apart from archives, because a storage or proxy may answer 200 with one.
+// Detects what a download is by its first bytes; names and content types are ignored. Distinguishes error pages from
+// archives, because a storage or proxy may return one with status 200.
 
 export type ArchiveType = 'gzip' | 'zstd' | 'zip' | 'tar';
 export type DownloadType = ArchiveType | 'empty' | 'html' | 'xml' | 'unknown';
 
-/** Enough of a head to tell all types. */
+/** Enough leading bytes to distinguish all types. */
 export const headBytes = 512;
 
 /** @param head the first {@link headBytes} bytes, fewer only if there are no more */
@@ -26,7 +26,7 @@ function isTarHead(head: Buffer): boolean {
   return head.toString('latin1', 257, 262) === 'ustar' || head.every((byte) => byte === 0) || isV7Head(head);
 }
 
-/** A header from before ustar has no magic, but a checksum (to be refused with a better word than "unknown"). */
+/** A header from before ustar has no magic, but a checksum (so that the refusal is more precise than "unknown"). */
 function isV7Head(head: Buffer): boolean {
   const stored = /^ *([0-7]{1,7})[\0 ]/.exec(head.toString('latin1', 148, 156))?.[1];
   return stored !== undefined && Number.parseInt(stored, 8) === tarChecksum(head);

@@ -1,6 +1,6 @@
-// Files in, index out: the half of reading that does not care what kind of archive it was.
-// Owns: names, collisions, limits of count and size, the hash of each file, the wrapping folder, the digest.
-// Invariant: a file is in the index only after its last byte was hashed and handed to the pack.
+// Turns files into an index; this half of reading does not depend on the kind of archive. Owns: names, collisions,
+// limits of count and size, the hash of each file, the wrapping folder, the digest. Invariant: a file enters the index
+// only after its last byte was hashed and written to the pack.
 
 import { createHash, type Hash, hash } from 'node:crypto';
 import type { BundleFile, BundleIndex, BundleNote } from '../bundle-index.ts';
@@ -11,7 +11,7 @@ import { isHiddenFile } from '../store/hidden-files.ts';
 import type { PackSink } from '../store/pack.ts';
 import { checkFolderPath, readFilePath } from './entry-path.ts';
 
-/** One file on its way in. */
+/** One file that is being added. */
 export interface IncomingFile {
   /** @throws {BundleError} `InvalidSize` when more comes than was declared */
   write(chunk: Uint8Array): void;
@@ -24,7 +24,7 @@ export interface Assembly {
   readonly files: number;
   /** @param size in bytes, as declared by the archive */
   beginFile(name: string, size: number): IncomingFile;
-  /** Held to the rules of names, otherwise ignored: folders follow from files. */
+  /** Checks the name and ignores the rest: folders follow from files. */
   passFolder(name: string): void;
   /** A hard link: another name for an earlier file. */
   linkFile(name: string, target: string): void;
@@ -36,7 +36,7 @@ export interface Assembly {
 
 type FileBody = Omit<BundleFile, 'path'>;
 
-/** Every method throws a refused {@link BundleError} for what the archive did wrong. */
+/** Every method throws a refused {@link BundleError} for an error in the archive. */
 export function createAssembly(limits: BundleLimits, pack: PackSink): Assembly {
   const files = new Map<string, FileBody>();
   const notes = createNotes();
@@ -137,7 +137,7 @@ function createFileHash(size: number): { take(chunk: Uint8Array): void; end(): s
 
 /**
  * The one top folder that wraps a whole site: everything is in it, and its own `index.html` is the home page.
- * Without that page it is taken for a part of the addresses (`guides/a.html` alone) and stays.
+ * Without that page the folder counts as a part of the addresses (`guides/a.html` alone) and stays.
  */
 export function wrappingFolder(paths: readonly string[]): string | undefined {
   const first = paths[0] ?? '';
@@ -148,7 +148,7 @@ export function wrappingFolder(paths: readonly string[]): string | undefined {
   return isAround && paths.includes(`${folder}/index.html`) ? folder : undefined;
 }
 
-/** Status shows examples: a hidden file is none, nor is what a wrapping folder may turn out to hide. */
+/** Status shows examples. Hidden files, and files that a wrapping folder may turn out to hide, are left out. */
 function exampleOf(name: string, path: string): string {
   const inFolder = path.slice(path.indexOf('/') + 1);
   return isHiddenFile(path) || isHiddenFile(inFolder) ? '' : printableName(name);

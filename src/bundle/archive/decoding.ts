@@ -1,6 +1,6 @@
-// From the bytes of the download to the bytes of the tar: gzip or zstd decompression in large chunks, bounded.
-// Refuses: truncation, damage, bytes after the end, and more output than the limits allow. Joined gzip members
-// and joined zstd frames are one stream, as their formats say.
+// Turns the bytes of the download into the bytes of the tar: bounded gzip or zstd decompression in large chunks.
+// Refuses: truncation, damage, bytes after the end, and more output than the limits allow. Joined gzip members and
+// joined zstd frames are one stream, as their formats specify.
 
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -47,8 +47,8 @@ function decoderOf(type: 'gzip' | 'zstd' | 'tar', bytes: Bytes, limits: BundleLi
 }
 
 /**
- * The platform's decoder takes a zero byte after a member for padding, ends, and leaves the rest unread: here
- * the rest is read, and must be zeros too.
+ * The platform's decoder takes a zero byte after a member for padding, ends, and leaves the rest unread.
+ * This function reads the rest, which must be zeros too.
  */
 async function* gunzip(bytes: Bytes): AsyncGenerator<Buffer> {
   const iterator = bytes[Symbol.asyncIterator]();
@@ -72,7 +72,7 @@ async function* gunzip(bytes: Bytes): AsyncGenerator<Buffer> {
   }
 }
 
-/** One decoder for each frame, its end found by our own scan. */
+/** Uses one decoder for each frame; the scan in zstd-frames.ts finds its end. */
 async function* unzstd(bytes: Bytes, limits: BundleLimits): AsyncGenerator<Buffer> {
   const scanner = createFrameScanner(limits);
   const params = { [constants.ZSTD_d_windowLogMax]: Math.floor(Math.log2(limits.maxWindowBytes)) };
@@ -115,7 +115,7 @@ async function* run(bytes: Bytes, decoder: Transform): AsyncGenerator<Buffer> {
 }
 
 /**
- * What a decoder makes of the bytes, up to the end that it sees; what it left unread is its caller's to judge.
+ * The decoder's output, up to the end that it sees; the caller judges what it left unread.
  *
  * @throws the decoder's errors as they are, and those of the bytes
  */

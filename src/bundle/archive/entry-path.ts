@@ -1,6 +1,6 @@
-// From an entry's name to the path that the index is keyed by. The one canonical form: no leading slash, no
-// empty, `.` or `..` segment, no backslash, no control character. Refuses rather than guesses; what is
-// normalised is only what cannot mean two things (`./a`, `a//b`).
+// Turns an entry's name into the path that the index is keyed by. This canonical form has no leading slash, no empty,
+// `.` or `..` segment, no backslash and no control character. Refuses instead of guessing; it normalises only what has
+// one meaning (`./a`, `a//b`).
 
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
@@ -11,7 +11,7 @@ export interface EntryPath {
   readonly isNormalised: boolean;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 /** The name of a file. @throws {BundleError} with the reason */
@@ -21,11 +21,11 @@ export function readFilePath(name: string, limits: BundleLimits): EntryPath {
   if (segments.length === 0) throw refusal('EmptyPath');
   if (last === '' || last === '.') throw refusal('FolderNameOnFile', { name });
   const path = segments.join('/');
-  // The prefix that `tar -C folder .` gives to every name is no news.
+  // The prefix that `tar -C folder .` gives to every name is not worth a note.
   return { path, isNormalised: path !== name.replace(/^\.\//, '') };
 }
 
-/** The name of a folder: held to the same rules, and then of no further use. @throws {BundleError} */
+/** Checks the name of a folder by the same rules; nothing else uses it. @throws {BundleError} */
 export function checkFolderPath(name: string, limits: BundleLimits): void {
   if (name === '') throw refusal('EmptyPath');
   readSegments(name, limits);

@@ -1,6 +1,6 @@
-// Extended headers of a tar, read strictly: PAX records (POSIX pax, "pax Header Block") and GNU long names.
-// The lenient parser behind the guard may take these bytes in its own way; what could be taken in two ways is
-// refused here first, so that both agree on everything that passes.
+// Reads extended headers of a tar strictly: PAX records (POSIX pax, "pax Header Block") and GNU long names. The parser
+// behind the guard is lenient and may read these bytes differently. Refuses everything that has two readings, so that
+// guard and parser agree on everything that passes.
 
 import { refusal } from '../refusal.ts';
 
@@ -17,7 +17,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * @param block the payload of an `x` or `g` entry
- * @param isGlobal `g`: applies to all that follows, and may therefore say nothing of names and sizes
+ * @param isGlobal `g`: applies to all following entries, so it must not set names or sizes
  * @throws {BundleError} `InvalidExtendedHeader`, `SparseFile`, `InvalidUtf8`
  */
 export function readPax(block: Buffer, isGlobal: boolean): PaxFacts {
@@ -26,7 +26,7 @@ export function readPax(block: Buffer, isGlobal: boolean): PaxFacts {
   for (const [key, bytes] of recordsOf(block)) {
     if (key.startsWith('GNU.sparse.')) throw refusal('SparseFile');
     if (key === 'hdrcharset' && bytes.toString('latin1') !== utf8Charset) throw refusal('InvalidUtf8');
-    // Values of other records may be binary (`SCHILY.xattr.…`) and are nobody's business here.
+    // Values of other records may be binary (`SCHILY.xattr.…`) and are not read here.
     if (!framing.has(key)) continue;
     const value = decodeText(bytes);
     if (isGlobal || seen.has(key) || value === '' || value.includes('\0')) throw malformed();

@@ -1,7 +1,7 @@
-// Walks the framing of a tar before the parser sees a byte of it: headers, sizes, padding, end mark.
-// Why: the parser hangs on some malformed sizes, takes a cut at an entry's border for an end, and reads on past
-// the end mark. Refuses all that could be framed in two ways.
-// Invariant: the parser's entries are exactly the guard's, in order (`confirm`), and both end at the end mark.
+// Checks the framing of a tar before the parser sees a byte of it: headers, sizes, padding, end mark. Why: the parser
+// hangs on some malformed sizes, takes a cut at an entry's border for the end, and reads past the end mark. Refuses
+// everything that has two possible framings. Invariant: the parser's entries are exactly the guard's, in order
+// (`confirm`), and both end at the end mark.
 
 import type { BundleError } from '../bundle-error.ts';
 import type { BundleLimits } from '../limits.ts';
@@ -177,7 +177,7 @@ function hasPrefix(block: Buffer): boolean {
   return block.toString('latin1', 257, 263) === 'ustar\0';
 }
 
-/** For words about an entry that is refused; a long name is cut here, as in every header of its kind. */
+/** For messages about a refused entry; a long name is cut here, as in every header of its kind. */
 function nameIn(block: Buffer): string {
   const text = (start: number, end: number): string =>
     block.toString('utf8', start, end).replace(/\0.*$/s, '');

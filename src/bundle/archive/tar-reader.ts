@@ -1,6 +1,6 @@
-// Reads a tar into an assembly: guard first, then the parser, entry by entry.
-// Invariant: it ends. Each entry is drained, each wait also ends with the parser's failure, and at the end the
-// parser has delivered as many whole entries as the guard saw.
+// Reads a tar into an assembly: first the guard, then the parser, entry by entry. Invariant: reading always ends. Each
+// entry is drained, and each wait also ends when the parser fails. At the end the parser has delivered as many whole
+// entries as the guard saw.
 
 import { type Extract, extract } from 'tar-stream';
 import { BundleError } from '../bundle-error.ts';
@@ -34,8 +34,8 @@ export async function readTar(bytes: Bytes, assembly: Assembly, limits: BundleLi
 }
 
 /**
- * Lets one wait at a time end with the parser's failure too. Not by racing against one long-lived promise: that
- * promise would remember every race, and with it every chunk of the archive.
+ * Ends one wait at a time when the parser fails. Racing against one long-lived promise would leak memory, because that
+ * promise remembers every race, and with it every chunk of the archive.
  */
 function watchFailure(parser: Extract): <T>(work: Promise<T>) => Promise<T> {
   let failure: BundleError | undefined;

@@ -1,6 +1,6 @@
-// The bytes of one zip entry, unpacked. Refuses: bytes behind the end of a deflate stream that its size still counts,
-// because whoever reads on from there sees something that nobody else does.
-// Invariant: what is handed out came from all of the entry's bytes and from no other.
+// Unpacks the bytes of one zip entry. Refuses an entry whose size includes bytes behind the end of its deflate stream,
+// because some readers continue there and see other content. Invariant: the output comes from all of the entry's bytes
+// and from no others.
 
 import { createInflateRaw, inflateRawSync } from 'node:zlib';
 import type { Entry } from 'yauzl';
@@ -16,7 +16,7 @@ const leastChunkBytes = 64;
 
 /**
  * @param take is given the pieces in order; what it throws ends the reading
- * @throws {BundleError} `InvalidSize`; the decoder's and the file's errors, which have no codes of ours
+ * @throws {BundleError} `InvalidSize`; the decoder's and the file's errors, which have no BundleError code
  */
 export async function readContent(
   zip: OpenZip,

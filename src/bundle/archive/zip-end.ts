@@ -1,6 +1,6 @@
-// The end of a zip: what stands behind its directory must be the end records and nothing else, and all of them must
-// name the one directory that was read. Why: programs find the directory in different ways (from the end record, from
-// the zip64 record, from the locator, by the directory's size), and all must find the same.
+// Checks the end of a zip: only end records may follow the directory, and each must name the directory that was read.
+// Why: programs find the directory in different ways, and all of them must find the same one. They use the end record,
+// the zip64 record, the locator, or the directory's size.
 
 import { refusal } from '../refusal.ts';
 import type { OpenZip } from './zip-file.ts';

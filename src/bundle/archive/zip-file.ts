@@ -1,8 +1,8 @@
-// The zip parser over an open file, with every read held to the file's bounds. Why: positions come from the archive,
-// and one beyond all files makes the parser's own reader throw in a callback, where nobody can catch it.
-// Read synchronously through two windows, one for the directory and one for the entries: a page costs the parser
-// four reads, and as trips to another thread these took longer than all else. For a thread of its own, as the pack.
-// Invariant: a read outside of the file is an error of the parser, never of the process.
+// Runs the zip parser over an open file, with every read held to the file's bounds. Why: positions come from the
+// archive. A position beyond every file makes the parser's own reader throw in a callback, where no code can catch it.
+// Reads are synchronous, through one window for the directory and one for the entries: the parser makes four reads a
+// page, and asynchronous reads took longer than all other work. Use it only in a worker thread, like the pack.
+// Invariant: a read outside the file is an error of the parser and never ends the process.
 
 import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';

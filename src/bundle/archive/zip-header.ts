@@ -1,5 +1,5 @@
-// Does an entry's local header say what the directory says? Two readers of one zip, one going through the
-// directory and one through the local headers, must see the same files; otherwise it is refused.
+// Checks that an entry's local header agrees with the directory. One reader may follow the directory and another the
+// local headers. Both must see the same files; otherwise the zip is refused.
 
 import { type Entry, type LocalFileHeader, parseExtraFields } from 'yauzl';
 import { refusal } from '../refusal.ts';

@@ -1,7 +1,7 @@
-// Every byte of a zip before its directory belongs to an entry that the directory lists: its header, its data, and
-// behind them the data descriptor where it has one. Why: a reader that goes through the file from its beginning sees
-// what lies in between as one file more, and believes the descriptor where we believe the directory.
-// Refuses: bytes before the first entry, between two, behind the last; descriptors that say something else.
+// Checks that every byte before the directory belongs to a listed entry: its header, its data, or its data descriptor.
+// Why: a reader that starts at the file's beginning takes bytes in between for another file. It also believes the
+// descriptor where this reader believes the directory. Refuses: bytes before the first entry, between two entries or
+// behind the last, and descriptors that disagree.
 
 import { refusal } from '../refusal.ts';
 import type { OpenZip } from './zip-file.ts';

@@ -1,6 +1,6 @@
-// Reads a zip, already on disk whole, into an assembly. The parser trusts the directory at the end of the file;
-// here every entry's local header must say the same, its checksum must hold, and no byte may belong to two or to none.
-// Refuses: encryption, links, other compression than deflate, hidden entries.
+// Reads a zip that is complete on disk into an assembly. The parser trusts the directory at the end of the file. This
+// reader also requires that each local header agrees, each checksum matches, and each byte belongs to one entry.
+// Refuses: encryption, links, compression other than deflate, hidden entries.
 
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
@@ -15,14 +15,14 @@ import { type OpenZip, openZipFile } from './zip-file.ts';
 import { checkLocalHeader, hasDescriptor } from './zip-header.ts';
 import { checkLayout, type Span, type Sums } from './zip-layout.ts';
 
-/** Of the DOS attributes, which every program writes beside the Unix mode. */
+/** A bit of the DOS attributes, which every program writes in addition to the Unix mode. */
 const dosFolder = 0x10;
 const ratioFromBytes = 16 * 1024 * 1024;
 /** A byte order mark is a part of the name, as it is in a tar. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * @param spool holds all of the zip and nothing else; closing it stays the caller's business
+ * @param spool holds all of the zip and nothing else; the caller closes it
  * @throws {BundleError} refused, or the store's fault from the assembly's pack
  */
 export async function readZip(spool: FileHandle, assembly: Assembly, limits: BundleLimits): Promise<void> {
@@ -112,7 +112,7 @@ function checkKind(entry: Entry, name: string): void {
   if (isFolder && !name.endsWith('/')) throw refusal('ZipHeaderMismatch', { name });
 }
 
-/** The parser's errors have no codes; but for two, what they say of this file is one thing to us: it is damaged. */
+/** The parser's errors have no codes. Except for two, all of them mean that the file is damaged. */
 function zipFault(error: unknown): BundleError {
   if (error instanceof BundleError) return error;
   const message = error instanceof Error ? error.message : '';

@@ -1,6 +1,6 @@
-// Where the frames of a zstd stream end (RFC 8878 §3.1), without decompressing. Needed because the platform's
-// decoder silently drops what follows the first frame when both come in one chunk.
-// Invariant: the pieces given out are the input, whole and in order; only their borders are ours.
+// Finds where the frames of a zstd stream end (RFC 8878 §3.1), without decompressing. Why: the platform's decoder
+// silently drops what follows the first frame when both come in one chunk. Invariant: the pieces are the input, whole
+// and in order; only the borders between them differ.
 
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';

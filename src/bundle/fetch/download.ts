@@ -1,6 +1,6 @@
-// The archive's bytes, from an `http(s):` link, as they come. Bounded in size, time, silence and
-// redirects. A broken connection is resumed only where a strong ETag proves it is the same archive; otherwise
-// `DownloadInterrupted` asks for a fresh start. Invariant: no error holds a URL, a header or a body.
+// Streams the archive's bytes from an `http(s):` link. Size, duration, silence and redirects are bounded. A broken
+// connection is resumed only where a strong ETag proves that the archive is the same. Otherwise the caller gets
+// `DownloadInterrupted` and starts again. Invariant: no error holds a URL, a header or a body.
 
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
@@ -17,7 +17,7 @@ export interface DownloadOptions {
   readonly limits: BundleLimits;
   readonly allowPrivateLinks: boolean;
   readonly userAgent: string;
-  /** Told of the archive's size as announced, before any of it is read; throws where that is too much. */
+  /** Receives the archive's announced size before any byte is read; throws if it is too large. */
   readonly admit?: ((archiveBytes: number) => Promise<void>) | undefined;
   /** Called before each request: a resume after a long silence is no standstill. */
   readonly onRequest?: (() => void) | undefined;

@@ -1,5 +1,5 @@
-// Where an archive's bytes come from: a file of this machine, or the network. The network's client is loaded only
-// for a link that needs it: it costs more time than reading a whole site from a disk does.
+// Chooses where an archive's bytes come from: a local file or the network. The HTTP client is loaded only for a link
+// that needs it, because loading it takes longer than reading a whole site from disk.
 
 import type { Link } from '../../wire/link.ts';
 import type { DownloadOptions } from './download.ts';

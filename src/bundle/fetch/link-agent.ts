@@ -1,6 +1,6 @@
-// The connections that links are fetched with: proxies, extra authorities, and the guard over addresses.
-// Refuses: HTTP/2, and connecting to an internal address unless that is allowed. A proxy resolves names by
-// itself, so behind one the guard judges literal hosts only (link-request.ts does).
+// Makes the connections that links are fetched with: proxies, extra CA certificates, and the address guard. Refuses
+// HTTP/2, and connecting to an internal address unless that is allowed. A proxy resolves names itself, so behind a
+// proxy the guard judges literal hosts only (link-request.ts does this).
 
 // The default export: see runtime/supported-node.ts.
 import tls from 'node:tls';
@@ -18,13 +18,13 @@ export interface LinkAgentOptions {
   readonly allowPrivateLinks: boolean;
   readonly extraCaPem?: string | undefined;
   readonly proxy?: ProxySettings | undefined;
-  /** So many requests to one host find a connection without waiting for one, which is part of their time. */
+  /** Concurrent requests to one host that need not wait for a connection; the wait counts towards their timeout. */
   readonly connections?: number;
   /** Longest wait for a connection, for headers, and between two pieces of a body. */
   readonly idleTimeoutMs: number;
 }
 
-/** For who fetches one archive at a time, a few redirects away. */
+/** For a caller that fetches one archive at a time, a few redirects away. */
 const fewConnections = 4;
 
 /** The caller closes (or destroys) it. */
@@ -45,14 +45,14 @@ export function createLinkAgent(options: LinkAgentOptions): Dispatcher {
   if (!hasProxy(proxy)) return new Agent(common);
   return new EnvHttpProxyAgent({
     ...common,
-    // Empty rather than absent: what is absent undici would read from the environment itself.
+    // Empty rather than absent: undici would read an absent setting from the environment.
     httpProxy: proxy.httpProxy ?? '',
     httpsProxy: proxy.httpsProxy ?? '',
     noProxy: proxy.noProxy ?? '',
     requestTls: trust,
     proxyTls: { ...trust, allowH2: false },
     connectTimeout: idleTimeoutMs,
-    // Left alone, undici waits five minutes for the answer to a CONNECT, and meanwhile no request has that connection.
+    // By default undici waits five minutes for the answer to a CONNECT, and blocks that connection meanwhile.
     clientFactory: (origin, rest) => new Pool(origin, { ...rest, headersTimeout: idleTimeoutMs }),
   });
 }

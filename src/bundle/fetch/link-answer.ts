@@ -1,4 +1,4 @@
-// What a storage's answer says about a link: alive, dead, or nothing. Pure over status and the start of a body.
+// Decides from a storage's answer whether a link is valid, expired, or neither. Pure over status and start of the body.
 // The body is read only to tell an expired signature from other refusals and is never repeated anywhere.
 
 export type LinkLife = 'alive' | 'dead' | 'unknown';
@@ -6,7 +6,7 @@ export type LinkLife = 'alive' | 'dead' | 'unknown';
 /** Enough for any storage's error document. */
 export const maxJudgedBytes = 8192;
 
-/** 401 and 403: the grant is over or never was. 404 and 410: what it granted is gone. */
+/** 401 and 403: the signature has expired or was never valid. 404 and 410: the archive is gone. */
 const deadStatuses: readonly number[] = [401, 403, 404, 410];
 
 /** How storages say it when they answer 400 or another status (S3, GCS, Azure, CloudFront, R2, MinIO). */

@@ -1,6 +1,6 @@
-// One GET of a link, redirects followed by hand with every hop judged by the same rules as the link itself.
-// Refuses: internal hosts, other schemes, a fall from https to http, loops. Never HEAD: links are signed for GET.
-// Invariant: no error made here holds a URL, a header or a body.
+// Sends one GET of a link and follows redirects itself. Every hop must pass the same rules as the link. Refuses:
+// internal hosts, other schemes, a redirect from https to http, loops. Never sends HEAD, because links are signed for
+// GET. Invariant: no error made here holds a URL, a header or a body.
 
 import { type Dispatcher, request } from 'undici';
 import { unlessAborted } from '../../runtime/flags/patience.ts';
@@ -26,7 +26,7 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 /**
  * @param url the link's text, `http:` or `https:`
  * @returns the first answer that is no redirect; its body must be consumed or destroyed
- * @throws {BundleError} transient, for where it leads and for what the network did
+ * @throws {BundleError} transient, for a refused address and for a network error
  */
 export async function requestLink(
   url: string,
@@ -73,7 +73,7 @@ async function send(url: URL, options: LinkRequestOptions, signal: AbortSignal):
   }
 }
 
-/** What a thrown network error means; ours pass through, an abort gives the signal's own reason. */
+/** What a thrown network error means. A BundleError passes through; an abort gives the signal's own reason. */
 export function networkFault(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof BundleError) return error;
   if (signal.aborted) return signal.reason;

@@ -1,5 +1,5 @@
-// The archive's bytes from a `file:` link. Read only where that is allowed: such a link in somebody else's text
-// would open files of this machine. Bounded in size; no error holds the path.
+// Reads the archive's bytes from a `file:` link, only where the caller allows it. A tenant's text could otherwise open
+// any file of this machine. The size is bounded; no error holds the path.
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -13,13 +13,13 @@ import { oddAnswer } from './odd-answer.ts';
 export interface LocalArchiveOptions {
   readonly limits: Pick<BundleLimits, 'maxArchiveBytes'>;
   readonly allowFileLinks: boolean;
-  /** Told of the archive's size before any of it is read; throws where that is too much. */
+  /** Receives the archive's size before any byte is read; throws if it is too large. */
   readonly admit?: ((archiveBytes: number) => Promise<void>) | undefined;
 }
 
 const chunkBytes = 1024 * 1024;
 
-/** @throws {BundleError} `FileLink`, `ArchiveTooLarge`; dead-link where there is nothing to read; what `admit` throws */
+/** @throws {BundleError} `FileLink`, `ArchiveTooLarge`; dead-link if the file cannot be read; what `admit` throws */
 export async function* readLocalArchive(link: Link, options: LocalArchiveOptions): AsyncGenerator<Buffer> {
   if (!options.allowFileLinks) throw refusal('FileLink');
   try {

@@ -1,7 +1,7 @@
-// What a link answered instead of an archive: a page, a text, nothing, or a way to somewhere else. That is what was
-// said this time, by a storage in maintenance, a proxy or a resolver, and not a verdict on the archive.
-// Invariant: transient always, so that nothing of it is remembered longer than a back-off. No sentence quotes
-// the answer. README.md of this folder lists each, and a test holds the two together.
+// What a link returned instead of an archive: a page, a text, nothing, or a redirect elsewhere. A storage in
+// maintenance, a proxy or a resolver may answer so once; it is not a verdict on the archive. Invariant: always
+// transient, so that it is remembered no longer than a back-off. No sentence quotes the answer. README.md of this
+// folder lists each answer, and a test compares the two lists.
 
 import { BundleError } from '../bundle-error.ts';
 

@@ -1,6 +1,6 @@
-// Asks a freshly issued link for one byte, because a signature can be dead while its date says otherwise.
-// Refuses: touching a file; a `file:` link is nothing that a storage signs, and its life is not known here.
-// Invariant: one ranged GET; only a storage's clear word makes a link dead, a network error decides nothing.
+// Asks a freshly issued link for one byte, because a signature can have expired before its date. Refuses to touch a
+// file: no storage signs a `file:` link, and its expiry is unknown here. Invariant: one ranged GET; only a clear answer
+// of the storage makes a link expired, and a network error decides nothing.
 
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
@@ -21,8 +21,8 @@ export interface ProbeOptions {
 }
 
 /**
- * `dead`: 401, 403, 404, 410, or another refusal whose words say that the signature is over. `unknown`:
- * anything that a later try may answer otherwise, a refused redirect or an internal address among it.
+ * `dead`: 401, 403, 404, 410, or another refusal whose text says that the signature has expired. `unknown`:
+ * a later attempt may get another answer; this includes a refused redirect and an internal address.
  *
  * @throws the signal's reason when aborted; nothing else
  */

@@ -1,20 +1,21 @@
-// Connections that trust what the file of authorities says now: a renewed authority is trusted without a restart, which
-// nobody knows to be needed while links die. Refuses: ending what is under way when the file changes.
+// Connections that trust the current content of the CA file. A renewed CA certificate is trusted without a restart;
+// otherwise links would expire before an administrator learned that a restart was needed. Refuses to end requests in
+// progress when the file changes.
 
 import { Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Authorities } from '../../runtime/http/authorities.ts';
 import { createLinkAgent, type LinkAgentOptions } from './link-agent.ts';
 
-/** At one a minute, long enough for whatever an agent was at. */
+/** At most one agent is replaced a minute, so each has minutes to finish its requests. */
 const mostReplaced = 5;
 
 type AgentOptions = Omit<LinkAgentOptions, 'extraCaPem'>;
 
-/** One agent of those that it was given, for as long as the authorities stay the same. */
+/** Uses one inner agent until the CA certificates change, and then makes another. */
 export class RenewedAgent extends Dispatcher {
   readonly #options: AgentOptions;
-  /** Each is at work on what it was given, and its connections end by being idle: an agent that closes makes none any more. */
+  /** Each finishes its requests, and its idle connections time out. Closing it would refuse new connections to them. */
   readonly #replaced: Dispatcher[] = [];
   #pem: string | undefined;
   #current: Dispatcher;
@@ -31,7 +32,7 @@ export class RenewedAgent extends Dispatcher {
     return this.#current.dispatch(options, handler);
   }
 
-  /** What is new is sent with these. */
+  /** New requests use these certificates. */
   renew(extraCaPem: string | undefined): void {
     if (extraCaPem === this.#pem || this.#hasEnded) return;
     this.#replaced.push(this.#current);
@@ -44,14 +45,14 @@ export class RenewedAgent extends Dispatcher {
     this.#current = createLinkAgent({ ...this.#options, extraCaPem });
   }
 
-  /** Ends what is under way too. */
+  /** Ends requests in progress too. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     await Promise.all([this.#current, ...this.#replaced].map((agent) => agent.destroy()));
   }
 }
 
-/** As often as kubelet writes anew what it mounts. */
+/** As often as kubelet updates mounted files. */
 const lookEveryMs = 60_000;
 
 /** Runs until the signal aborts; never rejects. */

@@ -1,7 +1,7 @@
-// A stored bundle on its way from one server's store to another's: index first, then the pack as it lies there.
-// The receiver believes nothing: the index must be true of itself and of the digest asked for (copy-index.ts), the pack
-// must have the size it says, and every file that is shown is hashed before the copy is committed.
-// Invariant: a copy that fails leaves nothing. A copy that holds hidden bytes is not offered.
+// Sends a stored bundle from one server's store to another's: first the index, then the pack as stored. The receiver
+// trusts nothing. The index must be valid and match the requested digest (copy-index.ts), and the pack must have the
+// announced size. Every visible file is hashed before the copy is committed. Invariant: a copy that fails leaves
+// nothing behind. A copy that holds hidden bytes is not offered.
 
 import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';

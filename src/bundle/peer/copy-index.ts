@@ -1,12 +1,12 @@
-// The index of a copy, as another server sends it: looked over before it is parsed, and held to the limits.
-// Why before: a short text of brackets and commas becomes hundreds of megabytes of objects.
-// Invariant: what is parsed has the one form that indexes are written in, with no more rows than files are allowed.
+// Checks the index that another server sends before parsing it, and holds it to the limits. Why before: a short text of
+// brackets and commas becomes hundreds of megabytes of objects. Invariant: a parsed index has the one form that indexes
+// are written in, and no more rows than the limit on files.
 
 import type { BundleFile } from '../bundle-index.ts';
 import type { BundleLimits } from '../limits.ts';
 import { type IndexDocument, parseIndex } from '../store/index-document.ts';
 
-/** Beside its name a row takes a hash, two numbers and punctuation. */
+/** In addition to its name a row takes a hash, two numbers and punctuation. */
 const rowBytes = 64 + 2 * 16 + 12;
 /** What stands before the rows: digest, numbers, notes. */
 const maxHeadLength = 64 * 1024;
@@ -32,7 +32,7 @@ export function readCopyIndex(text: string, digest: string, limits: BundleLimits
     packBytes <= limits.maxTotalBytes &&
     index.files.every(({ size }) => size <= limits.maxFileBytes) &&
     isFilled(index.files, packBytes);
-  // The notes are the one part that no hash covers: they tell of an archive that never came here.
+  // No hash covers the notes: they describe an archive that this server never received.
   return isWithin ? { index: { ...index, notes: [] }, packBytes } : undefined;
 }
 
@@ -61,7 +61,7 @@ function rowEnd(text: string, at: number, maxPathBytes: number): number | undefi
   return afterName.test(text) ? afterName.lastIndex : undefined;
 }
 
-/** Whether the files fill the pack, one after another: then no word of its size is more than the index accounts for. */
+/** Whether the files fill the pack, one after another: then the stated size is no more than the index accounts for. */
 function isFilled(files: readonly BundleFile[], packBytes: number): boolean {
   let end = 0;
   let last: BundleFile | undefined;

@@ -1,5 +1,5 @@
-// How fast a copy must come to be of help. The server that takes a slower copy gives it up, and the server that sends it
-// cuts it: both use the same measure, all the way through the copy. Pure.
+// How fast a copy must come to be useful. The receiving server abandons a slower copy, and the sending server cuts it.
+// Both use the same measure during the whole copy. Pure.
 
 /**
  * Far below what a cluster's network gives to each of the copies that one server sends at once. A slower client holds a

@@ -1,6 +1,6 @@
-// The thread's side of taking a copy from a peer: index and pack are requested, received, hashed and committed here,
-// so that the thread that serves does none of it.
-// Invariant: when it resolves, the copy is verified and committed; when it rejects, nothing of it is in the store.
+// The thread's side of a copy from a peer. Index and pack are requested, received, hashed and committed here, so that
+// the serving thread does none of this work. Invariant: when it resolves, the copy is verified and committed; when it
+// rejects, the store holds nothing of it.
 
 import type { Clock } from '../../runtime/clock.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';

@@ -1,6 +1,5 @@
-// Takes a peer's copy of a bundle into the store, in a thread: not one byte of it passes through the thread that serves.
-// Owns the removal of what an ended thread leaves.
-// Invariant: a copy that fails leaves nothing.
+// Takes a peer's copy of a bundle into the store, in a worker thread: no byte of it passes through the serving thread.
+// Owns the removal of files that an ended thread leaves. Invariant: a copy that fails leaves nothing behind.
 
 import { join } from 'node:path';
 import type { BundleIndex } from '../bundle-index.ts';

@@ -1,6 +1,6 @@
-// One request to another server of the same site, and its body read within a bound. Peers are addresses that the
-// program's own user named, so internal ones are fine here; redirects are not followed, proxies not used.
-// Invariant: every wait is bounded: to connect, to the first byte, between two.
+// Sends one request to another server of the same site and reads its body within a bound. The program's user named the
+// peers, so internal addresses are allowed here. Redirects are not followed, proxies not used. Invariant: every wait is
+// bounded: to connect, to the first byte, between two.
 
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Bytes } from '../byte-stream.ts';
@@ -31,7 +31,7 @@ export function openPeerConnection(userAgent: string): PeerConnection {
   };
 }
 
-/** The body as it comes; whoever stops early ends the connection. */
+/** The body as it arrives; a consumer that stops early ends the connection. */
 export async function* chunksOf(answer: PeerAnswer): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of answer.body) if (chunk instanceof Buffer) yield chunk;

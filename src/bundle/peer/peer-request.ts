@@ -1,13 +1,13 @@
-// Asking another server of the same site what it has of a bundle; its copy is fetched elsewhere (copying.ts).
-// The client for it is loaded at the first question: who finds its bundle on disk asks nobody.
-// Invariant: an answer is a peer's word within seconds, or silence.
+// Asks another server of the same site what it has of a bundle; copying.ts fetches the copy. The HTTP client is loaded
+// at the first request: a server that finds its bundle on disk asks no peer. Invariant: a peer's answer arrives within
+// seconds, or counts as none.
 
 import * as z from 'zod/mini';
 import type { Clock } from '../../runtime/clock.ts';
 import type { TakeCopy } from './copying.ts';
 import type { PeerConnection } from './peer-connection.ts';
 
-/** `claiming`: about to fetch by link unless somebody else is; `fetching`: at it. */
+/** `claiming`: about to fetch by link unless another server does; `fetching`: downloads now. */
 export const peerStates = ['none', 'claiming', 'fetching', 'have'] as const;
 export type PeerState = (typeof peerStates)[number];
 

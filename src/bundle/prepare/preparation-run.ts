@@ -1,6 +1,6 @@
-// The thread's side of a preparation: download → read → check the digest → pack and index in the store.
-// Owns: new starts after a broken download, and the removal of its work folder when it ends by itself.
-// Invariant: when it resolves with a store, the bundle is committed there.
+// The thread's side of a preparation: download → read → check the digest → write pack and index to the store. Owns:
+// restarts after an interrupted download, and the removal of its work folder when it ends by itself. Invariant: when it
+// resolves with a store, the bundle is committed there.
 
 import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';

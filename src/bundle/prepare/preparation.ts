@@ -1,6 +1,6 @@
-// Starts the worker thread that downloads, verifies and packs a bundle, and waits for its result.
-// Owns: how long the thread may be silent, and the removal of what it leaves.
-// Invariant: whatever happens (done, refused, aborted, crashed, stuck), no work folder stays.
+// Starts the worker thread that downloads, verifies and packs a bundle, and waits for its result. Owns: how long the
+// thread may be silent, and the removal of files that it leaves. Invariant: no work folder stays, whether the thread is
+// done, refused, aborted, crashed or stuck.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// Checks a stored bundle in a thread, both sides of it, so that hashing delays no request; and remembers which copy was
-// written and hashed by a thread of this run a moment ago, so that it is not read again.
-// Invariant: a check answers with the whole index or that the copy is damaged; a thread that failed is neither.
+// Both sides of checking a stored bundle in a thread, so that hashing delays no request. Remembers which copy a thread
+// of this process has just written and hashed, so that it is not read again. Invariant: a check returns the whole
+// index, or that the copy is damaged; a failed thread returns neither.
 
 import type { BundleIndex } from '../bundle-index.ts';
 import { runBundleTask } from '../bundle-task.ts';

@@ -1,6 +1,6 @@
 // Turns a written pack and its index into a bundle of the store, by one rename of a synced folder. Hidden bytes are
-// blanked before that rename.
-// Invariant: `bundles/<digest>` is absent or whole. A whole copy that is already there stays; a bad one goes first.
+// blanked before that rename. Invariant: `bundles/<digest>` is absent or whole. A whole copy that exists stays; a bad
+// copy is removed first.
 
 import { dirname, join } from 'node:path';
 import type { BundleIndex } from '../bundle-index.ts';

@@ -1,5 +1,5 @@
-// What is derived from a list of files: the digest that names the content, the pages, the size.
-// Invariant: equal content gives an equal digest, whatever the archive's kind, order, times or modes were.
+// Derives from a list of files: the digest that names the content, the pages, the size. Invariant: equal content has an
+// equal digest, whatever the archive's kind, order, times or modes were.
 
 import { createHash } from 'node:crypto';
 import type { BundleFile } from '../bundle-index.ts';

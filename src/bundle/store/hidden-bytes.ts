@@ -1,6 +1,6 @@
-// The bytes of hidden files in a pack: overwritten with zeros before a pack gets its name, so that neither the volume
-// nor the copy for another server holds them. Their rows stay in the index: the digest still names the whole archive.
-// Invariant: a bundle with the mark beside its pack holds no hidden byte. Without the mark, no server gets a copy of it.
+// Overwrites the bytes of hidden files with zeros before a pack gets its name. Neither the volume nor another server's
+// copy then holds them. Their rows stay in the index: the digest still names the whole archive. Invariant: a bundle
+// with the blank mark next to its pack holds no hidden byte. Without the mark, no server gets a copy.
 
 import { join } from 'node:path';
 import type { BundleFile } from '../bundle-index.ts';

@@ -1,7 +1,7 @@
-// Which files of a bundle are never answered, and have no bytes in a store: dotfiles (except `.well-known`, RFC 8615),
-// what other hosts read as configuration, and what an export adds so that somebody can start it by double click.
-// Refuses: interpreting any of them. A hidden file reads as absent.
-// A file that is hidden once stays hidden: stores hold zeros in its place (hidden-bytes.ts).
+// Which files of a bundle are never served and have no bytes in a store. These are dotfiles (except `.well-known`, RFC
+// 8615), configuration files of other hosts, and files that an export adds for starting it by double click. Refuses to
+// interpret any of them. A hidden file reads as absent. A file that is hidden once stays hidden: stores hold zeros in
+// its place (hidden-bytes.ts).
 
 /** At the root of a bundle only: deeper down these are content (a page may document them). */
 const controlFiles: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
-// The index of a stored bundle as text, and back. First line: format and SHA-256 of the second; second: JSON.
-// Invariant: what is parsed is exactly what was formatted; one changed byte anywhere answers `undefined`.
+// Writes the index of a stored bundle as text and reads it. First line: format and SHA-256 of the second; second: JSON.
+// Invariant: the reader returns exactly what was written; if one byte changed, it returns `undefined`.
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
@@ -27,7 +27,7 @@ export interface IndexDocument {
   readonly packBytes: number;
 }
 
-/** The text to store beside the pack. */
+/** The text to store next to the pack. */
 export function formatIndex({ index, packBytes }: IndexDocument): string {
   const json = JSON.stringify({
     digest: index.digest,

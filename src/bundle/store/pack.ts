@@ -1,5 +1,5 @@
-// The pack: all files' bytes, one after another, in one file. Written in large blocks, synchronously, because
-// it is written in a thread of its own and a blocked write is the back-pressure. Refuses: overwriting.
+// The pack: the bytes of all files, one after another, in one file. It is written synchronously in large blocks,
+// because it has a thread of its own and a blocked write is the back-pressure. Refuses to overwrite a file.
 
 import { closeSync, fsync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -23,7 +23,7 @@ export interface PackWriter extends PackSink {
   compact(index: BundleIndex): BundleIndex;
   /** Writes what is left, syncs, closes. */
   commit(): Promise<void>;
-  /** Closes without a word. */
+  /** Closes without reporting an error. */
   abandon(): void;
 }
 

@@ -1,7 +1,7 @@
-// Proof that a stored bundle still is what its digest says: index, then the bytes of every file that is shown. Of a
-// hidden file there are no bytes; a copy that still has them, from an earlier program, loses them here.
-// Runs on every load. Refuses: believing a size, a time or a name where the bytes can be asked; and calling a copy bad
-// because this machine could not look at it just now: what is bad is removed, and it may be the last one there is.
+// Proves that a stored bundle still matches its digest: the index, then the bytes of every visible file. Hidden files
+// have no bytes; a copy from an earlier program that still has them loses them here. Runs on every load. Refuses to
+// trust a size, a time or a name where the bytes can be read. Also refuses to call a copy bad because this machine
+// could not read it now: a bad copy is removed, and it may be the last one.
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { indexName, packName } from './store-layout.ts';
 
 const blockBytes = 1024 * 1024;
 
-/** What says that the copy cannot be read, now or ever. Anything else is this machine's own trouble, and passes. */
+/** Error codes that mean a permanently unreadable copy. Any other error is a temporary fault of this machine. */
 const badCopyCodes: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO']);
 
 /** Whether an error of the disk is about what lies there. */
@@ -24,7 +24,7 @@ export function isOfCopy(error: unknown): boolean {
 
 /**
  * @returns the index, or `undefined` where anything is missing, damaged, unreadable or not of this digest
- * @throws what the disk throws where that says nothing of the copy: no descriptors, no memory, no rights
+ * @throws what the disk throws where that says nothing of the copy: no descriptors, no memory, no permission
  */
 export async function checkBundle(
   folder: string,

@@ -1,5 +1,5 @@
-// The file operations that the store's promises stand on, as a value: a test may stop the world between any
-// two of them. Invariant of every write here: synced before it is named, and its folder synced after.
+// The file operations that the store's guarantees depend on, as a value: a test may stop between any two of them.
+// Invariant of every write here: the file is synced before it is named, and its folder is synced after.
 
 import { open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
 import { makeFolder } from '../../runtime/folder.ts';

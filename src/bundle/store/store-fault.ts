@@ -1,5 +1,5 @@
-// What a failing disk means, in our words. Every file operation of the store and of a preparation that may
-// fail for want of room or rights ends here. Invariant: transient always; the content is not at fault.
+// Explains a failing disk. Every file operation of the store and of a preparation that may fail for lack of space or
+// permissions ends here. Invariant: always transient; the content is not the cause.
 
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';

@@ -1,5 +1,5 @@
-// Names in a store folder. `bundles/<digest>/{pack,index,facts,hidden-blank}` is committed, `current` names the one in use;
-// every name that starts with a dot is on its way in or out and may be removed when nobody works on it.
+// Names in a store folder. `bundles/<digest>/{pack,index,facts,hidden-blank}` is committed; `current` names the bundle
+// in use. A name that starts with a dot is being written or removed, and may be deleted while no process works on it.
 
 import { join } from 'node:path';
 
@@ -20,7 +20,7 @@ export const packName = 'pack';
 export const indexName = 'index';
 export const factsName = 'facts';
 /**
- * An empty file: the pack beside it holds zeros where hidden files were. A rule that hides more files needs another
- * name here, so that copies of before are blanked once more.
+ * An empty file: the pack next to it holds zeros where hidden files were. A rule that hides more files needs another
+ * name here, so that older copies are blanked again.
  */
 export const blankMarkName = 'hidden-blank';

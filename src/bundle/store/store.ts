@@ -1,7 +1,6 @@
-// The bundles on this machine's disk: which are whole, which one is current, which may go.
-// Owns: the order of writes that leaves the old or the new bundle after a kill at any instant, never neither.
-// Refuses: handing out a copy that was not verified byte by byte; a bad one is removed like a bad download.
-// One process writes to a store at a time.
+// The bundles on this machine's disk: which are whole, which one is current, which may be removed. Owns the order of
+// writes: a kill at any instant leaves the old or the new bundle, never neither. Refuses to hand out a copy that was
+// not verified byte by byte. A bad copy is removed like a bad download. One process writes to a store at a time.
 
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -55,7 +54,7 @@ type StoredFacts = z.infer<typeof factsDocument>;
  *
  * @param options.keep bundles that stay at a sweep, the current one included
  * @param options.check of a copy, before it is handed out; in this thread by default
- * @param options.onBadCopy is told of each copy that was removed because it is not what its digest says
+ * @param options.onBadCopy receives each copy that was removed because it does not match its digest
  * @throws {BundleError} `StoreUnavailable` when the folder cannot be made or written
  */
 export async function openBundleStore(
@@ -235,7 +234,7 @@ function parsePointer(text: string | undefined): string | undefined {
   return parsed.success ? parsed.data.digest : undefined;
 }
 
-/** Gives the disk's errors a name of ours. */
+/** Turns the disk's errors into BundleErrors. */
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

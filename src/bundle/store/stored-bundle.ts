@@ -1,11 +1,11 @@
-// A committed bundle of the store, open for reading: its index, and its pack behind one file descriptor.
-// Refuses: reading outside the pack, and reading after close (a closed descriptor's number is given to others).
+// A committed bundle of the store, open for reading: its index, and its pack behind one file descriptor. Refuses to
+// read outside the pack, or after close, because the system reuses a closed descriptor's number.
 
 import { close as closeFile, open as openFile, read as readFile, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';
 
-/** What is known of a bundle beside its content. */
+/** What is known of a bundle in addition to its content. */
 export interface BundleFacts {
   readonly version: string | undefined;
   /** Epoch ms. */

@@ -1,6 +1,6 @@
-// Where the wall clock stands against the one that only grows, for telling a clock that was set from one that is merely
-// adjusted. Who looks keeps the place to measure from, and decides what counts as set. Refuses: forgetting what no
-// adjustment explains; many small settings are as far off in sum as a large one.
+// How far the wall clock is ahead of the monotonic clock. This tells a clock that was set from one that is only
+// adjusted. The caller keeps the reference point and decides what counts as set. Refuses to forget a difference that no
+// adjustment explains, because many small steps add up to a large one.
 
 import type { Clock } from './clock.ts';
 

@@ -1,5 +1,5 @@
-// Time as a parameter. Everything outside this folder that needs an instant, a wait or a deadline takes a
-// Clock, so that a test can run a year in a second. Only here may the platform's timers be touched.
+// Time as a parameter. All code outside this folder that needs an instant, a wait or a deadline takes a Clock. A test
+// can then run a year in a second. Only code here may use the platform's timers.
 
 import { performance } from 'node:perf_hooks';
 

@@ -1,5 +1,5 @@
-// Makes folders that a user named. Refuses Node's own recursive mkdir: where the system denies a name and not its
-// parent (/proc does), that one tries for ever, and the program hangs instead of saying so.
+// Makes folders that a user named. Refuses Node's own recursive mkdir, which retries forever where the system denies a
+// name but not its parent, as /proc does. The program would hang without an error.
 
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,6 +1,6 @@
-// JSON lines on standard output. Owns the two rules that keep secrets out of them: errors are written as
-// code + publishable message + stack frames (never a foreign message), and known secret fields are censored.
-// Invariant: no line holds a hidden character, escaped or not, or a text without bound, whoever wrote what is logged.
+// Writes JSON lines to standard output. Owns the two rules that keep secrets out: an error is written as code,
+// publishable message and stack frames (never a foreign message), and known secret fields are censored. Invariant: no
+// line holds a hidden character, escaped or not, or an unbounded text, whatever its source.
 
 import { pino, stdTimeFunctions } from 'pino';
 import { isPrintable, longestShown, printableValue } from '../wire/printable-text.ts';
@@ -35,7 +35,7 @@ export function createLogger(level: LogLevel, write: (line: string) => void): Lo
   );
 }
 
-/** Whatever is longer holds something that is; lines of ours are not. */
+/** A longer line holds an overlong value; this project's own lines are shorter. */
 const longestLine = 4 * longestShown;
 
 /** Nearly every line is fine as it is. What JSON escapes, a viewer of logs shows as what it stands for. */
@@ -45,8 +45,8 @@ function printableLine(line: string): string {
 }
 
 /**
- * An error as it may be logged: code, publishable message, causes by code. Frames only for what nobody foresaw, and
- * without the message line that heads them: an expected failure is told by its words, and frames would bury them.
+ * An error as it may be logged: code, publishable message, causes by code. Only an unexpected error gets its frames,
+ * without their message line. The message explains an expected failure, and frames would bury it.
  */
 export function serializeError(error: unknown): object {
   const causes: string[] = [];

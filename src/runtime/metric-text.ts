@@ -1,5 +1,5 @@
-// The text of one metric, in pieces where it makes such itself: of ten thousand resources one metric is megabytes,
-// and whoever makes them at once holds up everything else meanwhile.
+// The text of one metric, in pieces where the metric makes pieces itself. For ten thousand resources one metric is
+// megabytes, and code that makes them at once delays everything else.
 
 import type { Registry } from 'prom-client';
 
@@ -9,7 +9,7 @@ export interface PiecewiseMetric {
   pieces(): Iterable<string>;
 }
 
-/** Whole lines; whoever takes them may do something else between two of them. */
+/** Whole lines; the consumer may do other work between two of them. */
 export async function* textsOf(
   registry: Registry,
   metric: { readonly name: string },

@@ -1,5 +1,5 @@
-// The frame around every program's main: flags, logger, signals, exit codes. The process itself comes in as
-// a value, so that only `bin` touches globals. Exit 0: done or asked to stop; 1: failed; 2: wrong usage.
+// The frame around every program's main: flags, logger, signals, exit codes. The process comes in as a value, so that
+// only `bin` uses globals. Exit 0: done or asked to stop; 1: failed; 2: wrong usage.
 
 import { publishableMessage } from '../wire/publishable-error.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -63,7 +63,7 @@ function shutdownSignal(process: NodeJS.Process, logger: Logger): AbortSignal {
     controller.abort();
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, stop);
-  // A terminal that closes is an end; without one, it is how others are told to read their files again.
+  // SIGHUP means that the terminal closed. Without a terminal, other programs take it as a request to reload files.
   process.on('SIGHUP', (signal) => {
     if (process.stdout.isTTY) stop(signal);
     else logger.info({ signal }, 'nothing to read again: mounted files are looked at by themselves');

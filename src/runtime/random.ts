@@ -1,5 +1,5 @@
-// Randomness as a parameter, for the same reason as the clock: what draws from it can be replayed.
-// Only here may the platform's generators be touched.
+// Randomness as a parameter, as for the clock, so that a test can replay code that draws from it. Only code here may
+// use the platform's generators.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 

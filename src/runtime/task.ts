@@ -1,9 +1,9 @@
-// Work in a worker thread, for what a tenant, a vendor or a site makes expensive: the main thread reads its small
-// messages and nothing else. Owns the thread: its start, its memory limit and its end. The program of a thread calls
-// `serveTasks`; starter and program are of one build and share their types, so nothing is parsed here.
-// Refuses: error objects in messages, because a class does not cross. Code, publishable message and `kind` do.
-// Invariant: a task settles once, with its result, its own error, a TaskError or its signal's reason. A thread whose
-// task failed or was aborted does no other task.
+// Work in a worker thread, for input from a tenant, vendor or site that is expensive to process. The main thread reads
+// only small messages. Owns the thread: its start, its memory limit and its end. The program of a thread calls
+// `serveTasks`. Starter and program are of one build and share types, so nothing is parsed here. Refuses error objects
+// in messages, because a class does not cross. Code, publishable message and `kind` do. Invariant: a task settles once,
+// with its result, its own error, a TaskError or its signal's reason. A thread whose task failed or was aborted does no
+// other task.
 
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';

@@ -1,6 +1,6 @@
-// Work that must end in time. `Clock.deadline` gives a signal that lives until its time, also where the work was over
-// in a millisecond; here timer and signal end with the work, so that thousands of short calls leave nothing behind.
-// Refuses: waiting for work that does not heed its signal to end; that is the work's own duty.
+// Runs work that must end in time. The signal of `Clock.deadline` stays active until its time, even if the work took a
+// millisecond. Here timer and signal end with the work, so that thousands of short calls leave nothing behind. Refuses
+// to wait for work that ignores its signal; the work itself must end.
 
 import type { Clock } from './clock.ts';
 

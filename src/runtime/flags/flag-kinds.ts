@@ -1,4 +1,4 @@
-// What a flag's text may be, and what it becomes. Each kind is a pure parser; its error says what is allowed.
+// Which texts a flag accepts, and which value each becomes. Each kind is a pure parser; its error says what is allowed.
 // Used for command lines and for environment variables alike.
 
 import type { HostPort } from '../http/http-listener.ts';

@@ -1,5 +1,5 @@
-// Waiting for work that may not heed our signal, or that others wait for too. Refuses: ending the work itself, which
-// goes on; what becomes of it then is for whoever began it.
+// Waits for work that may ignore the caller's signal, or that other callers also wait for. Refuses to end the work
+// itself: it goes on, and the code that started it owns its result.
 
 /**
  * @param signal not aborted yet

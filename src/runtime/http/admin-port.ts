@@ -1,5 +1,5 @@
-// The port for whoever runs the program, never for its users: liveness, readiness, metrics and, where a
-// program has one, its status. Nothing secret is ever answered here. One implementation for all programs.
+// The port for the administrators of the program, never for its users: liveness, readiness, metrics and, where a
+// program has one, its status. It never returns a secret. All programs share this implementation.
 
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
@@ -10,7 +10,7 @@ import type { Logger } from '../logger.ts';
 import { textsOf } from '../metric-text.ts';
 import { cutStalledReader, waitForReader } from './stalled-reader.ts';
 
-/** A reader of metrics that takes nothing for so long is cut. */
+/** A reader of metrics that reads nothing for this long is cut off. */
 const stalledMs = 30_000;
 
 /** `undefined` means ready; a text says what is missing, in words for the person on call. */
@@ -18,7 +18,7 @@ export type Readiness = () => string | undefined;
 
 export interface AdminFacts {
   readonly readiness: Readiness;
-  /** `undefined` means alive. Only what a restart would heal belongs here (never the reachability of others). */
+  /** `undefined` means alive. Report only faults that a restart fixes (never the reachability of other services). */
   readonly liveness?: Readiness;
   readonly registry: Registry;
   readonly logger?: Logger;
@@ -58,7 +58,7 @@ export function adminApp(facts: AdminFacts): Express {
   return app;
 }
 
-/** For somebody who tries the port with nothing but its number. */
+/** For an administrator who knows only the port's number. */
 function listPages(documents: readonly string[]): string {
   const pages = [
     ['/livez', 'whether the process is alive; 503 when only a restart would help'],
@@ -70,9 +70,9 @@ function listPages(documents: readonly string[]): string {
 }
 
 /**
- * One metric after the other, each when the one before is on its way: the gauges of thousands of resources make
- * megabytes of text, which must neither be in memory at once nor hold up everything else while they are made. A reader
- * that stops reading is cut.
+ * Sends one metric after the other, each when the previous one is being sent. The gauges of thousands of resources make
+ * megabytes of text, which must neither be in memory at once nor delay other work while they are made. A reader that
+ * stops reading is cut off.
  *
  * @param names none: all of them
  */
@@ -102,7 +102,7 @@ async function sendMetrics(
 
 const familyOf = (name: string): string => name.slice(0, name.indexOf('_'));
 
-/** `?name[]=…`, as exporters of other languages have it: for a look at one metric among thousands of lines. */
+/** `?name[]=…`, as exporters of other languages have it: selects one metric among thousands of lines. */
 function namesAsked(url: string): ReadonlySet<string> {
   return new Set(new URL(url, 'http://admin.invalid').searchParams.getAll('name[]'));
 }

@@ -1,8 +1,8 @@
-// The requests of one connection, answered one after another. A client may send many at once (pipelining); each is
-// handed on only when the answer before it is out, so that nothing is read, made or held for a reader who has not come
-// to it yet, and what was not begun is forgotten when the connection ends.
-// Invariant: at most one answer of a connection is being made, and few requests wait; the rest is never answered,
-// which the last answer says (`Connection: close`, RFC 9112 §9.3.2).
+// Answers the requests of one connection one after another. A client may send many at once (pipelining). Each request
+// is handed on only after the previous answer was sent, so no answer is held for a reader that is still behind.
+// Requests that were not started are dropped when the connection ends. Invariant: at most one answer of a connection is
+// being made, and few requests wait. The rest is never answered, which the last answer announces (`Connection: close`,
+// RFC 9112 §9.3.2).
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -26,9 +26,9 @@ export interface TurnPorts {
   readonly answer: (request: IncomingMessage, response: ServerResponse, isLast: boolean) => void;
   /** Whether one more request may wait. */
   readonly mayWait: () => boolean;
-  /** Told how many more, or fewer, requests wait. */
+  /** Receives by how many the number of waiting requests changed. */
   readonly onWaiting: (more: number) => void;
-  /** Told when every request that was taken is answered. */
+  /** Called when every accepted request is answered. */
   readonly onIdle: () => void;
 }
 

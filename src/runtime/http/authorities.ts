@@ -1,6 +1,7 @@
-// Certificate authorities that a program trusts: the file of those beside the system's, which may be replaced while it
-// runs, what such a text must hold, and how a handshake says that none of them is the other side's.
-// Refuses one that holds none: the mistake is seen at the start, and not as a failed handshake days later.
+// CA certificates that a program trusts: those in a file, in addition to the system's. The file may be replaced while
+// the program runs. Also defines which texts are valid, and which TLS errors mean that no CA certificate matched.
+// Refuses a file without certificates, so that the mistake appears at the start and not as a failed handshake days
+// later.
 
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -31,8 +32,8 @@ export interface Authorities {
 }
 
 /**
- * @param report told of what became of the file, once until it can be used again; it may be about to be replaced
- * @throws as {@link readAuthorities}: at the start nothing else is there to go by
+ * @param report receives an unusable file's error, once until the file is usable again; it may be about to be replaced
+ * @throws as {@link readAuthorities}: at the start there are no earlier certificates to keep
  */
 export async function openAuthorities(
   file: string | undefined,
@@ -55,7 +56,7 @@ export async function openAuthorities(
   };
 }
 
-/** Node's and OpenSSL's codes for a chain that leads to no authority we know. */
+/** Node's and OpenSSL's codes for a chain that leads to no known CA certificate. */
 export const unknownAuthorityCodes: ReadonlySet<string> = new Set([
   'CERT_SIGNATURE_FAILURE',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -66,8 +67,8 @@ export const unknownAuthorityCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a TLS handshake can do something with it: one damaged certificate beside good ones is no reason for OpenSSL to
- * refuse these, and PEM has two names for them (RFC 7468 §5).
+ * Whether a TLS handshake can use the text: OpenSSL accepts good certificates even if another one is damaged, and PEM
+ * has two names for certificates (RFC 7468 §5).
  */
 export function holdsCertificate(pem: string): boolean {
   const blocks = pem.match(/-----BEGIN (X509 )?CERTIFICATE-----.*?-----END \1?CERTIFICATE-----/gs) ?? [];
@@ -80,12 +81,12 @@ export function holdsCertificate(pem: string): boolean {
   });
 }
 
-/** Why this is no text of certificates in PEM, in words that go on after a colon; `undefined` where it is one. */
+/** Why this is not a text of PEM certificates, as words to put after a colon; `undefined` where it is one. */
 export function findFault(pem: string): { readonly why: string; readonly cause?: unknown } | undefined {
   const text = pem.replace(/^\uFEFF/, '');
   const certificates = text.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
   if (certificates.length === 0) return { why: 'it holds no certificate in PEM' };
-  // OpenSSL reads by lines (RFC 7468 §3), and leaves out without a word what begins or ends in the middle of one.
+  // OpenSSL reads by lines (RFC 7468 §3), and silently skips a certificate that begins or ends within a line.
   if (/[^\n]-----BEGIN CERTIFICATE-----|-----END CERTIFICATE-----[^\S\n]*\S/.test(text)) {
     return { why: 'a certificate in it begins or ends in the middle of a line' };
   }

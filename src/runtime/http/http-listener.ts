@@ -1,6 +1,6 @@
-// A listening HTTP server that can be drained: on close it goes on accepting for a while (endpoint removal
-// lags behind SIGTERM), answers every request with `Connection: close`, and only then shuts its door.
-// Invariant: a request that was accepted gets its answer, unless it outlives the grace period.
+// A listening HTTP server that can be drained. On close it still accepts connections for a while, because endpoint
+// removal lags behind SIGTERM. It answers every request with `Connection: close`, and only then stops listening.
+// Invariant: an accepted request gets its answer, unless it outlasts the grace period.
 
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { createRequire } from 'node:module';
@@ -76,8 +76,8 @@ export interface ConnectionHandler {
 export type OpenConnectionHandler = (server: FullServer, clock: Clock) => ConnectionHandler;
 
 /**
- * How long a client may take for one whole request, and how often that is looked at: it is gone within their sum. For
- * small requests of programs. Node's own are a minute, five minutes and half a minute.
+ * How long a client may take for one whole request, and how often this is checked: a slower client is cut within their
+ * sum. For small requests of programs. Node's defaults are a minute, five minutes and half a minute.
  */
 const requestTimes = { headersTimeout: 10_000, requestTimeout: 10_000, connectionsCheckingInterval: 2_500 };
 
@@ -115,7 +115,7 @@ export async function listenHttp(
       },
       mayWait: () => unread?.isScarce() !== true,
       onWaiting: (more) => unread?.keep(socket, more * waitingRequestBytes),
-      // What was busy when the door was shut would stay for its whole keep-alive time.
+      // A connection that was busy at close would otherwise stay for its whole keep-alive time.
       onIdle: () => {
         if (connection.broken !== undefined && socket.writable) sendRefusal(socket, connection.broken);
         else if (isShut) socket.end();
@@ -123,7 +123,7 @@ export async function listenHttp(
     });
     const connection: Connection = { turns, broken: undefined, socket };
     connections.set(socket, connection);
-    // Behind the last answer nothing is parsed either: what Node makes of it would be kept, and nobody would count it.
+    // After the last answer nothing is parsed either: Node would keep the parsed objects, and no limit counts them.
     feedInSlices(socket, () => turns.isFull() || !socket.writable);
     socket.once('close', () => {
       turns.forget();
@@ -137,7 +137,7 @@ export async function listenHttp(
     server.on('checkContinue', take).on('checkExpectation', take);
     const refusal = { status: 405, reason: 'Method Not Allowed', more: `Allow: ${readOnlyMethods}\r\n` };
     server.on('connect', (_request, socket) => {
-      // The server has taken its own listeners away by now: unheard, an error of the connection would be the process's.
+      // The server has removed its own listeners by now: without a listener, a connection error would end the process.
       socket.on('error', () => {});
       // Answers under way cannot go on without those listeners, and a refusal amid one would be taken for it.
       if ((connections.get(socket)?.turns.unanswered() ?? 0) > 0) socket.destroy();
@@ -167,7 +167,7 @@ export async function listenHttp(
     });
   }
   const { port, host: bound } = await bind(server, address);
-  // An accept that fails for want of descriptors heals by itself; unheard, the event would end the process.
+  // An accept that fails without free descriptors recovers by itself; without a listener, the event ends the process.
   server.on('error', () => {});
   const host = bound.includes(':') ? `[${bound}]` : bound;
   return {
@@ -182,7 +182,7 @@ export async function listenHttp(
       server.closeIdleConnections();
       before?.shut();
       for (const { socket, turns } of connections.values()) {
-        // Opened ahead of need (browsers, proxies) and never used: to Node these are not idle, to a drain they are.
+        // Opened ahead of need (browsers, proxies) and never used: not idle for Node, but idle for a drain.
         if (socket.bytesRead === 0) socket.destroy();
         // No request of theirs was taken, only a part of one.
         else if (turns.unanswered() === 0) endSoon(socket, clock);
@@ -209,7 +209,7 @@ interface Connection {
   broken: Refusal | undefined;
 }
 
-/** An answer to what is no request that anybody could be asked. */
+/** An answer to bytes that are not a valid request. */
 interface Refusal {
   readonly status: number;
   readonly reason: string;
@@ -220,7 +220,7 @@ interface Refusal {
 /** Time to read the last of an answer in. */
 const lastMs = 5000;
 
-/** Closes our half, and the rest when the other side does not follow. */
+/** Closes the local half, and the rest when the other side does not follow. */
 function endSoon(socket: Duplex, clock: Clock): void {
   socket.end();
   cutAfter(socket, lastMs, clock);
@@ -232,8 +232,8 @@ const waitingRequestBytes = 8 * 1024;
 const lastAnswerMs = 60_000;
 
 /**
- * Ends a connection behind its last answer, and keeps it until the other side has closed its own half: closed at once,
- * the rest of the answer would be the kernel's, where nobody could count it or take it back.
+ * Ends a connection after its last answer, and keeps it until the other side has closed its own half. If it closed at
+ * once, the kernel would own the rest of the answer, and this process could neither count nor free it.
  */
 function endInView(socket: Socket, clock: Clock): void {
   if (socket.writable) socket.end();
@@ -250,7 +250,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: tooLate,
 };
 
-/** A client that breaks off or sends garbage costs its own connection and nothing more. */
+/** A client that breaks off or sends garbage loses only its own connection. */
 function refuse(
   error: NodeJS.ErrnoException,
   socket: Duplex,
@@ -259,7 +259,7 @@ function refuse(
 ): void {
   const refusal = refusals[error.code ?? ''] ?? malformed;
   const unanswered = connection?.turns.unanswered() ?? 0;
-  // A request that broke off within its body is never whole: whoever waits for the rest must be let go.
+  // A request that broke off within its body is never whole: a handler that waits for the rest must be released.
   const isBrokenOff = unanswered > 0 && connection?.turns.isLatestWhole() === false;
   if (!socket.writable || isBrokenOff) {
     socket.destroy();

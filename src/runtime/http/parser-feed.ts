@@ -1,7 +1,7 @@
-// What Node's HTTP parser gets of a connection at a time. Left alone it gets up to 64 KiB, and makes objects of every
-// request in them before anybody can stop it: a thousand on each connection that pipelines. Here it gets little, and
-// nothing any more once the rest is not answered. Refuses: reading HTTP.
-// Invariant: the parser gets the bytes of the connection in order, and none while the connection is paused.
+// Feeds Node's HTTP parser small pieces of a connection. By default it gets up to 64 KiB and makes objects of every
+// request in them before any code can stop it: a thousand for each connection that pipelines. Once the rest is not
+// answered, the parser gets nothing more. Refuses to read HTTP. Invariant: the parser gets the bytes of the connection
+// in order, and none while the connection is paused.
 
 import type { Socket } from 'node:net';
 

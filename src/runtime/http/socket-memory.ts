@@ -1,5 +1,5 @@
-// What the kernel holds in sockets: all of this container's as its memory limit counts it, and each connection's of one
-// port. Node shows neither. Refuses: judging; a figure that this system does not give is 0 or empty.
+// Reads what the kernel holds in sockets: the sum that this container's memory limit counts, and the bytes of each
+// connection of one port. Node shows neither. Refuses to judge; a figure that this system does not give is 0 or empty.
 
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ function readSocketLine(text: string): number | undefined {
   return bytes === undefined ? undefined : Number(bytes);
 }
 
-/** Bytes in sockets that count towards the memory limit of this process; 0 where none do, or nobody says. */
+/** Bytes in sockets that count towards the memory limit of this process; 0 where the system gives no figure. */
 export function createSocketMemory(): () => Promise<number> {
   let places: readonly Place[] | undefined;
   return async () => {
@@ -58,10 +58,10 @@ export function createSocketMemory(): () => Promise<number> {
   };
 }
 
-/** By `address port` of the other side, as Node writes the address: bytes that were neither taken by it nor by us. */
+/** By `address port` of the other side, as Node writes the address: bytes that neither side has read. */
 export type SocketQueues = ReadonlyMap<string, number>;
 
-/** Reads in pieces, and holds up nothing: the lists name closed connections too, of which there may be tens of thousands. */
+/** Reads in pieces, to delay no other work: the lists include closed connections, maybe tens of thousands. */
 export async function readSocketQueues(port: number): Promise<SocketQueues> {
   const queues = new Map<string, number>();
   for (const file of ['/proc/net/tcp', '/proc/net/tcp6']) {
@@ -85,7 +85,7 @@ export function addQueues(queues: Map<string, number>, text: string, port: numbe
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
   for (const line of text.split('\n')) {
     const at = line.indexOf(wanted);
-    // Of the two addresses of a line, the first one is ours.
+    // The first of the two addresses of a line is the local one.
     if (at < 0 || at > 46) continue;
     const [, address = '', remotePort = '', sending = '', waiting = ''] =
       /^ ([0-9A-F]+):([0-9A-F]{4}) \w\w ([0-9A-F]{8}):([0-9A-F]{8})/.exec(line.slice(at + 5)) ?? [];

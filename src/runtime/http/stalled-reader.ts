@@ -1,8 +1,7 @@
-// Readers who stop taking. Judged by what the system has taken over for them, looked at now and then, and by nothing
-// else: a socket's own timer starts anew with every byte that comes in, so that who sends one now and then could keep
-// an answer's memory for ever. Refuses: knowing what is sent, or why.
-// Invariant: who took anything between two looks is never cut, and one look runs for one connection however many
-// answers it was asked for.
+// Cuts readers that stop reading. The only measure is how many bytes the system took over for them, checked at
+// intervals. A socket's own timer restarts with every incoming byte, so a client that sends one now and then could hold
+// an answer's memory forever. Refuses to know what is sent, or why. Invariant: a reader that took anything between two
+// checks is never cut. One check runs for each connection, however many answers requested it.
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,8 +1,8 @@
-// A bound on the memory that readers hold together: what was written and they have not taken, in this process and in the
-// kernel's sockets, and what a connection costs by itself. Answers ask for room before they are written. Where room is
-// short, the kernel is asked twice who holds what, and the connections that would take longest to give it back are reset.
-// Refuses: knowing what is sent. Invariant: bytes are written only within the limit, and an answer waits for room only
-// while others hold it; those who keep it without reading lose it.
+// Bounds the memory that all readers hold together: written but unread bytes, in this process and in the kernel's
+// sockets, and each connection's own cost. An answer asks for room before it is written. Where room is short, this asks
+// the kernel twice what each connection holds. It resets the connections that would take longest to give it back.
+// Refuses to know what is sent. Invariant: bytes are written only within the limit. An answer waits for room only while
+// other connections hold it, and connections that hold it without reading lose it.
 
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
@@ -17,9 +17,9 @@ export interface UnreadBytes {
   /** Takes the room where it is free at once. */
   tryTake(bytes: number): boolean;
   /**
-   * Waits for the room, which is kept until `settle` is told as many bytes.
+   * Waits for the room, which stays reserved until `settle` gets the same number of bytes.
    *
-   * @returns false where there was none for as long as anybody should wait
+   * @returns false where no room came free within the longest wait
    */
   take(bytes: number): Promise<boolean>;
   /** What was waited for is written now, or never will be. */
@@ -37,7 +37,7 @@ export interface UnreadEdge {
   readonly onCut?: (connections: number) => void;
 }
 
-/** Our objects of a connection, and the kernel's. */
+/** Objects of a connection, in this process and in the kernel. */
 const connectionBytes = 12 * 1024;
 /** Small answers have this much beyond the limit, so that a page is answered while large files wait. */
 const reservedFor = (limitBytes: number): number => Math.min(64 * 1024 * 1024, (limitBytes * 2) / 5);
@@ -85,11 +85,11 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
   const readers = new Map<Socket, Reader>();
   const ports = new Set<number>();
   let waiting: Waiting[] = [];
-  /** As they were at the last look. */
+  /** As they were at the last check. */
   let heldBytes = 0;
-  /** Taken since the last look began. */
+  /** Taken since the last check began. */
   let newBytes = 0;
-  /** Given to those who waited, and not written yet: no look would find it anywhere. */
+  /** Granted to waiting answers, and not written yet: no check would find it anywhere. */
   let givenBytes = 0;
   let isLooking = false;
 
@@ -125,10 +125,10 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
         serve();
       }
     }
-    // The next look is not at once: what was cut has to be given back, and others read meanwhile.
+    // The next check comes later: reset connections must first free their memory, and others read meanwhile.
     if (total() > limitBytes / 2) await clock.after(lookEveryMs);
   };
-  /** @returns who holds what, where there is too little room */
+  /** @returns what each reader holds, where there is too little room */
   const measure = async (): Promise<Sample | undefined> => {
     const newBefore = newBytes;
     // Before what has to be waited for: bytes that move to the kernel meanwhile count twice rather than never.
@@ -139,7 +139,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
     let sample: Sample | undefined;
     if (inSockets + ownBytes + sinceBytes + askedBytes() > limitBytes) {
       sample = await sampleReaders();
-      // The rest is of others: of another process, of another port, of our own downloads. No cut would give it back.
+      // The rest belongs to another process, another port, or this process's downloads. No reset would free it.
       inSockets = Math.min(inSockets, costOf(sample.queuedBytes));
     }
     heldBytes = inSockets + ownBytes;
@@ -164,7 +164,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
     }
     return { startMs, endMs: clock.monotonic(), queuedBytes, standings };
   };
-  /** @returns whether nobody waits any more */
+  /** @returns true if no answer waits any more */
   const serve = (): boolean => {
     const nowMs = clock.monotonic();
     const left: Waiting[] = [];
@@ -182,7 +182,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
     return left.length === 0 && total() <= limitBytes;
   };
 
-  /** Resets those who would take longest to give back what they hold, until those who wait have room. */
+  /** Resets the connections that would take longest to free their bytes, until waiting answers have room. */
   const cut = (before: Sample, now: Sample): void => {
     const paceOver = Math.max(1, now.startMs - before.endMs);
     const judged = [...now.standings].map(([socket, { unreadBytes, leastReadBytes }]) => {
@@ -192,7 +192,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
       const isIdle = unreadBytes === 0;
       const isYoung =
         now.endMs - (readers.get(socket)?.sinceMs ?? 0) < youngMs && unreadBytes < tooMuchForYoungBytes;
-      // Who held nothing at first has not had the time that is judged.
+      // A reader that held nothing at first has not had the full time window.
       const isSpared = isYoung || first === undefined || (first.unreadBytes === 0 && !isIdle);
       return { socket, bytes, isIdle, leftMs: isSpared ? 0 : bytes / (readBytes / paceOver + 0.001) };
     });
@@ -201,7 +201,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
     let idleBytes = judged.filter(({ isIdle }) => isIdle).length * connectionBytes;
     let connections = 0;
     for (const { socket, bytes, isIdle, leftMs } of judged.toSorted((a, b) => b.leftMs - a.leftMs)) {
-      // Who holds nothing but a connection, or waits for room too, is in nobody's way, unless they are too many.
+      // A reader that holds only its connection, or waits for room too, blocks no other, unless there are too many.
       if (isIdle && idleBytes <= limitBytes / 2) continue;
       if (tooManyBytes <= 0 || leftMs < youngMs) break;
       // It may have closed since.
@@ -253,7 +253,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
 
 const mostBytes = 160 * 1024 * 1024;
 
-/** @param memoryBytes what this process may have; 0 or more than any machine has where nobody says */
+/** @param memoryBytes memory limit of this process; 0, or more than any machine has, means no limit */
 export function unreadLimit(memoryBytes: number): number {
   return memoryBytes > 0 ? Math.min(mostBytes, Math.floor((memoryBytes * 5) / 16)) : mostBytes;
 }

@@ -1,16 +1,16 @@
-// How much room V8 gives to a program whose requests leave little behind: not much more than it needs. Left alone, the
-// young generation grows to 48 MB under load and stays there, and the old one is collected when it is twice as large as
-// what lives in it. Refuses: a limit on what a program may keep; that is its container's.
+// Limits how much spare memory V8 takes for a program whose requests leave little behind. By default the young
+// generation grows to 48 MB under load and stays there. The old generation is collected only at twice the size of its
+// live objects. Refuses to limit what a program may keep; the container's memory limit does that.
 
 import { setFlagsFromString } from 'node:v8';
 
-/** What may be dead before the old generation is collected, in hundredths of what lived after the last time. */
+/** Garbage allowed before the old generation is collected, in percent of its live objects after the last collection. */
 const growingPercent = 25;
 
 /**
  * From now on, for this process and its later threads: the young generation does not grow (3 MB where the program has
  * just begun), and the old one is collected when it has grown by a quarter. Collections cost some hundredths of the
- * processor's time more. A command line could say the same, but V8 then refuses what it compiled for a former start.
+ * processor's time more. Command-line flags could do the same, but V8 then refuses its compile cache.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

@@ -1,5 +1,5 @@
-// Imported first and for its effect alone: what is loaded after it would have made the heap grow already.
-// Owns nothing else; the decision and its words are in heap-growth.ts.
+// Imported first, for its effect alone, because modules loaded before it would already have made the heap grow. Owns
+// nothing else; heap-growth.ts has the decision and explains it.
 
 import { keepHeapSmall } from './heap-growth.ts';
 

@@ -1,6 +1,6 @@
 // What /metrics shows, under the names that dashboards for controllers expect, and `staticexport_*` for what is
-// published. Resources are collected at scrape time from their last pass, so that a deleted one leaves nothing behind.
-// Refuses: labels with unbounded or secret values; a resource's own namespace and name are all that is shown of it.
+// published. Resources are collected at scrape time from their last reconcile, so that a deleted one leaves nothing
+// behind. Refuses labels with unbounded or secret values; only a resource's own namespace and name are shown.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { PassOutcome } from '../loop/edge.ts';
@@ -16,7 +16,7 @@ export interface MetricsSources {
   readonly workers: number;
   readonly host: string;
   readonly queueFigures: () => QueueFigures;
-  /** One per resource that this process, as the leader, has passed over. */
+  /** One per resource that this process has reconciled as the leader. */
   readonly reports: () => readonly ResourceReport[];
   readonly inspections: () => {
     readonly taken: number;
@@ -30,7 +30,7 @@ export interface OperatorMetrics {
   readonly queue: QueueObserver;
   readonly request: (fact: { readonly method: string; readonly code: string }) => void;
   readonly leading: (isLeader: boolean) => void;
-  /** An export API's clock minus ours. */
+  /** An export API's clock minus the local clock. */
   readonly skew: (host: string, skewMs: number) => void;
   readonly eventDropped: (why: EventLoss) => void;
   readonly pass: (

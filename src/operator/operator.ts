@@ -1,6 +1,6 @@
-// The operator put together: connections, watches, queue, election, admin port; and the order in which they
-// stop. Decides nothing about resources.
-// Invariant: SIGTERM ends readiness first, then the queue, then the passes, then the lease, then the process.
+// Assembles the operator: connections, watches, queue, election, admin port, and the order in which they stop. Decides
+// nothing about resources. Invariant: SIGTERM ends readiness first, then the queue, then the reconciles, then the
+// lease, then the process.
 
 import { hostname } from 'node:os';
 import { createLeaseStore } from '../kube/objects/lease-store.ts';

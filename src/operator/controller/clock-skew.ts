@@ -1,5 +1,6 @@
-// Measures how far the export API's clock is from the local one, by the `Date` of its answers. Links expire by the export
-// API's clock, so that a large difference deserves an alert before a link expires. Changes no call and no answer.
+// Measures how far the export API's clock differs from the local one, by the `Date` header of its responses. Links
+// expire by the export API's clock, so a large difference deserves an alert before a link expires. Changes no call and
+// no response.
 
 import type { ExportApi } from '../../export-api/answers.ts';
 import type { ExportApiSource } from '../../loop/ports.ts';

@@ -1,5 +1,5 @@
-// Events for people: the loop's `Events` port. Repeats are counted into one event and written at most every few
-// minutes, an object that will not stop is cut off, and what cannot be written is counted, logged and forgotten.
+// Writes events for users: the loop's `Events` port. Repeats are counted into one event and written at most every few
+// minutes. An object with too many events is cut off; an event that cannot be written is counted, logged and dropped.
 // Invariant: never throws, never waits, never grows without bound.
 
 import type { EventStore } from '../../kube/objects/event-store.ts';

@@ -1,6 +1,6 @@
-// The two ports of the loop that lead out of the cluster, made from the flags: the export API and the bundles
-// behind its links. One set of connections each, proxies and extra authorities included.
-// Refuses: reading `file:` links, which are somebody else's text here.
+// Makes the two ports of the loop that lead out of the cluster, from the flags: the export API and the bundles behind
+// its links. Each has one set of connections, with proxies and extra CA certificates. Refuses to read `file:` links,
+// because tenants choose the text here.
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { ProxySettings } from '../../bundle/fetch/link-agent.ts';
@@ -26,9 +26,9 @@ export interface OutsideFacts {
   readonly proxy: ProxySettings;
 }
 
-/** How much there may be of it at the same time. */
+/** Bounds of concurrent work. */
 export interface OutsideBounds {
-  /** Passes, each with one call at most under way. */
+  /** Concurrent reconciles, each with at most one call in progress. */
   readonly callsAtOnce: number;
 }
 
@@ -54,7 +54,7 @@ export async function openOutside(
   // Waiting for a connection is part of a call's timeout, and would be reported as a missing answer.
   const agent = { proxy, idleTimeoutMs: requestTimeout, connections: callsAtOnce };
   const extraCaPem = await authorities.current();
-  // The API's address is chosen by the operator's owner, and may well be inside the cluster.
+  // The operator's owner chooses the export API's address, which may be inside the cluster.
   const apiAgent = new RenewedAgent({ ...agent, allowPrivateLinks: true }, extraCaPem);
   const linkAgent = new RenewedAgent({ ...agent, allowPrivateLinks }, extraCaPem);
   const closing = new AbortController();

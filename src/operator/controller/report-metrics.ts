@@ -1,6 +1,5 @@
 // `staticexport_*` gauges of each resource: ready, when its link expires, when it was last exported, how many pages,
-// what keeps failing.
-// Read at every scrape from what is known then: no gauge outlives its resource.
+// what keeps failing. Read at every scrape from the current state, so no gauge outlives its resource.
 
 import type { Registry } from 'prom-client';
 import type { Observed } from '../../loop/edge.ts';

@@ -1,6 +1,6 @@
-// What the last pass over each resource saw, kept for the metrics until the resource is gone; and how many passes
-// in a row did not come to their end. Invariant: what passes no longer see is judged by the clock, not by memory.
-// Pages, the last export's times and failures are read from the resource's own status as last watched.
+// Keeps what the last reconcile of each resource saw, for the metrics, until the resource is gone. Also counts how many
+// reconciles in a row did not finish. Pages, and the last export's times and failures, come from the resource's watched
+// status. Invariant: state that reconciles no longer see is judged by the clock, not by memory.
 
 import type { Observed, PassOutcome } from '../../loop/edge.ts';
 import type { ObjectKey } from '../../loop/ports.ts';
@@ -12,12 +12,12 @@ import type { FailedPass } from './controller.ts';
 import type { ResourceReport } from './report-metrics.ts';
 
 export interface Reports {
-  /** A failed pass leaves what the one before it saw, unless it saw something itself. */
+  /** A failed reconcile keeps the previous observation, unless it observed something itself. */
   put(key: ObjectKey, outcome: PassOutcome | undefined, failed?: FailedPass): void;
   list(): readonly ResourceReport[];
 }
 
-/** Nothing is seen of a resource but that it is not ready. */
+/** The only observation of the resource is that it is not ready. */
 const unseen: Observed = {
   isReady: false,
   isSuspended: false,
@@ -51,7 +51,7 @@ export function createReports(watches: Pick<Watches, 'get'>, clock: Pick<Clock, 
       const observed = seenBy(outcome, failed, before);
       if (observed === undefined) return;
       const isGone = outcome !== undefined && outcome.wakeAfterMs === undefined;
-      // One read that did not find it says nothing while the watches know it: what was seen last is shown on.
+      // One read that did not find it proves nothing while the watches know it: keep the last observation.
       if (isGone && isPresent(watches.get(id))) return;
       if (isGone) last.delete(id);
       else
@@ -79,7 +79,7 @@ function seenBy(
 }
 
 function reportOf(seen: Seen, known: KnownResource | undefined, now: number): readonly ResourceReport[] {
-  // Only a pass is told that the resource is gone, and while the API server cannot be read none ends well.
+  // Only a reconcile learns that the resource is gone, and none succeeds while the API server cannot be read.
   if (known === undefined) return [];
   const { observed } = seen;
   const isReady = observed.isReady && (observed.linkExpiresAt ?? Number.POSITIVE_INFINITY) > now;
@@ -87,7 +87,7 @@ function reportOf(seen: Seen, known: KnownResource | undefined, now: number): re
   return [{ ...seen, observed: judged, ...known.facts }];
 }
 
-/** What the link before had left when this one was issued; kept until the next refresh. */
+/** Lifetime that the previous link had left when this one was issued; kept until the next refresh. */
 function lifeLeft(before: Seen | undefined, { linkIssuedAt }: Observed): number | undefined {
   if (before === undefined || linkIssuedAt === undefined) return before?.lifeLeftMs;
   const { linkIssuedAt: earlier, linkExpiresAt } = before.observed;

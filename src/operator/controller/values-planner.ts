@@ -1,6 +1,6 @@
-// The loop's planner of target edits, in a thread of its own with limits of time and memory. Both sides of that thread:
-// a link crosses as text, because an opaque one does not survive it; nothing of it is logged.
-// Invariant: a document costs the main thread its copy to the thread and nothing else.
+// The loop's planner of target edits, in a thread with limits of time and memory. This file has both sides of that
+// thread. A link crosses as text, because an opaque link does not survive the copy; nothing of it is logged. Invariant:
+// a document costs the main thread only its copy to the thread.
 
 import type { TargetPlanner } from '../../loop/ports.ts';
 import type { Clock } from '../../runtime/clock.ts';

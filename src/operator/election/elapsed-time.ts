@@ -1,6 +1,6 @@
-// How much time has passed at most. The monotonic clock stands still while a machine sleeps, and the wall clock can be
-// set; a lease must not be judged younger than it is. Counts the monotonic clock, and what the wall clock gains on it.
-// Invariant: setting the wall clock never makes it less than the monotonic clock says.
+// Measures the most time that can have passed. The monotonic clock stands still while a machine sleeps, and the wall
+// clock can be set; a lease must never seem younger than it is. Adds the wall clock's gain to the monotonic clock.
+// Invariant: setting the wall clock never makes the result less than the monotonic clock's.
 
 import type { Clock } from '../../runtime/clock.ts';
 

@@ -1,7 +1,8 @@
-// Leader election by one Lease. Another replica's lease has expired when it did not change for its duration by the local
-// monotonic clock; a deleted lease too, because its holder may still work. The own lease is lost when the last known
-// renewal, counted from before it was sent and by the faster of the two local clocks, is older than the renew deadline.
-// Refuses: comparing clocks with other replicas, working on after a lost lease, releasing it during work.
+// Leader election by one Lease. Another replica's lease has expired when it did not change for its duration by the
+// local monotonic clock. This includes a deleted lease, because its holder may still work. The own lease is lost when
+// the last known renewal is older than the renew deadline. Its age counts from before the request was sent, by the
+// faster of the two local clocks. Refuses: comparing clocks with other replicas, working on after a lost lease,
+// releasing it during work.
 
 import type { LeaseRecord, LeaseStore, StoredLease } from '../../kube/objects/lease-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -249,8 +250,8 @@ async function renew(
       const now = await store.read(deadline).catch(() => undefined);
       if (now !== undefined && now.holder !== contest.identity) break;
       if (now === undefined) continue;
-      // An own write whose answer was lost, or a foreign edit: repeated once without a pause, after which the lease may have
-      // expired, or been edited again.
+      // An own write whose answer was lost, or a foreign edit: repeated once without a pause. After a pause the lease
+      // may have expired, or been edited again.
       held = { ...held, lease: now };
       isRepeated = !wasRepeated;
     }

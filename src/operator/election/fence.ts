@@ -1,6 +1,6 @@
-// The last check before a call leaves this process: is the lease still held, now, by the local clocks? A process that was
-// frozen in the middle of a reconcile wakes up there, maybe before a timer tells it that another replica leads.
-// Refuses nothing that only reads the cluster or polls a job.
+// The last check before a call leaves this process: do the local clocks still say that this replica holds the lease? A
+// process that was frozen in the middle of a reconcile wakes up there, maybe before a timer reports another leader.
+// Never refuses a call that only reads the cluster or polls a job.
 
 import type { Transport } from '../../kube/transport/transport.ts';
 import type { ExportApiSource } from '../../loop/ports.ts';

@@ -1,6 +1,6 @@
-// A gauge whose values are read when it is asked for and kept by nobody: of ten thousand resources, what a scrape
-// leaves behind would be larger than all else that is known of them, and made at once they would hold up the passes.
-// What is gone leaves no line.
+// A gauge whose values are read at each scrape and never stored. For ten thousand resources, stored lines would take
+// more memory than everything else known of them, and building all at once would delay the reconciles. A deleted
+// resource leaves no line.
 
 import { Gauge, type Registry } from 'prom-client';
 import type { PiecewiseMetric } from '../../runtime/metric-text.ts';

@@ -1,5 +1,5 @@
-// What /metrics shows of the watches: how many resources they know, how long they have been silent, when a list last
-// vouched for them, what they missed, and which namespaces are refused. Collected at the scrape.
+// What /metrics shows of the watches: known resources, duration of silence, time of the last successful list, missed
+// events, and refused namespaces. Collected at the scrape.
 
 import type { Registry } from 'prom-client';
 import { CollectedGauge, type GaugeLine } from './collected-gauge.ts';
@@ -7,7 +7,7 @@ import { CollectedGauge, type GaugeLine } from './collected-gauge.ts';
 export interface WatchFigures {
   readonly objects: number;
   readonly missedChanges: number;
-  /** Infinity before anything was heard. */
+  /** Infinity before the first message. */
   readonly silenceSeconds: number;
   /** Epoch ms, of the namespace where it was longest ago; `undefined` before the first list. */
   readonly auditedAt: number | undefined;

@@ -1,6 +1,6 @@
-// Which export API a resource calls, and so in which host queue its key waits. Pure; reads a spec that is not checked yet.
-// Invariant: whatever tenants write, there is a host queue for each allowed host, one for the operator's own API, which
-// no other port of its host may hold up, and one for every API that may not be called.
+// Which export API a resource calls, and so in which host queue its key waits. Pure; reads a spec that is not checked
+// yet. Invariant: whatever tenants write, there is one host queue for each allowed host. One more queue is for the
+// operator's own API, which no other port of its host may delay. One is for every API that may not be called.
 
 import { isRecord, recordAt, textAt } from '../../kube/transport/json.ts';
 import { isAllowedHost } from '../../loop/allowed-host.ts';

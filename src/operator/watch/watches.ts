@@ -1,5 +1,5 @@
-// The reflectors of all watched namespaces as one: what is queued, what is known, how fresh it is. Logs an outage of a watch
-// when it begins and when it ends. A namespace that the API server refuses keeps no other from being ready.
+// Combines the reflectors of all watched namespaces: what is queued, what is known, how fresh it is. Logs an outage of
+// a watch when it begins and when it ends. A namespace that the API server refuses keeps no other from being ready.
 
 import { staticExports } from '../../kube/transport/resource-path.ts';
 import type { Transport } from '../../kube/transport/transport.ts';

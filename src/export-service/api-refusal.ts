@@ -1,5 +1,5 @@
-// What the service says no with: a status, one sentence, and details where there are several faults.
-// Thrown anywhere below a route; http/answers.ts alone turns it into `{error, details?}`.
+// An error answer of the service: a status, one sentence, and details where there are several errors. Code below a
+// route throws it; only http/answers.ts turns it into `{error, details?}`.
 
 import { PublishableError } from '../wire/publishable-error.ts';
 

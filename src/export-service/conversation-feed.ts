@@ -1,5 +1,5 @@
-// Keeps the store of conversations equal to its file: read at the start, and again when a listing finds the
-// file changed. Invariant: a changed file that cannot be used leaves the old rows as they were.
+// Keeps the store of conversations equal to its file: reads it at the start, and again when a listing finds the file
+// changed. Invariant: a changed file that cannot be used leaves the old rows as they were.
 
 import { statSync } from 'node:fs';
 import type { Clock } from '../runtime/clock.ts';
@@ -16,11 +16,11 @@ export interface ConversationSource {
 
 export interface ConversationFeed {
   /**
-   * Brings the store up to date; never rejects. A small file is waited for. A large one is loaded beside the
-   * answers, which come from the old rows until it is whole.
+   * Brings the store up to date; never rejects. Waits for a small file. Loads a large one in the background, and
+   * answers come from the old rows until it is complete.
    */
   refresh(): Promise<void>;
-  /** Breaks off what is being loaded; the store may be closed then. */
+  /** Stops a load in progress; afterwards the store may be closed. */
   stop(): Promise<void>;
 }
 

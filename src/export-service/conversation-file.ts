@@ -1,5 +1,5 @@
-// The NDJSON file of conversations: one JSON object a line, of the contract's shape plus an optional projectId.
-// Refuses the whole file for one bad line, naming the line and what is wrong with it, never its content.
+// The NDJSON file of conversations: one JSON object a line, of the contract's shape plus an optional projectId. Refuses
+// the whole file for one bad line. The error names the line and its fault, never its content.
 
 import { createReadStream } from 'node:fs';
 import { z } from 'zod';

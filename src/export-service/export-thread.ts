@@ -1,7 +1,7 @@
-// An export in a worker thread, both sides of it. What a site sends is read there and nowhere else: however large or
-// hostile it is, the thread that answers clients reads only short messages, and none grows with the site.
-// Refuses: waiting for a thread. At the crawl's time limit, and when the caller aborts, the thread ends in the middle
-// of whatever it does. Invariant: when an export has settled, its thread is gone, and a broken one left no archive.
+// Both sides of an export in a worker thread. Only that thread reads what a site sends, however large or hostile it is.
+// The thread that answers clients reads only short messages, and none grows with the site. Refuses to wait for a
+// thread. At the crawl's time limit, and when the caller aborts, the thread is stopped at once. Invariant: when an
+// export has settled, its thread is gone, and a failed one left no archive.
 
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../runtime/clock.ts';

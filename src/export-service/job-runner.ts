@@ -1,6 +1,6 @@
-// Runs queued jobs, a bounded number at a time: export, record. Owns live progress (in memory; a restart
-// starts the job again), the archives' files, retention, and what an interruption does to a job.
-// Invariant: a claimed job ends as completed, failed, or back in the queue, whatever the export does.
+// Runs queued jobs, a bounded number at a time: exports, then records the result. Owns live progress (in memory; a
+// restart starts the job again), the archives' files, retention, and what an interruption does to a job. Invariant: a
+// claimed job ends as completed, failed, or back in the queue, whatever the export does.
 
 import { readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import type { JobRow, JobStore } from './store/jobs.ts';
 /** A job that is interrupted this often is failed: something about it may be what ends the process. */
 export const maxAttempts = 3;
 
-/** Finished jobs kept of all domains together: failed ones have no archive, but where any domain may be asked for, no end. */
+/** Finished jobs kept of all domains. Failed jobs have no archive, but their number is unbounded if any domain is allowed. */
 const maxFinishedJobs = 10_000;
 
 /** How long to wait before the store is tried again when it could not be written (a full disk). */
@@ -53,7 +53,7 @@ export interface JobRunnerOptions {
 }
 
 export interface JobRunner {
-  /** Recovers what an earlier process left, then takes from the queue. Call once, before anybody can queue. */
+  /** Recovers what an earlier process left, then takes from the queue. Call once, before a client can queue a job. */
   start(): Promise<void>;
   /** Something was queued. Does nothing before the start is done: recovery would take a claimed job for debris. */
   wake(): void;
@@ -66,7 +66,7 @@ export interface JobRunner {
 export const archiveFile = (directory: string, jobId: string): string =>
   join(directory, 'archives', `${jobId}.tar.gz`);
 
-/** Percent of what is known so far, and nothing before that; below 100, for more may be found, and packing is to come. */
+/** Percent of the known pages. Stays below 100, because more pages may be found and packing follows. */
 export function percentOf({ pageCount, discovered }: CrawlProgress, earlier: number): number {
   const share = discovered > 0 ? pageCount / discovered : 0;
   return Math.max(earlier, Math.min(99, Math.floor(share * 99)));
@@ -201,7 +201,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     start: async () => {
       await makeFolder(join(directory, 'archives'), 0o700);
       await rm(join(directory, 'spool'), { recursive: true, force: true });
-      // Before any job: two that make it at once get in each other's way, and one of them fails.
+      // Before any job: if two jobs create it at once, one of them fails.
       await makeFolder(join(directory, 'spool'), 0o700);
       const { failed, requeued } = store.recover(maxAttempts, clock.now());
       if (failed + requeued > 0) logger.warn({ failed, requeued }, 'jobs were interrupted by an earlier end');

@@ -1,4 +1,4 @@
-// Who may call: the keys of the keys file, kept as hashes. Pure. One key a line, `#` starts a comment line,
+// Which clients may call: the keys of the keys file, kept as hashes. Pure. One key a line, `#` starts a comment line,
 // `read:<key>` may only read. Invariant: comparing takes the same time whichever key (or none) matches.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -19,7 +19,7 @@ const maxKeys = 10_000;
 
 export type KeyRing = readonly KeyEntry[];
 
-/** Thrown for a keys file that cannot be meant; names the line, never its text. */
+/** Thrown for an invalid keys file; names the line, never its text. */
 export class KeysFileError extends PublishableError {
   constructor(message: string) {
     super('KeysFileInvalid', message);

@@ -1,5 +1,5 @@
-// The secret that signs links: made at the first start, kept beside the data, readable by its owner only.
-// Refuses to start with a damaged one: links already handed out would die without anybody knowing why.
+// The secret that signs links: made at the first start, kept next to the data, readable by its owner only. Refuses to
+// start with a damaged one: all issued links would become invalid without a visible cause.
 
 import {
   chmodSync,

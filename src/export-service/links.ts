@@ -1,6 +1,6 @@
-// Presigned links to archives: an HMAC over method, path and expiry, as object stores have them.
-// Pure: secret and time come in. Invariant: exactly one request target is valid per (job, expiry); a changed,
-// added, moved or re-encoded byte anywhere in it is a refusal, as is any method but GET.
+// Presigned links to archives: an HMAC over method, path and expiry, as object stores have them. Pure: secret and time
+// are parameters. Invariant: exactly one request target is valid per (job, expiry). A changed, added, moved or
+// re-encoded byte anywhere in it is a refusal, as is any method but GET.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 

@@ -1,5 +1,5 @@
-// The query of the conversation listing: its parameters checked all at once, so that a 400 names every fault.
-// Pure. A parameter that is given twice is a fault; one that the specification does not name is ignored.
+// The query of the conversation listing: checks all parameters at once, so that a 400 names every error. Pure. A
+// repeated parameter is an error; a parameter that the specification does not name is ignored.
 
 import { pageLimits, ulidPattern } from '../export-api/contract.ts';
 import { ApiRefusal } from './api-refusal.ts';

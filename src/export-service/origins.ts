@@ -12,7 +12,7 @@ export interface Origin {
 
 export type Origins = ReadonlyMap<string, URL>;
 
-/** Thrown for a `--origin` that cannot be meant; says which form it needs. */
+/** Thrown for an invalid `--origin`; says which form it needs. */
 export class OriginMappingError extends PublishableError {
   constructor(message: string) {
     super('OriginInvalid', message);

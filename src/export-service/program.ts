@@ -1,5 +1,5 @@
-// The program's flags and its main: from the command line to a running service and back to a clean end.
-// Owns the defaults; only --keys-file and --data are required.
+// The program's flags and its main function: from the command line to a running service and an orderly shutdown. Owns
+// the defaults; only --keys-file and --data are required.
 
 import * as kind from '../runtime/flags/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';

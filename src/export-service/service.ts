@@ -1,5 +1,5 @@
-// The export service put together: store, keys, jobs, HTTP, admin port. Owns the order of starting (nothing
-// listens before the state is recovered) and of stopping (requests first, then jobs, then the store).
+// Assembles the export service: store, keys, jobs, HTTP, admin port. Owns the order of starting (no port listens before
+// the state is recovered) and of stopping (requests first, then jobs, then the store).
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';

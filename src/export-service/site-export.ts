@@ -1,6 +1,6 @@
-// One export from beginning to end: the site is crawled, then packed into its archive. Owns the request and the result
-// of an export, for the job runner and for both sides of the thread that does it.
-// Refuses: a site without pages. Invariant: an export that resolves has left a whole archive at its destination.
+// One whole export: crawls the site, then packs it into its archive. Owns the request and the result of an export, for
+// the job runner and for both sides of its thread. Refuses a site without pages. Invariant: an export that resolves has
+// left a whole archive at its destination.
 
 import { PublishableError } from '../wire/publishable-error.ts';
 import type { CrawlEdge, CrawlRequest, CrawlResult } from './crawler/contract.ts';

@@ -1,6 +1,6 @@
-// A file that somebody else edits: its parsed content, read again when the file has changed.
-// Looked at when asked, never by a timer. Invariant: a file that goes away or turns unreadable keeps its last
-// good content (and is reported once per change), so that a half-written edit takes nobody's access.
+// A file that an administrator or another program edits: its parsed content, read again when the file has changed.
+// Checked at each use, never by a timer. Invariant: a removed or unreadable file keeps its last good content and is
+// reported once per change. A half-written edit therefore takes no client's access.
 
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import type { Logger } from '../runtime/logger.ts';

@@ -1,6 +1,6 @@
-// What has arrived so far, in whatever order: for progress, and for the limit on pages, which must end a crawl in the
-// middle of a wave. Decides nothing about the site; that is the frontier's, when the wave is settled.
-// Refuses: progress from too little. A home page alone is all that is known, and nothing of the site.
+// Counts the responses so far, in any order: for progress, and for the limit on pages, which must end a crawl in the
+// middle of a wave. Decides nothing about the site; the frontier does that when the wave is settled. Refuses to report
+// progress too early: a home page alone says nothing of the site's size.
 
 import { documentPath } from './bundle-path.ts';
 import type { CrawlLimits, CrawlProgress } from './contract.ts';
@@ -22,7 +22,7 @@ export function createArrivals(
   onProgress: (progress: CrawlProgress) => void,
 ): Arrivals {
   const pages = new Set<string>();
-  /** Paths of pages that this wave's bodies lead to and the frontier has not heard of yet. */
+  /** Paths of pages that this wave's bodies lead to and the frontier does not know yet. */
   const ahead = new Set<string>();
   let wavePages = 0;
   let openPages = 0;

@@ -1,6 +1,6 @@
-// From what became of every address to the files of the bundle and the report of what is not in it: redirects
-// become stubs or copies, dead links are named, paths that cannot stand together are parted.
-// Invariant: the result is sorted and depends on the frontier's content alone.
+// Turns the outcome of every address into the files of the bundle and the report of what is missing. Redirects become
+// stubs or copies, broken links are reported by name, and paths that conflict are separated. Invariant: the result is
+// sorted and depends only on the frontier's content.
 
 import { documentPath, filePath } from './bundle-path.ts';
 import type { CrawledFile, CrawlNote, CrawlResult, SkippedUrl } from './contract.ts';

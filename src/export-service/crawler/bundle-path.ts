@@ -1,6 +1,6 @@
-// Where an address lies in the bundle: the layout that servers of static exports expect. A page gets the name
-// that a plain file server finds (`/guides/x` → `guides/x.html`, `/guides/` → `guides/index.html`), everything
-// else keeps its own. Paths are decoded and otherwise left alone (no Unicode normalisation).
+// Where an address lies in the bundle: the layout that servers of static exports expect. A page gets the name that a
+// plain file server finds (`/guides/x` → `guides/x.html`, `/guides/` → `guides/index.html`). Other files keep their
+// names. Paths are decoded and otherwise unchanged (no Unicode normalisation).
 
 import { type Address, decodePath } from './site-scope.ts';
 

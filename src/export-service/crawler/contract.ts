@@ -1,10 +1,10 @@
-// What the crawler is asked and what it gives back: the words between it, the jobs that run it, and the pack.
-// Types and defaults only. Invariant: a result is a whole site; there is no partial one.
+// The crawler's request and result: the types shared by the crawler, the jobs that run it, and the pack. Types and
+// defaults only. Invariant: a result is a whole site; there is no partial one.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
-/** Every one of them ends the crawl with an error of its own when it is passed. */
+/** A crawl that exceeds a limit ends with that limit's own error. */
 export interface CrawlLimits {
   readonly maxPages: number;
   readonly maxFiles: number;
@@ -28,7 +28,7 @@ export interface CrawlRequest {
   /** Where the domain is fetched, e.g. `http://127.0.0.1:4000/`; may have a path prefix. The only host connected to. */
   readonly origin: URL;
   /**
-   * Whoever runs the service named this origin, so it may be an address that only this machine or cluster can
+   * The service's administrator named this origin, so it may be an address that only this machine or cluster can
    * see. False where it follows from a client's domain: then such an address is refused, whatever DNS says.
    */
   readonly isOriginConsented: boolean;
@@ -42,7 +42,7 @@ export interface CrawlProgress {
   readonly pageCount: number;
   /**
    * Those, the pages known and still to fetch, and as many more as the rest of the wave is likely to lead to.
-   * May fall when a link turns out to be dead.
+   * May fall when a link turns out to be broken.
    */
   readonly discovered: number;
 }

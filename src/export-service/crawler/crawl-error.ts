@@ -1,4 +1,4 @@
-// Why a site could not be crawled. One class, stable codes, each with words for the person who reads the job.
+// Why a site could not be crawled: one class with stable codes, each with a message for the reader of the job.
 // Invariant: a crawl either yields the whole site within its limits or throws one of these; never half a site.
 
 import { PublishableError } from '../../wire/publishable-error.ts';
@@ -6,10 +6,10 @@ import { PublishableError } from '../../wire/publishable-error.ts';
 export type CrawlErrorCode =
   | 'NoPages' // the origin answered, and nothing of it was a page
   | 'OriginUnreachable' // not one answer from the origin
-  | 'OriginInternal' // nobody consented to an origin that only this machine or cluster can see
+  | 'OriginInternal' // no administrator allowed this origin, which only this machine or cluster can see
   | 'OriginFailed' // it answered, and then a page or asset kept failing: 5xx, 429, network
   | 'RobotsTooCostly' // its robots.txt has too many wildcards for a site of this size
-  | 'CrawlTimedOut' // the time for the whole crawl is over
+  | 'CrawlTimedOut' // the whole crawl took longer than its time limit
   | 'CrawlAborted' // the caller's signal
   | 'CrawlOutOfMemory' // its thread reached the limit of its heap
   | 'CrawlFailed' // its thread ended unexpectedly: a defect

@@ -1,7 +1,7 @@
-// One site, crawled whole: from its origin's home, sitemaps and links to the files of a bundle.
-// Owns: the order of work (waves), the limits, the outcome. Refuses: half a site. What cannot be had after
-// retries, and what is past a limit, ends the crawl with a CrawlError; only dead links are left out, by name.
-// Invariant: the same content gives the same files, whatever the order in which answers arrive.
+// Crawls one whole site: from its origin's home, sitemaps and links to the files of a bundle. Owns the order of work
+// (waves), the limits and the outcome. Refuses half a site: a CrawlError ends the crawl where a fetch still fails after
+// retries, or a limit is exceeded. Only broken links are left out, and are reported by name. Invariant: the same
+// content gives the same files, whatever the order in which answers arrive.
 
 import { createArrivals } from './arrivals.ts';
 import { assembleSite } from './assembly.ts';
@@ -28,8 +28,8 @@ export {
 } from './contract.ts';
 
 /**
- * Crawls the site whole. The origin is configured by whoever runs the service, so it may be an internal address;
- * no other host is ever connected to.
+ * Crawls the whole site. The service's administrator configures the origin, so it may be an internal address;
+ * the crawler never connects to another host.
  * @throws {CrawlError}
  */
 export async function crawlSite(request: CrawlRequest, edge: CrawlEdge): Promise<CrawlResult> {
@@ -151,7 +151,7 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
   return { kind: 'stored', body, isDocument, links };
 }
 
-/** Nothing on the site says that this file exists: an origin that fails at it fails at nothing of the site. */
+/** Nothing on the site says that this file exists, so a failure to fetch it is no failure of the site. */
 function isGuess({ address, isPage, isAsset }: Visit): boolean {
   return !isPage && !isAsset && guessedFiles.has(address.path);
 }
@@ -183,7 +183,7 @@ async function visitAll(
   return [...outcomes].sort(([a], [b]) => a - b).map(([, pair]) => pair);
 }
 
-/** Dead links are the site's and change nothing here, but its owner wants to know. */
+/** Broken links do not fail the crawl, but the site's owner needs to know them. */
 function logLeftOut({ skipped }: CrawlResult, { logger }: CrawlEdge): void {
   if (skipped.length === 0) return;
   const byReason = [...Map.groupBy(skipped, ({ reason }) => reason)];
@@ -208,7 +208,7 @@ function noPages({ domain }: CrawlRequest, { skipped }: CrawlResult): CrawlError
   return new CrawlError('NoPages', `${domain} has no page to export (home page: ${home}): ${advice}`);
 }
 
-/** The deadline and the caller's signal arrive as whatever reason they carry; here they get their names. */
+/** Turns the reasons of the deadline and of the caller's signal into named errors. */
 function nameEnd(error: unknown, { domain, limits }: CrawlRequest, callers: AbortSignal): unknown {
   if (callers.aborted) {
     return new CrawlError('CrawlAborted', `the crawl of ${domain} was stopped`, { cause: error });

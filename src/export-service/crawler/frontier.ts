@@ -1,6 +1,6 @@
-// What is known of the site while it is crawled: every address once, with why it is wanted and what became of it.
-// Work goes in waves: all addresses known and not yet visited, sorted. A wave's outcomes are settled in that
-// order, never in the order of arrival. Pure: no I/O, no time. Invariant: the same outcomes give the same files.
+// Holds what is known of the site during a crawl: every address once, why it is wanted, and its outcome. Work goes in
+// waves: all known addresses not yet visited, sorted. A wave's outcomes are settled in that order, never in the order
+// of arrival. Pure: no I/O, no time. Invariant: the same outcomes give the same files.
 
 import { documentPath, filePath } from './bundle-path.ts';
 import type { CrawlLimits } from './contract.ts';
@@ -57,7 +57,7 @@ export interface Frontier {
   settle(visit: Visit, outcome: Outcome): void;
 }
 
-/** A file asked for under more queries than this is fetched no more: `?v=1`, `?v=2`, … are one path. */
+/** A path is not fetched under more queries than this: `?v=1`, `?v=2`, … are one path. */
 const maxQueriesPerPath = 4;
 /** Addresses that lead nowhere or elsewhere are part of any site; this many per file are not. */
 const linksPerFile = 4;

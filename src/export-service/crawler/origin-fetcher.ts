@@ -1,6 +1,6 @@
-// Requests to the origin, and to nothing else: the connection pool knows one host and port, so that no redirect
-// and no page can lead it elsewhere. Owns: retries with back-off, Retry-After, decoding, bounds on one answer.
-// Refuses: following a redirect (the frontier decides), and taking a failing answer for an absent page.
+// Sends requests to the origin only: the connection pool knows one host and port, so no redirect and no page can lead
+// it elsewhere. Owns: retries with back-off, Retry-After, decoding, bounds on one answer. Refuses to follow a redirect
+// (the frontier decides), and to take a failing answer for an absent page.
 
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -21,12 +21,12 @@ export type Answer<T> =
   | { readonly kind: 'body'; readonly contentType: string; readonly body: T }
   /** `location` as received. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** Nothing there, and another try would give the same. */
+  /** The address does not exist, and a retry would get the same answer. */
   | { readonly kind: 'absent'; readonly reason: string };
 
 export interface OriginFetcher {
   /**
-   * @param take is given the decoded body as it comes, and again from its beginning where a try has failed in the middle
+   * @param take receives the decoded body in pieces, and again from its beginning where an attempt failed in the middle
    * @throws {CrawlError} OriginUnreachable, OriginFailed, FileTooLarge, and those of `take`; or the signal's reason
    */
   get<T>(address: Address, signal: AbortSignal, take: Take<T>): Promise<Answer<T>>;
@@ -35,7 +35,7 @@ export interface OriginFetcher {
 
 export type Take<T> = (chunks: AsyncIterable<Uint8Array>) => Promise<T>;
 
-/** Worth another try: what failed, and how long the origin asks us to wait. */
+/** A failure to retry: what failed, and how long the origin asks the client to wait. */
 interface Failure {
   readonly kind: 'failure';
   readonly what: string;
@@ -58,7 +58,7 @@ export function createOriginFetcher(
   const pool = new Pool(scope.originHost, {
     allowH2: false,
     connections: limits.concurrency,
-    // One deadline covers connecting, headers and body; the pool's own timers would be a second opinion.
+    // One deadline covers connecting, headers and body; the pool's own timers could end a request before it.
     connect: { timeout: limits.requestTimeoutMs, ...(!isOriginConsented && { lookup: guardedLookup }) },
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -185,7 +185,7 @@ const maxCodings = 2;
 /** RFC 8878 §3.1.1.1.2: 8 MB are to be supported, and no more have to be. */
 const zstdParameters = { [constants.ZSTD_d_windowLogMax]: 23 };
 
-/** In the order in which they are undone. Undefined for a coding nobody asked for and we cannot undo. */
+/** In the order of decoding. Undefined for a content encoding that was not requested and cannot be decoded. */
 function decodersOf(coding: string): readonly Decoder[] | undefined {
   const decoders = coding
     .split(',')

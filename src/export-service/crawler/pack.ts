@@ -1,6 +1,6 @@
-// A crawled site as one archive: tar.gz, byte for byte the same for the same files, on any day and machine.
-// Invariant: entries sorted by path, times and owners zero, a fixed gzip header; the destination's name appears
-// only when the whole archive is on the disk.
+// Packs a crawled site into one archive: tar.gz, byte for byte the same for the same files, on any day and machine.
+// Invariant: entries sorted by path, times and owners zero, a fixed gzip header; the destination's name appears only
+// when the whole archive is on the disk.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ export interface PackedSite {
 const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
 /**
- * Writes the archive under a temporary name beside `destination`, syncs it, renames it into place.
+ * Writes the archive under a temporary name next to `destination`, syncs it, renames it into place.
  * @param destination file path; its folder must exist and have one writer for this name
  * @throws the signal's reason when aborted; nothing is left behind then
  */
@@ -113,7 +113,7 @@ async function addEntry(
   await packed;
 }
 
-/** gzip with a header of our own: zlib's names the system it runs on. */
+/** gzip with a fixed header: zlib's own header names the system it runs on. */
 async function* gzip(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
   yield gzipHeader;
   const trailer = { crc: 0, size: 0 };

@@ -1,4 +1,4 @@
-// The name of an archive that is not whole yet. Owns nothing else: the pack writes under it, and the driver of a thread
-// that ended in the middle removes it, without loading what packs.
+// The name of an archive that is not complete yet. The pack writes under it. If a thread ends in the middle, its
+// starter removes the file without loading the packing code. Owns nothing else.
 
 export const partialFile = (destination: string): string => `${destination}.partial`;

@@ -1,5 +1,5 @@
-// A page that stands where the origin redirected: a file server cannot redirect, a document can.
-// Its links are relative, so that it works under any prefix. Invariant: the same target gives the same bytes.
+// An HTML page in place of a redirect of the origin, because a file server cannot redirect. Its links are relative, so
+// that it works under any prefix. Invariant: the same target gives the same bytes.
 
 /**
  * @param source percent-encoded path of the address that redirected

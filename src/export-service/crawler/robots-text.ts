@@ -1,5 +1,5 @@
-// The lines of a robots.txt (RFC 9309 §2.2): which rules are for one robot, and the sitemaps.
-// Pure. Refuses nothing: a line that is not understood means nothing. One pass, whatever the text.
+// Reads the lines of a robots.txt (RFC 9309 §2.2): the rules for one robot, and the sitemaps. Pure. Refuses nothing: an
+// unknown line is ignored. One pass, whatever the text.
 
 export interface RobotsRule {
   readonly isAllowed: boolean;

@@ -1,7 +1,7 @@
-// What the site's owner asks robots not to fetch (RFC 9309), asked under the site's public name.
-// Owns: the reading of robots.txt for this crawler; unknown lines mean nothing, and `Crawl-delay` is not part of
-// the standard: politeness is the concurrency limit and Retry-After. Refuses: overriding a Disallow, and comparing
-// without end: a file of wildcards costs at most a fixed number of steps in a whole crawl, or ends it.
+// What the site's owner asks robots not to fetch (RFC 9309), checked under the site's public name. Owns the reading of
+// robots.txt for this crawler. Ignores unknown lines and `Crawl-delay`, which is not part of the standard. The
+// concurrency limit and Retry-After keep the load low. Refuses to override a Disallow, and to compare without end: a
+// file of wildcards costs at most a fixed number of steps in a whole crawl, or ends it.
 
 import { robotsTooCostly } from './crawl-error.ts';
 import { type RobotsRule, readRobotsText, upperCaseEscapes } from './robots-text.ts';

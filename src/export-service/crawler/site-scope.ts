@@ -1,7 +1,7 @@
-// Which addresses belong to the site, and what each is called there. A site has two names: the public domain and
-// the origin it is fetched from; both lead to one address, which never names a host.
-// Invariant: an address is canonical (decoded and encoded again, `.` and `..` gone), so that it can be a key, and
-// safe: it has no empty, dotted or control-character segment, and can be a path in a bundle.
+// Which addresses belong to the site, and the one name of each. A site has two names: the public domain and the origin
+// it is fetched from. Both lead to one address, which never names a host. Invariant: an address is canonical (decoded
+// and encoded again, `.` and `..` removed), so that it can be a key. It is also safe: it has no empty, dotted or
+// control-character segment, and can be a path in a bundle.
 
 /** A place on the site. */
 export interface Address {
@@ -24,7 +24,7 @@ export type Located =
   | { readonly where: 'inside'; readonly address: Address; readonly fragment: string }
   /** On the site, with a path that no bundle may hold. */
   | { readonly where: 'unsafe'; readonly path: string }
-  /** Another host, or beside the origin's prefix. `name` is host and path, never a query. */
+  /** Another host, or outside the origin's prefix. `name` is host and path, never a query. */
   | { readonly where: 'outside'; readonly name: string }
   /** Nothing to fetch: `mailto:`, `data:`, a fragment, no URL at all. */
   | { readonly where: 'nowhere' };

@@ -1,5 +1,5 @@
-// Sitemaps as they are found in the wild: index, page list, gzip, plain text; and llms.txt, a site's contents
-// in Markdown. Both are hints at pages that no link leads to. Owns: reading them; never throws on any bytes.
+// Reads sitemaps in all common forms (index, page list, gzip, plain text) and llms.txt, a site's contents in Markdown.
+// Both are hints at pages that no link leads to. Never throws on any bytes.
 
 import { gunzipSync } from 'node:zlib';
 import { maxReferences } from './references/reference.ts';
@@ -25,7 +25,7 @@ export function readSitemap(bytes: Uint8Array): Sitemap {
   const text = new TextDecoder().decode(plain);
   if (!text.includes('<')) return { pages: take(readLines(text)), sitemaps: [] };
   const locations: string[] = [];
-  // Translations of a page stand beside it: <xhtml:link rel="alternate" href="…"/>.
+  // A page's entry also lists its translations: <xhtml:link rel="alternate" href="…"/>.
   const alternates: string[] = [];
   let isIndex = false;
   for (const { kind, content } of readTags(text)) {
@@ -46,7 +46,7 @@ interface Tag {
   readonly content: string;
 }
 
-/** In one pass, from mark to mark: what never ends is looked for once. */
+/** In one pass, from mark to mark: a missing end is searched for once. */
 function* readTags(text: string): Generator<Tag> {
   const marks = new RegExp(mark);
   // None of them reads past the next mark: so many marks, so much text between them.

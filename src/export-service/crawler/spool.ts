@@ -1,6 +1,6 @@
-// Bodies on disk while a crawl runs, one file per content, named by its hash: memory holds a piece of what is being
-// read and no more, however large it is. Owns: the directory's files, and the limit on all of them together.
-// Refuses: giving back bytes that are not the ones put in, and taking more than the limit, in the middle of a body too.
+// Keeps bodies on disk while a crawl runs, one file per content, named by its hash. Memory holds only a piece of each
+// body that is being read, whatever its size. Owns the directory's files, and the limit on their sum. Refuses to return
+// other bytes than were stored, and to take more than the limit, even in the middle of a body.
 
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
@@ -24,7 +24,7 @@ export interface TakenBody extends StoredBody {
 export interface Spool {
   /** @throws {CrawlError} SpoolFailed, TooManyBytes; what the chunks throw. Nothing of the body stays or counts then */
   take(chunks: AsyncIterable<Uint8Array>): Promise<TakenBody>;
-  /** A file of our own making: it does not count. @throws {CrawlError} SpoolFailed */
+  /** Stores a file that the crawler made: it does not count. @throws {CrawlError} SpoolFailed */
   put(bytes: Uint8Array): Promise<StoredBody>;
   /** At once, so that of several large bodies one at a time is in memory. @throws {CrawlError} SpoolFailed */
   head(body: StoredBody, maxBytes: number): Uint8Array;

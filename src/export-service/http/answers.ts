@@ -1,5 +1,5 @@
-// Every answer that is an error leaves through here, as `{error, details?}` and in our own words.
-// Invariant: no thrown value reaches a client or ends the process; a fault of ours is a 500 without its cause.
+// Sends every error answer of the service, as `{error, details?}` and in the service's own words. Invariant: no thrown
+// value reaches a client or ends the process; a defect of the service is a 500 without its cause.
 
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { z } from 'zod';
@@ -28,7 +28,7 @@ export function refusalBody({ message, details }: ApiRefusal): ErrorDocument {
   };
 }
 
-/** The refusal that a thrown value amounts to; `undefined` for a fault of ours. */
+/** The refusal that a thrown value amounts to; `undefined` for a defect of the service. */
 export function refusalOf(error: unknown): ApiRefusal | undefined {
   if (error instanceof ApiRefusal) return error;
   const known = frameworkError.safeParse(error);

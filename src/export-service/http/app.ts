@@ -1,5 +1,5 @@
-// The whole HTTP face of the service: gate, endpoints, downloads, errors, in this order.
-// A public URL with a path works whether or not a proxy takes the path away: both are served.
+// The whole HTTP interface of the service: auth check, endpoints, downloads, errors, in this order. A public URL with a
+// path works whether or not a proxy removes the path, because both forms are served.
 
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from '../../runtime/logger.ts';
@@ -61,7 +61,7 @@ function observe({ onAnswered, logger, random, clock }: AppOptions): RequestHand
   };
 }
 
-/** 499 (as proxies count it): the client left before the whole answer was out. 500: we cut it off. */
+/** 499 (as proxies count it): the client left before the whole answer was sent. 500: the service cut it off. */
 function outcomeOf(request: Request, response: Response): number {
   if (response.errored) return 500;
   // An answer to a client that broke off its own request "finishes" too: on a socket that is gone.

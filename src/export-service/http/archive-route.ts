@@ -1,5 +1,5 @@
-// Downloads, as an object store answers them: GET of a signed link with single ranges and a strong ETag; all
-// else 403 with an XML error. Everything outside /v1 ends here, so that a link changed anywhere is refused.
+// Serves downloads as an object store does: GET of a signed link with single ranges and a strong ETag; all else is a
+// 403 with an XML error. Every path outside /v1 ends here, so that a link changed in any part is refused.
 
 import type { RequestHandler, Response } from 'express';
 import type { Clock } from '../../runtime/clock.ts';
@@ -24,14 +24,14 @@ export function archiveRoute({ store, directory, linkSecret, clock }: ArchiveRou
     if (archive === undefined) return refuse(response, 404, 'NoSuchKey', 'The archive is no longer kept');
     const etag = `"${archive.sha256}"`;
     const condition = request.headers['if-range'];
-    // RFC 9110 §13.1.5: a weak or different validator, or a date (we have none), means the whole archive.
+    // RFC 9110 §13.1.5: a weak or different validator, or a date (none is sent), means the whole archive.
     if (condition !== undefined && condition !== etag) delete request.headers.range;
     response.set({ ETag: etag, 'Content-Type': 'application/gzip', 'X-Content-Type-Options': 'nosniff' });
     response.sendFile(
       archiveFile('', verdict.jobId),
       { root: directory, etag: false, lastModified: false, cacheControl: false },
       (error: unknown) => {
-        // A client that breaks off is no fault of anybody's; everything else is answered, or cuts the connection.
+        // A client that breaks off is not an error; every other failure is answered, or cuts the connection.
         if (error === undefined || response.destroyed || response.socket?.destroyed !== false) return;
         if (!response.headersSent) response.removeHeader('ETag');
         next(error);

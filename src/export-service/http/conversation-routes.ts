@@ -1,5 +1,5 @@
-// Endpoint 1: the conversations of a project, a page at a time. A project that the store knows nothing of is
-// 404; a known one without matching conversations is an empty page.
+// Endpoint 1: the conversations of a project, a page at a time. A project that the store does not know is a 404; a
+// known one without matching conversations is an empty page.
 
 import express, { type Router } from 'express';
 import { ApiRefusal } from '../api-refusal.ts';

@@ -1,5 +1,5 @@
-// The gate before every endpoint under /v1: a known key, and one that may do this.
-// Refuses before anything else is looked at: without a key nobody learns which addresses exist.
+// The auth check before every endpoint under /v1: a known key, with permission for this request. Refuses before
+// anything else is checked: a client without a key must not learn which addresses exist.
 
 import type { RequestHandler, Response } from 'express';
 import { ApiRefusal } from '../api-refusal.ts';

@@ -1,5 +1,5 @@
-// Endpoints 2 to 4: start a job, read it, hand out a link to its archive. Thin: checks the request, asks the
-// store, shapes the answer. Owns the status codes of each.
+// Endpoints 2 to 4: start a job, read it, issue a link to its archive. Thin: checks the request, asks the store, shapes
+// the answer. Owns the status codes of each.
 
 import { existsSync } from 'node:fs';
 import express, { type Router } from 'express';

@@ -1,7 +1,7 @@
-// Conversations as rows, ordered by ULID: the time of the conversation, then a hash of its content. The ULID
-// is made from the row alone, so a cursor stays valid across restarts and reloads.
-// Rows are loaded in slices beside the current ones, which are listed until the last slice is in.
-// Invariant: a page holds exactly the rows of one load after its cursor, oldest first; equal rows are one row.
+// Conversations as rows, ordered by ULID: the time of the conversation, then a hash of its content. The ULID is made
+// from the row alone, so a cursor stays valid across restarts and reloads. A load adds its rows in slices; listings
+// show the current rows until the last slice is complete. Invariant: a page holds exactly the rows of one load after
+// its cursor, oldest first; equal rows are one row.
 
 import { createHash } from 'node:crypto';
 import { encodeTime, TIME_MAX, ulid } from 'ulid';
@@ -46,10 +46,10 @@ function firstCursorAt(at: number): string {
   return at <= 0 ? '' : encodeTime(at);
 }
 
-/** Rows written or removed in one go: some milliseconds, during which nobody is answered. */
+/** Rows written or removed at once: some milliseconds, during which no request is answered. */
 const sliceRows = 50;
 const sliceLength = 256 * 1024;
-/** Of the documents of one page. Beyond it the page is shorter than asked for: the program answers no other request meanwhile. */
+/** Bound of one page's documents. A larger page is cut, because the program answers no other request meanwhile. */
 const pageLength = 4 * 1024 * 1024;
 
 /** A conversation as its row. */
@@ -67,7 +67,7 @@ export function createConversationStore({ connection, transactLazily }: Database
   const insert = connection.prepare(
     'INSERT OR IGNORE INTO conversations (load, project, cursor, document) VALUES (?, ?, ?, ?)',
   );
-  // Two ranges of the key: one condition for both would look at every current row each time.
+  // Two ranges of the key: one condition for both would read every current row each time.
   const removals = ['load < ?', 'load > ?'].map((condition) =>
     connection.prepare(
       `DELETE FROM conversations WHERE (load, project, cursor) IN
@@ -103,7 +103,7 @@ export function createConversationStore({ connection, transactLazily }: Database
     /**
      * The given rows and no others, visible all at once when the last is in; until then, and when `rows` ends in
      * an error, the earlier ones are listed. One at a time.
-     * @param pause lets others have their turn; what it throws ends the loading
+     * @param pause lets other work run; what it throws ends the loading
      * @returns how many are different
      */
     async replaceAll(

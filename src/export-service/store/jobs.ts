@@ -1,6 +1,6 @@
-// Jobs as rows: every transition of a job is one statement or one transaction here, and nowhere else.
-// queued → running → completed | failed; running → queued only by recovery or release.
-// Refuses: a transition from any other state than the one named, so that a late worker changes nothing.
+// Jobs as rows: every transition of a job is one statement or one transaction here, and nowhere else. queued → running
+// → completed | failed; running → queued only by recovery or release. Refuses a transition from any other state than
+// the named one, so that a late worker changes nothing.
 
 import { z } from 'zod';
 import { jobStatuses } from '../../export-api/contract.ts';
@@ -170,7 +170,7 @@ export function createJobStore({ connection, transact }: Database) {
       })),
 
     /**
-     * Notes that a link was handed out, and answers until when it is valid: the same key gets the same instant
+     * Records that a link was issued, and returns its expiry: the same key gets the same instant
      * again while more than half of `freshUntil` is still ahead.
      */
     issue(request: { jobId: string; freshUntil: number; now: number; once?: OnceKey | undefined }): number {
@@ -192,7 +192,7 @@ export function createJobStore({ connection, transact }: Database) {
 
     /**
      * Removes finished jobs of a domain beyond the `keep` most recently used, but none used since `usedSince`.
-     * @returns their ids, whose archives are now nobody's
+     * @returns their ids; no job uses their archives any more
      */
     evict: (domain: string, keep: number, usedSince: number): readonly string[] =>
       transact(() => {
@@ -203,8 +203,8 @@ export function createJobStore({ connection, transact }: Database) {
 
     /**
      * Removes the least recently used finished jobs of all domains beyond the bounds, but none used since
-     * `usedSince`. A domain that nobody asks for again has no next job that would make room.
-     * @returns their ids, whose archives are now nobody's
+     * `usedSince`. A domain that no client requests again has no next job that would make room.
+     * @returns their ids; no job uses their archives any more
      */
     evictBeyond: (maxBytes: number, maxJobs: number, usedSince: number): readonly string[] =>
       transact(() => {

@@ -1,5 +1,5 @@
-// Where one body leads: the reader for its kind is chosen, and what it found is resolved, sorted into inside and
-// outside, and reduced to each address once. Pure over (bytes, content type, address); bytes are never changed.
+// Finds where one body leads. Chooses the reader for its kind, resolves what it found, sorts it into inside and
+// outside, and keeps each address once. Pure over (bytes, content type, address); bytes are never changed.
 
 import { type Address, locate, originUrl, type SiteScope } from '../site-scope.ts';
 import { maxSitemapBytes, readLlmsText, readSitemap } from '../sitemap.ts';
@@ -10,7 +10,7 @@ import { payloadOf, readPayload } from './next-payload.ts';
 import { addReferences, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
 import { readScriptReferences } from './script-references.ts';
 
-/** `sitemap` and `contents` are decided by whoever asked for the address, the rest by the answer. */
+/** The caller that requested the address decides `sitemap` and `contents`; the answer decides the rest. */
 export type BodyKind =
   | 'document'
   | 'style'

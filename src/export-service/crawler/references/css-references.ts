@@ -1,5 +1,5 @@
-// What a style sheet, a `<style>` element or a `style` attribute loads: `url()`, `@import`, `image-set()`.
-// Works on tokens, so that it sees custom properties and broken rules as a browser's tokenizer does, and never throws.
+// Finds what a style sheet, a `<style>` element or a `style` attribute loads: `url()`, `@import`, `image-set()`. Works
+// on tokens, so it reads custom properties and broken rules as a browser's tokenizer does. Never throws.
 
 import { string as cssString, url as cssUrl, tokenize, tokenTypes } from 'css-tree';
 import { maxReferences, type Reference } from './reference.ts';

@@ -1,6 +1,6 @@
-// What an HTML or SVG document links to and loads. One pass over parse5's tokens, driven by tables of elements and
-// attributes. No tree is built: for a page of megabytes it would be hundreds of them, and no link needs one.
-// Never throws and never recurses: depth is the document's choice. The document itself is never changed.
+// Finds what an HTML or SVG document links to and loads. One pass over parse5's tokens, driven by tables of elements
+// and attributes. Builds no tree: the tree of a page of megabytes takes hundreds of them, and no link needs it. Never
+// throws and never recurses, because the document chooses its depth. Never changes the document.
 
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import { readCssReferences } from './css-references.ts';
@@ -83,13 +83,13 @@ const linkUses: Readonly<Record<string, ReferenceUse>> = {
   author: 'page',
   up: 'page',
 };
-/** Pictures that others show of a page. Their absence harms no visitor. */
+/** Pictures of a page that other sites show. Their absence harms no visitor. */
 const metaPictures =
   /^(?:og:image|og:image:url|twitter:image|msapplication-tileimage|msapplication-config)$/i;
 
 const maxMetaLength = 4096;
 
-/** Elements whose content is text to the tokenizer, which learns of it from whoever consumes its tokens. */
+/** Elements whose content is text to the tokenizer. The consumer of its tokens must set this mode. */
 const textModes: Readonly<Record<string, Tokenizer['state']>> = {
   script: TokenizerMode.SCRIPT_DATA,
   style: TokenizerMode.RAWTEXT,
@@ -105,7 +105,7 @@ const textModes: Readonly<Record<string, Tokenizer['state']>> = {
 /** A tag is larger than this only to exhaust its reader: each attribute, each letter of a name takes memory. */
 const maxAttributes = 1000;
 const maxNameLength = 4096;
-/** Between two pieces the open tag is looked at. */
+/** The bounds of the open tag are checked between two pieces. */
 const usualPieceLength = 64 * 1024;
 
 class BoundedTokenizer extends Tokenizer {

@@ -1,5 +1,5 @@
-// What a web app manifest loads: icons, screenshots, and the icons of its shortcuts (W3C Application Manifest).
-// A manifest that is not JSON, or not shaped like one, loads nothing.
+// Finds what a web app manifest loads: icons, screenshots, and the icons of its shortcuts (W3C Application Manifest).
+// Returns nothing for a manifest that is not JSON, or not of the right shape.
 
 import { z } from 'zod';
 import type { Reference } from './reference.ts';

@@ -1,6 +1,6 @@
-// The data files beside the pages of a Next.js static export. Its router asks for them by names that are written
-// nowhere: `x.txt` for the page `/x`, then `x/__next._tree.txt`, and a file per segment that the tree names.
-// Without them every click loads a whole page, after a 404. All found are hints. Never throws.
+// Finds the data files next to the pages of a Next.js static export. Its router builds their names, and no page has
+// them: `x.txt` for the page `/x`, then `x/__next._tree.txt`, and a file per segment that the tree names. Without them
+// every click gets a 404 and then loads a whole page. All found are hints. Never throws.
 
 import type { Reference } from './reference.ts';
 
@@ -14,7 +14,7 @@ export function payloadOf(pagePath: string): Reference {
 const row = /^([0-9a-f]*):(.*)$/gm;
 const treeName = '/__next._tree.txt';
 const maxSegments = 500;
-/** Nodes of the tree that are looked at: one that names itself as its child has no end. */
+/** Nodes of the tree that are read: a node that names itself as its child has no end. */
 const maxNodes = 10_000;
 /** Rows become objects, ten times as large. The tree of a page is some kilobytes. */
 const maxTreeLength = 1024 * 1024;

@@ -1,6 +1,6 @@
-// What a script may load later: path literals of chunks, styles and data. A script is text here, never run, so
-// everything found is a hint. Owns: the shapes in which bundlers write such paths.
-// Refuses: guessing at paths that are put together at run time, except by webpack's table and VitePress's rule.
+// Finds what a script may load later: path literals of chunks, styles and data. A script is read as text and never run,
+// so everything found is a hint. Owns the shapes in which bundlers write such paths. Refuses to guess paths that are
+// built at run time, except by webpack's table and VitePress's rule.
 
 import { addReferences, maxReferences, type Reference } from './reference.ts';
 import { readWebpackChunks } from './webpack-chunks.ts';
@@ -12,7 +12,7 @@ const literal = new RegExp(
   'g',
 );
 
-/** Each path of a script is tried beside each of them. */
+/** Each path of a script is tried relative to each anchor. */
 const maxAnchors = 100;
 
 /**

@@ -1,6 +1,6 @@
-// The `srcset` and `imagesrcset` attributes: a list of image addresses, each with a width or density.
-// Owns: the split by the HTML standard's algorithm, under which a comma may be part of an address.
-// Goes through the text by position: a rest that is cut off again for each address would be copied each time.
+// Reads the `srcset` and `imagesrcset` attributes: a list of image addresses, each with a width or density. Owns the
+// split by the HTML standard's algorithm, under which a comma may be part of an address. Reads the text by position:
+// cutting off the rest for each address would copy it each time.
 
 /** The addresses of a srcset, in order (HTML standard, "parse a srcset attribute"; descriptors are not judged). */
 export function* readSrcset(text: string): Generator<string> {

@@ -1,8 +1,8 @@
-// The chunks that webpack's runtime loads by number: their names are put together at run time from a folder and
-// one or two tables, `"js/"+({1:"page"}[e]||e)+"."+{1:"HASH"}[e]+".js"`. A site that hydrates goes blank without
-// them, and no page names them. Owns: that one expression. Never runs what it reads.
+// Finds the chunks that webpack's runtime loads by number. It builds their names at run time from a folder and one or
+// two tables, `"js/"+({1:"page"}[e]||e)+"."+{1:"HASH"}[e]+".js"`. Without them a site that hydrates goes blank, and no
+// page names them. Owns that one expression. Never runs what it reads.
 
-/** Takes the parentheses in front of it; whoever took some as well would try every way to share them. */
+/** Takes the parentheses in front of it; if the text before took some too, the match would try every split. */
 const table = String.raw`\(*\{([^{}]{0,200000})\}\)*\[\w+\]`;
 const expression = new RegExp(
   String.raw`"((?:[\w@.~-]{1,80}/){1,8})"\+(?:(?:${table}(?:\|\|\w+)?\)*|\w+)\+"([.-])"\+)?${table}\)*\+"(\.[\w.]{1,40})"`,

@@ -17,7 +17,7 @@ import type { JobRow, JobStore } from './store/jobs.ts';
 /** A job that is interrupted this often is failed: something about it may be what ends the process. */
 export const maxAttempts = 3;
 
-/** Finished jobs kept of all domains. Failed jobs have no archive, but their number is unbounded if any domain is allowed. */
+/** Finished jobs kept of all domains. A failed job has no archive, but their number has no bound if any domain is allowed. */
 const maxFinishedJobs = 10_000;
 
 /** How long to wait before the store is tried again when it could not be written (a full disk). */
@@ -66,7 +66,7 @@ export interface JobRunner {
 export const archiveFile = (directory: string, jobId: string): string =>
   join(directory, 'archives', `${jobId}.tar.gz`);
 
-/** Percent of the known pages. Stays below 100, because more pages may be found and packing follows. */
+/** Percent of the known pages, 0 while none is known. Stays below 100: more pages may be found, and packing follows. */
 export function percentOf({ pageCount, discovered }: CrawlProgress, earlier: number): number {
   const share = discovered > 0 ? pageCount / discovered : 0;
   return Math.max(earlier, Math.min(99, Math.floor(share * 99)));
@@ -219,7 +219,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   };
 }
 
-/** What the job's `error` says: code and sentence of our own errors, the code alone of any other. */
+/** Text of the job's `error`: code and sentence of this project's errors, the code alone of any other. */
 function failureText(error: unknown): string {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return 'TimedOut: the job took longer than --crawl-timeout and its allowance for packing';

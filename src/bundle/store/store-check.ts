@@ -49,7 +49,7 @@ async function blankEarlierCopy(folder: string, { index }: IndexDocument, disk: 
   try {
     if (!(await hasBlankMark(folder, disk))) await blankHiddenBytes(folder, index.files, disk);
   } catch {
-    // The next start tries again.
+    // The next start retries.
   }
 }
 

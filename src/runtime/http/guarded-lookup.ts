@@ -19,7 +19,7 @@ export class InternalAddressError extends PublishableError {
 
 /** True for a URL host that is itself a literal internal address (brackets of IPv6 allowed). */
 export function isInternalHost(host: string): boolean {
-  // A trailing dot names the same host; behind a proxy no lookup of ours would see where it leads.
+  // A trailing dot names the same host; behind a proxy no local lookup sees where it leads.
   const literal = host.startsWith('[') ? host.slice(1, -1) : host.replace(/\.$/, '').toLowerCase();
   return isIP(literal) !== 0
     ? isInternalAddress(literal)

@@ -228,7 +228,7 @@ function endSoon(socket: Duplex, clock: Clock): void {
 
 /** A request that was read and waits for its turn, with what Node makes of it. */
 const waitingRequestBytes = 8 * 1024;
-/** Time to take the last answer in, as long as the connection is still ours. */
+/** Time to take the last answer in, while this server still has the connection. */
 const lastAnswerMs = 60_000;
 
 /**

@@ -241,7 +241,7 @@ function* readLink(element: Element): Generator<Reference> {
 }
 
 function* readMeta(element: Element): Generator<Reference> {
-  // Without what follows the last word: an expression would try every way to divide it.
+  // Without what follows the last word: a regular expression would try every split of it.
   const content = (attribute(element, 'content') ?? '').slice(0, maxMetaLength).trimEnd();
   if (attribute(element, 'http-equiv')?.toLowerCase() === 'refresh') {
     const target = /^\s*[\d.]+\s*[;,\s]\s*(?:url\s*=\s*)?(?:"([^"]*)"?|'([^']*)'?|(\S.*))/is.exec(content);

@@ -22,7 +22,7 @@ test('pin: an older version is published again, kept alive, and nothing is expor
   assert.equal(world.callsOf('start'), starts);
   assert.match(
     world.status().conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
-    /no longer pinned/,
+    /waits until spec\.pin is removed/,
   );
   world.editSpec({ pin: undefined });
   await world.until(() => world.output()?.['version'] !== first, 10 * minuteMs);
@@ -41,7 +41,7 @@ test('pin: taking it away says which newer version was left, and an export names
   world.editSpec({ pin: undefined });
   await world.until(() => world.condition('Ready') === 'True/Published', minuteMs);
   const ready = world.status().conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
-  assert.ok(ready.includes(`${second} was newer`), ready);
+  assert.ok(ready.includes(`${second} is newer`), ready);
   request(world, 'third');
   assert.equal(await nextVerdict(world), 'Promoted');
   const third = world.status().active?.version ?? '';

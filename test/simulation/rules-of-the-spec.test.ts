@@ -64,7 +64,7 @@ test('suspend: no exports and no promotions, but the link lives and a request is
   assert.equal(world.condition('Ready'), 'True/Suspended');
   assert.match(
     world.status().conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
-    /no longer suspended/,
+    /waits until spec\.suspend is removed/,
   );
   world.editSpec({ suspend: false });
   assert.equal(await nextVerdict(world), 'Unchanged');

@@ -163,7 +163,7 @@ function mistyped<F extends Flags>(
     .filter((name) => name.startsWith(beginning) && !variables.includes(name))
     .flatMap((name) => {
       const meant = nearest(name, variables, 2);
-      return meant === undefined ? [] : [`${name} is no variable of this program; did you mean ${meant}?`];
+      return meant === undefined ? [] : [`${name} is not a variable of this program; did you mean ${meant}?`];
     });
 }
 
@@ -176,9 +176,9 @@ function refuse<F extends Flags>(program: ProgramDescription<F>, reason: string)
 
 /** By position and not by text, unless the text can be nothing but a flag: it may be a link or a key. */
 function strayArgument(argument: string, position: number, names: readonly string[]): string {
-  if (!argument.startsWith('-')) return `argument ${position} is no flag; every value follows its --flag`;
+  if (!argument.startsWith('-')) return `argument ${position} is not a flag; every value follows its --flag`;
   const [flag = ''] = argument.split('=');
-  if (!/^--?[A-Za-z][A-Za-z-]{0,40}$/.test(flag)) return `argument ${position} is no flag`;
+  if (!/^--?[A-Za-z][A-Za-z-]{0,40}$/.test(flag)) return `argument ${position} is not a flag`;
   const wanted = flag.replace(/^-+/, '');
   const meant = nearest(wanted, names, Math.max(3, wanted.length / 2));
   return `unknown flag ${flag}${meant === undefined ? '' : `; did you mean --${meant}?`}`;

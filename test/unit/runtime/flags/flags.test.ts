@@ -105,7 +105,7 @@ const refusals: readonly (readonly [string, readonly string[], RegExp])[] = [
   ['a bad duration', [...needed, '--link-lifetime=15'], /must be a duration such as/],
   ['a bad choice', [...needed, '--readiness=maybe'], /must be one of always, bundle/],
   ['a bad URL', ['--api-base-url=ftp://x'], /must be an http:\/\/ or https:\/\/ URL/],
-  ['a stray argument is named by its place', [...needed, 'serve'], /argument 3 is no flag/],
+  ['a stray argument is named by its place', [...needed, 'serve'], /argument 3 is not a flag/],
 ];
 for (const [name, args, wanted] of refusals) {
   test(`refused: ${name}`, () => assert.match(refusalOf(args), wanted));
@@ -211,6 +211,6 @@ test('a variable that is nearly one of ours is told, and one that the cluster se
   });
   assert.ok(invocation.outcome === 'run');
   assert.deepEqual(invocation.hints, [
-    'BUNDLE_SERVER_KEPE is no variable of this program; did you mean BUNDLE_SERVER_KEEP?',
+    'BUNDLE_SERVER_KEPE is not a variable of this program; did you mean BUNDLE_SERVER_KEEP?',
   ]);
 });

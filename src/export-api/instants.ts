@@ -1,5 +1,5 @@
 // Instants as services write them: ISO with or without a zone, HTTP dates, epoch seconds or milliseconds. Owns the
-// one parser of each form. An instant without a zone is UTC, never the machine's own zone. Refuses to guess: any
+// one parser of each form. An instant without a zone is UTC, never the machine's own zone. Refuses to guess. Any
 // other text is `undefined`.
 
 /** A larger number is milliseconds (in seconds it would be the year 5138). */

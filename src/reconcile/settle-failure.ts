@@ -55,7 +55,7 @@ function isKeyRefused({ status }: Observation, { code }: CallFailure): boolean {
   return code === 'Unauthorized' || (code === 'Forbidden' && status.active === undefined);
 }
 
-/** The failure with the operation's wait: any operation retries a forbidden call after 15 minutes. */
+/** The failure with the operation's wait. Every operation retries a forbidden call after 15 minutes. */
 export function paced(failure: CallFailure): CallFailure {
   if (failure.code !== 'Forbidden') return failure;
   return { ...failure, retryAfterMs: Math.max(forbiddenRetryMs, failure.retryAfterMs ?? 0) };

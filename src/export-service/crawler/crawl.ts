@@ -151,7 +151,7 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
   return { kind: 'stored', body, isDocument, links };
 }
 
-/** Nothing on the site says that this file exists, so a failure to fetch it is no failure of the site. */
+/** Nothing on the site says that this file exists, so a failed download of it does not fail the site. */
 function isGuess({ address, isPage, isAsset }: Visit): boolean {
   return !isPage && !isAsset && guessedFiles.has(address.path);
 }

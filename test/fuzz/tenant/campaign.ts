@@ -33,6 +33,8 @@ export interface CampaignOptions {
   readonly settleMs: number;
   /** Refreshes of each served link before it ends. */
   readonly minRefreshes: number;
+  /** Kinds of answer that each hostile vendor has given before the run ends; 0 by default. */
+  readonly minAnswerKinds?: number;
   /** Path of a built operator; by default the sources. */
   readonly program?: string;
   readonly onProgress?: (line: string) => void;
@@ -156,6 +158,9 @@ async function run(
     const isDone = (): boolean =>
       performance.now() - settledAt > settleMs &&
       watch.fewestRefreshes() >= options.minRefreshes &&
+      environment.hostileVendors.every(
+        ({ answered }) => answered.list().length >= (options.minAnswerKinds ?? 0),
+      ) &&
       isExported();
     while (isAlive() && !isDone() && performance.now() - settledAt < mostMs) await sleep(200);
     const leaks = isAlive() ? await findTenantLeaks(environment) : [];
@@ -194,7 +199,7 @@ async function run(
   }
 }
 
-/** Beyond the time to settle, for the refreshes that are wanted. */
+/** Beyond the time to settle, for the refreshes and answers that are wanted. */
 const mostSettleMs = 60_000;
 
 const seconds = (start: number): number => Math.round((performance.now() - start) / 1000);

@@ -7,6 +7,9 @@ import { test } from 'node:test';
 import { runTenantCampaign } from '../../fuzz/tenant/campaign.ts';
 import { reportLines } from '../../fuzz/tenant/report.ts';
 
+// A busy machine takes its time: the run ends when each vendor has given so many kinds of answer.
+const minAnswerKinds = 21;
+
 test('a hostile tenant and its vendor delay neither the refreshes and exports of another tenant nor the probes', async (context) => {
   const report = await runTenantCampaign({
     seed: 1,
@@ -15,6 +18,7 @@ test('a hostile tenant and its vendor delay neither the refreshes and exports of
     maxMs: 60_000,
     settleMs: 1_000,
     minRefreshes: 2,
+    minAnswerKinds,
     onProgress: (line) => context.diagnostic(line),
   });
   for (const line of reportLines(report)) context.diagnostic(line);
@@ -23,7 +27,7 @@ test('a hostile tenant and its vendor delay neither the refreshes and exports of
   const read = report.documents.list().filter(([reason]) => /^(Synced|Refused)/.test(reason));
   assert.ok(read.length > 1, 'the documents were read');
   assert.ok(
-    report.answers.every((tally) => tally.list().length > 20),
+    report.answers.every((tally) => tally.list().length >= minAnswerKinds),
     'the vendor was asked',
   );
 });

@@ -4,8 +4,9 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
+import type { Cluster, ObjectKey } from '../wire/cluster.ts';
 import type { ProcessMemory } from './memory.ts';
-import type { Bundles, Cluster, Events, ExportApiSource, ObjectKey, TargetPlanner } from './ports.ts';
+import type { Bundles, Events, ExportApiSource, TargetPlanner } from './ports.ts';
 
 export interface OperatorSettings {
   /** The lease that this writer holds, as `<namespace>/<name>`. */

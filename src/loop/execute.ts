@@ -10,13 +10,13 @@ import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action, Plan } from '../reconcile/state.ts';
 import { formatInstant, wholeSecond } from '../staticexport/instant.ts';
 import type { StartRecord } from '../staticexport/status-schema.ts';
+import type { StaticExportObject } from '../wire/cluster.ts';
 import { readHttpOrigin, shortOriginEntry } from '../wire/http-origin.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
 import { replaceCandidate, resourceId } from './memory.ts';
-import type { StaticExportObject } from './ports.ts';
 import { readCandidate } from './reading.ts';
 import { writeSigned } from './save.ts';
 

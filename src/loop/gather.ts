@@ -11,6 +11,7 @@ import type { StaticExport } from '../staticexport/parse.ts';
 import type { Spec } from '../staticexport/schema.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import { applyDefaults, type Wanted } from '../staticexport/wanted.ts';
+import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import { printable } from '../wire/printable-text.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
@@ -18,7 +19,6 @@ import type { PassEdge } from './edge.ts';
 import { believeRefusal, unlessRefused } from './lasting-refusal.ts';
 import { gateId, resourceId } from './memory.ts';
 import { isDisputed, withoutTheirRefusal } from './other-operators.ts';
-import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from './ports.ts';
 import { readOutputs } from './publish/found-outputs.ts';
 
 /*

@@ -6,10 +6,10 @@
 import { readInstant } from '../staticexport/instant.ts';
 import type { StalledReason } from '../staticexport/reasons.ts';
 import type { Status } from '../staticexport/status-schema.ts';
+import type { ObjectMeta } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
 import { type ReadPlace, resourceId } from './memory.ts';
-import type { ObjectMeta } from './ports.ts';
 
 /** For a missing permission, or a request that the server rejects. */
 const refusalPatienceMs = 10_000;

@@ -3,9 +3,10 @@
 // Everything that must survive a restart is in status.
 
 import type { ValuesPlan, WantedValues } from '../targets/values.ts';
+import type { ObjectKey } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import { InspectionPlaces } from './inspection-places.ts';
-import type { Inspection, ObjectKey } from './ports.ts';
+import type { Inspection } from './ports.ts';
 import type { SeenLink } from './set-back.ts';
 
 /** Shared by all resources that use the same key of the same Secret at the same base URL. */

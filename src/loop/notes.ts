@@ -4,7 +4,7 @@
 
 import { withoutRetry } from '../reconcile/status/failure-words.ts';
 import type { Condition, Status } from '../staticexport/status-schema.ts';
-import type { EventNote } from './ports.ts';
+import type { EventNote } from '../wire/cluster.ts';
 
 /** @param before as read at the start of the reconcile; `after` as stored at its end */
 export function notesOf(before: Status, after: Status): readonly EventNote[] {

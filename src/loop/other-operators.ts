@@ -5,9 +5,9 @@
 
 import type { GateState } from '../reconcile/observation.ts';
 import type { Status } from '../staticexport/status-schema.ts';
+import type { EventNote, StaticExportObject } from '../wire/cluster.ts';
 import type { PassEdge } from './edge.ts';
 import { resourceId } from './memory.ts';
-import type { EventNote, StaticExportObject } from './ports.ts';
 
 /** Without a status of the other operator for this long, the overlap has ended. */
 export const calmAfterMs = 10 * 60_000;

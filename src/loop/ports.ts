@@ -8,19 +8,6 @@ import type { ValuesPlan, WantedValues } from '../targets/values.ts';
 import type { EventNote, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 
-export type {
-  AppliedObject,
-  Cluster,
-  ConfigMapObject,
-  DocumentEdit,
-  EventNote,
-  ObjectKey,
-  ObjectMeta,
-  OwnerReference,
-  SecretObject,
-  StaticExportObject,
-} from '../wire/cluster.ts';
-
 /** What a bundle is, without its bytes. */
 export interface Inspection {
   readonly digest: string;

@@ -11,6 +11,7 @@ import type { ActionResult } from '../reconcile/result.ts';
 import type { Plan, State } from '../reconcile/state.ts';
 import { wholeSecond } from '../staticexport/instant.ts';
 import type { Wanted } from '../staticexport/wanted.ts';
+import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { PassEdge } from './edge.ts';
@@ -21,7 +22,6 @@ import {
   type ReadingOutcome,
   resourceId,
 } from './memory.ts';
-import type { ObjectKey, StaticExportObject } from './ports.ts';
 
 /** The reconcile that starts an inspection waits this long. Small archives are inspected by then. */
 const patienceMs = 2000;

@@ -5,10 +5,10 @@ import { keepForeign } from '../reconcile/status/foreign-fields.ts';
 import { isSameStatus, mergeStatus } from '../reconcile/status/status.ts';
 import { parseStatus } from '../staticexport/parse.ts';
 import type { Status } from '../staticexport/status-schema.ts';
+import type { StaticExportObject } from '../wire/cluster.ts';
 import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
 import { isWrittenByOther } from './other-operators.ts';
-import type { StaticExportObject } from './ports.ts';
 
 const maxSaves = 5;
 const firstPauseMs = 200;

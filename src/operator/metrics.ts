@@ -4,8 +4,8 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { PassOutcome } from '../loop/edge.ts';
-import type { ObjectKey } from '../loop/ports.ts';
 import { version } from '../runtime/version.ts';
+import type { ObjectKey } from '../wire/cluster.ts';
 import type { PassResult } from './controller/controller.ts';
 import { type EventLoss, eventLosses } from './controller/event-recorder.ts';
 import { type ResourceReport, registerReports } from './controller/report-metrics.ts';

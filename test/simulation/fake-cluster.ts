@@ -11,7 +11,7 @@ import type {
   ObjectMeta,
   SecretObject,
   StaticExportObject,
-} from '../../src/loop/ports.ts';
+} from '../../src/wire/cluster.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 
 export interface Write {

@@ -3,7 +3,8 @@
 
 import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { ExportApiError } from '../../src/export-api/answers.ts';
-import type { Bundles, Cluster, ExportApiSource, ObjectKey } from '../../src/loop/ports.ts';
+import type { Bundles, ExportApiSource } from '../../src/loop/ports.ts';
+import type { Cluster, ObjectKey } from '../../src/wire/cluster.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import type { Dice } from './dice.ts';
 import type { FakeCluster } from './fake-cluster.ts';

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
-import type { StaticExportObject } from '../../src/loop/ports.ts';
 import { parseDurationMs } from '../../src/staticexport/duration.ts';
 import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
+import type { StaticExportObject } from '../../src/wire/cluster.ts';
 import { requestTimeoutMs, type Turn, type World } from './world.ts';
 
 /** Who hands out the same link until it is dead leaves no way to be in time, only to be quick. */

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { gather } from '../../src/loop/gather.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
-import type { StaticExportObject } from '../../src/loop/ports.ts';
 import { adopt } from '../../src/reconcile/adopt.ts';
 import { choose } from '../../src/reconcile/choose.ts';
 import { classify } from '../../src/reconcile/classify.ts';
@@ -12,6 +11,7 @@ import { nextWake } from '../../src/reconcile/wake.ts';
 import { readInstant } from '../../src/staticexport/instant.ts';
 import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
 import { type Status, statusSchema } from '../../src/staticexport/status-schema.ts';
+import type { StaticExportObject } from '../../src/wire/cluster.ts';
 import { brokenRules, type Moment } from '../support/kstatus-rules.ts';
 import { CallOracles } from './call-oracles.ts';
 import { signature } from './fake-vendor.ts';

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { type PublishedBundle, parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
-import type { ConfigMapObject, StaticExportObject } from '../../src/loop/ports.ts';
 import { annotations } from '../../src/staticexport/names.ts';
 import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
+import type { ConfigMapObject, StaticExportObject } from '../../src/wire/cluster.ts';
 import { outputName, resource, type Turn, type World } from './world.ts';
 
 const outputId = `${resource.namespace}/${outputName}`;

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Cluster } from '../../src/loop/ports.ts';
+import type { Cluster } from '../../src/wire/cluster.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import { hourMs, minuteMs, publishedWorld, request } from './published-world.ts';
 import { keySecret, outputName, resource, World } from './world.ts';

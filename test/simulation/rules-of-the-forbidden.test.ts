@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '../../src/loop/memory.ts';
 import { runPass } from '../../src/loop/pass.ts';
-import type { ObjectKey } from '../../src/loop/ports.ts';
+import type { ObjectKey } from '../../src/wire/cluster.ts';
 import { Oracles } from './oracles.ts';
 import { hourMs, minuteMs, publishedWorld, request } from './published-world.ts';
 import { keySecret, resource, type World } from './world.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '../../src/loop/memory.ts';
 import { runPass } from '../../src/loop/pass.ts';
-import type { ObjectKey } from '../../src/loop/ports.ts';
+import type { ObjectKey } from '../../src/wire/cluster.ts';
 import { faultyCluster } from './faults.ts';
 import { configMapId, hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
 import { outputName, resource, World } from './world.ts';

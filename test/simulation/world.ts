@@ -4,11 +4,12 @@
 import type { OperatorSettings, PassEdge, PassOutcome } from '../../src/loop/edge.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
 import { runPass } from '../../src/loop/pass.ts';
-import type { EventNote, ObjectKey, StaticExportObject, TargetPlanner } from '../../src/loop/ports.ts';
+import type { TargetPlanner } from '../../src/loop/ports.ts';
 import { nextLookMs } from '../../src/operator/watch/absence.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
 import type { Status } from '../../src/staticexport/status-schema.ts';
 import { planValuesEdit } from '../../src/targets/values.ts';
+import type { EventNote, ObjectKey, StaticExportObject } from '../../src/wire/cluster.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { ClockJumps } from './clock-jumps.ts';

@@ -4,11 +4,11 @@
 // the ConfigMap nor a target goes back to an old Secret.
 
 import { isUnknownToStatus } from '../../reconcile/adopt.ts';
+import type { StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { PassEdge } from '../edge.ts';
 import type { Gathered } from '../gather.ts';
 import { believeRefusal, unlessRefused } from '../lasting-refusal.ts';
-import type { StaticExportObject } from '../ports.ts';
 import { secretOf } from './outputs.ts';
 
 /**

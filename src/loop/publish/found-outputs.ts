@@ -9,11 +9,11 @@ import {
 import type { OutputState, PublishedFacts } from '../../reconcile/observation.ts';
 import { outputKeys } from '../../staticexport/names.ts';
 import type { Status } from '../../staticexport/status-schema.ts';
+import type { ConfigMapObject, ObjectMeta, SecretObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { PassEdge } from '../edge.ts';
 import { believeRefusal, unlessRefused } from '../lasting-refusal.ts';
 import { resourceId } from '../memory.ts';
-import type { ConfigMapObject, ObjectMeta, SecretObject } from '../ports.ts';
 import { correctLife } from '../set-back.ts';
 
 export interface FoundOutputs {

@@ -7,12 +7,12 @@ import { formatPublishedBundle, type PublishedBundle } from '../../bundle/publis
 import type { OutputState } from '../../reconcile/observation.ts';
 import type { Publication } from '../../reconcile/result.ts';
 import { apiVersion, fluxWatchLabel, kind, managedByLabels, outputKeys } from '../../staticexport/names.ts';
+import type { AppliedObject, ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { Link } from '../../wire/link.ts';
 import type { PassEdge } from '../edge.ts';
 import type { Handles } from '../gather.ts';
 import { resourceId } from '../memory.ts';
-import type { AppliedObject, ObjectMeta, StaticExportObject } from '../ports.ts';
 import { correctLife } from '../set-back.ts';
 import { factsOf, readPublished } from './found-outputs.ts';
 

@@ -5,10 +5,10 @@
 // document is read once.
 
 import type { ValuesPlan, WantedValues } from '../../targets/values.ts';
+import type { ObjectKey } from '../../wire/cluster.ts';
 import type { PassEdge } from '../edge.ts';
 import type { PlannedTarget, TargetPlans } from '../memory.ts';
 import { resourceId } from '../memory.ts';
-import type { ObjectKey } from '../ports.ts';
 
 /** All targets of one reconcile together wait this long for their plans. Ordinary documents need a tenth of it. */
 const patienceMs = 1000;

@@ -9,11 +9,11 @@ import { annotations } from '../../staticexport/names.ts';
 import type { TargetReason } from '../../staticexport/reasons.ts';
 import type { TargetStatus } from '../../staticexport/status-schema.ts';
 import type { WantedTarget } from '../../staticexport/wanted.ts';
+import type { ConfigMapObject, ObjectMeta, SecretObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { PassEdge } from '../edge.ts';
 import { entryOf } from '../gather.ts';
 import { dropPlans, resourceId } from '../memory.ts';
-import type { ConfigMapObject, ObjectMeta, SecretObject } from '../ports.ts';
 import { type PlanRequests, requestPlans } from './target-plans.ts';
 
 const contestedWindowMs = 10 * 60_000;

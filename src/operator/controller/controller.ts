@@ -4,12 +4,12 @@
 // and no key that the watches know is forgotten.
 
 import type { Observed, PassOutcome } from '../../loop/edge.ts';
-import type { ObjectKey } from '../../loop/ports.ts';
 import { PassRefused } from '../../loop/refused-pass.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import { withinLimit } from '../../runtime/time-limit.ts';
+import type { ObjectKey } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';

@@ -3,10 +3,11 @@
 // Invariant: never throws, never waits, never grows without bound.
 
 import type { EventStore } from '../../kube/objects/event-store.ts';
-import type { EventNote, Events, StaticExportObject } from '../../loop/ports.ts';
+import type { Events } from '../../loop/ports.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
+import type { EventNote, StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 
 export interface RecorderOptions {

@@ -3,7 +3,7 @@
 
 import type { Registry } from 'prom-client';
 import type { Observed } from '../../loop/edge.ts';
-import type { ObjectKey } from '../../loop/ports.ts';
+import type { ObjectKey } from '../../wire/cluster.ts';
 import { CollectedGauge, type GaugeLine } from '../metrics/collected-gauge.ts';
 import type { StatusFacts } from '../watch/known-resource.ts';
 

@@ -1,8 +1,8 @@
 // Stands in for `src/loop/publish/outputs.ts`: outputs that were found as they should be are so again while neither they nor
 // their owner have changed. Whatever publishes, or finds something to write, goes through the real one.
 
-import type { Cluster, ConfigMapObject, SecretObject } from '../../../src/loop/ports.ts';
 import { type OutputsWritten, writeOutputs as writeAnew } from '../../../src/loop/publish/outputs.ts';
+import type { Cluster, ConfigMapObject, SecretObject } from '../../../src/wire/cluster.ts';
 
 export { type OutputsWritten, secretOf } from '../../../src/loop/publish/outputs.ts';
 

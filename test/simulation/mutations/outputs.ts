@@ -1,7 +1,6 @@
 // What is stored in the cluster: the output Secret and ConfigMap, status, and the targets' documents.
 
 import type { PassEdge } from '../../../src/loop/edge.ts';
-import type { Cluster, ObjectMeta } from '../../../src/loop/ports.ts';
 import * as foundOutputs from '../../../src/loop/publish/found-outputs.ts';
 import * as outputs from '../../../src/loop/publish/outputs.ts';
 import * as targets from '../../../src/loop/publish/targets.ts';
@@ -9,6 +8,7 @@ import * as save from '../../../src/loop/save.ts';
 import * as adopt from '../../../src/reconcile/adopt.ts';
 import * as choose from '../../../src/reconcile/choose.ts';
 import { annotations } from '../../../src/staticexport/names.ts';
+import type { Cluster, ObjectMeta } from '../../../src/wire/cluster.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 const idle = /written (without a change|before its time)/;

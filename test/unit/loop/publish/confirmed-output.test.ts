@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gather } from '../../../../src/loop/gather.ts';
 import { createMemory } from '../../../../src/loop/memory.ts';
-import type { StaticExportObject } from '../../../../src/loop/ports.ts';
 import { confirmOutput } from '../../../../src/loop/publish/confirmed-output.ts';
 import { parseStaticExport } from '../../../../src/staticexport/parse.ts';
+import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
 import { publishedWorld } from '../../../simulation/published-world.ts';
 import type { World } from '../../../simulation/world.ts';
 

@@ -22,7 +22,7 @@ import type { Observed, PassEdge, PassOutcome } from './edge.ts';
 import { execute } from './execute.ts';
 import { changeGate } from './gates.ts';
 import { gather, type Handles, readProcess } from './gather.ts';
-import { forgetResource, type Gate, resourceId, useGate } from './memory.ts';
+import { forgetResource, resourceId, useGate } from './memory.ts';
 import { notesOf } from './notes.ts';
 import { observe } from './observed.ts';
 import { findOtherOperator, noteOwn, type OtherOperator } from './other-operators.ts';
@@ -51,12 +51,9 @@ interface Deed {
   readonly link: Link | undefined;
   /** As last stored: starting a job writes it in between. */
   readonly object: StaticExportObject;
-  /** The observation at the time when the action ended, without its result. */
-  readonly settling: Observation;
-  readonly gate: Gate;
+  /** The observation at the time when the action ended, with the status that follows from its result. */
+  readonly settled: Observation;
   readonly publication: Publication | undefined;
-  /** The observation with its result. */
-  readonly wanted: Observation;
 }
 
 /** What the Kubernetes API server accepted of it. */
@@ -136,13 +133,17 @@ async function act(sight: Sight, edge: PassEdge, signal: AbortSignal): Promise<D
   const work = { plan, observation, object, key, published: handles.published?.bundleUrl };
   const done = await tellRefusal(execute(work, edge, signal), object, edge);
 
-  const settling = { ...observation, now: wholeSecond(edge.clock.now()) };
-  const settled = settle(settling, plan, done.result);
-  const gate = changeGate(edge.memory, handles.gateId, settled.gate, settling.now);
-  const wanted = adopt({ ...settling, status: settled.status, gate });
-  const deed = { ...done, settling, gate, publication: settled.publish, wanted };
+  const now = wholeSecond(edge.clock.now());
+  const {
+    status: next,
+    publish: publication,
+    gate: change,
+  } = settle({ ...observation, now }, plan, done.result);
+  const gate = changeGate(edge.memory, handles.gateId, change, now);
+  const settled = { ...observation, now, status: next, gate };
+  const deed = { ...done, settled, publication };
   if (done.result.kind !== 'started') return deed;
-  const status = statusOf(wanted, classify(wanted), wanted.status.targets ?? []);
+  const status = statusOf(settled, classify(settled), next.targets ?? []);
   const saving = saveStarted(done.object, status, edge, signal);
   return { ...deed, object: await tellRefusal(saving, object, edge) };
 }
@@ -150,7 +151,7 @@ async function act(sight: Sight, edge: PassEdge, signal: AbortSignal): Promise<D
 /** outputs: writes Secret and ConfigMap, changed or restored. */
 async function publish(
   { object, observation: before, handles, plan }: Sight,
-  { result, link, settling, gate, publication, wanted }: Deed,
+  { result, link, settled, publication }: Deed,
   edge: PassEdge,
   signal: AbortSignal,
 ): Promise<Publishing> {
@@ -161,13 +162,15 @@ async function publish(
   const { refusal } = outputs;
   const isWithheld = change !== undefined && !outputs.isPublished;
   if (result.kind === 'inspected' && !isWithheld) edge.memory.candidates.delete(id);
-  const why = refusal?.message ?? '';
-  const next = isWithheld ? adopt({ ...settling, status: outputRefused(settling, plan, why), gate }) : wanted;
+  const status = isWithheld
+    ? outputRefused({ ...settled, status: before.status }, plan, refusal?.message ?? '')
+    : settled.status;
   const observation = adopt({
-    ...next,
+    ...settled,
+    status,
     output: outputs.state,
     unwritten: isWithheld ? undefined : refusal?.message,
-    process: readProcess(object.metadata, edge, next.status.job?.id),
+    process: readProcess(object.metadata, edge, status.job?.id),
   });
   return { outputs, isWithheld, observation };
 }

@@ -1,6 +1,6 @@
 // Updates the remembered status from the output Secret and the time, before anything is decided. Covers a
 // publication whose status write was lost, a job past its timeout, an unconfirmed start record, and a skipped tick.
-// Invariant: adopting twice is adopting once.
+// A reconcile calls it once after reading and once after acting. Invariant: adopting twice is adopting once.
 
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import type { ActiveVersion, Failure, JobStatus, Status } from '../staticexport/status-schema.ts';

@@ -6,20 +6,11 @@
 import { z } from 'zod';
 import { Link } from '../wire/link.ts';
 import { printable } from '../wire/printable-text.ts';
+import type { LinkTimes, Publication } from '../wire/publication.ts';
 import { PublishableError } from '../wire/publishable-error.ts';
 
-export interface PublishedBundle {
-  readonly version: string;
-  /** SHA-256 hex, or `undefined` where inspection is off. */
-  readonly digest: string | undefined;
-  readonly jobId: string;
+export interface PublishedBundle extends Publication {
   readonly bundleUrl: Link;
-  /** Epoch ms, whole seconds. */
-  readonly issuedAt: number;
-  /** Epoch ms, whole seconds. */
-  readonly expiresAt: number;
-  readonly pages: number | undefined;
-  readonly sizeBytes: number | undefined;
 }
 
 /** A server needs only the link. The other fields describe it. */
@@ -27,11 +18,7 @@ export type ServedBundle = Pick<PublishedBundle, 'bundleUrl' | 'digest'> & {
   /** `undefined`: the content has no name, and a changed link is fetched to see whether it differs. */
   readonly version: string | undefined;
   readonly jobId: string | undefined;
-  /** Epoch ms, whole seconds. */
-  readonly issuedAt: number | undefined;
-  /** Epoch ms, whole seconds. */
-  readonly expiresAt: number | undefined;
-};
+} & { readonly [time in keyof LinkTimes]: LinkTimes[time] | undefined };
 
 /** Thrown when the text is not a `bundle.json`. */
 export class PublishedBundleError extends PublishableError {}

@@ -4,7 +4,7 @@
 
 import { type ExportApi, ExportApiError } from '../export-api/answers.ts';
 import { livesLongEnough } from '../reconcile/choose.ts';
-import { clockOf, type LinkClock } from '../reconcile/link-timing.ts';
+import { measureTimes } from '../reconcile/link-timing.ts';
 import { type Observation, pendingRequest } from '../reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action, Plan } from '../reconcile/state.ts';
@@ -13,6 +13,7 @@ import type { StartRecord } from '../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../wire/cluster.ts';
 import { readHttpOrigin, shortOriginEntry } from '../wire/http-origin.ts';
 import type { Link } from '../wire/link.ts';
+import type { LinkTimes } from '../wire/publication.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { PassEdge } from './edge.ts';
@@ -174,14 +175,19 @@ async function issueLink(
       return { result: { kind: 'issue-failed', failure: issued.failure }, link: undefined };
     }
     const { link, serverDate, expiresAt } = issued;
-    const clock = clockOf({ sentAt, serverDate, claimedExpiresAt: expiresAt, signed: link.signedLifetime() });
-    if (action.cause === 'subject' && !livesLongEnough(clock, edge.clock.now())) {
+    const times = measureTimes({
+      sentAt,
+      serverDate,
+      claimedExpiresAt: expiresAt,
+      signed: link.signedLifetime(),
+    });
+    if (action.cause === 'subject' && !livesLongEnough(times, edge.clock.now())) {
       const failure: CallFailure = { code: 'LifetimeTooShort', retryAfterMs: undefined };
       return { result: { kind: 'issue-failed', failure }, link: undefined };
     }
-    if (await isAlive(link, clock, edge, signal)) {
-      if (action.cause === 'subject') keepCandidate(action.jobId, link, clock, input, edge);
-      return { result: { kind: 'issued', clock, isPublished: link.isSame(input.published) }, link };
+    if (await isAlive(link, times, edge, signal)) {
+      if (action.cause === 'subject') keepCandidate(action.jobId, link, times, input, edge);
+      return { result: { kind: 'issued', times, isPublished: link.isSame(input.published) }, link };
     }
   }
   const failure: CallFailure = { code: 'DeadOnArrival', retryAfterMs: undefined };
@@ -189,8 +195,8 @@ async function issueLink(
 }
 
 /** Checks the link's own expiry, then requests one byte. A network error decides nothing. */
-async function isAlive(link: Link, clock: LinkClock, edge: PassEdge, signal: AbortSignal): Promise<boolean> {
-  if (clock.expiresAt <= edge.clock.now()) return false;
+async function isAlive(link: Link, times: LinkTimes, edge: PassEdge, signal: AbortSignal): Promise<boolean> {
+  if (times.expiresAt <= edge.clock.now()) return false;
   return (await edge.bundles.probe(link, signal)) !== 'dead';
 }
 
@@ -198,7 +204,7 @@ async function isAlive(link: Link, clock: LinkClock, edge: PassEdge, signal: Abo
 function keepCandidate(
   jobId: string,
   link: Link,
-  { issuedAt, expiresAt }: LinkClock,
+  times: LinkTimes,
   { object }: ExecutionInput,
   { memory }: PassEdge,
 ): void {
@@ -210,8 +216,7 @@ function keepCandidate(
   replaceCandidate(memory, id, {
     jobId,
     link,
-    issuedAt,
-    expiresAt,
+    ...times,
     stop,
     reading: undefined,
     done,

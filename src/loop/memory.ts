@@ -5,6 +5,7 @@
 import type { ValuesPlan, WantedValues } from '../targets/values.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
+import type { LinkTimes } from '../wire/publication.ts';
 import { InspectionPlaces } from './inspection-places.ts';
 import type { Inspection } from './ports.ts';
 import type { SeenLink } from './set-back.ts';
@@ -31,11 +32,9 @@ export type ReadingOutcome =
     };
 
 /** The issued link of an unpublished job, and the inspection of its archive. */
-export interface CandidateWork {
+export interface CandidateWork extends LinkTimes {
   readonly jobId: string;
   readonly link: Link;
-  readonly issuedAt: number;
-  readonly expiresAt: number;
   /** Stops the inspection when its result is no longer needed. */
   readonly stop: AbortController;
   /**

@@ -1,7 +1,7 @@
 // What a reconcile reports to metrics: names of states, and times, taken from the last observation. Contains no
 // names other than the resource's, and no secrets. Pure.
 
-import { knownClock, type Observation, unreadOutput } from '../reconcile/observation.ts';
+import { type Observation, publishedTimes, unreadOutput } from '../reconcile/observation.ts';
 import type { ActionResult } from '../reconcile/result.ts';
 import type { Action, State } from '../reconcile/state.ts';
 import { nextRefreshTime } from '../reconcile/status/status.ts';
@@ -16,7 +16,7 @@ export function observe(
   refusal: string | undefined,
 ): Observed {
   const { status, wanted } = observation;
-  const published = knownClock(observation);
+  const published = publishedTimes(observation);
   const why = unreadOutput(observation);
   const unread = why === undefined ? undefined : 'OutputUnreadable';
   const actionFailure = 'failure' in result ? result.failure.code : undefined;

@@ -52,7 +52,7 @@ export async function readCandidate(
     return { result: { kind: 'inspect-failed', failure: done.failure }, link: undefined };
   }
   const { issuedAt, expiresAt, link } = work;
-  return { result: { kind: 'inspected', content: done.inspection, clock: { issuedAt, expiresAt } }, link };
+  return { result: { kind: 'inspected', content: done.inspection, times: { issuedAt, expiresAt } }, link };
 }
 
 /** Stops an inspection whose job must no longer be published: after a pin, a suspension, or a change of inputs. */

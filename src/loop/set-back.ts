@@ -3,31 +3,27 @@
 // process that starts later cannot know. Invariants: a clock that is merely slewed, by up to a thousandth, corrects
 // nothing. Small steps add up. Setting a clock back and forward again, or forward and back, leaves no correction.
 
-import type { PublishedBundle } from '../bundle/published-bundle.ts';
 import { clockToleranceMs } from '../reconcile/link-timing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type ClockPlace, followAdjustment, placeOf } from '../runtime/clock-place.ts';
+import type { LinkTimes } from '../wire/publication.ts';
 
 /** What this process remembers of a published link that it sees. */
-export interface SeenLink {
-  readonly issuedAt: number;
-  readonly expiresAt: number;
+export interface SeenLink extends LinkTimes {
   /** The clock's reading from which the next call measures. */
   readonly place: ClockPlace;
   /** By how much the wall clock was set back since then, in total; negative if it was set forward. */
   readonly setBackMs: number;
 }
 
-type Life = Pick<PublishedBundle, 'issuedAt' | 'expiresAt'>;
-
 /**
- * Reads the clock, and moves a link's lifetime to match the clock as it is set now.
+ * Reads the clock, and moves a link's times to match the clock as it is set now.
  *
  * @param links by resource; the function stores the observation there
- * @param link any value with its lifetime in epoch ms, whole seconds
- * @returns the same value with the lifetime moved
+ * @param link any value with the times of a link
+ * @returns the same value with its times moved
  */
-export function correctLife<T extends Life>(
+export function correctTimes<T extends LinkTimes>(
   links: Map<string, SeenLink>,
   id: string,
   link: T,

@@ -67,7 +67,7 @@ function lineOfAction({ after, action, result, baseUrl }: Chapter): readonly Sto
     case 'poll-failed':
       return failed('poll', result.failure, failures?.poll, { jobId, host });
     case 'issued': {
-      const linkExpirationTime = formatInstant(result.clock.expiresAt);
+      const linkExpirationTime = formatInstant(result.times.expiresAt);
       const fields = { jobId, version: isRefresh ? active?.version : undefined, linkExpirationTime, host };
       if (!isRefresh) return info('link to the export received', fields);
       return info(result.isPublished ? 'the same link received' : 'link renewed', fields);

@@ -4,11 +4,12 @@
 
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import type { ActiveVersion, Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
+import type { Publication } from '../wire/publication.ts';
 import { waitMs } from './backoff.ts';
 import { freeLanes, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
 import { clockToleranceMs } from './link-timing.ts';
-import type { Observation, PublishedFacts } from './observation.ts';
+import type { Observation } from './observation.ts';
 import { dueTick, readSchedule } from './schedule.ts';
 
 /** How often a start record is sent: once, and two retries. */
@@ -93,10 +94,7 @@ function adoptPublished({ status, output, wanted }: Observation): Status {
 }
 
 /** The Secret says what is published. Fields that it lacks come from the job or version that it names. */
-function projectActive(
-  { active, job, candidate, history }: Status,
-  published: PublishedFacts,
-): ActiveVersion {
+function projectActive({ active, job, candidate, history }: Status, published: Publication): ActiveVersion {
   const known =
     active?.version === published.version
       ? active

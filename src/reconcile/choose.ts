@@ -1,6 +1,7 @@
 // Chooses at most one action for a state, by priority: the published link, then complete exports, then polling,
 // then starting. Pure. Invariant: before `nextWake`, the choice on unchanged input is none.
 
+import type { LinkTimes } from '../wire/publication.ts';
 import { retryTime } from './backoff.ts';
 import type { Observation } from './observation.ts';
 import type { Action, Plan, State, Subject } from './state.ts';
@@ -13,7 +14,7 @@ const shortestUsefulLifeMs = 5000;
  * True if one link is enough for inspection and publication. The code that issues it and the code that uses it call
  * this.
  */
-export function livesLongEnough({ expiresAt }: { readonly expiresAt: number }, now: number): boolean {
+export function livesLongEnough({ expiresAt }: Pick<LinkTimes, 'expiresAt'>, now: number): boolean {
   return expiresAt > now + shortestUsefulLifeMs;
 }
 
@@ -107,11 +108,8 @@ function usableCandidate(subject: Subject, observation: Observation): boolean {
  * True if an inspection may begin with a link issued some time ago. A link from the future means a clock was set
  * back.
  */
-export function isWorthReading(
-  clock: { readonly issuedAt: number; readonly expiresAt: number },
-  now: number,
-): boolean {
-  return clock.issuedAt <= now + shortestUsefulLifeMs && livesLongEnough(clock, now);
+export function isWorthReading(times: LinkTimes, now: number): boolean {
+  return times.issuedAt <= now + shortestUsefulLifeMs && livesLongEnough(times, now);
 }
 
 function describe(state: State, action: Action): string {

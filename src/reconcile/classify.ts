@@ -8,7 +8,13 @@ import { resendTime, timeoutTime } from './adopt.ts';
 import { boundByDeath, retryTime } from './backoff.ts';
 import { isPinned } from './history.ts';
 import { isFromTheFuture, refreshTime } from './link-timing.ts';
-import { isOutputTaken, knownClock, type Observation, pendingRequest, unreadOutput } from './observation.ts';
+import {
+  isOutputTaken,
+  type Observation,
+  pendingRequest,
+  publishedTimes,
+  unreadOutput,
+} from './observation.ts';
 import { pollTime } from './poll.ts';
 import { readSchedule } from './schedule.ts';
 import type { ExportState, HeldReason, LinkState, State, Subject, Want } from './state.ts';
@@ -175,7 +181,7 @@ function classifyLink(observation: Observation): LinkState {
   const { active, failures } = status;
   if (active === undefined || output.kind === 'foreign') return { kind: 'none' };
   if (output.kind === 'unreadable') {
-    return { kind: 'unreadable', isDead: (knownClock(observation)?.expiresAt ?? 0) <= now };
+    return { kind: 'unreadable', isDead: (publishedTimes(observation)?.expiresAt ?? 0) <= now };
   }
   const published = output.kind === 'ours' ? output.published : undefined;
   const expiresAt = published?.expiresAt ?? 0;

@@ -3,13 +3,8 @@
 // link is requested; a wrong clock on either side costs nothing. Invariant: jitter is earlier, never later.
 
 import { wholeSecond } from '../staticexport/instant.ts';
+import type { LinkTimes } from '../wire/publication.ts';
 import { spreadOf } from './spread.ts';
-
-export interface LinkClock {
-  /** Epoch ms, whole seconds. */
-  readonly issuedAt: number;
-  readonly expiresAt: number;
-}
 
 /** The assumed lifetime of a link that states none. */
 export const assumedLifetimeMs = 15 * 60_000;
@@ -25,12 +20,12 @@ export const clockToleranceMs = 5000;
  *
  * @param sentAt this machine's clock when the link was requested
  */
-export function clockOf(issue: {
+export function measureTimes(issue: {
   readonly sentAt: number;
   readonly serverDate: number | undefined;
   readonly claimedExpiresAt: number | undefined;
   readonly signed: { readonly signedAt: number | undefined; readonly expiresAt: number } | undefined;
-}): LinkClock {
+}): LinkTimes {
   const issuedAt = wholeSecond(issue.sentAt);
   const ends = [issue.claimedExpiresAt, issue.signed?.expiresAt].filter((end) => end !== undefined);
   const start = issue.serverDate ?? issue.signed?.signedAt ?? issue.sentAt;
@@ -47,42 +42,42 @@ export interface RefreshRule {
  * When the link is replaced: at its share of the lifetime, up to 5 % of the lifetime earlier, never before the
  * floor.
  */
-export function refreshTime(uid: string, clock: LinkClock, rule: RefreshRule): number {
-  const lifetimeMs = clock.expiresAt - clock.issuedAt;
+export function refreshTime(uid: string, times: LinkTimes, rule: RefreshRule): number {
+  const lifetimeMs = times.expiresAt - times.issuedAt;
   const ageMs = (lifetimeMs * rule.refreshAtPercent) / 100;
-  const earlierMs = lifetimeMs * jitterShare * spreadOf(uid, clock.issuedAt, 'refresh');
-  return wholeSecond(clock.issuedAt + Math.max(rule.minIntervalMs, ageMs - earlierMs));
+  const earlierMs = lifetimeMs * jitterShare * spreadOf(uid, times.issuedAt, 'refresh');
+  return wholeSecond(times.issuedAt + Math.max(rule.minIntervalMs, ageMs - earlierMs));
 }
 
 /**
  * True if the minimum interval between two links is so long that a link expires, or nearly, before it may be
  * replaced.
  */
-export function isLifetimeTooShort(clock: LinkClock, rule: RefreshRule): boolean {
-  return rule.minIntervalMs > ((clock.expiresAt - clock.issuedAt) * rule.refreshAtPercent) / 100;
+export function isLifetimeTooShort(times: LinkTimes, rule: RefreshRule): boolean {
+  return rule.minIntervalMs > ((times.expiresAt - times.issuedAt) * rule.refreshAtPercent) / 100;
 }
 
 /** How far past its refresh time a link may be before a condition reports it. */
-export function graceMs(clock: LinkClock): number {
-  return Math.min(10 * 60_000, (clock.expiresAt - clock.issuedAt) * 0.1);
+export function graceMs(times: LinkTimes): number {
+  return Math.min(10 * 60_000, (times.expiresAt - times.issuedAt) * 0.1);
 }
 
 /** True if a new link expires enough later than the published link to be worth writing. */
-export function isFresher(issued: LinkClock, published: LinkClock, now: number): boolean {
+export function isFresher(issued: LinkTimes, published: LinkTimes, now: number): boolean {
   if (isFromTheFuture(published, now)) return true;
   return issued.expiresAt - published.expiresAt >= (issued.expiresAt - issued.issuedAt) * fresherShare;
 }
 
 /** True if this machine's clock was set back since. Its earlier times cannot be compared with now. */
-export function isFromTheFuture(clock: LinkClock, now: number): boolean {
-  return clock.issuedAt > now + clockToleranceMs;
+export function isFromTheFuture(times: LinkTimes, now: number): boolean {
+  return times.issuedAt > now + clockToleranceMs;
 }
 
 /**
  * The retry after a link that was not fresher: at half the remaining lifetime, and at last just after expiry. A
  * retry is skipped if the minimum interval after it would delay that last retry.
  */
-export function retryAfterStale(published: LinkClock, now: number, minIntervalMs: number): number {
+export function retryAfterStale(published: LinkTimes, now: number, minIntervalMs: number): number {
   const remainingMs = published.expiresAt - now;
   const halfway = now + Math.max(minIntervalMs, remainingMs / 2);
   if (halfway + minIntervalMs < published.expiresAt) return wholeSecond(halfway);

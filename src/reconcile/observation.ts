@@ -4,6 +4,7 @@
 import { readInstant } from '../staticexport/instant.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { Wanted } from '../staticexport/wanted.ts';
+import type { LinkTimes, Publication } from '../wire/publication.ts';
 
 /** The API key's Secret as found. `secretVersion` is its uid and resourceVersion, never made of its content. */
 export type KeyState =
@@ -12,18 +13,6 @@ export type KeyState =
   /** The Kubernetes API server refuses the read, with the reason. */
   | { readonly kind: 'unreadable'; readonly why: string }
   | { readonly kind: 'empty' | 'invalid' };
-
-/** What the output Secret publishes: `bundle.json` without its link. */
-export interface PublishedFacts {
-  readonly version: string;
-  readonly digest: string | undefined;
-  readonly jobId: string;
-  readonly pages: number | undefined;
-  readonly sizeBytes: number | undefined;
-  /** Epoch ms, whole seconds, on this machine's clock. */
-  readonly issuedAt: number;
-  readonly expiresAt: number;
-}
 
 export type OutputState =
   | { readonly kind: 'absent'; readonly unreadConfigMap?: string | undefined }
@@ -34,7 +23,7 @@ export type OutputState =
   /** `published` is `undefined` when the resource's own Secret lost its `bundle.json`. */
   | {
       readonly kind: 'ours';
-      readonly published: PublishedFacts | undefined;
+      readonly published: Publication | undefined;
       /** The ConfigMap of that name is another owner's. The link in the Secret is refreshed all the same. */
       readonly isConfigMapForeign?: boolean;
       /** Why the ConfigMap is unreadable, safe to publish. The link in the Secret is refreshed all the same. */
@@ -49,10 +38,8 @@ export interface GateState {
     | undefined;
 }
 
-export interface CandidateState {
+export interface CandidateState extends LinkTimes {
   readonly jobId: string;
-  readonly issuedAt: number;
-  readonly expiresAt: number;
   readonly reading: 'not-started' | 'running' | 'read' | 'failed';
 }
 
@@ -104,10 +91,10 @@ export function unreadOutput({ output }: Pick<Observation, 'output'>): string | 
 }
 
 /** The published link's times: from the Secret, or from the last status where the Secret is unreadable. */
-export function knownClock({
+export function publishedTimes({
   output,
   status,
-}: Pick<Observation, 'output' | 'status'>): Pick<PublishedFacts, 'issuedAt' | 'expiresAt'> | undefined {
+}: Pick<Observation, 'output' | 'status'>): LinkTimes | undefined {
   if (output.kind === 'ours') return output.published;
   if (output.kind !== 'unreadable') return undefined;
   const [issuedAt, expiresAt] = [

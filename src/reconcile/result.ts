@@ -2,7 +2,7 @@
 // consumes them.
 
 import type { StartRecord } from '../staticexport/status-schema.ts';
-import type { LinkClock } from './link-timing.ts';
+import type { LinkTimes } from '../wire/publication.ts';
 
 /** The export API's codes, and further codes for link requests. */
 export type CallCode =
@@ -56,13 +56,13 @@ export type ActionResult =
   | { readonly kind: 'poll-failed'; readonly failure: CallFailure }
   | {
       readonly kind: 'issued';
-      readonly clock: LinkClock;
+      readonly times: LinkTimes;
       /** The link is identical to the published link. Whatever it claims, its lifetime has not changed. */
       readonly isPublished: boolean;
     }
   | { readonly kind: 'issue-failed'; readonly failure: CallFailure }
   | { readonly kind: 'inspecting' }
-  | { readonly kind: 'inspected'; readonly content: InspectedContent; readonly clock: LinkClock }
+  | { readonly kind: 'inspected'; readonly content: InspectedContent; readonly times: LinkTimes }
   | {
       readonly kind: 'inspect-failed';
       /** As in BundleError: whether another link or another attempt can help. */
@@ -72,17 +72,6 @@ export type ActionResult =
         readonly message: string;
       };
     };
-
-/** What the output Secret must hold from now on. Execute keeps the link itself. */
-export interface Publication {
-  readonly version: string;
-  readonly digest: string | undefined;
-  readonly jobId: string;
-  readonly pages: number | undefined;
-  readonly sizeBytes: number | undefined;
-  readonly issuedAt: number;
-  readonly expiresAt: number;
-}
 
 /** Clears or stores a refusal of a key, for all resources that share the key. */
 export type GateChange =

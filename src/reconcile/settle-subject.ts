@@ -3,10 +3,10 @@
 
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import type { Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
-import type { LinkClock } from './link-timing.ts';
+import type { LinkTimes, Publication } from '../wire/publication.ts';
 import type { Observation } from './observation.ts';
 import { judge } from './promotion.ts';
-import type { CallFailure, InspectedContent, Publication } from './result.ts';
+import type { CallFailure, InspectedContent } from './result.ts';
 import { exportFailed, goneRetryMs, noteFailure } from './settle-failure.ts';
 import type { Subject } from './state.ts';
 import { nameVersion } from './version.ts';
@@ -24,15 +24,15 @@ export function settleSubject(
   observation: Observation,
   subject: Subject,
   content: InspectedContent,
-  clock: LinkClock,
+  times: LinkTimes,
 ): SubjectSettled {
   switch (subject.cause) {
     case 'job':
-      return settleJob(observation, subject, content, clock);
+      return settleJob(observation, subject, content, times);
     case 'pin':
-      return settlePin(observation, subject, content, clock);
+      return settlePin(observation, subject, content, times);
     case 'release':
-      return settleRelease(observation, subject, clock);
+      return settleRelease(observation, subject, times);
     default:
       return subject.cause satisfies never;
   }
@@ -42,7 +42,7 @@ function settleJob(
   observation: Observation,
   subject: Subject,
   content: InspectedContent,
-  clock: LinkClock,
+  times: LinkTimes,
 ): SubjectSettled {
   const { status, wanted, now, inputHash, promote } = observation;
   const { job, active } = status;
@@ -62,13 +62,13 @@ function settleJob(
           job: { ...job, verdict: 'Promoted', message: undefined },
           candidate: undefined,
         },
-        publish: { version, ...content, jobId: subject.jobId, ...clock },
+        publish: { version, ...content, jobId: subject.jobId, ...times },
       };
     case 'unchanged':
       return confirmActive(
         observation,
         { ...calm, job: { ...job, verdict: 'Unchanged', message: undefined } },
-        clock,
+        times,
       );
     case 'hold':
       return {
@@ -92,7 +92,7 @@ function settleJob(
 }
 
 /** The content is unchanged, so only the time of the check is new, unless the published job is gone. */
-function confirmActive({ now, inputHash }: Observation, status: Status, clock: LinkClock): SubjectSettled {
+function confirmActive({ now, inputHash }: Observation, status: Status, times: LinkTimes): SubjectSettled {
   const { active, job, failures } = status;
   if (active === undefined || job === undefined) return { status, publish: undefined };
   const checked: Status = {
@@ -105,12 +105,12 @@ function confirmActive({ now, inputHash }: Observation, status: Status, clock: L
   const hasMoved =
     active.baseUrl !== undefined && job.baseUrl !== undefined && active.baseUrl !== job.baseUrl;
   if (failures?.link?.reason !== 'JobGone' && !hasMoved) return { status: checked, publish: undefined };
-  return { status: published(checked), publish: republish(active, job.id, clock) };
+  return { status: published(checked), publish: republish(active, job.id, times) };
 }
 
-function republish(active: NonNullable<Status['active']>, jobId: string, clock: LinkClock): Publication {
+function republish(active: NonNullable<Status['active']>, jobId: string, times: LinkTimes): Publication {
   const { version, digest, pages, sizeBytes } = active;
-  return { version, digest, pages, sizeBytes, jobId, ...clock };
+  return { version, digest, pages, sizeBytes, jobId, ...times };
 }
 
 /** A new link is being published, so failures of the old link are cleared. */
@@ -122,7 +122,7 @@ function settlePin(
   observation: Observation,
   subject: Subject,
   content: InspectedContent,
-  clock: LinkClock,
+  times: LinkTimes,
 ): SubjectSettled {
   const { status, now } = observation;
   const { job, active } = status;
@@ -134,7 +134,7 @@ function settlePin(
   if (subject.version === undefined && active?.digest !== undefined && active.digest === content.digest) {
     return {
       status: { ...calm, job: verdictOf(job, subject, 'Unchanged') },
-      publish: republish(active, subject.jobId, clock),
+      publish: republish(active, subject.jobId, times),
     };
   }
   const completedAt = job?.id === subject.jobId ? readInstant(job.completionTime) : undefined;
@@ -146,7 +146,7 @@ function settlePin(
       pages: content.pages ?? subject.pages,
       sizeBytes: content.sizeBytes ?? subject.sizeBytes,
       jobId: subject.jobId,
-      ...clock,
+      ...times,
     },
   };
 }
@@ -159,7 +159,7 @@ function verdictOf(
   return job?.id === subject.jobId ? { ...job, verdict, message: undefined } : job;
 }
 
-function settleRelease(observation: Observation, subject: Subject, clock: LinkClock): SubjectSettled {
+function settleRelease(observation: Observation, subject: Subject, times: LinkTimes): SubjectSettled {
   const { status, now } = observation;
   const { version, digest, pages, sizeBytes, jobId } = subject;
   const publish = {
@@ -168,7 +168,7 @@ function settleRelease(observation: Observation, subject: Subject, clock: LinkCl
     pages,
     sizeBytes,
     jobId,
-    ...clock,
+    ...times,
   };
   const { job } = status;
   // The candidate stays until the Secret names its version, because its stored content is needed until then.

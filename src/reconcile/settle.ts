@@ -4,10 +4,11 @@
 
 import { formatInstant } from '../staticexport/instant.ts';
 import type { Status } from '../staticexport/status-schema.ts';
+import type { Publication } from '../wire/publication.ts';
 import { needsInspection } from './choose.ts';
 import { isFresher, isFromTheFuture, retryAfterStale } from './link-timing.ts';
 import type { Observation } from './observation.ts';
-import type { ActionResult, CallFailure, GateChange, Publication } from './result.ts';
+import type { ActionResult, CallFailure, GateChange } from './result.ts';
 import { dueTick, readSchedule } from './schedule.ts';
 import {
   callFailed,
@@ -46,7 +47,7 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
       return settleIssued(observation, plan, result);
     case 'inspected':
       return {
-        ...settleSubject(observation, subjectOf(plan), result.content, result.clock),
+        ...settleSubject(observation, subjectOf(plan), result.content, result.times),
         gate: { kind: 'keep' },
       };
     case 'inspect-failed':
@@ -206,28 +207,28 @@ function settleIssued(observation: Observation, plan: Plan, issued: Issued): Set
 
 function settleIssue(observation: Observation, plan: Plan, issued: Issued): Settled {
   const { status } = observation;
-  const { clock } = issued;
+  const { times } = issued;
   if (plan.action.kind === 'issue' && plan.action.cause === 'subject') {
     const subject = subjectOf(plan);
     if (needsInspection(subject, observation)) return answered(status);
     const content = { digest: subject.digest, pages: subject.pages, sizeBytes: subject.sizeBytes };
-    const settled = settleSubject(observation, subject, content, clock);
+    const settled = settleSubject(observation, subject, content, times);
     return answered(settled.status, settled.publish);
   }
   return settleRefreshed(observation, issued);
 }
 
-function settleRefreshed(observation: Observation, { clock, isPublished }: Issued): Settled {
+function settleRefreshed(observation: Observation, { times, isPublished }: Issued): Settled {
   const { status, output, now, wanted } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;
   const { active } = status;
   if (active === undefined) return answered(status);
-  // If this clock was set back, even the same link needs a write: its lifetime on the corrected clock.
+  // If this times was set back, even the same link needs a write: its lifetime on the corrected times.
   const isComparable = published !== undefined && !isFromTheFuture(published, now);
-  const isStale = isComparable && (isPublished || !isFresher(clock, published, now));
+  const isStale = isComparable && (isPublished || !isFresher(times, published, now));
   if (isStale && published.expiresAt > now) {
-    // If this clock was set back while the link was valid, its stored expiry is later than the export API's.
-    const expiresAt = isPublished ? Math.min(published.expiresAt, clock.expiresAt) : published.expiresAt;
+    // If this times was set back while the link was valid, its stored expiry is later than the export API's.
+    const expiresAt = isPublished ? Math.min(published.expiresAt, times.expiresAt) : published.expiresAt;
     const stale = {
       count: (status.failures?.link?.count ?? 0) + 1,
       lastFailureTime: formatInstant(now),
@@ -242,7 +243,7 @@ function settleRefreshed(observation: Observation, { clock, isPublished }: Issue
     jobId: active.jobId,
     pages: active.pages,
     sizeBytes: active.sizeBytes,
-    ...clock,
+    ...times,
   };
   return answered({ ...status, failures: { ...status.failures, link: undefined } }, publish);
 }

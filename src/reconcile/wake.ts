@@ -8,7 +8,7 @@ import { lookAgainMs } from './access.ts';
 import { maxSends, resendTime } from './adopt.ts';
 import { isHeldAgainstKey } from './forbidden-call.ts';
 import { graceMs, refreshTime } from './link-timing.ts';
-import { isOutputTaken, knownClock, type Observation, unreadOutput } from './observation.ts';
+import { isOutputTaken, type Observation, publishedTimes, unreadOutput } from './observation.ts';
 import { spreadOf } from './spread.ts';
 import type { Plan, State } from './state.ts';
 
@@ -62,7 +62,7 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
   const { link } = state;
   if (link.kind === 'fresh') yield link.refreshAt;
   if (isOpen && (link.kind === 'waiting' || link.kind === 'unissuable')) yield link.until;
-  const published = knownClock(observation);
+  const published = publishedTimes(observation);
   if (published !== undefined) {
     yield refreshTime(uid, published, wanted);
     // The first whole second after the grace period, when LinkFresh changes.

@@ -6,15 +6,16 @@ import {
   PublishedBundleError,
   parsePublishedBundle,
 } from '../../bundle/published-bundle.ts';
-import type { OutputState, PublishedFacts } from '../../reconcile/observation.ts';
+import type { OutputState } from '../../reconcile/observation.ts';
 import { outputKeys } from '../../staticexport/names.ts';
 import type { Status } from '../../staticexport/status-schema.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
+import type { Publication } from '../../wire/publication.ts';
 import type { PassEdge } from '../edge.ts';
 import { believeRefusal, unlessRefused } from '../lasting-refusal.ts';
 import { resourceId } from '../memory.ts';
-import { correctLife } from '../set-back.ts';
+import { correctTimes } from '../set-back.ts';
 
 export interface FoundOutputs {
   readonly state: OutputState;
@@ -48,9 +49,9 @@ export async function readOutputs(
     return { state, secret: undefined, configMap: undefined, published: undefined };
   }
   const published = secret === undefined ? undefined : readPublished(secret);
-  const seen = published && correctLife(edge.memory.links, resourceId(metadata), published, edge.clock);
+  const seen = published && correctTimes(edge.memory.links, resourceId(metadata), published, edge.clock);
   return {
-    state: outputState(metadata.uid, secret, configMap, seen && factsOf(seen)),
+    state: outputState(metadata.uid, secret, configMap, seen && withoutLink(seen)),
     secret,
     configMap: isConfigMapUnread ? undefined : configMap,
     published,
@@ -70,7 +71,7 @@ export function readPublished(secret: SecretObject): PublishedBundle | undefined
 }
 
 /** The published bundle without its link. */
-export function factsOf(published: PublishedBundle): PublishedFacts {
+export function withoutLink(published: PublishedBundle): Publication {
   const { bundleUrl: _link, ...facts } = published;
   return facts;
 }
@@ -79,7 +80,7 @@ function outputState(
   uid: string,
   secret: SecretObject | undefined,
   configMap: ConfigMapObject | ClusterError | undefined,
-  published: PublishedFacts | undefined,
+  published: Publication | undefined,
 ): OutputState {
   const isOurs = (one: { readonly metadata: ObjectMeta }): boolean =>
     one.metadata.ownerReferences.some((owner) => owner.uid === uid);

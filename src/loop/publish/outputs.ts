@@ -5,16 +5,16 @@
 import { stringify } from 'yaml';
 import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
 import type { OutputState } from '../../reconcile/observation.ts';
-import type { Publication } from '../../reconcile/result.ts';
 import { apiVersion, fluxWatchLabel, kind, managedByLabels, outputKeys } from '../../staticexport/names.ts';
 import type { AppliedObject, ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { Link } from '../../wire/link.ts';
+import type { Publication } from '../../wire/publication.ts';
 import type { PassEdge } from '../edge.ts';
 import type { Handles } from '../gather.ts';
 import { resourceId } from '../memory.ts';
-import { correctLife } from '../set-back.ts';
-import { factsOf, readPublished } from './found-outputs.ts';
+import { correctTimes } from '../set-back.ts';
+import { readPublished, withoutLink } from './found-outputs.ts';
 
 export interface OutputsWritten {
   readonly state: OutputState;
@@ -69,11 +69,11 @@ export async function writeOutputs(
   const published = readPublished(applied);
   // Stored from its first moment on, so that no set-back of the clock is missed. A known link keeps its correction.
   const { links } = edge.memory;
-  const seen = published && correctLife(links, resourceId(metadata), published, edge.clock);
+  const seen = published && correctTimes(links, resourceId(metadata), published, edge.clock);
   return {
     state: {
       kind: 'ours',
-      published: seen && factsOf(seen),
+      published: seen && withoutLink(seen),
       isConfigMapForeign: isForeign,
       unreadConfigMap,
     },

@@ -17,7 +17,7 @@ import {
 import type { Condition, Failure, TargetStatus } from '../../staticexport/status-schema.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from '../link-timing.ts';
-import { isOutputTaken, knownClock, type Observation, unreadOutput } from '../observation.ts';
+import { isOutputTaken, type Observation, publishedTimes, unreadOutput } from '../observation.ts';
 import type { AccessReason, State } from '../state.ts';
 import {
   describeFailure,
@@ -259,7 +259,7 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
     const words = [linkReasons[reason], describeDetails(reason, observation), failed];
     return claim('LinkFresh', value, reason, words.filter(isText).join(' '));
   };
-  const published = knownClock(observation);
+  const published = publishedTimes(observation);
   if (state.link.kind === 'none') return fresh('Unknown', 'NotPublished');
   if (state.link.kind === 'unissuable') return fresh('False', 'JobGone');
   const failure = status.failures?.link;

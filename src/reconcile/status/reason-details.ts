@@ -5,7 +5,7 @@ import { formatInstant } from '../../staticexport/instant.ts';
 import { annotations, outputKeys } from '../../staticexport/names.ts';
 import { readHttpOrigin, shortOriginEntry } from '../../wire/http-origin.ts';
 import { refreshTime } from '../link-timing.ts';
-import { knownClock, type Observation, unreadOutput } from '../observation.ts';
+import { type Observation, publishedTimes, unreadOutput } from '../observation.ts';
 import { scheduleProblem } from '../schedule.ts';
 import { describeJob, describeRequest, hostOf, sentence } from './failure-words.ts';
 
@@ -136,7 +136,7 @@ function describeJobOutcome(reason: string, observation: Observation): string | 
 /** When the refresh was due, and until when the link is valid. */
 function linkTimes(observation: Observation): string | undefined {
   const { uid, wanted, now } = observation;
-  const published = knownClock(observation);
+  const published = publishedTimes(observation);
   const refreshAt = published && refreshTime(uid, published, wanted);
   const isWaiting = refreshAt !== undefined && refreshAt <= now;
   const since = isWaiting ? `Refresh was due at ${formatInstant(refreshAt)}.` : undefined;
@@ -144,7 +144,7 @@ function linkTimes(observation: Observation): string | undefined {
 }
 
 function linkEnd(observation: Observation): string | undefined {
-  const published = knownClock(observation);
+  const published = publishedTimes(observation);
   return published && `Link is valid until ${formatInstant(published.expiresAt)}.`;
 }
 
@@ -157,7 +157,7 @@ function describeGoneJob(observation: Observation): string | undefined {
 
 function describeExpiredLink(observation: Observation): string {
   const { output, wanted, status } = observation;
-  const published = knownClock(observation);
+  const published = publishedTimes(observation);
   const version = status.active?.version ?? '';
   if (published !== undefined) {
     return `The link of version ${version} expired at ${formatInstant(published.expiresAt)}.`;
@@ -174,7 +174,7 @@ function describeUnreadOutput(observation: Observation): string {
   const why = sentence(unreadOutput(observation) ?? '');
   // Where the ConfigMap alone cannot be read, the link in the Secret is still refreshed.
   if (output.kind !== 'unreadable' || observation.status.active === undefined) return why;
-  const isDead = (knownClock(observation)?.expiresAt ?? 0) <= now;
+  const isDead = (publishedTimes(observation)?.expiresAt ?? 0) <= now;
   return [why, isDead ? describeExpiredLink(observation) : linkEnd(observation)].join(' ');
 }
 

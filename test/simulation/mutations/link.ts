@@ -28,7 +28,7 @@ function publishAgain(
     return {
       ...settled,
       status: { ...settled.status, failures: { ...failures, link: undefined } },
-      publish: { ...published, ...result.clock },
+      publish: { ...published, ...result.times },
     };
   };
 }
@@ -93,7 +93,7 @@ export const linkMutations: Mutations = {
   'a clock that is set back is not noticed': {
     rule: '1',
     exchange: exchange(setBack, {
-      correctLife: (real) => (links, id, link, clock) => {
+      correctTimes: (real) => (links, id, link, clock) => {
         real(links, id, link, clock);
         return link;
       },

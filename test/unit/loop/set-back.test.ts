@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { correctLife, type SeenLink } from '../../../src/loop/set-back.ts';
+import { correctTimes, type SeenLink } from '../../../src/loop/set-back.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);
@@ -11,32 +11,32 @@ const link = { issuedAt: t0, expiresAt: t0 + 3_600_000, version: 'v' };
 test('a clock that goes on as it should moves nothing, and neither does one that is set forward', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
-  assert.equal(correctLife(links, 'a', link, clock), link);
+  assert.equal(correctTimes(links, 'a', link, clock), link);
   await clock.pass(1_800_000);
-  assert.equal(correctLife(links, 'a', link, clock), link);
+  assert.equal(correctTimes(links, 'a', link, clock), link);
   clock.jump(600_000);
-  assert.equal(correctLife(links, 'a', link, clock), link);
+  assert.equal(correctTimes(links, 'a', link, clock), link);
 });
 
 test('set back, the life is where it is on the clock as it is now, and stays there', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
-  correctLife(links, 'a', link, clock);
+  correctTimes(links, 'a', link, clock);
   await clock.pass(1_800_000);
   clock.jump(-1_500_500);
   const moved = { issuedAt: t0 - 1_501_000, expiresAt: t0 + 3_600_000 - 1_501_000, version: 'v' };
-  assert.deepEqual(correctLife(links, 'a', link, clock), moved);
+  assert.deepEqual(correctTimes(links, 'a', link, clock), moved);
   await clock.pass(60_000);
-  assert.deepEqual(correctLife(links, 'a', link, clock), moved);
+  assert.deepEqual(correctTimes(links, 'a', link, clock), moved);
   clock.jump(-10_000);
-  assert.equal(correctLife(links, 'a', link, clock).issuedAt, moved.issuedAt - 10_000, 'steps add up');
+  assert.equal(correctTimes(links, 'a', link, clock).issuedAt, moved.issuedAt - 10_000, 'steps add up');
 });
 
 test('a clock that is adjusted slowly is not one that was set', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
   for (let hours = 0; hours < 100; hours += 1) {
-    assert.equal(correctLife(links, 'a', link, clock), link);
+    assert.equal(correctTimes(links, 'a', link, clock), link);
     await clock.pass(3_600_000);
     clock.jump(-1800);
   }
@@ -45,13 +45,13 @@ test('a clock that is adjusted slowly is not one that was set', async () => {
 test('small steps back count in sum, however often somebody looks', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
-  correctLife(links, 'a', link, clock);
+  correctTimes(links, 'a', link, clock);
   for (let look = 0; look < 180; look += 1) {
     await clock.pass(10_000);
     clock.jump(-4_900);
-    correctLife(links, 'a', link, clock);
+    correctTimes(links, 'a', link, clock);
   }
-  const missedMs = 180 * 4_900 - (t0 - correctLife(links, 'a', link, clock).issuedAt);
+  const missedMs = 180 * 4_900 - (t0 - correctTimes(links, 'a', link, clock).issuedAt);
   // A second of rounding for each correction is on the safe side; the tolerance and an adjustment are not corrected.
   assert.ok(missedMs <= 5_000 + 1_800_000 * 0.002, `${missedMs} ms`);
 });
@@ -59,38 +59,38 @@ test('small steps back count in sum, however often somebody looks', async () => 
 test('a clock that was set forward and back again moves nothing', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
-  correctLife(links, 'a', link, clock);
+  correctTimes(links, 'a', link, clock);
   clock.jump(600_000);
-  assert.equal(correctLife(links, 'a', link, clock), link);
+  assert.equal(correctTimes(links, 'a', link, clock), link);
   await clock.pass(60_000);
   clock.jump(-600_000);
-  assert.equal(correctLife(links, 'a', link, clock), link);
+  assert.equal(correctTimes(links, 'a', link, clock), link);
 });
 
 test('a clock that was set back and right again moves nothing, nor one that swings', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
-  correctLife(links, 'a', link, clock);
+  correctTimes(links, 'a', link, clock);
   for (let swing = 0; swing < 20; swing += 1) {
     clock.jump(-86_400_000);
-    assert.equal(correctLife(links, 'a', link, clock).issuedAt, t0 - 86_400_000);
+    assert.equal(correctTimes(links, 'a', link, clock).issuedAt, t0 - 86_400_000);
     await clock.pass(60_000);
     clock.jump(86_400_000);
-    assert.equal(correctLife(links, 'a', link, clock), link);
+    assert.equal(correctTimes(links, 'a', link, clock), link);
   }
   clock.jump(600_000);
-  assert.equal(correctLife(links, 'a', link, clock), link);
+  assert.equal(correctTimes(links, 'a', link, clock), link);
   clock.jump(-900_000);
-  assert.equal(correctLife(links, 'a', link, clock).issuedAt, t0 - 300_000, 'what is left of it counts');
+  assert.equal(correctTimes(links, 'a', link, clock).issuedAt, t0 - 300_000, 'what is left of it counts');
 });
 
 test('a new link, or the link of another resource, has the life that was stored', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
-  correctLife(links, 'a', link, clock);
+  correctTimes(links, 'a', link, clock);
   clock.jump(-600_000);
-  correctLife(links, 'a', link, clock);
+  correctTimes(links, 'a', link, clock);
   const fresh = { issuedAt: t0 + 60_000, expiresAt: t0 + 3_660_000 };
-  assert.equal(correctLife(links, 'a', fresh, clock), fresh);
-  assert.equal(correctLife(links, 'b', link, clock), link);
+  assert.equal(correctTimes(links, 'a', fresh, clock), fresh);
+  assert.equal(correctTimes(links, 'b', link, clock), link);
 });

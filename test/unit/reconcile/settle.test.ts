@@ -160,7 +160,7 @@ test('a refresh waits by a quarter of the remaining life', () => {
 test('a fresher link is published under the same version, and past failures are over', () => {
   const { publish, status } = settled(due, {
     kind: 'issued',
-    clock: { issuedAt: due.now, expiresAt: due.now + 900_000 },
+    times: { issuedAt: due.now, expiresAt: due.now + 900_000 },
     isPublished: false,
   });
   assert.deepEqual(
@@ -172,8 +172,8 @@ test('a fresher link is published under the same version, and past failures are 
 
 test('a link that is not fresher is not published', () => {
   for (const issued of [
-    { clock: { issuedAt: due.now, expiresAt: published.expiresAt }, isPublished: false },
-    { clock: { issuedAt: due.now, expiresAt: due.now + 900_000 }, isPublished: true },
+    { times: { issuedAt: due.now, expiresAt: published.expiresAt }, isPublished: false },
+    { times: { issuedAt: due.now, expiresAt: due.now + 900_000 }, isPublished: true },
   ]) {
     const { publish, status } = settled(due, { kind: 'issued', ...issued });
     assert.equal(publish, undefined);
@@ -184,7 +184,7 @@ test('a link that is not fresher is not published', () => {
 test('after our clock was set back, the same link is published with its life on the clock as it is now', () => {
   const back: Observation = { ...calm, now: published.issuedAt - 900_000 };
   const remaining = { issuedAt: back.now, expiresAt: back.now + 120_000 };
-  const { publish, action } = settled(back, { kind: 'issued', clock: remaining, isPublished: true });
+  const { publish, action } = settled(back, { kind: 'issued', times: remaining, isPublished: true });
   assert.equal(action, 'issue');
   assert.equal(publish?.expiresAt, remaining.expiresAt);
 });
@@ -200,14 +200,14 @@ const inspecting: Observation = {
 };
 
 test('a new archive past its gates is published under the time at which the job was seen complete', () => {
-  const { publish, status } = settled(inspecting, { kind: 'inspected', content: found, clock });
+  const { publish, status } = settled(inspecting, { kind: 'inspected', content: found, times: clock });
   assert.deepEqual(publish, { version: '20260105-115959-bbbbbbbb', ...found, jobId: 'se_2', ...clock });
   assert.equal(status.job?.verdict, 'Promoted');
 });
 
 test('the content that is published already changes nothing but the time of the check', () => {
   const content = { ...found, digest: published.digest };
-  const { publish, status } = settled(inspecting, { kind: 'inspected', content, clock });
+  const { publish, status } = settled(inspecting, { kind: 'inspected', content, times: clock });
   assert.equal(publish, undefined);
   assert.deepEqual([status.job?.verdict, status.active?.lastCheckTime], ['Unchanged', at(0)]);
 });
@@ -216,7 +216,7 @@ test('a held archive becomes the candidate, and the published one stays', () => 
   const { publish, status } = settled(inspecting, {
     kind: 'inspected',
     content: { ...found, pages: 3 },
-    clock,
+    times: clock,
   });
   assert.equal(publish, undefined);
   assert.deepEqual(
@@ -272,10 +272,14 @@ test('a pinned version whose archive has other content is not published', () => 
       candidate: { jobId: 'se_0', ...clock, reading: 'read' },
     },
   };
-  const { publish, status } = settled(pinned, { kind: 'inspected', content: found, clock });
+  const { publish, status } = settled(pinned, { kind: 'inspected', content: found, times: clock });
   assert.equal(publish, undefined);
   assert.equal(status.failures?.poll?.reason, 'PinnedContentChanged');
-  const same = settled(pinned, { kind: 'inspected', content: { ...found, digest: 'c'.repeat(64) }, clock });
+  const same = settled(pinned, {
+    kind: 'inspected',
+    content: { ...found, digest: 'c'.repeat(64) },
+    times: clock,
+  });
   assert.equal(same.publish?.version, 'old');
 });
 

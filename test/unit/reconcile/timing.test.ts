@@ -13,9 +13,9 @@ import {
 } from '../../../src/reconcile/backoff.ts';
 import {
   assumedLifetimeMs,
-  clockOf,
   isFresher,
   isLifetimeTooShort,
+  measureTimes,
   refreshTime,
   retryAfterStale,
 } from '../../../src/reconcile/link-timing.ts';
@@ -26,42 +26,46 @@ const t0 = Date.UTC(2026, 0, 5, 12);
 const minuteMs = 60_000;
 const rule = { refreshAtPercent: 66, minIntervalMs: 30_000 };
 
-const lives: Readonly<Record<string, readonly [Omit<Parameters<typeof clockOf>[0], 'sentAt'>, number]>> = {
-  'the claim, on the vendor’s clock': [
-    { serverDate: t0 + 600_000, claimedExpiresAt: t0 + 1_500_000, signed: undefined },
-    900_000,
-  ],
-  'the signature, where it ends earlier': [
-    { serverDate: t0, claimedExpiresAt: t0 + 900_000, signed: { signedAt: t0, expiresAt: t0 + 300_000 } },
-    300_000,
-  ],
-  'the claim, where it ends earlier': [
-    { serverDate: t0, claimedExpiresAt: t0 + 300_000, signed: { signedAt: t0, expiresAt: t0 + 900_000 } },
-    300_000,
-  ],
-  'the signature alone, on its own clock': [
-    {
-      serverDate: undefined,
-      claimedExpiresAt: undefined,
-      signed: { signedAt: t0 - 7_200_000, expiresAt: t0 - 6_600_000 },
-    },
-    600_000,
-  ],
-  'the claim without a Date, on our clock': [
-    { serverDate: undefined, claimedExpiresAt: t0 + 60_000, signed: undefined },
-    59_000,
-  ],
-  'nothing: assumed': [{ serverDate: t0, claimedExpiresAt: undefined, signed: undefined }, assumedLifetimeMs],
-  'a claim in the past: none': [{ serverDate: t0, claimedExpiresAt: t0 - 1000, signed: undefined }, 0],
-  'a claim of a thousand years: four hundred days': [
-    { serverDate: t0, claimedExpiresAt: t0 + 1000 * 365 * 86_400_000, signed: undefined },
-    400 * 86_400_000,
-  ],
-};
+const lives: Readonly<Record<string, readonly [Omit<Parameters<typeof measureTimes>[0], 'sentAt'>, number]>> =
+  {
+    'the claim, on the vendor’s clock': [
+      { serverDate: t0 + 600_000, claimedExpiresAt: t0 + 1_500_000, signed: undefined },
+      900_000,
+    ],
+    'the signature, where it ends earlier': [
+      { serverDate: t0, claimedExpiresAt: t0 + 900_000, signed: { signedAt: t0, expiresAt: t0 + 300_000 } },
+      300_000,
+    ],
+    'the claim, where it ends earlier': [
+      { serverDate: t0, claimedExpiresAt: t0 + 300_000, signed: { signedAt: t0, expiresAt: t0 + 900_000 } },
+      300_000,
+    ],
+    'the signature alone, on its own clock': [
+      {
+        serverDate: undefined,
+        claimedExpiresAt: undefined,
+        signed: { signedAt: t0 - 7_200_000, expiresAt: t0 - 6_600_000 },
+      },
+      600_000,
+    ],
+    'the claim without a Date, on our clock': [
+      { serverDate: undefined, claimedExpiresAt: t0 + 60_000, signed: undefined },
+      59_000,
+    ],
+    'nothing: assumed': [
+      { serverDate: t0, claimedExpiresAt: undefined, signed: undefined },
+      assumedLifetimeMs,
+    ],
+    'a claim in the past: none': [{ serverDate: t0, claimedExpiresAt: t0 - 1000, signed: undefined }, 0],
+    'a claim of a thousand years: four hundred days': [
+      { serverDate: t0, claimedExpiresAt: t0 + 1000 * 365 * 86_400_000, signed: undefined },
+      400 * 86_400_000,
+    ],
+  };
 
 for (const [name, [issue, lifetimeMs]] of Object.entries(lives)) {
   test(`the life of a link is ${name}`, () => {
-    const clock = clockOf({ sentAt: t0 + 400, ...issue });
+    const clock = measureTimes({ sentAt: t0 + 400, ...issue });
     assert.deepEqual(clock, { issuedAt: t0, expiresAt: t0 + lifetimeMs });
   });
 }

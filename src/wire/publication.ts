@@ -1,0 +1,17 @@
+// What is published: a version of the content, and the times of its link. Owns types only. Refuses: holding the link.
+
+/** The times of one issued link on this machine's clock, in epoch ms, whole seconds. */
+export interface LinkTimes {
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+/** `bundle.json` without its link: what the output Secret publishes, or must publish from now on. */
+export interface Publication extends LinkTimes {
+  readonly version: string;
+  /** SHA-256 hex, or `undefined` where inspection is off. */
+  readonly digest: string | undefined;
+  readonly jobId: string;
+  readonly pages: number | undefined;
+  readonly sizeBytes: number | undefined;
+}

@@ -3,6 +3,7 @@
 // A lasting refusal is a state, and status reports it. Refuses: guessing at unread objects. Invariant: a refusal
 // counts only when every reconcile that got this far saw it for its whole time, measured on this process's clock.
 
+import { clusterPolicies, readStallMs } from '../reconcile/failure-policy.ts';
 import { readInstant } from '../staticexport/instant.ts';
 import type { StalledReason } from '../staticexport/reasons.ts';
 import type { Status } from '../staticexport/status-schema.ts';
@@ -11,10 +12,6 @@ import { ClusterError } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
 import { type ReadPlace, resourceId } from './memory.ts';
 
-/** For a missing permission, or a request that the server rejects. */
-const refusalPatienceMs = 10_000;
-/** For one unreadable object (a broken encryption provider), while the resource itself is readable. */
-const outagePatienceMs = 10 * 60_000;
 /**
  * After a longer silence the process does not know what happened meanwhile. Longer than any back-off or requeue
  * delay.
@@ -28,18 +25,13 @@ const reasons: Readonly<Record<ReadPlace, StalledReason>> = {
   confirmation: 'OutputUnreadable',
 };
 
-const patienceMs = new Map<ClusterError['code'], number>([
-  ['Forbidden', refusalPatienceMs],
-  ['Invalid', refusalPatienceMs],
-  ['Unavailable', outagePatienceMs],
-]);
-
 /** @returns the answer, or the refusal; @throws errors that say nothing about the object, unchanged */
 export async function unlessRefused<T>(call: Promise<T>): Promise<T | ClusterError> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof ClusterError && patienceMs.has(error.code)) return error;
+    if (error instanceof ClusterError && clusterPolicies[error.code].stallsAfterMs !== undefined)
+      return error;
     throw error;
   }
 }
@@ -70,15 +62,7 @@ export function believeRefusal(
   // Once reported, the refusal stays believed when status reports another problem later.
   const since = isTold ? Number.NEGATIVE_INFINITY : isAnew ? now : known.since;
   reads.set(id, { since, seenAt: now });
-  if (now - since < patienceOf(refusal, status, clock.now())) throw refusal;
-}
-
-/**
- * At most a quarter of the link's remaining lifetime, at least 10 s. The wait so ends well before the link expires.
- */
-function patienceOf({ code }: ClusterError, { active }: Pick<Status, 'active'>, now: number): number {
-  const mostMs = patienceMs.get(code) ?? Number.POSITIVE_INFINITY;
-  const expiresAt = readInstant(active?.linkExpirationTime);
-  if (expiresAt === undefined) return mostMs;
-  return Math.min(mostMs, Math.max(refusalPatienceMs, (expiresAt - now) / 4));
+  const expiresAt = readInstant(status.active?.linkExpirationTime);
+  const remainingMs = expiresAt === undefined ? undefined : expiresAt - clock.now();
+  if (now - since < readStallMs(refusal.code, remainingMs)) throw refusal;
 }

@@ -2,6 +2,7 @@
 // inspections in the background. Losing it costs a poll, a link request or a download, never a wrong decision.
 // Everything that must survive a restart is in status.
 
+import type { InspectionFailure } from '../reconcile/result.ts';
 import type { ValuesPlan, WantedValues } from '../targets/values.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
@@ -22,14 +23,7 @@ export interface Gate {
 
 export type ReadingOutcome =
   | { readonly kind: 'read'; readonly inspection: Inspection }
-  | {
-      readonly kind: 'failed';
-      readonly failure: {
-        readonly kind: 'dead-link' | 'transient' | 'refused';
-        readonly code: string;
-        readonly message: string;
-      };
-    };
+  | { readonly kind: 'failed'; readonly failure: InspectionFailure };
 
 /** The issued link of an unpublished job, and the inspection of its archive. */
 export interface CandidateWork extends LinkTimes {

@@ -7,7 +7,7 @@
 
 import { BundleError } from '../bundle/bundle-error.ts';
 import { isWorthReading } from '../reconcile/choose.ts';
-import type { ActionResult } from '../reconcile/result.ts';
+import type { ActionResult, InspectionFailure } from '../reconcile/result.ts';
 import type { Plan, State } from '../reconcile/state.ts';
 import { wholeSecond } from '../staticexport/instant.ts';
 import type { Wanted } from '../staticexport/wanted.ts';
@@ -153,7 +153,7 @@ async function readArchive(
   }
 }
 
-function describeFailure(error: unknown): Extract<ReadingOutcome, { kind: 'failed' }>['failure'] {
+function describeFailure(error: unknown): InspectionFailure {
   const kind = error instanceof BundleError ? error.kind : 'transient';
   return { kind, code: publishableCode(error), message: publishableMessage(error) };
 }

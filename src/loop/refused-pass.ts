@@ -1,6 +1,7 @@
 // Handles a reconcile that the Kubernetes API server refuses: whom it reports to, and what the error carries.
 // Refuses: taking an outage for a refusal. Only a state that lasts until a person changes it is a refusal.
 
+import { clusterPolicies } from '../reconcile/failure-policy.ts';
 import type { StaticExportObject } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { Observed, PassEdge } from './edge.ts';
@@ -16,11 +17,6 @@ export class PassRefused extends ClusterError {
   }
 }
 
-/** A missing permission, or an object that the server rejects: a retry alone changes nothing. */
-export function isLastingRefusal(error: unknown): error is ClusterError {
-  return error instanceof ClusterError && (error.code === 'Forbidden' || error.code === 'Invalid');
-}
-
 /** Waits for a write of the status. If that is refused, no condition can report it, so an event does. */
 export async function tellRefusal<T>(
   write: Promise<T>,
@@ -30,7 +26,7 @@ export async function tellRefusal<T>(
   try {
     return await write;
   } catch (error) {
-    if (isLastingRefusal(error)) {
+    if (error instanceof ClusterError && clusterPolicies[error.code].needsPerson) {
       const message = `Status cannot be written, and what it says may be out of date: ${error.message}.`;
       events.record(object, { type: 'Warning', reason: 'StatusWriteFailed', message });
     }
@@ -43,7 +39,7 @@ export async function withObserved<T>(write: Promise<T>, observed: Observed): Pr
   try {
     return await write;
   } catch (error) {
-    const isPassing = error instanceof ClusterError && error.code !== 'Conflict' && error.code !== 'Aborted';
-    throw isPassing ? new PassRefused(error, observed) : error;
+    const isRefused = error instanceof ClusterError && !clusterPolicies[error.code].endsReconcile;
+    throw isRefused ? new PassRefused(error, observed) : error;
   }
 }

@@ -1,12 +1,13 @@
 // Writes status, only if that changes something. Saves the id of a started job against all conflicts, unless that
 // would overwrite another client's start record. Every write carries the resourceVersion that it is based on.
 
+import { clusterPolicies } from '../reconcile/failure-policy.ts';
 import { keepForeign } from '../reconcile/status/foreign-fields.ts';
 import { isSameStatus, mergeStatus } from '../reconcile/status/status.ts';
 import { parseStatus } from '../staticexport/parse.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../wire/cluster.ts';
-import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';
+import { ClusterError } from '../wire/cluster-error.ts';
 import type { PassEdge } from './edge.ts';
 import { isWrittenByOther } from './other-operators.ts';
 
@@ -70,20 +71,9 @@ export async function saveStarted(
       throw new ClusterError('NotFound', 'status.start is gone; the started job is not tracked');
     } catch (error) {
       signal.throwIfAborted();
-      if (!isPassing(error) || saves >= maxSaves) throw error;
+      const isBrief = error instanceof ClusterError && clusterPolicies[error.code].isBrief;
+      if (!isBrief || saves >= maxSaves) throw error;
       await edge.clock.after(firstPauseMs * 2 ** (saves - 1), signal);
     }
   }
-}
-
-/** 401 too: the kubelet or a plugin replaces an expired token. */
-const passingCodes: readonly ClusterErrorCode[] = [
-  'Conflict',
-  'Unavailable',
-  'TooManyRequests',
-  'Unauthorized',
-];
-
-function isPassing(error: unknown): boolean {
-  return error instanceof ClusterError && passingCodes.includes(error.code);
 }

@@ -3,13 +3,13 @@
 // call.
 
 import { readInstant } from '../staticexport/instant.ts';
+import { forbiddenRetryMs } from './failure-policy.ts';
 import { clockToleranceMs } from './link-timing.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 import type { Access } from './state.ts';
 
 /** A Secret is read by name, and no watch reports its change. */
 export const lookAgainMs = 60_000;
-export const forbiddenRetryMs = 15 * 60_000;
 
 const keyReasons = {
   missing: 'KeyMissing',

@@ -42,6 +42,13 @@ export interface InspectedContent {
   readonly sizeBytes: number | undefined;
 }
 
+export interface InspectionFailure {
+  /** As in BundleError: whether another link or another attempt can help. */
+  readonly kind: 'dead-link' | 'transient' | 'refused';
+  readonly code: string;
+  readonly message: string;
+}
+
 export type ActionResult =
   | { readonly kind: 'none' }
   | { readonly kind: 'started'; readonly mark: StartRecord; readonly jobId: string }
@@ -65,12 +72,7 @@ export type ActionResult =
   | { readonly kind: 'inspected'; readonly content: InspectedContent; readonly times: LinkTimes }
   | {
       readonly kind: 'inspect-failed';
-      /** As in BundleError: whether another link or another attempt can help. */
-      readonly failure: {
-        readonly kind: 'dead-link' | 'transient' | 'refused';
-        readonly code: string;
-        readonly message: string;
-      };
+      readonly failure: InspectionFailure;
     };
 
 /** Clears or stores a refusal of a key, for all resources that share the key. */

@@ -3,15 +3,12 @@
 
 import { formatInstant } from '../staticexport/instant.ts';
 import type { Failure, StartRecord, Status } from '../staticexport/status-schema.ts';
-import { forbiddenRetryMs } from './access.ts';
 import { nextExportFailure, resendTime } from './adopt.ts';
 import { linkWaitMs, longestRetryAfterMs, type Operation, waitMs } from './backoff.ts';
+import { callPolicies, goneRetryMs } from './failure-policy.ts';
 import { heldAgainst } from './forbidden-call.ts';
 import { type Observation, pendingRequest } from './observation.ts';
 import type { CallFailure, GateChange } from './result.ts';
-
-/** A job that is gone is requested again after this time, in case the export API was wrong. */
-export const goneRetryMs = 3_600_000;
 
 /** The limit of the status schema. */
 const maxWhyLength = 256;
@@ -41,24 +38,25 @@ export function callFailed(
       gate: reason === 'Unauthorized' ? { kind: 'refuse', secretVersion, reason } : { kind: 'keep' },
     };
   }
-  const isForAll = failure.code === 'RateLimited' || failure.code === 'ServerError';
   const wait = Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs);
-  const gate: GateChange = isForAll && wait > 0 ? { kind: 'close', until: now + wait } : { kind: 'keep' };
+  const gate: GateChange =
+    callPolicies[failure.code].limitsKey && wait > 0
+      ? { kind: 'close', until: now + wait }
+      : { kind: 'keep' };
   return { status, publish: undefined, gate };
 }
 
-/**
- * A key that publishes a version is valid. A 403 then concerns only the operation that made the call, and the
- * published link is still refreshed.
- */
 function isKeyRefused({ status }: Observation, { code }: CallFailure): boolean {
-  return code === 'Unauthorized' || (code === 'Forbidden' && status.active === undefined);
+  const { stallsKey } = callPolicies[code];
+  return stallsKey === 'always' || (stallsKey === 'before-publication' && status.active === undefined);
 }
 
-/** The failure with the operation's wait. Every operation retries a forbidden call after 15 minutes. */
+/** The failure with at least the wait that its code asks for. */
 export function paced(failure: CallFailure): CallFailure {
-  if (failure.code !== 'Forbidden') return failure;
-  return { ...failure, retryAfterMs: Math.max(forbiddenRetryMs, failure.retryAfterMs ?? 0) };
+  const { minWaitMs } = callPolicies[failure.code];
+  return minWaitMs === undefined
+    ? failure
+    : { ...failure, retryAfterMs: Math.max(minWaitMs, failure.retryAfterMs ?? 0) };
 }
 
 /** The next failure of the poll operation (polling, issuing and reading an unpublished job). */
@@ -91,15 +89,13 @@ export function exportFailed(observation: Observation, status: Status, reason: s
   return { ...status, failures: { ...status.failures, export: nextExportFailure(observation, { reason }) } };
 }
 
-const lostAnswers = ['ServerError', 'UnexpectedAnswer', 'RequestTimeout', 'NetworkError', 'Aborted'];
-
 /**
  * A definite refusal ends the start record. If the response was lost, the job may exist. The start record then
  * stays and is sent again with the same key, until `adopt` drops it as unconfirmed.
  */
 export function startFailed(observation: Observation, mark: StartRecord, failure: CallFailure): Status {
   const { status, now, requestTimeoutMs } = observation;
-  if (!lostAnswers.includes(failure.code)) {
+  if (!callPolicies[failure.code].isUnsure) {
     const refused = nextExportFailure(observation, {
       reason: failure.code,
       request: mark.request,
@@ -130,8 +126,8 @@ export function refreshFailed(observation: Observation, failure: CallFailure): S
   const { status, output, now, wanted } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;
   const count = (status.failures?.link?.count ?? 0) + 1;
-  const isGone = failure.code === 'NotFound' || failure.code === 'Gone';
-  const wait = isGone
+  const { isJobGone } = callPolicies[failure.code];
+  const wait = isJobGone
     ? goneRetryMs
     : linkWaitMs({
         count,
@@ -143,7 +139,7 @@ export function refreshFailed(observation: Observation, failure: CallFailure): S
     count,
     lastFailureTime: formatInstant(now),
     retryTime: formatInstant(now + wait),
-    reason: isGone ? 'JobGone' : failure.code,
+    reason: isJobGone ? 'JobGone' : failure.code,
     message: failure.why?.slice(0, maxWhyLength),
     requestId: failure.requestId,
     ...heldAgainst(observation, failure.code),

@@ -4,15 +4,13 @@
 import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import type { Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
 import type { LinkTimes, Publication } from '../wire/publication.ts';
+import { callPolicies, goneRetryMs, inspectionAttempts } from './failure-policy.ts';
 import type { Observation } from './observation.ts';
 import { judge } from './promotion.ts';
-import type { CallFailure, InspectedContent } from './result.ts';
-import { exportFailed, goneRetryMs, noteFailure } from './settle-failure.ts';
+import type { CallFailure, InspectedContent, InspectionFailure } from './result.ts';
+import { exportFailed, noteFailure } from './settle-failure.ts';
 import type { Subject } from './state.ts';
 import { nameVersion } from './version.ts';
-
-/** The number of failed inspections after which an archive is rejected. */
-const maxInspections = 10;
 
 interface SubjectSettled {
   readonly status: Status;
@@ -201,10 +199,11 @@ export function subjectLinkFailed(observation: Observation, subject: Subject, fa
     failures: { ...status.failures, poll: noteFailure(observation, 'poll', subject.jobId, failure) },
   };
   const isTracked = job !== undefined && job.id === subject.jobId;
-  if (failure.code === 'Conflict' && isTracked && subject.cause !== 'release') {
+  const { isJobGone, isJobUnfinished } = callPolicies[failure.code];
+  if (isJobUnfinished && isTracked && subject.cause !== 'release') {
     return { ...later, job: { ...job, completionTime: undefined } };
   }
-  if (failure.code !== 'NotFound' && failure.code !== 'Gone') return later;
+  if (!isJobGone) return later;
   if (subject.cause === 'pin') {
     const gone = longFailure(observation, subject.jobId, 'PinnedJobGone');
     return { ...status, failures: { ...status.failures, poll: gone } };
@@ -221,11 +220,7 @@ export function subjectLinkFailed(observation: Observation, subject: Subject, fa
 export function inspectFailed(
   observation: Observation,
   subject: Subject,
-  failure: {
-    readonly kind: 'dead-link' | 'transient' | 'refused';
-    readonly code: string;
-    readonly message: string;
-  },
+  failure: InspectionFailure,
 ): Status {
   const { status } = observation;
   const before = status.failures?.poll;
@@ -238,7 +233,7 @@ export function inspectFailed(
     why: failure.message,
   });
   const poll = { ...noted, inspectionFailures };
-  if (failure.kind !== 'refused' && inspectionFailures < maxInspections) {
+  if (inspectionFailures < inspectionAttempts[failure.kind]) {
     return { ...status, failures: { ...status.failures, poll } };
   }
   const { job } = status;

@@ -6,6 +6,7 @@ import { formatInstant } from '../staticexport/instant.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { Publication } from '../wire/publication.ts';
 import { needsInspection } from './choose.ts';
+import { callPolicies } from './failure-policy.ts';
 import { isFresher, isFromTheFuture, retryAfterStale } from './link-timing.ts';
 import type { Observation } from './observation.ts';
 import type { ActionResult, CallFailure, GateChange } from './result.ts';
@@ -168,11 +169,11 @@ function settlePolled(observation: Observation, report: Extract<ActionResult, { 
   }
 }
 
-function pollFailed(observation: Observation, failure: Parameters<typeof startFailed>[2]): Status {
+function pollFailed(observation: Observation, failure: CallFailure): Status {
   const { status, now } = observation;
   const { job } = status;
   if (job === undefined) return status;
-  if (failure.code !== 'NotFound' && failure.code !== 'Gone') {
+  if (!callPolicies[failure.code].isJobGone) {
     return {
       ...status,
       failures: { ...status.failures, poll: noteFailure(observation, 'poll', job.id, failure) },

@@ -4,6 +4,7 @@
 
 import { stringify } from 'yaml';
 import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
+import { clusterPolicies } from '../../reconcile/failure-policy.ts';
 import type { OutputState } from '../../reconcile/observation.ts';
 import { apiVersion, fluxWatchLabel, kind, managedByLabels, outputKeys } from '../../staticexport/names.ts';
 import type { AppliedObject, ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
@@ -89,8 +90,7 @@ async function unlessOvertaken<T>(write: Promise<T>, signal: AbortSignal): Promi
     return await write;
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof ClusterError) || error.code === 'Conflict' || error.code === 'Aborted')
-      throw error;
+    if (!(error instanceof ClusterError) || clusterPolicies[error.code].endsReconcile) throw error;
     return error;
   }
 }

@@ -4,6 +4,7 @@
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import { waitMs } from '../../reconcile/backoff.ts';
+import { clusterPolicies } from '../../reconcile/failure-policy.ts';
 import { formatInstant, readInstant } from '../../staticexport/instant.ts';
 import { annotations } from '../../staticexport/names.ts';
 import type { TargetReason } from '../../staticexport/reasons.ts';
@@ -84,11 +85,6 @@ const recordOf = ({ targetName, object }: WantedTarget): Pick<TargetStatus, 'nam
   object,
 });
 
-/** Absent and forbidden read the same. */
-function isHidden(error: unknown): boolean {
-  return error instanceof ClusterError && (error.code === 'Forbidden' || error.code === 'NotFound');
-}
-
 /** Left alone while contested, until a new version or spec; and while in back-off. */
 function isLeftAlone(
   before: TargetStatus,
@@ -164,7 +160,7 @@ async function readDocument(
       }
     );
   } catch (error) {
-    if (isHidden(error)) return undefined;
+    if (error instanceof ClusterError && clusterPolicies[error.code].hidesTarget) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 // The key and the rate limit of the export API: refused and forbidden keys, and the Retry-After that all share.
 
 import * as access from '../../../src/reconcile/access.ts';
+import { forbiddenRetryMs } from '../../../src/reconcile/failure-policy.ts';
 import * as forbiddenCall from '../../../src/reconcile/forbidden-call.ts';
 import { pendingRequest } from '../../../src/reconcile/observation.ts';
 import * as settleFailure from '../../../src/reconcile/settle-failure.ts';
@@ -21,7 +22,7 @@ export const accessMutations: Mutations = {
   'a forbidden key is used again every minute': {
     rule: '8',
     exchange: exchange(access, {
-      classifyAccess: (real, { forbiddenRetryMs, lookAgainMs }) => {
+      classifyAccess: (real, { lookAgainMs }) => {
         const earlierMs = forbiddenRetryMs - lookAgainMs;
         return (observation) => {
           const found = real({ ...observation, now: observation.now + earlierMs });

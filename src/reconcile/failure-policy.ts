@@ -1,0 +1,100 @@
+// What an error means for a resource: retry, wait or stall. One table for each source of errors: the export API, the
+// Kubernetes API server, archives. The growth of a back-off is in backoff.ts. Refuses: reading a message; only the
+// code decides. A row without properties is retried with the back-off of its operation.
+
+import type { ClusterErrorCode } from '../wire/cluster-error.ts';
+import type { CallCode, InspectionFailure } from './result.ts';
+
+/** A forbidden call is sent again after this time. */
+export const forbiddenRetryMs = 15 * 60_000;
+/** A job that is gone is requested again after this time, in case the export API was wrong. */
+export const goneRetryMs = 3_600_000;
+
+export interface CallPolicy {
+  /**
+   * Stall: the key is not used again until its Secret changes, or for 15 minutes after a 403. A key that publishes a
+   * version is valid, so a 403 then concerns one operation.
+   */
+  readonly stallsKey?: 'always' | 'before-publication';
+  /** Wait: the operation sends nothing for this time. */
+  readonly minWaitMs?: number;
+  /** Wait: `Retry-After` holds for every resource that uses this key. */
+  readonly limitsKey?: true;
+  /** Retry: the answer was lost, so a start may have succeeded. It is sent again with the same Idempotency-Key. */
+  readonly isUnsure?: true;
+  /** The export API does not have the job, so another job replaces it. */
+  readonly isJobGone?: true;
+  /** The job is not complete after all, and is polled again. */
+  readonly isJobUnfinished?: true;
+}
+
+export const callPolicies: Readonly<Record<CallCode, CallPolicy>> = {
+  BadRequest: {},
+  Unauthorized: { stallsKey: 'always' },
+  Forbidden: { stallsKey: 'before-publication', minWaitMs: forbiddenRetryMs },
+  NotFound: { isJobGone: true },
+  Gone: { isJobGone: true },
+  Conflict: { isJobUnfinished: true },
+  RateLimited: { limitsKey: true },
+  ServerError: { limitsKey: true, isUnsure: true },
+  UnexpectedAnswer: { isUnsure: true },
+  RequestTimeout: { isUnsure: true },
+  NetworkError: { isUnsure: true },
+  Aborted: { isUnsure: true },
+  DeadOnArrival: {},
+  LifetimeTooShort: {},
+  HostNotAllowed: {},
+  OutputWriteFailed: {},
+};
+
+export interface ClusterPolicy {
+  /** Retry: it passes within seconds, so saving a started job's id is repeated in the same reconcile. */
+  readonly isBrief?: true;
+  /** Retry: another client wrote first, or the reconcile was stopped. The next reconcile reads again. */
+  readonly endsReconcile?: true;
+  /** Stall: a read that fails for this long is reported as a condition. Before, the reconcile fails and is retried. */
+  readonly stallsAfterMs?: number;
+  /** Stall: no retry alone changes it, so an event reports it where the status cannot be written. */
+  readonly needsPerson?: true;
+  /** Wait: a target that is forbidden to read may not exist. It waits for its owner's consent. */
+  readonly hidesTarget?: true;
+}
+
+/** Short, because a starting API server returns 403 until it has loaded its roles. */
+const refusalMs = 10_000;
+/** Long, because an API server returns 5xx during its upgrade. */
+const outageMs = 10 * 60_000;
+
+export const clusterPolicies: Readonly<Record<ClusterErrorCode, ClusterPolicy>> = {
+  Conflict: { isBrief: true, endsReconcile: true },
+  AlreadyExists: {},
+  NotFound: { hidesTarget: true },
+  Forbidden: { stallsAfterMs: refusalMs, needsPerson: true, hidesTarget: true },
+  Unauthorized: { isBrief: true },
+  Invalid: { stallsAfterMs: refusalMs, needsPerson: true },
+  Gone: {},
+  TooManyRequests: { isBrief: true },
+  NamespaceTerminating: {},
+  Unavailable: { isBrief: true, stallsAfterMs: outageMs },
+  Aborted: { endsReconcile: true },
+};
+
+/** Retry: with another link, so many times. Then, or at once where a retry cannot help, the archive is rejected. */
+export const inspectionAttempts: Readonly<Record<InspectionFailure['kind'], number>> = {
+  'dead-link': 10,
+  transient: 10,
+  refused: 1,
+};
+
+/**
+ * How long a failing read may last before it is a stall: at most a quarter of the published link's remaining lifetime,
+ * and at least 10 s. It is reported so well before the link expires.
+ *
+ * @param remainingMs of the published link; `undefined` without one
+ */
+export function readStallMs(code: ClusterErrorCode, remainingMs: number | undefined): number {
+  const { stallsAfterMs = Number.POSITIVE_INFINITY } = clusterPolicies[code];
+  return remainingMs === undefined
+    ? stallsAfterMs
+    : Math.min(stallsAfterMs, Math.max(refusalMs, remainingMs / 4));
+}

@@ -6,7 +6,7 @@ import { choose } from '../reconcile/choose.ts';
 import { classify } from '../reconcile/classify.ts';
 import type { Observation } from '../reconcile/observation.ts';
 import type { ActionResult } from '../reconcile/result.ts';
-import { outputRefused, settle } from '../reconcile/settle.ts';
+import { outputRefused, settle } from '../reconcile/settle/settle.ts';
 import type { Plan, State } from '../reconcile/state.ts';
 import { sentence } from '../reconcile/status/failure-words.ts';
 import { statusOf, statusOfUnreadable } from '../reconcile/status/status.ts';

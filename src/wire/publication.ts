@@ -1,4 +1,5 @@
-// What is published: a version of the content, and the times of its link. Owns types only. Refuses: holding the link.
+// What is published: a version of the content, and the times of its link. Owns types only, which `bundle.json`, the
+// output Secret and decisions share. Refuses: holding the link.
 
 /** The times of one issued link on this machine's clock, in epoch ms, whole seconds. */
 export interface LinkTimes {

@@ -4,7 +4,7 @@ import * as access from '../../../src/reconcile/access.ts';
 import { forbiddenRetryMs } from '../../../src/reconcile/failure-policy.ts';
 import * as forbiddenCall from '../../../src/reconcile/forbidden-call.ts';
 import { pendingRequest } from '../../../src/reconcile/observation.ts';
-import * as settleFailure from '../../../src/reconcile/settle-failure.ts';
+import * as settleFailure from '../../../src/reconcile/settle/failed-call.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const accessMutations: Mutations = {

@@ -4,7 +4,7 @@ import * as execute from '../../../src/loop/execute.ts';
 import * as setBack from '../../../src/loop/set-back.ts';
 import * as linkTiming from '../../../src/reconcile/link-timing.ts';
 import type { ActionResult } from '../../../src/reconcile/result.ts';
-import * as settle from '../../../src/reconcile/settle.ts';
+import * as settle from '../../../src/reconcile/settle/settle.ts';
 import * as spread from '../../../src/reconcile/spread.ts';
 import { exchange, type Mutations } from './exchange.ts';
 

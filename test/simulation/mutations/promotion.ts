@@ -3,7 +3,7 @@
 import * as reading from '../../../src/loop/reading.ts';
 import * as classify from '../../../src/reconcile/classify.ts';
 import * as history from '../../../src/reconcile/history.ts';
-import * as promotion from '../../../src/reconcile/promotion.ts';
+import * as promotion from '../../../src/reconcile/settle/promotion.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const promotionMutations: Mutations = {

@@ -4,8 +4,8 @@ import * as execute from '../../../src/loop/execute.ts';
 import * as adopt from '../../../src/reconcile/adopt.ts';
 import * as classify from '../../../src/reconcile/classify.ts';
 import * as poll from '../../../src/reconcile/poll.ts';
-import * as settle from '../../../src/reconcile/settle.ts';
-import * as settleFailure from '../../../src/reconcile/settle-failure.ts';
+import * as settleFailure from '../../../src/reconcile/settle/failed-call.ts';
+import * as settle from '../../../src/reconcile/settle/settle.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
 export const startMutations: Mutations = {

@@ -6,7 +6,7 @@ import { adopt } from '../../../src/reconcile/adopt.ts';
 import { choose } from '../../../src/reconcile/choose.ts';
 import { classify } from '../../../src/reconcile/classify.ts';
 import type { Observation } from '../../../src/reconcile/observation.ts';
-import { settle } from '../../../src/reconcile/settle.ts';
+import { settle } from '../../../src/reconcile/settle/settle.ts';
 import { nextWake } from '../../../src/reconcile/wake.ts';
 import type { Failure, Status } from '../../../src/staticexport/status-schema.ts';
 import { at, calm, inputHash, t0 } from './cases/observations.ts';

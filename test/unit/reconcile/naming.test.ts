@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isPinned, recordVersion } from '../../../src/reconcile/history.ts';
-import { judge } from '../../../src/reconcile/promotion.ts';
 import { dueTick, readSchedule } from '../../../src/reconcile/schedule.ts';
+import { judge } from '../../../src/reconcile/settle/promotion.ts';
+import { nameVersion } from '../../../src/reconcile/settle/version.ts';
 import { hashInputs, spreadOf } from '../../../src/reconcile/spread.ts';
-import { nameVersion } from '../../../src/reconcile/version.ts';
 import { parseDurationMs } from '../../../src/staticexport/duration.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);

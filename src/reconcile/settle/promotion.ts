@@ -2,7 +2,7 @@
 // withdraws anything. Pure. Inputs: the inspected archive, what is published, the spec, and whether a person
 // promoted the candidate.
 
-import type { Wanted } from '../staticexport/wanted.ts';
+import type { Wanted } from '../../staticexport/wanted.ts';
 
 export interface Content {
   readonly digest?: string | undefined;

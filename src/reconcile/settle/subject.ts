@@ -1,15 +1,15 @@
 // Decides about a complete export after its archive was inspected: published, unchanged, held by a promotion gate,
 // or rejected. Pinned versions and promoted candidates skip the gates, but their content must match.
 
-import { formatInstant, readInstant } from '../staticexport/instant.ts';
-import type { Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
-import type { LinkTimes, Publication } from '../wire/publication.ts';
-import { callPolicies, goneRetryMs, inspectionAttempts } from './failure-policy.ts';
-import type { Observation } from './observation.ts';
+import { formatInstant, readInstant } from '../../staticexport/instant.ts';
+import type { Failure, JobStatus, Status } from '../../staticexport/status-schema.ts';
+import type { LinkTimes, Publication } from '../../wire/publication.ts';
+import { callPolicies, goneRetryMs, inspectionAttempts } from '../failure-policy.ts';
+import type { Observation } from '../observation.ts';
+import type { CallFailure, InspectedContent, InspectionFailure } from '../result.ts';
+import type { Subject } from '../state.ts';
+import { exportFailed, noteFailure } from './failed-call.ts';
 import { judge } from './promotion.ts';
-import type { CallFailure, InspectedContent, InspectionFailure } from './result.ts';
-import { exportFailed, noteFailure } from './settle-failure.ts';
-import type { Subject } from './state.ts';
 import { nameVersion } from './version.ts';
 
 interface SubjectSettled {

@@ -1,26 +1,19 @@
 // Updates the remembered status with an action's result, and decides whether to publish. Pure: the counterpart of
-// choose. One function per result; failures are in settle-failure.ts, subjects in settle-subject.ts. Invariant: a
+// choose. One function per result; failures are in failed-call.ts, subjects in subject.ts. Invariant: a
 // result never withdraws what is published.
 
-import { formatInstant } from '../staticexport/instant.ts';
-import type { Status } from '../staticexport/status-schema.ts';
-import type { Publication } from '../wire/publication.ts';
-import { needsInspection } from './choose.ts';
-import { callPolicies } from './failure-policy.ts';
-import { isFresher, isFromTheFuture, retryAfterStale } from './link-timing.ts';
-import type { Observation } from './observation.ts';
-import type { ActionResult, CallFailure, GateChange } from './result.ts';
-import { dueTick, readSchedule } from './schedule.ts';
-import {
-  callFailed,
-  exportFailed,
-  noteFailure,
-  paced,
-  refreshFailed,
-  startFailed,
-} from './settle-failure.ts';
-import { inspectFailed, settleSubject, subjectLinkFailed } from './settle-subject.ts';
-import type { Plan, Subject } from './state.ts';
+import { formatInstant } from '../../staticexport/instant.ts';
+import type { Status } from '../../staticexport/status-schema.ts';
+import type { Publication } from '../../wire/publication.ts';
+import { needsInspection } from '../choose.ts';
+import { callPolicies } from '../failure-policy.ts';
+import { isFresher, isFromTheFuture, retryAfterStale } from '../link-timing.ts';
+import type { Observation } from '../observation.ts';
+import type { ActionResult, CallFailure, GateChange } from '../result.ts';
+import { dueTick, readSchedule } from '../schedule.ts';
+import type { Plan, Subject } from '../state.ts';
+import { callFailed, exportFailed, noteFailure, paced, refreshFailed, startFailed } from './failed-call.ts';
+import { inspectFailed, settleSubject, subjectLinkFailed } from './subject.ts';
 
 /** The limit of the status schema. The export API does not limit its text. */
 const maxStateLength = 64;

@@ -1,14 +1,14 @@
 // Updates the remembered status after a refused or lost call, rule by rule, with the resulting wait. A failure only
 // adds a wait, ends a job, or blocks a key. It never changes the published version.
 
-import { formatInstant } from '../staticexport/instant.ts';
-import type { Failure, StartRecord, Status } from '../staticexport/status-schema.ts';
-import { nextExportFailure, resendTime } from './adopt.ts';
-import { linkWaitMs, longestRetryAfterMs, type Operation, waitMs } from './backoff.ts';
-import { callPolicies, goneRetryMs } from './failure-policy.ts';
-import { heldAgainst } from './forbidden-call.ts';
-import { type Observation, pendingRequest } from './observation.ts';
-import type { CallFailure, GateChange } from './result.ts';
+import { formatInstant } from '../../staticexport/instant.ts';
+import type { Failure, StartRecord, Status } from '../../staticexport/status-schema.ts';
+import { nextExportFailure, resendTime } from '../adopt.ts';
+import { linkWaitMs, longestRetryAfterMs, type Operation, waitMs } from '../backoff.ts';
+import { callPolicies, goneRetryMs } from '../failure-policy.ts';
+import { heldAgainst } from '../forbidden-call.ts';
+import { type Observation, pendingRequest } from '../observation.ts';
+import type { CallFailure, GateChange } from '../result.ts';
 
 /** The limit of the status schema. */
 const maxWhyLength = 256;

@@ -3,14 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adopt } from '../../../src/reconcile/adopt.ts';
-import { choose } from '../../../src/reconcile/choose.ts';
-import { classify } from '../../../src/reconcile/classify.ts';
-import type { Observation } from '../../../src/reconcile/observation.ts';
-import type { ActionResult, CallCode } from '../../../src/reconcile/result.ts';
-import { type Settled, settle } from '../../../src/reconcile/settle.ts';
-import type { StartRecord } from '../../../src/staticexport/status-schema.ts';
-import { at, calm, fresh, inputHash, published, t0 } from './cases/observations.ts';
+import { adopt } from '../../../../src/reconcile/adopt.ts';
+import { choose } from '../../../../src/reconcile/choose.ts';
+import { classify } from '../../../../src/reconcile/classify.ts';
+import type { Observation } from '../../../../src/reconcile/observation.ts';
+import type { ActionResult, CallCode } from '../../../../src/reconcile/result.ts';
+import { type Settled, settle } from '../../../../src/reconcile/settle/settle.ts';
+import type { StartRecord } from '../../../../src/staticexport/status-schema.ts';
+import { at, calm, fresh, inputHash, published, t0 } from '../cases/observations.ts';
 
 function settled(observation: Observation, result: ActionResult): Settled & { readonly action: string } {
   const seen = adopt(observation);

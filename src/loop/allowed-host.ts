@@ -4,7 +4,7 @@
 // exist.
 
 import { readHttpOrigin, readOriginEntry, shortOriginEntry } from '../wire/http-origin.ts';
-import type { OperatorSettings } from './edge.ts';
+import type { OperatorSettings } from './context.ts';
 
 type AllowedHosts = Pick<OperatorSettings, 'allowedApiHosts' | 'apiBaseUrl'>;
 

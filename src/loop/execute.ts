@@ -16,7 +16,7 @@ import type { Link } from '../wire/link.ts';
 import type { LinkTimes } from '../wire/publication.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
-import type { PassEdge } from './edge.ts';
+import type { ActionContext } from './context.ts';
 import { replaceCandidate, resourceId } from './memory.ts';
 import { readCandidate } from './reading.ts';
 import { writeSigned } from './save.ts';
@@ -47,7 +47,7 @@ const maxIssued = 3;
  */
 export async function execute(
   input: ExecutionInput,
-  edge: PassEdge,
+  context: ActionContext,
   signal: AbortSignal,
 ): Promise<Execution> {
   const { object, plan } = input;
@@ -56,18 +56,18 @@ export async function execute(
     case 'none':
       return { result: { kind: 'none' }, link: undefined, object };
     case 'start':
-      return startJob(action, input, edge, signal);
+      return startJob(action, input, context, signal);
     case 'poll':
       return {
-        result: await pollJob(action.jobId, connect(input, edge), input, edge, signal),
+        result: await pollJob(action.jobId, connect(input, context), input, context, signal),
         link: undefined,
         object,
       };
     case 'issue':
-      return { ...(await issueLink(action, input, edge, signal)), object };
+      return { ...(await issueLink(action, input, context, signal)), object };
     case 'inspect':
       return {
-        ...(await readCandidate(object, input.observation.wanted.promotion, edge, signal)),
+        ...(await readCandidate(object, input.observation.wanted.promotion, context, signal)),
         object,
       };
     default:
@@ -77,41 +77,41 @@ export async function execute(
 
 function connect(
   { observation, key }: ExecutionInput,
-  edge: PassEdge,
+  context: ActionContext,
   baseUrl = observation.wanted.baseUrl,
 ): ExportApi {
   // Access is already closed without either. The check is for the compiler and for later changes of that rule.
   if (baseUrl === undefined || key === undefined || !observation.isHostAllowed) {
     throw new TypeError('no call without an allowed host and a key');
   }
-  return edge.exportApi.connect(baseUrl, key);
+  return context.exportApi.connect(baseUrl, key);
 }
 
 async function startJob(
   action: Extract<Action, { kind: 'start' }>,
   input: ExecutionInput,
-  edge: PassEdge,
+  context: ActionContext,
   signal: AbortSignal,
 ): Promise<Execution> {
   const { observation } = input;
-  const api = connect(input, edge);
+  const api = connect(input, context);
   const mark: StartRecord = {
     ...(action.mark ?? {
-      key: edge.random.uuid(),
+      key: context.random.uuid(),
       inputHash: observation.inputHash,
       cause: action.cause,
       request: pendingRequest(observation),
     }),
-    lastAttemptTime: formatInstant(edge.clock.now()),
+    lastAttemptTime: formatInstant(context.clock.now()),
     attempts: (action.mark?.attempts ?? 0) + 1,
   };
   const marked = { ...observation.status, start: mark };
-  const object = await writeSigned(input.object, marked, edge, signal);
+  const object = await writeSigned(input.object, marked, context, signal);
   const result = await call<ActionResult, ActionResult>(
     async () => {
       const request = { domain: observation.wanted.domain, idempotencyKey: mark.key };
       const { jobId, retryAfterMs } = await api.startJob(request, signal);
-      notePoll(object, edge, jobId, retryAfterMs);
+      notePoll(object, context, jobId, retryAfterMs);
       return { kind: 'started', mark, jobId };
     },
     (failure) => ({ kind: 'start-failed', mark, failure }),
@@ -124,14 +124,14 @@ async function pollJob(
   jobId: string,
   api: ExportApi,
   { object }: ExecutionInput,
-  edge: PassEdge,
+  context: ActionContext,
   signal: AbortSignal,
 ): Promise<ActionResult> {
-  notePoll(object, edge, jobId, undefined);
+  notePoll(object, context, jobId, undefined);
   return call<ActionResult, ActionResult>(
     async () => {
       const { outcome, state, progress, pageCount, retryAfterMs } = await api.readJob(jobId, signal);
-      notePoll(object, edge, jobId, retryAfterMs);
+      notePoll(object, context, jobId, retryAfterMs);
       return { kind: 'polled', outcome, state, progress, pageCount };
     },
     (failure) => ({ kind: 'poll-failed', failure }),
@@ -142,7 +142,7 @@ async function pollJob(
 /** Polls are paced from here. A restarted process polls at once. */
 function notePoll(
   { metadata }: StaticExportObject,
-  { memory, clock }: PassEdge,
+  { memory, clock }: ActionContext,
   jobId: string,
   retryAfterMs: number | undefined,
 ): void {
@@ -152,20 +152,20 @@ function notePoll(
 async function issueLink(
   action: Extract<Action, { kind: 'issue' }>,
   input: ExecutionInput,
-  edge: PassEdge,
+  context: ActionContext,
   signal: AbortSignal,
 ): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
   // The spec may name another export API by now; the job stays with the export API that made it.
-  if (action.baseUrl !== undefined && !isAllowedHost(action.baseUrl, edge.settings)) {
+  if (action.baseUrl !== undefined && !isAllowedHost(action.baseUrl, context.settings)) {
     const origin = readHttpOrigin(action.baseUrl);
     const why = origin && shortOriginEntry(origin);
     const failure: CallFailure = { code: 'HostNotAllowed', retryAfterMs: undefined, why };
     return { result: { kind: 'issue-failed', failure }, link: undefined };
   }
-  const api = connect(input, edge, action.baseUrl);
+  const api = connect(input, context, action.baseUrl);
   for (let issues = 0; issues < maxIssued; issues += 1) {
-    const sentAt = edge.clock.now();
-    const idempotencyKey = edge.random.uuid();
+    const sentAt = context.clock.now();
+    const idempotencyKey = context.random.uuid();
     const issued = await call(
       async () => api.issueLink({ jobId: action.jobId, idempotencyKey }, signal),
       (failure): { readonly failure: CallFailure } => ({ failure }),
@@ -181,12 +181,12 @@ async function issueLink(
       claimedExpiresAt: expiresAt,
       signed: link.signedLifetime(),
     });
-    if (action.cause === 'subject' && !livesLongEnough(times, edge.clock.now())) {
+    if (action.cause === 'subject' && !livesLongEnough(times, context.clock.now())) {
       const failure: CallFailure = { code: 'LifetimeTooShort', retryAfterMs: undefined };
       return { result: { kind: 'issue-failed', failure }, link: undefined };
     }
-    if (await isAlive(link, times, edge, signal)) {
-      if (action.cause === 'subject') keepCandidate(action.jobId, link, times, input, edge);
+    if (await isAlive(link, times, context, signal)) {
+      if (action.cause === 'subject') keepCandidate(action.jobId, link, times, input, context);
       return { result: { kind: 'issued', times, isPublished: link.isSame(input.published) }, link };
     }
   }
@@ -195,9 +195,14 @@ async function issueLink(
 }
 
 /** Checks the link's own expiry, then requests one byte. A network error decides nothing. */
-async function isAlive(link: Link, times: LinkTimes, edge: PassEdge, signal: AbortSignal): Promise<boolean> {
-  if (times.expiresAt <= edge.clock.now()) return false;
-  return (await edge.bundles.probe(link, signal)) !== 'dead';
+async function isAlive(
+  link: Link,
+  times: LinkTimes,
+  context: ActionContext,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (times.expiresAt <= context.clock.now()) return false;
+  return (await context.bundles.probe(link, signal)) !== 'dead';
 }
 
 /** Keeps the link for inspecting and publishing. An earlier inspection of the same job stays known. */
@@ -206,7 +211,7 @@ function keepCandidate(
   link: Link,
   times: LinkTimes,
   { object }: ExecutionInput,
-  { memory }: PassEdge,
+  { memory }: ActionContext,
 ): void {
   const id = resourceId(object.metadata);
   const before = memory.candidates.get(id);

@@ -15,7 +15,7 @@ import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } fr
 import { ClusterError } from '../wire/cluster-error.ts';
 import { printable } from '../wire/printable-text.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
-import type { PassEdge } from './edge.ts';
+import type { ClusterContext } from './context.ts';
 import { believeRefusal, unlessRefused } from './lasting-refusal.ts';
 import { gateId, resourceId } from './memory.ts';
 import { isDisputed, withoutTheirRefusal } from './other-operators.ts';
@@ -57,21 +57,21 @@ export async function gather(
   object: StaticExportObject,
   { status: stored, problems }: StaticExport,
   spec: Spec,
-  edge: PassEdge,
+  context: ClusterContext,
   signal: AbortSignal,
 ): Promise<Gathered> {
   const { metadata } = object;
-  const wanted = applyDefaults(metadata, spec, edge.settings);
+  const wanted = applyDefaults(metadata, spec, context.settings);
   const { namespace } = metadata;
   const id = gateId(wanted.baseUrl, namespace, wanted.keySecret);
-  const gate = edge.memory.gates.get(id) ?? openGate;
-  const status = withoutTheirRefusal(stored, gate, edge);
+  const gate = context.memory.gates.get(id) ?? openGate;
+  const status = withoutTheirRefusal(stored, gate, context);
   const [found, outputs] = await Promise.all([
-    readKey(metadata, wanted, status, edge, signal),
-    readOutputs(metadata, wanted.outputName, status, edge, signal),
+    readKey(metadata, wanted, status, context, signal),
+    readOutputs(metadata, wanted.outputName, status, context, signal),
   ]);
   const observation: Observation = {
-    now: wholeSecond(edge.clock.now()),
+    now: wholeSecond(context.clock.now()),
     uid: metadata.uid,
     generation: metadata.generation ?? 0,
     wanted,
@@ -80,20 +80,20 @@ export async function gather(
     inputHash:
       (problems.length > 0 ? (status.job?.inputHash ?? status.active?.inputHash) : undefined) ??
       // With two default export APIs, each operator would export again what the other operator has just published.
-      (spec.api.baseUrl === undefined && isDisputed(resourceId(metadata), edge)
+      (spec.api.baseUrl === undefined && isDisputed(resourceId(metadata), context)
         ? inputsInHand(status, wanted.domain)
         : undefined) ??
       hashInputs(wanted.domain, wanted.baseUrl),
     status,
     request: readToken(metadata, annotations.requestedAt),
     promote: readToken(metadata, annotations.promote),
-    isHostAllowed: wanted.baseUrl !== undefined && isAllowedHost(wanted.baseUrl, edge.settings),
-    allowedHosts: allowedHosts(edge.settings),
+    isHostAllowed: wanted.baseUrl !== undefined && isAllowedHost(wanted.baseUrl, context.settings),
+    allowedHosts: allowedHosts(context.settings),
     key: found.state,
     output: outputs.state,
     gate,
-    process: readProcess(metadata, edge, status.job?.id),
-    requestTimeoutMs: edge.settings.requestTimeoutMs,
+    process: readProcess(metadata, context, status.job?.id),
+    requestTimeoutMs: context.settings.requestTimeoutMs,
   };
   const { secret, configMap, published } = outputs;
   return { observation, handles: { key: found.key, secret, configMap, published, gateId: id } };
@@ -110,7 +110,7 @@ function readToken({ annotations: found }: ObjectMeta, name: string): string | u
 /** What this process knows of the resource, for the job that it tracks. */
 export function readProcess(
   metadata: ObjectMeta,
-  { memory }: PassEdge,
+  { memory }: ClusterContext,
   jobId: string | undefined,
 ): Observation['process'] {
   const poll = memory.polls.get(resourceId(metadata));
@@ -136,13 +136,13 @@ async function readKey(
   metadata: ObjectMeta,
   { keySecret }: Wanted,
   status: Status,
-  edge: PassEdge,
+  context: ClusterContext,
   signal: AbortSignal,
 ): Promise<{ readonly state: KeyState; readonly key: string | undefined }> {
   const { namespace } = metadata;
-  const secret = await unlessRefused(edge.cluster.readSecret({ namespace, name: keySecret.name }, signal));
+  const secret = await unlessRefused(context.cluster.readSecret({ namespace, name: keySecret.name }, signal));
   const refusal = secret instanceof ClusterError ? secret : undefined;
-  believeRefusal('key', refusal, metadata, status, edge);
+  believeRefusal('key', refusal, metadata, status, context);
   if (secret instanceof ClusterError) {
     return { state: { kind: 'unreadable', why: secret.message }, key: undefined };
   }

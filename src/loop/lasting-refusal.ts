@@ -9,7 +9,7 @@ import type { StalledReason } from '../staticexport/reasons.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { ObjectMeta } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
-import type { PassEdge } from './edge.ts';
+import type { ClusterContext } from './context.ts';
 import { type ReadPlace, resourceId } from './memory.ts';
 
 /**
@@ -47,7 +47,7 @@ export function believeRefusal(
   refusal: ClusterError | undefined,
   metadata: ObjectMeta,
   status: Pick<Status, 'conditions' | 'active'>,
-  { memory, clock }: Pick<PassEdge, 'memory' | 'clock'>,
+  { memory, clock }: ClusterContext,
 ): void {
   const id = resourceId(metadata);
   const reads = memory.refusedReads[place];

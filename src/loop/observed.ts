@@ -6,7 +6,7 @@ import type { ActionResult } from '../reconcile/result.ts';
 import type { Action, State } from '../reconcile/state.ts';
 import { nextRefreshTime } from '../reconcile/status/status.ts';
 import { readInstant } from '../staticexport/instant.ts';
-import type { Observed } from './edge.ts';
+import type { Observed } from './context.ts';
 
 export function observe(
   observation: Observation,

@@ -6,7 +6,7 @@
 import type { GateState } from '../reconcile/observation.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { EventNote, StaticExportObject } from '../wire/cluster.ts';
-import type { PassEdge } from './edge.ts';
+import type { ClusterContext, ReportContext } from './context.ts';
 import { resourceId } from './memory.ts';
 
 /** Without a status of the other operator for this long, the overlap has ended. */
@@ -27,18 +27,18 @@ export function isWrittenByOther({ operatorLease }: Pick<Status, 'operatorLease'
 export function findOtherOperator(
   object: StaticExportObject,
   status: Status,
-  edge: PassEdge,
+  context: ReportContext,
 ): OtherOperator | undefined {
-  const { memory, settings, clock } = edge;
+  const { memory, settings, clock } = context;
   const { otherOperators } = memory;
   const id = resourceId(object.metadata);
   const { operatorLease } = status;
   if (operatorLease !== undefined && isWrittenByOther(status, settings.operatorLease)) {
     const isDisputed = otherOperators.ours.has(id);
-    nameOnce(operatorLease, isDisputed, id, edge);
+    nameOnce(operatorLease, isDisputed, id, context);
     if (isDisputed) {
       otherOperators.found.set(id, { operatorLease, at: clock.monotonic() });
-      edge.events.record(object, noteOf(operatorLease, settings.operatorLease));
+      context.events.record(object, noteOf(operatorLease, settings.operatorLease));
     }
   }
   const found = otherOperators.found.get(id);
@@ -49,19 +49,23 @@ export function findOtherOperator(
 }
 
 /** True while the resource's overlap has not ended. */
-export function isDisputed(id: string, { memory, clock }: PassEdge): boolean {
+export function isDisputed(id: string, { memory, clock }: ClusterContext): boolean {
   const found = memory.otherOperators.found.get(id);
   return found !== undefined && found.at + calmAfterMs > clock.monotonic();
 }
 
 /** Another operator may use another export API, where a refused key says nothing about this one. */
-export function withoutTheirRefusal(status: Status, { refused }: GateState, { settings }: PassEdge): Status {
+export function withoutTheirRefusal(
+  status: Status,
+  { refused }: GateState,
+  { settings }: ClusterContext,
+): Status {
   if (refused !== undefined || !isWrittenByOther(status, settings.operatorLease)) return status;
   return { ...status, refusedKey: undefined };
 }
 
 /** Called at the end of a reconcile, when this operator wrote the status. */
-export function noteOwn({ metadata }: StaticExportObject, { memory }: PassEdge): void {
+export function noteOwn({ metadata }: StaticExportObject, { memory }: ReportContext): void {
   memory.otherOperators.ours.add(resourceId(metadata));
 }
 
@@ -75,12 +79,12 @@ function noteOf(other: string, own: string): EventNote {
   };
 }
 
-function nameOnce(operatorLease: string, isDisputed: boolean, object: string, edge: PassEdge): void {
-  const { named } = edge.memory.otherOperators;
+function nameOnce(operatorLease: string, isDisputed: boolean, object: string, context: ReportContext): void {
+  const { named } = context.memory.otherOperators;
   const id = `${isDisputed ? 'disputed' : 'taken'} ${operatorLease}`;
   if (named.has(id)) return;
   named.add(id);
-  const fields = { object, otherOperatorLease: operatorLease, operatorLease: edge.settings.operatorLease };
-  if (isDisputed) edge.logger.warn(fields, `another operator writes the same StaticExports; ${remedy}`);
-  else edge.logger.info(fields, 'this operator took over StaticExports of another operator');
+  const fields = { object, otherOperatorLease: operatorLease, operatorLease: context.settings.operatorLease };
+  if (isDisputed) context.logger.warn(fields, `another operator writes the same StaticExports; ${remedy}`);
+  else context.logger.info(fields, 'this operator took over StaticExports of another operator');
 }

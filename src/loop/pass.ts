@@ -19,7 +19,7 @@ import type { TargetStatus } from '../staticexport/status-schema.ts';
 import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import type { Publication } from '../wire/publication.ts';
-import type { Observed, PassEdge, PassOutcome } from './edge.ts';
+import type { Observed, PassOutcome, ReconcileContext, ReportContext } from './context.ts';
 import { execute } from './execute.ts';
 import { changeGate } from './gates.ts';
 import { gather, type Handles, readProcess } from './gather.ts';
@@ -73,37 +73,41 @@ interface Publishing {
  * @throws {PassRefused} when all reads succeeded; the next reconcile finds what was done. Call again with a
  *   back-off
  */
-export async function runPass(key: ObjectKey, edge: PassEdge, signal: AbortSignal): Promise<PassOutcome> {
-  const object = await edge.cluster.readStaticExport(key, signal);
+export async function runPass(
+  key: ObjectKey,
+  context: ReconcileContext,
+  signal: AbortSignal,
+): Promise<PassOutcome> {
+  const object = await context.cluster.readStaticExport(key, signal);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
     // A `Retry-After` and a corrected clock must stay for a resource whose read returned 404 although the watch
     // knows it.
-    if (!edge.isKnown(key)) forgetResource(edge.memory, key);
+    if (!context.isKnown(key)) forgetResource(context.memory, key);
     const because = object === undefined ? 'gone' : 'deleting';
     return { wakeAfterMs: undefined, because, observed: undefined };
   }
   const resource = parseStaticExport(object);
-  const rival = findOtherOperator(object, resource.status, edge);
+  const rival = findOtherOperator(object, resource.status, context);
   // After an upgrade a spec may be unreadable. The published link must not expire because of that.
   const spec = resource.spec ?? (resource.status.active && resource.remains);
-  if (spec === undefined) return reportUnreadable(object, resource, rival, edge, signal);
+  if (spec === undefined) return reportUnreadable(object, resource, rival, context, signal);
 
-  const sight = await look(object, resource, spec, edge, signal);
-  const deed = await act(sight, edge, signal);
-  const publishing = await publish(sight, deed, edge, signal);
-  const targets = await syncTargets(sight, publishing, edge, signal);
-  const { last, state, observed } = await report(sight, deed, publishing, targets, edge, signal);
+  const sight = await look(object, resource, spec, context, signal);
+  const deed = await act(sight, context, signal);
+  const publishing = await publish(sight, deed, context, signal);
+  const targets = await syncTargets(sight, publishing, context, signal);
+  const { last, state, observed } = await report(sight, deed, publishing, targets, context, signal);
 
   const upcoming = choose(state, last);
-  leaveIdlePlace(key, upcoming, edge.memory);
+  leaveIdlePlace(key, upcoming, context.memory);
   const wakeAt = nextWake(last, upcoming);
-  return { ...lookAgain(wakeAt, rival, edge), because: sight.plan.because, observed };
+  return { ...lookAgain(wakeAt, rival, context), because: sight.plan.because, observed };
 }
 
 function lookAgain(
   wakeAt: number,
   rival: OtherOperator | undefined,
-  { clock }: PassEdge,
+  { clock }: ReconcileContext,
 ): Pick<PassOutcome, 'wakeAfterMs' | 'overlapsWith'> {
   const untilMs = Math.min(wakeAt - clock.now(), rival?.calmAfterMs ?? Number.POSITIVE_INFINITY);
   return { wakeAfterMs: Math.max(0, untilMs), overlapsWith: rival?.operatorLease };
@@ -114,55 +118,55 @@ async function look(
   object: StaticExportObject,
   resource: StaticExport,
   spec: Spec,
-  edge: PassEdge,
+  context: ReconcileContext,
   signal: AbortSignal,
 ): Promise<Sight> {
-  const gathered = await gather(object, resource, spec, edge, signal);
-  const { observation: seen, handles } = await confirmOutput(object, gathered, edge, signal);
-  useGate(edge.memory, resourceId(object.metadata), handles.gateId);
-  warnOfPrefix(seen, handles.gateId, object, edge);
+  const gathered = await gather(object, resource, spec, context, signal);
+  const { observation: seen, handles } = await confirmOutput(object, gathered, context, signal);
+  useGate(context.memory, resourceId(object.metadata), handles.gateId);
+  warnOfPrefix(seen, handles.gateId, object, context);
   const observation = adopt(seen);
   const plan = choose(classify(observation), observation);
-  stopUnwantedReading(object.metadata, plan.state, edge.memory);
+  stopUnwantedReading(object.metadata, plan.state, context.memory);
   return { object, resource, observation, handles, plan };
 }
 
 /** do: executes the one action. Saves the id of a started job before anything else. */
-async function act(sight: Sight, edge: PassEdge, signal: AbortSignal): Promise<Deed> {
+async function act(sight: Sight, context: ReconcileContext, signal: AbortSignal): Promise<Deed> {
   const { object, observation, handles, plan } = sight;
   const { key } = handles;
   const work = { plan, observation, object, key, published: handles.published?.bundleUrl };
-  const done = await tellRefusal(execute(work, edge, signal), object, edge);
+  const done = await tellRefusal(execute(work, context, signal), object, context);
 
-  const now = wholeSecond(edge.clock.now());
+  const now = wholeSecond(context.clock.now());
   const {
     status: next,
     publish: publication,
     gate: change,
   } = settle({ ...observation, now }, plan, done.result);
-  const gate = changeGate(edge.memory, handles.gateId, change, now);
+  const gate = changeGate(context.memory, handles.gateId, change, now);
   const settled = { ...observation, now, status: next, gate };
   const deed = { ...done, settled, publication };
   if (done.result.kind !== 'started') return deed;
   const status = statusOf(settled, classify(settled), next.targets ?? []);
-  const saving = saveStarted(done.object, status, edge, signal);
-  return { ...deed, object: await tellRefusal(saving, object, edge) };
+  const saving = saveStarted(done.object, status, context, signal);
+  return { ...deed, object: await tellRefusal(saving, object, context) };
 }
 
 /** outputs: writes Secret and ConfigMap, changed or restored. */
 async function publish(
   { object, observation: before, handles, plan }: Sight,
   { result, link, settled, publication }: Deed,
-  edge: PassEdge,
+  context: ReconcileContext,
   signal: AbortSignal,
 ): Promise<Publishing> {
   const id = resourceId(object.metadata);
   const change = publication && link && { publication, link };
   const found = { state: before.output, handles };
-  const outputs = await writeOutputs(object, before.wanted.outputName, found, change, edge, signal);
+  const outputs = await writeOutputs(object, before.wanted.outputName, found, change, context, signal);
   const { refusal } = outputs;
   const isWithheld = change !== undefined && !outputs.isPublished;
-  if (result.kind === 'inspected' && !isWithheld) edge.memory.candidates.delete(id);
+  if (result.kind === 'inspected' && !isWithheld) context.memory.candidates.delete(id);
   const status = isWithheld
     ? outputRefused({ ...settled, status: before.status }, plan, refusal?.message ?? '')
     : settled.status;
@@ -171,7 +175,7 @@ async function publish(
     status,
     output: outputs.state,
     unwritten: isWithheld ? undefined : refusal?.message,
-    process: readProcess(object.metadata, edge, status.job?.id),
+    process: readProcess(object.metadata, context, status.job?.id),
   });
   return { outputs, isWithheld, observation };
 }
@@ -180,7 +184,7 @@ async function publish(
 function syncTargets(
   { object, resource, observation: before }: Sight,
   { outputs, observation: after }: Publishing,
-  edge: PassEdge,
+  context: ReconcileContext,
   signal: AbortSignal,
 ): Promise<readonly TargetStatus[]> {
   const { status } = resource;
@@ -195,7 +199,7 @@ function syncTargets(
     published: outputs.published,
     before: status.targets ?? [],
   };
-  return writeTargets(before.wanted.targets, input, edge, signal);
+  return writeTargets(before.wanted.targets, input, context, signal);
 }
 
 /** status, and its reports: the log, events, metrics. */
@@ -204,7 +208,7 @@ async function report(
   { result, object: stored }: Deed,
   { outputs: { refusal }, isWithheld, observation: after }: Publishing,
   targets: readonly TargetStatus[],
-  edge: PassEdge,
+  context: ReconcileContext,
   signal: AbortSignal,
 ): Promise<{ readonly last: Observation; readonly state: State; readonly observed: Observed }> {
   const { action } = plan;
@@ -213,18 +217,18 @@ async function report(
   const last = { ...after, status };
   const unreadable = resource.spec === undefined ? 'InvalidSpec' : undefined;
   const observed = observe(last, state, action.kind, result, refusal?.code ?? unreadable);
-  const saving = tellRefusal(saveStatus(stored, status, edge, signal), object, edge);
+  const saving = tellRefusal(saveStatus(stored, status, context, signal), object, context);
   const saved = await withObserved(saving, observed);
-  noteOwn(saved, edge);
+  noteOwn(saved, context);
   const { baseUrl } = before.wanted;
-  tell(saved, { before: resource.status, after: status, action, result, baseUrl }, edge);
+  tell(saved, { before: resource.status, after: status, action, result, baseUrl }, context);
   const notes = notesOf(resource.status, status);
-  for (const note of notes) edge.events.record(saved, note);
+  for (const note of notes) context.events.record(saved, note);
   if (refusal !== undefined) {
     const reason = 'OutputWriteFailed';
     const message = `${exportedReasons[reason]} ${sentence(refusal.message)}`;
     const isTold = notes.some((note) => note.reason === reason);
-    if (!isTold) edge.events.record(saved, { type: 'Warning', reason, message });
+    if (!isTold) context.events.record(saved, { type: 'Warning', reason, message });
     // A withheld publication waits in its operation's back-off. Any other refusal needs the caller's back-off.
     if (!isWithheld) throw new PassRefused(refusal, observed);
   }
@@ -235,24 +239,24 @@ async function reportUnreadable(
   object: StaticExportObject,
   { status, problems }: StaticExport,
   rival: OtherOperator | undefined,
-  edge: PassEdge,
+  context: ReconcileContext,
   signal: AbortSignal,
 ): Promise<PassOutcome> {
   const generation = object.metadata.generation ?? 0;
-  const now = wholeSecond(edge.clock.now());
+  const now = wholeSecond(context.clock.now());
   const next = statusOfUnreadable(status, problems, generation, now);
-  const saved = await tellRefusal(saveStatus(object, next, edge, signal), object, edge);
-  noteOwn(saved, edge);
+  const saved = await tellRefusal(saveStatus(object, next, context, signal), object, context);
+  noteOwn(saved, context);
   const nothing = { kind: 'none' } as const;
-  tell(saved, { before: status, after: next, action: nothing, result: nothing, baseUrl: undefined }, edge);
-  for (const note of notesOf(status, next)) edge.events.record(saved, note);
+  tell(saved, { before: status, after: next, action: nothing, result: nothing, baseUrl: undefined }, context);
+  for (const note of notesOf(status, next)) context.events.record(saved, note);
   // Its link still expires at its time, and status reports that then.
   const endsAt = readInstant(status.active?.linkExpirationTime) ?? 0;
   const wakeAt = Math.min(now + unreadableLookMs, endsAt > now ? endsAt : Number.POSITIVE_INFINITY);
-  return { ...lookAgain(wakeAt, rival, edge), because: 'unreadable → none', observed: undefined };
+  return { ...lookAgain(wakeAt, rival, context), because: 'unreadable → none', observed: undefined };
 }
 
-function tell({ metadata }: StaticExportObject, chapter: Chapter, { logger }: PassEdge): void {
+function tell({ metadata }: StaticExportObject, chapter: Chapter, { logger }: ReportContext): void {
   for (const { level, fields, message } of storyOf(chapter)) {
     logger[level]({ object: resourceId(metadata), ...fields }, message);
   }
@@ -263,7 +267,7 @@ function warnOfPrefix(
   { key, wanted }: Observation,
   gate: string,
   { metadata }: StaticExportObject,
-  { memory, logger }: PassEdge,
+  { memory, logger }: ReportContext,
 ): void {
   if (key.kind !== 'present' || key.hasUsualPrefix) return;
   if (memory.warnedKeys.get(gate) === key.secretVersion) return;

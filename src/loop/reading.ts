@@ -14,7 +14,7 @@ import type { Wanted } from '../staticexport/wanted.ts';
 import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
-import type { PassEdge } from './edge.ts';
+import type { ActionContext } from './context.ts';
 import {
   type CandidateWork,
   dropCandidate,
@@ -32,23 +32,23 @@ const callsToFreshLink = 2;
 export async function readCandidate(
   { metadata }: StaticExportObject,
   { maxBundleBytes }: Wanted['promotion'],
-  edge: PassEdge,
+  context: ActionContext,
   signal: AbortSignal,
 ): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
   const id = resourceId(metadata);
-  const work = edge.memory.candidates.get(id);
+  const work = context.memory.candidates.get(id);
   const hasBegun = work?.reading !== undefined || work?.done !== undefined;
   if (hasBegun && work.maxBytes !== maxBundleBytes) {
     // An inspection under another limit says nothing under this one.
-    dropCandidate(edge.memory, id);
+    dropCandidate(context.memory, id);
     return { result: { kind: 'inspecting' }, link: undefined };
   }
   const done =
     work?.done ??
-    (work?.reading === undefined ? await beginReading(metadata, maxBundleBytes, edge, signal) : undefined);
+    (work?.reading === undefined ? await beginReading(metadata, maxBundleBytes, context, signal) : undefined);
   if (work === undefined || done === undefined) return { result: { kind: 'inspecting' }, link: undefined };
   if (done.kind === 'failed') {
-    dropCandidate(edge.memory, id);
+    dropCandidate(context.memory, id);
     return { result: { kind: 'inspect-failed', failure: done.failure }, link: undefined };
   }
   const { issuedAt, expiresAt, link } = work;
@@ -79,31 +79,35 @@ export function leaveIdlePlace(key: ObjectKey, { action }: Plan, { places }: Pro
 async function beginReading(
   key: ObjectKey,
   maxBytes: number | undefined,
-  edge: PassEdge,
+  context: ActionContext,
   signal: AbortSignal,
 ): Promise<ReadingOutcome | undefined> {
-  const { memory } = edge;
+  const { memory } = context;
   const id = resourceId(key);
   const work = memory.candidates.get(id);
   if (work === undefined) return undefined;
   const hasRoom = memory.places.hasRoom(id);
-  const reading = startReading(id, { ...work, maxBytes }, edge);
+  const reading = startReading(id, { ...work, maxBytes }, context);
   let hasWaited = false;
   void reading.then(() => {
     // True also if it never began. The caller that stopped it needs no wake-up.
     const isStopped = memory.signal.aborted || work.stop.signal.aborted;
-    if (hasWaited && !isStopped) edge.wake(key);
+    if (hasWaited && !isStopped) context.wake(key);
   });
   try {
-    return hasRoom ? await waitFor(reading, edge, signal) : undefined;
+    return hasRoom ? await waitFor(reading, context, signal) : undefined;
   } finally {
     hasWaited = true;
   }
 }
 
-function startReading(id: string, work: CandidateWork, edge: PassEdge): Promise<ReadingOutcome | undefined> {
-  const { candidates } = edge.memory;
-  const noted = readInTurn(id, work, edge).then((done) => {
+function startReading(
+  id: string,
+  work: CandidateWork,
+  context: ActionContext,
+): Promise<ReadingOutcome | undefined> {
+  const { candidates } = context.memory;
+  const noted = readInTurn(id, work, context).then((done) => {
     const now = candidates.get(id);
     if (now?.reading === noted) candidates.set(id, { ...now, done });
     return done;
@@ -116,16 +120,16 @@ function startReading(id: string, work: CandidateWork, edge: PassEdge): Promise<
 async function readInTurn(
   id: string,
   work: CandidateWork,
-  edge: PassEdge,
+  context: ActionContext,
 ): Promise<ReadingOutcome | undefined> {
-  const { memory, clock, settings } = edge;
+  const { memory, clock, settings } = context;
   const { places } = memory;
   const stopped = AbortSignal.any([memory.signal, work.stop.signal]);
   const hasQueued = !places.hasRoom(id);
   const place = await places.take(id, stopped).catch(() => undefined);
   if (place === undefined) return undefined;
   const isLate = !isWorthReading(work, wholeSecond(clock.now()));
-  const outcome = isLate ? undefined : await readArchive(work, stopped, edge);
+  const outcome = isLate ? undefined : await readArchive(work, stopped, context);
   // Links also expire earlier than they claim. A link that expired in the queue says nothing against the archive.
   const hasDied = hasQueued && outcome?.kind === 'failed' && outcome.failure.kind === 'dead-link';
   if (stopped.aborted || !(isLate || hasDied)) {
@@ -142,7 +146,7 @@ async function readInTurn(
 async function readArchive(
   { link, maxBytes }: CandidateWork,
   stopped: AbortSignal,
-  { clock, settings, bundles }: PassEdge,
+  { clock, settings, bundles }: ActionContext,
 ): Promise<ReadingOutcome | undefined> {
   try {
     const deadline = clock.deadline(settings.inspectTimeoutMs, stopped);
@@ -160,7 +164,7 @@ function describeFailure(error: unknown): InspectionFailure {
 
 async function waitFor(
   reading: Promise<ReadingOutcome | undefined>,
-  { clock }: PassEdge,
+  { clock }: ActionContext,
   signal: AbortSignal,
 ): Promise<ReadingOutcome | undefined> {
   const enough = new AbortController();

@@ -4,7 +4,7 @@
 import { clusterPolicies } from '../reconcile/failure-policy.ts';
 import type { StaticExportObject } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
-import type { Observed, PassEdge } from './edge.ts';
+import type { Observed, ReportContext } from './context.ts';
 
 /** The Kubernetes API server refused the result of a reconcile. The observation in this error is still true. */
 export class PassRefused extends ClusterError {
@@ -21,7 +21,7 @@ export class PassRefused extends ClusterError {
 export async function tellRefusal<T>(
   write: Promise<T>,
   object: StaticExportObject,
-  { events }: Pick<PassEdge, 'events'>,
+  { events }: ReportContext,
 ): Promise<T> {
   try {
     return await write;

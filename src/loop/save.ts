@@ -8,7 +8,7 @@ import { parseStatus } from '../staticexport/parse.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
-import type { PassEdge } from './edge.ts';
+import type { ClusterContext } from './context.ts';
 import { isWrittenByOther } from './other-operators.ts';
 
 const maxSaves = 5;
@@ -18,18 +18,18 @@ const firstPauseMs = 200;
 export async function saveStatus(
   object: StaticExportObject,
   status: Status,
-  edge: PassEdge,
+  context: ClusterContext,
   signal: AbortSignal,
 ): Promise<StaticExportObject> {
   const next = keepForeign(object.status, status);
   const isOursAs = (one: Pick<Status, 'operatorLease'>): boolean =>
-    !isWrittenByOther(one, edge.settings.operatorLease);
+    !isWrittenByOther(one, context.settings.operatorLease);
   // Nearly every reconcile ends here, so nothing is copied unless it is written.
   if (isOursAs(status) && isSameStatus(object.status, next)) return object;
   // Another write may have happened since `next` was made. A new writer's name alone is not a change.
   const { operatorLease } = parseStatus(object.status);
   if (isOursAs({ operatorLease }) && isSameStatus(object.status, { ...next, operatorLease })) return object;
-  return writeSigned(object, status, edge, signal);
+  return writeSigned(object, status, context, signal);
 }
 
 /**
@@ -40,7 +40,7 @@ export async function saveStatus(
 export function writeSigned(
   object: StaticExportObject,
   status: Status,
-  { cluster, settings }: PassEdge,
+  { cluster, settings }: ClusterContext,
   signal: AbortSignal,
 ): Promise<StaticExportObject> {
   const signed = { ...status, operatorLease: settings.operatorLease };
@@ -56,24 +56,24 @@ export function writeSigned(
 export async function saveStarted(
   object: StaticExportObject,
   status: Status,
-  edge: PassEdge,
+  context: ClusterContext,
   signal: AbortSignal,
 ): Promise<StaticExportObject> {
   const mark = parseStatus(object.status).start?.key;
   for (let saves = 1; ; saves += 1) {
     try {
-      const base = saves === 1 ? object : await edge.cluster.readStaticExport(object.metadata, signal);
+      const base = saves === 1 ? object : await context.cluster.readStaticExport(object.metadata, signal);
       const stored = parseStatus(base?.status);
       // The response to the previous write was lost.
       if (base !== undefined && stored.job?.id === status.job?.id) return base;
       if (base !== undefined && stored.start?.key === mark)
-        return await saveStatus(base, status, edge, signal);
+        return await saveStatus(base, status, context, signal);
       throw new ClusterError('NotFound', 'status.start is gone; the started job is not tracked');
     } catch (error) {
       signal.throwIfAborted();
       const isBrief = error instanceof ClusterError && clusterPolicies[error.code].isBrief;
       if (!isBrief || saves >= maxSaves) throw error;
-      await edge.clock.after(firstPauseMs * 2 ** (saves - 1), signal);
+      await context.clock.after(firstPauseMs * 2 ** (saves - 1), signal);
     }
   }
 }

@@ -5,7 +5,7 @@
 import { createCluster } from '../kube/cluster.ts';
 import { createEventStore } from '../kube/objects/event-store.ts';
 import type { Transport } from '../kube/transport/transport.ts';
-import type { PassEdge } from '../loop/edge.ts';
+import type { ReconcileContext } from '../loop/context.ts';
 import { createMemory } from '../loop/memory.ts';
 import { runPass } from '../loop/pass.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
@@ -78,7 +78,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     dropped: metrics.eventDropped,
   });
   const cluster = createCluster(transport);
-  const passEdge: PassEdge = {
+  const passEdge: ReconcileContext = {
     cluster: selectInstance(believeWatches(cluster, parts.isKnown), values.instance),
     exportApi: fenceCalls(outside.exportApi, isHeld),
     bundles: outside.bundles,

@@ -3,7 +3,7 @@
 // behind. Refuses labels with unbounded or secret values; only a resource's own namespace and name are shown.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { PassOutcome } from '../loop/edge.ts';
+import type { PassOutcome } from '../loop/context.ts';
 import { version } from '../runtime/version.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 import type { PassResult } from './controller/controller.ts';

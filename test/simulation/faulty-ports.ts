@@ -1,13 +1,13 @@
 // The ports of a world under a plan of faults, made once for each plan in turn, and the log that it writes to.
 // Owns no fault; plans do.
 
-import type { PassEdge } from '../../src/loop/edge.ts';
+import type { ReconcileContext } from '../../src/loop/context.ts';
 import type { Logger } from '../../src/runtime/logger.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 import type { FakeVendor } from './fake-vendor.ts';
 import { type FaultPlan, faultyApi, faultyBundles, faultyCluster } from './faults.ts';
 
-type Ports = Pick<PassEdge, 'cluster' | 'exportApi' | 'bundles'>;
+type Ports = Pick<ReconcileContext, 'cluster' | 'exportApi' | 'bundles'>;
 
 export class FaultyPorts {
   readonly #cluster: FakeCluster;

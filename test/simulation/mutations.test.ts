@@ -3,25 +3,25 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PassEdge } from '../../src/loop/edge.ts';
+import type { ReconcileContext } from '../../src/loop/context.ts';
 import { faultAt } from './faults.ts';
 import { Oracles } from './oracles.ts';
 import { resource, type Turn, World, type WorldOptions } from './world.ts';
 
 interface Mutation {
-  readonly bend: (edge: PassEdge, world: World) => PassEdge;
+  readonly bend: (context: ReconcileContext, world: World) => ReconcileContext;
   readonly caught: RegExp;
   readonly faults?: NonNullable<WorldOptions['faults']>;
 }
 
 const mutations: Readonly<Record<string, Mutation>> = {
   'the link is copied into status': {
-    bend: (edge, world) => ({
-      ...edge,
+    bend: (context, world) => ({
+      ...context,
       cluster: {
-        ...edge.cluster,
+        ...context.cluster,
         writeStatus: (object, next, signal) =>
-          edge.cluster.writeStatus(
+          context.cluster.writeStatus(
             object,
             { ...next, lastHandledRequest: world.output()?.['bundleUrl'] },
             signal,
@@ -31,18 +31,18 @@ const mutations: Readonly<Record<string, Mutation>> = {
     caught: /a link is shown/,
   },
   'the key is logged': {
-    bend: (edge, world) => {
-      edge.logger.info({ used: world.vendor.validKey }, 'calling');
-      return edge;
+    bend: (context, world) => {
+      context.logger.info({ used: world.vendor.validKey }, 'calling');
+      return context;
     },
     caught: /a key is shown/,
   },
   'the expiry is believed to be three times as far': {
-    bend: (edge) => ({
-      ...edge,
+    bend: (context) => ({
+      ...context,
       exportApi: {
         connect: (baseUrl, key) => {
-          const api = edge.exportApi.connect(baseUrl, key);
+          const api = context.exportApi.connect(baseUrl, key);
           return {
             ...api,
             issueLink: async (request, signal) => {
@@ -57,10 +57,10 @@ const mutations: Readonly<Record<string, Mutation>> = {
     caught: /a dead link is published/,
   },
   'our clock runs at half speed': {
-    bend: (edge, world) => {
+    bend: (context, world) => {
       const startedAt = Date.UTC(2026, 0, 5, 12);
       return {
-        ...edge,
+        ...context,
         clock: {
           ...world.clock,
           now: () => startedAt + (world.clock.now() - startedAt) / 2,
@@ -71,12 +71,12 @@ const mutations: Readonly<Record<string, Mutation>> = {
     caught: /a link is not replaced at its time/,
   },
   'the ConfigMap is never seen as written': {
-    bend: (edge) => ({
-      ...edge,
+    bend: (context) => ({
+      ...context,
       cluster: {
-        ...edge.cluster,
+        ...context.cluster,
         readConfigMap: async (key, signal) => {
-          const found = await edge.cluster.readConfigMap(key, signal);
+          const found = await context.cluster.readConfigMap(key, signal);
           return found && { ...found, data: {} };
         },
       },
@@ -84,12 +84,12 @@ const mutations: Readonly<Record<string, Mutation>> = {
     caught: /ConfigMap was written without a change/,
   },
   'archives are read as something else': {
-    bend: (edge) => ({
-      ...edge,
+    bend: (context) => ({
+      ...context,
       bundles: {
-        ...edge.bundles,
+        ...context.bundles,
         inspect: async (link, signal) => ({
-          ...(await edge.bundles.inspect(link, signal)),
+          ...(await context.bundles.inspect(link, signal)),
           digest: 'f'.repeat(64),
         }),
       },
@@ -97,19 +97,19 @@ const mutations: Readonly<Record<string, Mutation>> = {
     caught: /published digest is not that of its job/,
   },
   'all Idempotency-Keys are one': {
-    bend: (edge) => ({
-      ...edge,
-      random: { ...edge.random, uuid: () => '00000000-0000-4000-a000-000000000000' },
+    bend: (context) => ({
+      ...context,
+      random: { ...context.random, uuid: () => '00000000-0000-4000-a000-000000000000' },
     }),
     caught: /two link requests with one Idempotency-Key/,
   },
   'the mark of a start is not stored': {
-    bend: (edge) => ({
-      ...edge,
+    bend: (context) => ({
+      ...context,
       cluster: {
-        ...edge.cluster,
+        ...context.cluster,
         writeStatus: (object, next, signal) =>
-          edge.cluster.writeStatus(object, { ...next, start: undefined }, signal),
+          context.cluster.writeStatus(object, { ...next, start: undefined }, signal),
       },
     }),
     // The answer to the one start is lost: with the mark, the same key finds the same job again.
@@ -117,11 +117,11 @@ const mutations: Readonly<Record<string, Mutation>> = {
     caught: /before its mark was stored/,
   },
   'a running job is taken for a failed one': {
-    bend: (edge) => ({
-      ...edge,
+    bend: (context) => ({
+      ...context,
       exportApi: {
         connect: (baseUrl, key) => {
-          const api = edge.exportApi.connect(baseUrl, key);
+          const api = context.exportApi.connect(baseUrl, key);
           return {
             ...api,
             readJob: async (jobId, signal) => {
@@ -135,12 +135,12 @@ const mutations: Readonly<Record<string, Mutation>> = {
     caught: /a job that did not fail is called failed/,
   },
   'a status is not sent back whole': {
-    bend: (edge) => ({
-      ...edge,
+    bend: (context) => ({
+      ...context,
       cluster: {
-        ...edge.cluster,
+        ...context.cluster,
         writeStatus: (object, next, signal) =>
-          edge.cluster.writeStatus(object, { ...next, history: undefined, job: { id: 7 } }, signal),
+          context.cluster.writeStatus(object, { ...next, history: undefined, job: { id: 7 } }, signal),
       },
     }),
     caught: /the API server would refuse this status/,
@@ -184,7 +184,10 @@ test('the oracles catch it when work goes on for a resource that is gone', async
   const oracles = new Oracles(world);
   const known = world.object();
   world.cluster.remove(resource);
-  world.bend = (edge) => ({ ...edge, cluster: { ...edge.cluster, readStaticExport: async () => known } });
+  world.bend = (context) => ({
+    ...context,
+    cluster: { ...context.cluster, readStaticExport: async () => known },
+  });
   world.prompt();
   await assert.rejects(async () => oracles.check(await world.turn()), /for a resource that is gone/);
 });

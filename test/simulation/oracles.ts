@@ -221,8 +221,8 @@ export class Oracles {
     // An archive being read is work that a new process does not have.
     if (resource.spec === undefined || this.#world.memory().candidates.size > 0) return;
     const signal = new AbortController().signal;
-    const edge = this.#world.edge(this.#forgetful(resource.status, signal), noFaults);
-    const { observation } = await gather(object, resource, resource.spec, edge, signal);
+    const context = this.#world.context(this.#forgetful(resource.status, signal), noFaults);
+    const { observation } = await gather(object, resource, resource.spec, context, signal);
     const seen = adopt(observation);
     const wakeAt = nextWake(seen, choose(classify(seen), seen));
     const before = this.#world.clock.now() + outcome.wakeAfterMs;

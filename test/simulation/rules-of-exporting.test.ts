@@ -95,16 +95,16 @@ test('rule 3: a mark that cannot be written ends the pass before anything is sen
   const world = new World();
   await assert.rejects(
     async () => {
-      const edge = world.edge();
+      const context = world.context();
       const cluster = {
-        ...edge.cluster,
+        ...context.cluster,
         readStaticExport: async () => {
           const read = await world.cluster.readStaticExport(resource);
           world.annotate({ somebody: 'was faster' });
           return read;
         },
       };
-      await runPass(resource, { ...edge, cluster }, new AbortController().signal);
+      await runPass(resource, { ...context, cluster }, new AbortController().signal);
     },
     { code: 'Conflict' },
   );
@@ -127,11 +127,11 @@ test('rule 3: a start whose answer is lost is sent three times with one key, the
 
 test('rule 3: an edit during the POST does not lose the id', async () => {
   const world = new World({
-    bend: (edge, self) => ({
-      ...edge,
+    bend: (context, self) => ({
+      ...context,
       exportApi: {
         connect: (baseUrl, key) => {
-          const api = edge.exportApi.connect(baseUrl, key);
+          const api = context.exportApi.connect(baseUrl, key);
           return {
             ...api,
             startJob: async (start, signal) => {
@@ -230,10 +230,10 @@ test('rule 8: Retry-After given to one resource holds for another with the same 
   world.cluster.create(other, { domain: 'other.example.com', api: { keySecretRef: { name: 'export-api' } } });
   world.vendor.failing = 'RateLimited';
   world.vendor.retryAfterMs = 10 * minuteMs;
-  const edge = world.edge(createMemory(new AbortController().signal));
+  const context = world.context(createMemory(new AbortController().signal));
   const signal = new AbortController().signal;
-  await world.clock.finish(runPass(resource, edge, signal));
-  const { wakeAfterMs, because } = await world.clock.finish(runPass(other, edge, signal));
+  await world.clock.finish(runPass(resource, context, signal));
+  const { wakeAfterMs, because } = await world.clock.finish(runPass(other, context, signal));
   assert.equal(world.vendor.calls.length, 1);
   assert.equal(wakeAfterMs, 10 * minuteMs);
   assert.match(because, /export=waiting/);

@@ -14,8 +14,8 @@ const refuse = (what: string): Promise<never> =>
 /** Takes rights away, and gives them back. */
 function withoutRights(world: World, taken: (cluster: Cluster) => Partial<Cluster>): () => void {
   const { bend } = world;
-  world.bend = (edge, own) => {
-    const bent = bend(edge, own);
+  world.bend = (context, own) => {
+    const bent = bend(context, own);
     return { ...bent, cluster: { ...bent.cluster, ...taken(bent.cluster) } };
   };
   world.prompt();

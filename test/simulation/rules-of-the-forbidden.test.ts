@@ -26,7 +26,9 @@ async function runBoth(world: World, ms: number, watch: () => void): Promise<voi
     if (next === undefined || next[1] > end) return;
     await world.clock.pass(Math.max(0, next[1] - world.clock.monotonic()));
     watch();
-    const { wakeAfterMs = hourMs } = await world.clock.finish(runPass(next[0], world.edge(memory), signal));
+    const { wakeAfterMs = hourMs } = await world.clock.finish(
+      runPass(next[0], world.context(memory), signal),
+    );
     wakes.set(next[0], world.clock.monotonic() + wakeAfterMs);
   }
 }

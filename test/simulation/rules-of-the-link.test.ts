@@ -147,7 +147,7 @@ test('rule 8: the published job is gone: serving goes on, and one new export giv
 test('rule 9: links that are dead on arrival are issued again, three times and no more', async () => {
   const world = await publishedWorld();
   const before = world.callsOf('issue');
-  const dead = world.edge();
+  const dead = world.context();
   const bundles = { ...dead.bundles, probe: async () => 'dead' as const };
   await world.clock.pass(10 * minuteMs);
   await world.clock.finish(runPass(resource, { ...dead, bundles }, new AbortController().signal));

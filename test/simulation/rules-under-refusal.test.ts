@@ -68,18 +68,18 @@ test('rule 4: a leader that slept through a promotion does not undo it', async (
   const old = createMemory(new AbortController().signal);
   const slept = Promise.withResolvers<void>();
   const asleep = Promise.withResolvers<void>();
-  const edge = world.edge(old);
+  const context = world.context(old);
   await world.clock.pass(11 * minuteMs);
   const late = runPass(
     resource,
     {
-      ...edge,
+      ...context,
       cluster: {
-        ...edge.cluster,
+        ...context.cluster,
         applySecret: async (object, signal) => {
           asleep.resolve();
           await slept.promise;
-          return edge.cluster.applySecret(object, signal);
+          return context.cluster.applySecret(object, signal);
         },
       },
     },
@@ -98,12 +98,12 @@ test('rule 4: a leader that slept through a promotion does not undo it', async (
 
 test('rule 11: a Secret of somebody else that appears during the pass is not taken over', async () => {
   const world = new World();
-  const plain = world.edge();
+  const plain = world.context();
   let isTheirs = false;
-  world.bend = (edge) => ({
-    ...edge,
+  world.bend = (context) => ({
+    ...context,
     cluster: {
-      ...edge.cluster,
+      ...context.cluster,
       applySecret: async (object, signal) => {
         if (!isTheirs) world.cluster.putSecret({ namespace: 'docs', name: outputName }, { theirs: '1' });
         isTheirs = true;
@@ -212,13 +212,13 @@ test('rule 8: a new request is one free try of a key that was refused to another
   const signal = new AbortController().signal;
   world.cluster.create(other, { domain: 'other.example.com', api: { keySecretRef: { name: 'export-api' } } });
   world.vendor.validKey = 'svc_secret-two';
-  await world.clock.finish(runPass(other, world.edge(memory), signal));
+  await world.clock.finish(runPass(other, world.context(memory), signal));
   const calls = world.vendor.calls.length;
-  await world.clock.finish(runPass(resource, world.edge(memory), signal));
+  await world.clock.finish(runPass(resource, world.context(memory), signal));
   assert.equal(world.vendor.calls.length, calls);
   request(world, 'try');
   for (let passes = 0; passes < 3; passes += 1) {
-    await world.clock.finish(runPass(resource, world.edge(memory), signal));
+    await world.clock.finish(runPass(resource, world.context(memory), signal));
   }
   assert.equal(world.vendor.calls.length, calls + 1);
 });
@@ -227,10 +227,10 @@ test('rule 3: an id is saved over a cluster that is away for a moment, keys hono
   const world = new World();
   world.vendor.isIdempotent = false;
   let writes = 0;
-  world.bend = (edge) => ({
-    ...edge,
+  world.bend = (context) => ({
+    ...context,
     cluster: faultyCluster(
-      edge.cluster,
+      context.cluster,
       {
         next: (name) => {
           if (name !== 'cluster.writeStatus') return 'none';
@@ -255,8 +255,8 @@ test('rule 8: a Retry-After outlasts a read that does not find what is there, an
   const told = waits();
   assert.equal(told.length, 1);
   const { bend } = world;
-  world.bend = (edge, own) => {
-    const bent = bend(edge, own);
+  world.bend = (context, own) => {
+    const bent = bend(context, own);
     return { ...bent, cluster: { ...bent.cluster, readStaticExport: async () => undefined } };
   };
   world.prompt();

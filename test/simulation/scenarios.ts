@@ -80,14 +80,14 @@ export const scenarios = {
     const asleep = Promise.withResolvers<void>();
     const awake = Promise.withResolvers<void>();
     const { signal } = new AbortController();
-    const edge = world.edge(createMemory(signal));
-    const probe: typeof edge.bundles.probe = async (link, passing) => {
+    const context = world.context(createMemory(signal));
+    const probe: typeof context.bundles.probe = async (link, passing) => {
       asleep.resolve();
       await awake.promise;
-      return edge.bundles.probe(link, passing);
+      return context.bundles.probe(link, passing);
     };
     await world.clock.pass(11 * minuteMs);
-    const sleeping = { ...edge, bundles: { ...edge.bundles, probe } };
+    const sleeping = { ...context, bundles: { ...context.bundles, probe } };
     const late = runPass(resource, sleeping, signal).catch(() => undefined);
     await asleep.promise;
     exportAnew(world, 'second');
@@ -142,9 +142,9 @@ export const scenarios = {
       api: { keySecretRef: { name: 'export-api' } },
     });
     const { signal } = new AbortController();
-    const edge = world.edge(createMemory(signal));
-    await world.clock.finish(runPass(resource, edge, signal));
-    await world.clock.finish(runPass(other, edge, signal));
+    const context = world.context(createMemory(signal));
+    await world.clock.finish(runPass(resource, context, signal));
+    await world.clock.finish(runPass(other, context, signal));
     assert.equal(world.vendor.calls.length, 1, 'called before Retry-After was over');
   },
   retryAfterStorm: async () => {

@@ -32,7 +32,7 @@ test('an output name that another resource has taken stalls the second and leave
   });
   const { signal } = new AbortController();
   const calls = world.vendor.calls.length;
-  await world.clock.finish(runPass(second, world.edge(createMemory(signal)), signal));
+  await world.clock.finish(runPass(second, world.context(createMemory(signal)), signal));
   assert.match(JSON.stringify(world.cluster.exports.get('docs/second')?.status), /OutputNotOwned/);
   assert.deepEqual(world.output(), before);
   assert.equal(world.vendor.calls.length, calls, 'nothing is exported that could not be published');
@@ -41,17 +41,17 @@ test('an output name that another resource has taken stalls the second and leave
 test('many resources for one domain each have their own job, link and output, and their own times', async () => {
   const world = await publishedWorld();
   const { signal } = new AbortController();
-  const edge = world.edge(createMemory(signal));
+  const context = world.context(createMemory(signal));
   const refreshes = new Set<string>();
   for (let index = 0; index < 100; index += 1) {
     const key = { namespace: 'docs', name: `copy-${index}` };
     world.cluster.create(key, { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } });
-    await world.clock.finish(runPass(key, edge, signal));
+    await world.clock.finish(runPass(key, context, signal));
   }
   await world.clock.pass(2 * minuteMs);
   for (let index = 0; index < 100; index += 1) {
     const key = { namespace: 'docs', name: `copy-${index}` };
-    for (let passes = 0; passes < 4; passes += 1) await world.clock.finish(runPass(key, edge, signal));
+    for (let passes = 0; passes < 4; passes += 1) await world.clock.finish(runPass(key, context, signal));
     const text = JSON.stringify(world.cluster.exports.get(`docs/copy-${index}`)?.status);
     assert.match(text, /"status":"True","reason":"Published"/);
     refreshes.add(/"nextRefreshTime":"([^"]+)"/.exec(text)?.[1] ?? '');

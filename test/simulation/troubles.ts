@@ -153,8 +153,8 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     const { bend, dice } = world;
     const name = dice.pick([keySecret.name, outputName]);
     const code = dice.pick(['Forbidden', 'Unavailable'] as const);
-    world.bend = (edge, own) => {
-      const bent = bend(edge, own);
+    world.bend = (context, own) => {
+      const bent = bend(context, own);
       const { cluster } = bent;
       const readSecret: typeof cluster.readSecret = (key, signal) =>
         key.name === name

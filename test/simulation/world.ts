@@ -1,7 +1,7 @@
 // A whole little world on virtual time: cluster, vendor, one operator process at a time running the real pass, and
 // a driver that calls it as the work queue would: at its wake-up, on changes, after errors with a back-off.
 
-import type { OperatorSettings, PassEdge, PassOutcome } from '../../src/loop/edge.ts';
+import type { OperatorSettings, PassOutcome, ReconcileContext } from '../../src/loop/context.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
 import { runPass } from '../../src/loop/pass.ts';
 import type { TargetPlanner } from '../../src/loop/ports.ts';
@@ -55,8 +55,8 @@ export interface WorldOptions {
   readonly faults?: FaultPlan;
   /** That of other worlds, where several share something. */
   readonly clock?: VirtualClock;
-  /** Replaces parts of the edge; for mutations. */
-  readonly bend?: (edge: PassEdge, world: World) => PassEdge;
+  /** Replaces parts of the context; for mutations. */
+  readonly bend?: (context: ReconcileContext, world: World) => ReconcileContext;
 }
 
 export class World {
@@ -85,7 +85,7 @@ export class World {
     requestTimeoutMs,
     inspectTimeoutMs: 10 * 60_000,
   };
-  readonly #own: Pick<PassEdge, 'planner' | 'events' | 'wake' | 'isKnown' | 'random' | 'logger'>;
+  readonly #own: Pick<ReconcileContext, 'planner' | 'events' | 'wake' | 'isKnown' | 'random' | 'logger'>;
   readonly #ports: FaultyPorts;
   #process = new AbortController();
   #memory: ProcessMemory = createMemory(this.#process.signal);
@@ -99,7 +99,7 @@ export class World {
     this.vendor = new FakeVendor(this.clock);
     this.dice = new Dice(options.seed ?? 1);
     this.faults = options.faults ?? noFaults;
-    this.bend = options.bend ?? ((edge) => edge);
+    this.bend = options.bend ?? ((context) => context);
     this.target = options.target;
     this.#ports = new FaultyPorts(this.cluster, this.vendor, () => this.#beOvertaken());
     const events = { record: (_object: object, note: EventNote) => this.events.push(note) };
@@ -120,7 +120,7 @@ export class World {
     });
   }
 
-  edge(memory = this.#memory, plan = this.faults): PassEdge {
+  context(memory = this.#memory, plan = this.faults): ReconcileContext {
     const { clock, settings } = this;
     return this.bend({ ...this.#ports.under(plan), ...this.#own, clock, settings, memory }, this);
   }
@@ -133,7 +133,7 @@ export class World {
   async #beOvertaken(): Promise<void> {
     const stop = new AbortController();
     try {
-      await runPass(resource, this.edge(createMemory(stop.signal), noFaults), stop.signal);
+      await runPass(resource, this.context(createMemory(stop.signal), noFaults), stop.signal);
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error;
     } finally {
@@ -215,7 +215,7 @@ export class World {
       writesMade: this.cluster.writes.length - writes,
     });
     try {
-      const outcome = await this.clock.finish(runPass(resource, this.edge(), this.#process.signal));
+      const outcome = await this.clock.finish(runPass(resource, this.context(), this.#process.signal));
       this.#errors = 0;
       this.because.push(outcome.because);
       const isKnown = this.cluster.isWatched(resource);

@@ -6,7 +6,7 @@
 import { isUnknownToStatus } from '../../reconcile/adopt.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
-import type { PassEdge } from '../edge.ts';
+import type { ClusterContext } from '../context.ts';
 import type { Gathered } from '../gather.ts';
 import { believeRefusal, unlessRefused } from '../lasting-refusal.ts';
 import { secretOf } from './outputs.ts';
@@ -21,16 +21,16 @@ import { secretOf } from './outputs.ts';
 export async function confirmOutput(
   { metadata }: StaticExportObject,
   gathered: Gathered,
-  edge: PassEdge,
+  context: ClusterContext,
   signal: AbortSignal,
 ): Promise<Gathered> {
   const { observation, handles } = gathered;
   const { published, secret } = handles;
   if (published === undefined || secret === undefined || !isUnknownToStatus(observation)) return gathered;
   const written = secretOf(metadata, observation.wanted.outputName, published, secret.metadata);
-  const stored = await unlessRefused(edge.cluster.applySecret(written, signal));
+  const stored = await unlessRefused(context.cluster.applySecret(written, signal));
   const refusal = stored instanceof ClusterError ? stored : undefined;
-  believeRefusal('confirmation', refusal, metadata, observation.status, edge);
+  believeRefusal('confirmation', refusal, metadata, observation.status, context);
   if (!(stored instanceof ClusterError)) return { observation, handles: { ...handles, secret: stored } };
   const nothing = { secret: undefined, configMap: undefined, published: undefined };
   return {

@@ -12,7 +12,7 @@ import type { Status } from '../../staticexport/status-schema.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { Publication } from '../../wire/publication.ts';
-import type { PassEdge } from '../edge.ts';
+import type { ClusterContext } from '../context.ts';
 import { believeRefusal, unlessRefused } from '../lasting-refusal.ts';
 import { resourceId } from '../memory.ts';
 import { correctTimes } from '../set-back.ts';
@@ -32,24 +32,25 @@ export async function readOutputs(
   metadata: ObjectMeta,
   name: string,
   status: Status,
-  edge: PassEdge,
+  context: ClusterContext,
   signal: AbortSignal,
 ): Promise<FoundOutputs> {
   const key = { namespace: metadata.namespace, name };
   const [secret, configMap] = await Promise.all([
-    unlessRefused(edge.cluster.readSecret(key, signal)),
-    unlessRefused(edge.cluster.readConfigMap(key, signal)),
+    unlessRefused(context.cluster.readSecret(key, signal)),
+    unlessRefused(context.cluster.readConfigMap(key, signal)),
   ]);
   const isSecretUnread = secret instanceof ClusterError;
   const isConfigMapUnread = configMap instanceof ClusterError;
   const refusal = isSecretUnread ? secret : isConfigMapUnread ? configMap : undefined;
-  believeRefusal('output', refusal, metadata, status, edge);
+  believeRefusal('output', refusal, metadata, status, context);
   if (isSecretUnread) {
     const state = { kind: 'unreadable', why: secret.message } as const;
     return { state, secret: undefined, configMap: undefined, published: undefined };
   }
   const published = secret === undefined ? undefined : readPublished(secret);
-  const seen = published && correctTimes(edge.memory.links, resourceId(metadata), published, edge.clock);
+  const seen =
+    published && correctTimes(context.memory.links, resourceId(metadata), published, context.clock);
   return {
     state: outputState(metadata.uid, secret, configMap, seen && withoutLink(seen)),
     secret,

@@ -11,7 +11,7 @@ import type { AppliedObject, ObjectMeta, StaticExportObject } from '../../wire/c
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { Link } from '../../wire/link.ts';
 import type { Publication } from '../../wire/publication.ts';
-import type { PassEdge } from '../edge.ts';
+import type { ClusterContext } from '../context.ts';
 import type { Handles } from '../gather.ts';
 import { resourceId } from '../memory.ts';
 import { correctTimes } from '../set-back.ts';
@@ -37,7 +37,7 @@ export async function writeOutputs(
   name: string,
   found: { readonly state: OutputState; readonly handles: Handles },
   publish: { readonly publication: Publication; readonly link: Link } | undefined,
-  edge: PassEdge,
+  context: ClusterContext,
   signal: AbortSignal,
 ): Promise<OutputsWritten> {
   const { handles, state } = found;
@@ -51,14 +51,14 @@ export async function writeOutputs(
     handles.secret !== undefined && holds(textOf(handles.secret.data), handles.secret.metadata, secret);
   const applied = isSecretKept
     ? undefined
-    : await unlessOvertaken(edge.cluster.applySecret(secret, signal), signal);
+    : await unlessOvertaken(context.cluster.applySecret(secret, signal), signal);
   if (applied instanceof ClusterError) return { ...kept, refusal: applied };
   const isConfigMapKept =
     handles.configMap !== undefined && holds(handles.configMap.data, handles.configMap.metadata, configMap);
   const isForeign = state.kind === 'ours' && state.isConfigMapForeign === true;
   const { unreadConfigMap } = state;
   const isConfigMapLeft = isConfigMapKept || isForeign || unreadConfigMap !== undefined;
-  const told = isConfigMapLeft ? undefined : edge.cluster.applyConfigMap(configMap, signal);
+  const told = isConfigMapLeft ? undefined : context.cluster.applyConfigMap(configMap, signal);
   const refusal =
     told &&
     (await unlessOvertaken(
@@ -69,8 +69,8 @@ export async function writeOutputs(
   // Targets follow the Secret as the write returned it, not what this reconcile meant to write.
   const published = readPublished(applied);
   // Stored from its first moment on, so that no set-back of the clock is missed. A known link keeps its correction.
-  const { links } = edge.memory;
-  const seen = published && correctTimes(links, resourceId(metadata), published, edge.clock);
+  const { links } = context.memory;
+  const seen = published && correctTimes(links, resourceId(metadata), published, context.clock);
   return {
     state: {
       kind: 'ours',

@@ -6,7 +6,7 @@
 
 import type { ValuesPlan, WantedValues } from '../../targets/values.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
-import type { PassEdge } from '../edge.ts';
+import type { TargetContext } from '../context.ts';
 import type { PlannedTarget, TargetPlans } from '../memory.ts';
 import { resourceId } from '../memory.ts';
 
@@ -36,10 +36,10 @@ export interface PlanRequests {
 export function requestPlans(
   owner: ObjectKey,
   targetIds: readonly string[],
-  edge: PassEdge,
+  context: TargetContext,
   signal: AbortSignal,
 ): PlanRequests {
-  const plans = keepPlansOf(owner, targetIds, edge);
+  const plans = keepPlansOf(owner, targetIds, context);
   let leftMs = patienceMs;
   return {
     plan: async (targetId, basis) => {
@@ -47,12 +47,12 @@ export function requestPlans(
       const isUnderWay = [...plans.values()].some(({ done }) => done === undefined);
       // The plan in progress wakes the resource when it ends, and that reconcile begins this plan.
       if (!isOf(known, basis) && leftMs <= 0 && isUnderWay) return undefined;
-      const planned = isOf(known, basis) ? known : begin(owner, targetId, basis, plans, edge);
+      const planned = isOf(known, basis) ? known : begin(owner, targetId, basis, plans, context);
       // Reading and writing documents does not use up the waiting time. Otherwise a slow API server would prevent
       // every plan.
-      const startedAt = edge.clock.monotonic();
-      const done = planned.done ?? (await waitFor(planned, leftMs, edge, signal));
-      leftMs -= edge.clock.monotonic() - startedAt;
+      const startedAt = context.clock.monotonic();
+      const done = planned.done ?? (await waitFor(planned, leftMs, context, signal));
+      leftMs -= context.clock.monotonic() - startedAt;
       if (done === undefined) planned.isAwaited = true;
       // The text of an edit may hold the link, and is large, so it is returned once.
       if (done?.outcome === 'edit') plans.delete(targetId);
@@ -61,7 +61,7 @@ export function requestPlans(
   };
 }
 
-function keepPlansOf(owner: ObjectKey, targetIds: readonly string[], { memory }: PassEdge): TargetPlans {
+function keepPlansOf(owner: ObjectKey, targetIds: readonly string[], { memory }: TargetContext): TargetPlans {
   const id = resourceId(owner);
   const plans: TargetPlans = memory.plans.get(id) ?? new Map();
   for (const [targetId, { stop }] of plans) {
@@ -91,16 +91,16 @@ function begin(
   targetId: string,
   { uid, resourceVersion, text, wanted }: PlanBasis,
   plans: TargetPlans,
-  edge: PassEdge,
+  context: TargetContext,
 ): PlannedTarget {
   plans.get(targetId)?.stop.abort();
   const stop = new AbortController();
-  const stopped = AbortSignal.any([edge.memory.signal, stop.signal]);
+  const stopped = AbortSignal.any([context.memory.signal, stop.signal]);
   const planned: PlannedTarget = {
     ...{ uid, resourceVersion, wanted, stop },
     done: undefined,
     isAwaited: false,
-    ended: planOrPause(owner, text, wanted, edge, stopped).then(
+    ended: planOrPause(owner, text, wanted, context, stopped).then(
       (plan) => end(plan),
       () => end(undefined),
     ),
@@ -108,7 +108,7 @@ function begin(
   const end = (plan: ValuesPlan | undefined): void => {
     planned.done = plan;
     if (plan === undefined && plans.get(targetId) === planned) plans.delete(targetId);
-    if (planned.isAwaited && !stopped.aborted) edge.wake(owner);
+    if (planned.isAwaited && !stopped.aborted) context.wake(owner);
   };
   plans.set(targetId, planned);
   return planned;
@@ -119,7 +119,7 @@ async function planOrPause(
   { namespace }: ObjectKey,
   text: string,
   wanted: WantedValues,
-  { planner, clock }: PassEdge,
+  { planner, clock }: TargetContext,
   stopped: AbortSignal,
 ): Promise<ValuesPlan | undefined> {
   const plan = await planner.planValues(namespace, text, wanted, stopped);
@@ -130,7 +130,7 @@ async function planOrPause(
 async function waitFor(
   planned: PlannedTarget,
   leftMs: number,
-  { clock }: PassEdge,
+  { clock }: TargetContext,
   signal: AbortSignal,
 ): Promise<ValuesPlan | undefined> {
   if (leftMs <= 0) return planned.done;

@@ -12,7 +12,7 @@ import type { TargetStatus } from '../../staticexport/status-schema.ts';
 import type { WantedTarget } from '../../staticexport/wanted.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
-import type { PassEdge } from '../edge.ts';
+import type { TargetContext } from '../context.ts';
 import { entryOf } from '../gather.ts';
 import { dropPlans, resourceId } from '../memory.ts';
 import { type PlanRequests, requestPlans } from './target-plans.ts';
@@ -40,18 +40,18 @@ export interface TargetsInput {
 export async function writeTargets(
   targets: readonly WantedTarget[],
   input: TargetsInput,
-  edge: PassEdge,
+  context: TargetContext,
   signal: AbortSignal,
 ): Promise<readonly TargetStatus[]> {
   // A plan that cannot be written now may be large, so it is dropped and made again.
-  if (input.isUnknown || input.isSuspended) dropPlans(edge.memory, resourceId(input.owner));
+  if (input.isUnknown || input.isSuspended) dropPlans(context.memory, resourceId(input.owner));
   if (input.isUnknown) return input.before;
   const results: TargetStatus[] = [];
   const ids = targets.map(planId);
-  const requests = requestPlans(input.owner, ids, edge, signal);
+  const requests = requestPlans(input.owner, ids, context, signal);
   for (const target of targets) {
     const before = input.before.find((one) => one.name === target.targetName && one.object === target.object);
-    results.push(await writeTarget(target, before, input, { ...edge, requests }, signal));
+    results.push(await writeTarget(target, before, input, { ...context, requests }, signal));
   }
   return results;
 }
@@ -60,7 +60,7 @@ async function writeTarget(
   target: WantedTarget,
   before: TargetStatus | undefined,
   input: TargetsInput,
-  edge: TargetEdge,
+  context: PlanningContext,
   signal: AbortSignal,
 ): Promise<TargetStatus> {
   const { published, now } = input;
@@ -69,7 +69,7 @@ async function writeTarget(
   if (input.isSuspended) return before ?? { ...recordOf(target), synced: false, reason: 'Suspended' };
   if (before !== undefined && isLeftAlone(before, input, published)) return before;
   try {
-    return await editTarget(target, before, { ...input, published }, edge, signal);
+    return await editTarget(target, before, { ...input, published }, context, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ClusterError)) throw error;
@@ -132,7 +132,7 @@ function failed(
   };
 }
 
-interface TargetEdge extends Pick<PassEdge, 'cluster'> {
+interface PlanningContext extends TargetContext {
   readonly requests: PlanRequests;
 }
 
@@ -144,7 +144,7 @@ interface Document {
 /** @returns `undefined` for an object that does not exist or is forbidden to read */
 async function readDocument(
   { namespace, name, objectKind, dataKey }: WantedTarget,
-  { cluster }: Pick<PassEdge, 'cluster'>,
+  { cluster }: TargetContext,
   signal: AbortSignal,
 ): Promise<Document | undefined> {
   const key = { namespace, name };
@@ -179,11 +179,11 @@ async function editTarget(
   target: WantedTarget,
   before: TargetStatus | undefined,
   input: TargetsInput & { readonly published: PublishedBundle },
-  edge: TargetEdge,
+  context: PlanningContext,
   signal: AbortSignal,
 ): Promise<TargetStatus> {
   const { owner, now, published } = input;
-  const document = await readDocument(target, edge, signal);
+  const document = await readDocument(target, context, signal);
   if (document?.metadata.annotations[annotations.allowFrom] !== `${owner.namespace}/${owner.name}`) {
     const consent = `${annotations.allowFrom}: ${owner.namespace}/${owner.name}`;
     return refused(target, before, 'NotGranted', `needs the annotation ${consent}`);
@@ -191,7 +191,7 @@ async function editTarget(
   const { content } = document;
   if ('problem' in content) return refused(target, before, 'Refused', content.problem);
   const { uid, resourceVersion } = document.metadata;
-  const plan = await edge.requests.plan(planId(target), {
+  const plan = await context.requests.plan(planId(target), {
     ...{ uid, resourceVersion, text: content.text },
     wanted: {
       enabled: true,
@@ -240,7 +240,7 @@ async function editTarget(
       const { metadata, text } = { metadata: document.metadata, text: plan.text };
       const { objectKind, dataKey } = target;
       const key = { namespace: metadata.namespace, name: metadata.name };
-      await edge.cluster.editDocument(
+      await context.cluster.editDocument(
         { kind: objectKind, key, dataKey, text, resourceVersion: metadata.resourceVersion },
         signal,
       );

@@ -3,7 +3,7 @@
 // Invariants: every reconcile ends in exactly one of: requeue, retry, or gone; no key requeues immediately without end,
 // and no key that the watches know is forgotten.
 
-import type { Observed, PassOutcome } from '../../loop/edge.ts';
+import type { Observed, PassOutcome } from '../../loop/context.ts';
 import { PassRefused } from '../../loop/refused-pass.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';

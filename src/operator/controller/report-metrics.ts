@@ -2,7 +2,7 @@
 // what keeps failing. Read at every scrape from the current state, so no gauge outlives its resource.
 
 import type { Registry } from 'prom-client';
-import type { Observed } from '../../loop/edge.ts';
+import type { Observed } from '../../loop/context.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { CollectedGauge, type GaugeLine } from '../metrics/collected-gauge.ts';
 import type { StatusFacts } from '../watch/known-resource.ts';

@@ -4,7 +4,7 @@
 
 import { isRecord, recordAt, textAt } from '../../kube/transport/json.ts';
 import { isAllowedHost } from '../../loop/allowed-host.ts';
-import type { OperatorSettings } from '../../loop/edge.ts';
+import type { OperatorSettings } from '../../loop/context.ts';
 import { readHttpOrigin } from '../../wire/http-origin.ts';
 
 /** Scheme, host and port, or the empty text for the operator's own API, as where the spec cannot be read. */

@@ -17,7 +17,7 @@ interface Kept {
 const kept = new WeakMap<SecretObject, Kept>();
 
 export async function writeOutputs(...call: Call): Promise<OutputsWritten> {
-  const [{ metadata }, name, { state, handles }, publish, edge, signal] = call;
+  const [{ metadata }, name, { state, handles }, publish, context, signal] = call;
   const { secret, configMap, published } = handles;
   if (publish !== undefined || secret === undefined || configMap === undefined) return writeAnew(...call);
   const known = kept.get(secret);
@@ -33,7 +33,7 @@ export async function writeOutputs(...call: Call): Promise<OutputsWritten> {
     name,
     { state, handles },
     publish,
-    { ...edge, cluster: counting(edge.cluster, count) },
+    { ...context, cluster: counting(context.cluster, count) },
     signal,
   );
   const isAsFound = result.state === state && result.published === published && result.isPublished;

@@ -84,8 +84,8 @@ export const linkMutations: Mutations = {
   'the probe of a new link is ignored': {
     rule: '9',
     exchange: exchange(execute, {
-      execute: (real) => (input, edge, signal) =>
-        real(input, { ...edge, bundles: { ...edge.bundles, probe: async () => 'alive' } }, signal),
+      execute: (real) => (input, context, signal) =>
+        real(input, { ...context, bundles: { ...context.bundles, probe: async () => 'alive' } }, signal),
     }),
     scenario: 'deadOnArrival',
     caught: /dead link/,

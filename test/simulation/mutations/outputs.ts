@@ -1,6 +1,6 @@
 // What is stored in the cluster: the output Secret and ConfigMap, status, and the targets' documents.
 
-import type { PassEdge } from '../../../src/loop/edge.ts';
+import type { ReconcileContext } from '../../../src/loop/context.ts';
 import * as foundOutputs from '../../../src/loop/publish/found-outputs.ts';
 import * as outputs from '../../../src/loop/publish/outputs.ts';
 import * as targets from '../../../src/loop/publish/targets.ts';
@@ -15,8 +15,8 @@ const idle = /written (without a change|before its time)/;
 
 type FoundOutputs = Parameters<typeof outputs.writeOutputs>[2];
 
-function withCluster(edge: PassEdge, calls: Partial<Cluster>): PassEdge {
-  return { ...edge, cluster: { ...edge.cluster, ...calls } };
+function withCluster<T extends Pick<ReconcileContext, 'cluster'>>(context: T, calls: Partial<Cluster>): T {
+  return { ...context, cluster: { ...context.cluster, ...calls } };
 }
 
 /** As if the ConfigMap had been emptied: it is written again. */
@@ -37,13 +37,13 @@ export const outputMutations: Mutations = {
   'the resourceVersion of the output Secret is not checked': {
     rule: '13',
     exchange: exchange(outputs, {
-      writeOutputs: (real) => (object, name, found, publish, edge, signal) => {
+      writeOutputs: (real) => (object, name, found, publish, context, signal) => {
         const applySecret: Cluster['applySecret'] = async (secret, writing) => {
-          const stored = await edge.cluster.readSecret(secret.metadata, writing);
+          const stored = await context.cluster.readSecret(secret.metadata, writing);
           const readVersion = stored?.metadata.resourceVersion;
-          return edge.cluster.applySecret({ ...secret, readVersion }, writing);
+          return context.cluster.applySecret({ ...secret, readVersion }, writing);
         };
-        return real(object, name, found, publish, withCluster(edge, { applySecret }), signal);
+        return real(object, name, found, publish, withCluster(context, { applySecret }), signal);
       },
     }),
     scenario: 'sleepingLeader',
@@ -63,13 +63,13 @@ export const outputMutations: Mutations = {
   "another owner's output is overwritten": {
     rule: '11',
     exchange: exchange(foundOutputs, {
-      readOutputs: (real) => (metadata, name, status, edge, signal) => {
+      readOutputs: (real) => (metadata, name, status, context, signal) => {
         const owner = { apiVersion: '', kind: '', name: metadata.name, uid: metadata.uid };
         const readSecret: Cluster['readSecret'] = async (key, reading) => {
-          const secret = await edge.cluster.readSecret(key, reading);
+          const secret = await context.cluster.readSecret(key, reading);
           return secret && { ...secret, metadata: { ...secret.metadata, ownerReferences: [owner] } };
         };
-        return real(metadata, name, status, withCluster(edge, { readSecret }), signal);
+        return real(metadata, name, status, withCluster(context, { readSecret }), signal);
       },
     }),
     scenario: 'foreignOutput',
@@ -84,8 +84,8 @@ export const outputMutations: Mutations = {
   'the ConfigMap is written in every reconcile': {
     rule: '6',
     exchange: exchange(outputs, {
-      writeOutputs: (real) => (object, name, found, publish, edge, signal) =>
-        real(object, name, withEmptyConfigMap(found), publish, edge, signal),
+      writeOutputs: (real) => (object, name, found, publish, context, signal) =>
+        real(object, name, withEmptyConfigMap(found), publish, context, signal),
     }),
     scenario: 'day',
     caught: idle,
@@ -93,13 +93,13 @@ export const outputMutations: Mutations = {
   'the ConfigMap holds the time it was written': {
     rule: '2',
     exchange: exchange(outputs, {
-      writeOutputs: (real) => (object, name, found, publish, edge, signal) => {
+      writeOutputs: (real) => (object, name, found, publish, context, signal) => {
         const applyConfigMap: Cluster['applyConfigMap'] = (configMap, writing) => {
-          const data = { ...configMap.data, at: String(edge.clock.now()) };
-          return edge.cluster.applyConfigMap({ ...configMap, data }, writing);
+          const data = { ...configMap.data, at: String(context.clock.now()) };
+          return context.cluster.applyConfigMap({ ...configMap, data }, writing);
         };
         const written = publish === undefined ? found : withEmptyConfigMap(found);
-        return real(object, name, written, publish, withCluster(edge, { applyConfigMap }), signal);
+        return real(object, name, written, publish, withCluster(context, { applyConfigMap }), signal);
       },
     }),
     scenario: 'day',
@@ -114,17 +114,17 @@ export const outputMutations: Mutations = {
   'a failing target ends the reconcile': {
     rule: '4',
     exchange: exchange(targets, {
-      writeTargets: (real) => async (wanted, input, edge, signal) => {
+      writeTargets: (real) => async (wanted, input, context, signal) => {
         const failures: unknown[] = [];
         const editDocument: Cluster['editDocument'] = async (edit, writing) => {
           try {
-            await edge.cluster.editDocument(edit, writing);
+            await context.cluster.editDocument(edit, writing);
           } catch (error) {
             failures.push(error);
             throw error;
           }
         };
-        const written = await real(wanted, input, withCluster(edge, { editDocument }), signal);
+        const written = await real(wanted, input, withCluster(context, { editDocument }), signal);
         if (failures.length > 0) throw failures[0];
         return written;
       },
@@ -135,11 +135,12 @@ export const outputMutations: Mutations = {
   'a document is written without consent': {
     rule: '5',
     exchange: exchange(targets, {
-      writeTargets: (real) => (wanted, input, edge, signal) => {
+      writeTargets: (real) => (wanted, input, context, signal) => {
         const consenting = consents(input.owner);
-        const documents = withCluster(edge, {
-          readConfigMap: async (key, reading) => consenting(await edge.cluster.readConfigMap(key, reading)),
-          readSecret: async (key, reading) => consenting(await edge.cluster.readSecret(key, reading)),
+        const documents = withCluster(context, {
+          readConfigMap: async (key, reading) =>
+            consenting(await context.cluster.readConfigMap(key, reading)),
+          readSecret: async (key, reading) => consenting(await context.cluster.readSecret(key, reading)),
         });
         return real(wanted, input, documents, signal);
       },
@@ -150,9 +151,9 @@ export const outputMutations: Mutations = {
   'a contested target is written without limit': {
     rule: '6',
     exchange: exchange(targets, {
-      writeTargets: (real) => (wanted, input, edge, signal) => {
+      writeTargets: (real) => (wanted, input, context, signal) => {
         const before = input.before.map((target) => ({ ...target, revertTimes: undefined }));
-        return real(wanted, { ...input, before }, edge, signal);
+        return real(wanted, { ...input, before }, context, signal);
       },
     }),
     scenario: 'foughtTarget',

@@ -22,14 +22,14 @@ export const startMutations: Mutations = {
   'each attempt of a start has a new key': {
     rule: '3',
     exchange: exchange(execute, {
-      execute: (real) => (input, edge, signal) => {
-        const connect: typeof edge.exportApi.connect = (baseUrl, key) => {
-          const api = edge.exportApi.connect(baseUrl, key);
+      execute: (real) => (input, context, signal) => {
+        const connect: typeof context.exportApi.connect = (baseUrl, key) => {
+          const api = context.exportApi.connect(baseUrl, key);
           const startJob: typeof api.startJob = (request, starting) =>
-            api.startJob({ ...request, idempotencyKey: edge.random.uuid() }, starting);
+            api.startJob({ ...request, idempotencyKey: context.random.uuid() }, starting);
           return { ...api, startJob };
         };
-        return real(input, { ...edge, exportApi: { connect } }, signal);
+        return real(input, { ...context, exportApi: { connect } }, signal);
       },
     }),
     scenario: 'lostStart',

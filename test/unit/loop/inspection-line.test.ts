@@ -54,10 +54,13 @@ class Crowd {
       const world = new World({
         seed: index + 1,
         clock: this.clock,
-        bend: (edge) => ({
-          ...edge,
-          memory: { ...edge.memory, places: new OwnPlaces(this.places, String(index)) },
-          bundles: { ...edge.bundles, inspect: (...given) => this.#count(edge.bundles.inspect(...given)) },
+        bend: (context) => ({
+          ...context,
+          memory: { ...context.memory, places: new OwnPlaces(this.places, String(index)) },
+          bundles: {
+            ...context.bundles,
+            inspect: (...given) => this.#count(context.bundles.inspect(...given)),
+          },
         }),
       });
       prepare(world);
@@ -99,7 +102,7 @@ async function waitingWorld(prepare: (world: World) => void = () => {}): Promise
 }> {
   const places = new InspectionPlaces(1);
   const other = await places.take('docs/other', new AbortController().signal);
-  const world = new World({ bend: (edge) => ({ ...edge, memory: { ...edge.memory, places } }) });
+  const world = new World({ bend: (context) => ({ ...context, memory: { ...context.memory, places } }) });
   prepare(world);
   await world.until(() => places.waiting === 1);
   return { world, places, other };

@@ -44,7 +44,7 @@ test('nothing is kept of a resource that was deleted', async () => {
   world.vendor.failing = 'RateLimited';
   world.vendor.retryAfterMs = 60_000;
   await world.turn();
-  const { memory } = world.edge();
+  const { memory } = world.context();
   const kept = () => [memory.gates, memory.polls, memory.candidates, memory.warnedKeys, memory.users];
   assert.ok(memory.gates.size === 1 && memory.warnedKeys.size === 1 && memory.users.size === 1);
   world.cluster.remove(resource);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PassEdge, PassOutcome } from '../../../src/loop/edge.ts';
+import type { PassOutcome, ReconcileContext } from '../../../src/loop/context.ts';
 import { createMemory, type ProcessMemory } from '../../../src/loop/memory.ts';
 import { calmAfterMs } from '../../../src/loop/other-operators.ts';
 import { runPass } from '../../../src/loop/pass.ts';
@@ -18,18 +18,18 @@ interface Installation {
   readonly turn: () => Promise<PassOutcome>;
 }
 
-function install(world: World, settings: Partial<PassEdge['settings']> = {}): Installation {
+function install(world: World, settings: Partial<ReconcileContext['settings']> = {}): Installation {
   const memory = createMemory(new AbortController().signal);
   const turn = () => {
-    const edge = world.edge(memory);
-    const changed = { ...edge, settings: { ...edge.settings, ...settings } };
+    const context = world.context(memory);
+    const changed = { ...context, settings: { ...context.settings, ...settings } };
     return world.clock.finish(runPass(resource, changed, new AbortController().signal));
   };
   return { memory, turn };
 }
 
 /** A published resource, and two installations of which only the first has looked at it. */
-async function otherOperators(theirs: Partial<PassEdge['settings']> = {}) {
+async function otherOperators(theirs: Partial<ReconcileContext['settings']> = {}) {
   const world = new World();
   // Nothing else falls due meanwhile.
   world.vendor.linkLifetimeMs = 72 * 3_600_000;

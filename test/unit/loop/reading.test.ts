@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PassEdge } from '../../../src/loop/edge.ts';
+import type { ReconcileContext } from '../../../src/loop/context.ts';
 import { createMemory } from '../../../src/loop/memory.ts';
 import { runPass } from '../../../src/loop/pass.ts';
 import { resource, World } from '../../simulation/world.ts';
@@ -12,7 +12,7 @@ const minuteMs = 60_000;
 
 interface Readings {
   readonly signals: AbortSignal[];
-  readonly bend: (edge: PassEdge) => PassEdge;
+  readonly bend: (context: ReconcileContext) => ReconcileContext;
 }
 
 /** Every reading that was begun, by the signal that may end it. */
@@ -20,13 +20,13 @@ function watchReadings(): Readings {
   const signals: AbortSignal[] = [];
   return {
     signals,
-    bend: (edge) => ({
-      ...edge,
+    bend: (context) => ({
+      ...context,
       bundles: {
-        ...edge.bundles,
+        ...context.bundles,
         inspect: (link, signal) => {
           signals.push(signal);
-          return edge.bundles.inspect(link, signal);
+          return context.bundles.inspect(link, signal);
         },
       },
     }),
@@ -47,11 +47,11 @@ async function readingWorld(
 test('a process that stops notes no failure of the archive it was reading', async () => {
   const { world } = await readingWorld(minuteMs);
   const process = new AbortController();
-  const edge = world.edge(createMemory(process.signal));
-  const pass = () => world.clock.finish(runPass(resource, edge, new AbortController().signal));
+  const context = world.context(createMemory(process.signal));
+  const pass = () => world.clock.finish(runPass(resource, context, new AbortController().signal));
   await pass();
   await pass();
-  assert.ok(edge.memory.candidates.get('docs/site')?.reading);
+  assert.ok(context.memory.candidates.get('docs/site')?.reading);
   process.abort();
   await world.clock.pass(1000);
   await pass();
@@ -80,7 +80,7 @@ test('a reading ends when the resource is pinned elsewhere, suspended or deleted
       signals.map(({ aborted }) => aborted),
       [true],
     );
-    assert.equal(world.edge().memory.candidates.size, 0);
+    assert.equal(world.context().memory.candidates.size, 0);
   }
 });
 
@@ -110,13 +110,13 @@ test('an archive is read within what the resource says, and read anew when that 
   const limits: (number | undefined)[] = [];
   const world = new World({
     spec: { promotion: { maxBundleSize: '2Gi' } },
-    bend: (edge) => ({
-      ...edge,
+    bend: (context) => ({
+      ...context,
       bundles: {
-        ...edge.bundles,
+        ...context.bundles,
         inspect: (link, signal, maxBytes) => {
           limits.push(maxBytes);
-          return edge.bundles.inspect(link, signal, maxBytes);
+          return context.bundles.inspect(link, signal, maxBytes);
         },
       },
     }),

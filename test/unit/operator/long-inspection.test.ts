@@ -20,24 +20,24 @@ test('an archive that takes longer than any pass may is read once, to its end, a
 
   let readings = 0;
   const world = new World({
-    bend: (edge) => ({
-      ...edge,
+    bend: (context) => ({
+      ...context,
       bundles: {
-        ...edge.bundles,
+        ...context.bundles,
         inspect: (link, signal) => {
           readings += 1;
-          return edge.bundles.inspect(link, signal);
+          return context.bundles.inspect(link, signal);
         },
       },
     }),
   });
   world.vendor.readMs = passTimeout + 4 * minuteMs;
   world.vendor.linkLifetimeMs = 60 * minuteMs;
-  const edge = world.edge(createMemory(new AbortController().signal));
+  const context = world.context(createMemory(new AbortController().signal));
   const startedAt = world.clock.monotonic();
   for (let turn = 0; turn < 200 && world.condition('Ready') !== 'True/Published'; turn += 1) {
     const pass = new AbortController();
-    await world.clock.finish(runPass(resource, edge, pass.signal));
+    await world.clock.finish(runPass(resource, context, pass.signal));
     // As its deadline does, and later than any pass lasted.
     pass.abort(new DOMException('too late', 'TimeoutError'));
     await world.clock.pass(15_000);

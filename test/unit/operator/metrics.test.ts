@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Observed, PassOutcome } from '../../../src/loop/edge.ts';
+import type { Observed, PassOutcome } from '../../../src/loop/context.ts';
 import type { FailedPass } from '../../../src/operator/controller/controller.ts';
 import { createReports } from '../../../src/operator/controller/reports.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';

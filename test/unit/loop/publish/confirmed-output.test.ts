@@ -22,10 +22,10 @@ function behind(world: World): StaticExportObject {
 async function confirm(world: World, object: StaticExportObject, meanwhile = (): void => {}) {
   const resource = parseStaticExport(object);
   assert.ok(resource.spec);
-  const edge = world.edge(createMemory(signal));
-  const gathered = await gather(object, resource, resource.spec, edge, signal);
+  const context = world.context(createMemory(signal));
+  const gathered = await gather(object, resource, resource.spec, context, signal);
   meanwhile();
-  return { gathered, confirmed: await confirmOutput(object, gathered, edge, signal) };
+  return { gathered, confirmed: await confirmOutput(object, gathered, context, signal) };
 }
 
 test('what status knows is not asked about', async () => {

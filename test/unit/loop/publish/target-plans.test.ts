@@ -49,7 +49,7 @@ async function publishedWorld(names: readonly string[]): Promise<{ world: World;
   const planner = new HeldPlanner();
   const world = new World({
     spec: { targets: names.map(target) },
-    bend: (edge) => ({ ...edge, planner }),
+    bend: (context) => ({ ...context, planner }),
   });
   for (const name of names) world.cluster.putConfigMap(document(name), { 'values.yaml': text }, consent);
   await world.until(() => world.condition('Exported') === 'True/Promoted');
@@ -95,13 +95,13 @@ test('one plan of a resource is under way at a time, and each target is written 
 test('a slow API server takes none of the patience, and keeps no plan from being made', async () => {
   const world = new World({
     spec: { targets: ['one', 'two', 'three'].map(target) },
-    bend: (edge, { clock }) => ({
-      ...edge,
+    bend: (context, { clock }) => ({
+      ...context,
       cluster: {
-        ...edge.cluster,
+        ...context.cluster,
         readConfigMap: async (key, signal) => {
           await clock.after(1500, signal);
-          return edge.cluster.readConfigMap(key, signal);
+          return context.cluster.readConfigMap(key, signal);
         },
       },
     }),

@@ -217,15 +217,15 @@ test('a write that the cluster refuses backs off, counts no further than its cap
   let tries = 0;
   const world = new World({
     spec: { targets: [inConfigMap] },
-    bend: (edge, { cluster }) => ({
-      ...edge,
+    bend: (context, { cluster }) => ({
+      ...context,
       cluster: {
-        readStaticExport: (key, signal) => edge.cluster.readStaticExport(key, signal),
-        readSecret: (key, signal) => edge.cluster.readSecret(key, signal),
-        readConfigMap: (key, signal) => edge.cluster.readConfigMap(key, signal),
-        applySecret: (object, signal) => edge.cluster.applySecret(object, signal),
-        applyConfigMap: (object, signal) => edge.cluster.applyConfigMap(object, signal),
-        writeStatus: (object, next, signal) => edge.cluster.writeStatus(object, next, signal),
+        readStaticExport: (key, signal) => context.cluster.readStaticExport(key, signal),
+        readSecret: (key, signal) => context.cluster.readSecret(key, signal),
+        readConfigMap: (key, signal) => context.cluster.readConfigMap(key, signal),
+        applySecret: (object, signal) => context.cluster.applySecret(object, signal),
+        applyConfigMap: (object, signal) => context.cluster.applyConfigMap(object, signal),
+        writeStatus: (object, next, signal) => context.cluster.writeStatus(object, next, signal),
         editDocument: (edit) => {
           tries += 1;
           if (isRefusing) throw new ClusterError('Unavailable', 'scripted');

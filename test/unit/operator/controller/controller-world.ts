@@ -1,6 +1,6 @@
 // A controller over virtual time whose pass the test writes, with all that it tells: results, log, failed passes.
 
-import type { Observed, PassOutcome } from '../../../../src/loop/edge.ts';
+import type { Observed, PassOutcome } from '../../../../src/loop/context.ts';
 import {
   type ControllerOptions,
   type FailedPass,

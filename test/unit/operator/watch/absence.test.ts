@@ -64,10 +64,10 @@ async function passesAfter(answer: (response: ServerResponse) => void) {
   const transport = createTransport(server.connection(), { clock: systemClock, timeoutMs: 5_000 });
   const world = await publishedWorld();
   const { clock } = world;
-  const edge = world.edge();
+  const context = world.context();
   const through = {
-    ...edge,
-    cluster: { ...edge.cluster, readStaticExport: createCluster(transport).readStaticExport },
+    ...context,
+    cluster: { ...context.cluster, readStaticExport: createCluster(transport).readStaticExport },
   };
   const results: PassResult[] = [];
   const first = Promise.withResolvers<void>();
@@ -75,14 +75,14 @@ async function passesAfter(answer: (response: ServerResponse) => void) {
   const running = runController(
     {
       queue,
-      pass: (key, signal) => runPass(key, results.length === 0 ? through : edge, signal),
+      pass: (key, signal) => runPass(key, results.length === 0 ? through : context, signal),
       workers: 1,
       passTimeoutMs: 300_000,
       fullResyncMs: 3_600_000,
       isKnown: (key) => key === 'docs/site',
       lifeLeftMs: () => undefined,
       clock,
-      random: edge.random,
+      random: context.random,
       logger: silentLogger,
       observe: (_key, result) => {
         results.push(result);

@@ -1,4 +1,4 @@
-// Everything that a reconcile gets from outside: ports, time, randomness, settings and memory; and what it returns.
+// Everything that a reconcile gets from outside, as one narrow context for each of its parts; and what it returns.
 // Owns types only, so that the operator, the CLI and the simulation compose the same reconcile.
 
 import type { Clock } from '../runtime/clock.ts';
@@ -24,23 +24,42 @@ export interface OperatorSettings {
   readonly inspectTimeoutMs: number;
 }
 
-export interface PassEdge {
+/** Objects read and written by name, and the process's memory of the resource. */
+export interface ClusterContext {
   readonly cluster: Cluster;
-  readonly exportApi: ExportApiSource;
-  readonly bundles: Bundles;
-  readonly planner: TargetPlanner;
-  readonly events: Events;
-  /** Requests another reconcile, because the background work that the resource waited for has ended. Never throws. */
-  readonly wake: (key: ObjectKey) => void;
-  /** True if the watch knows this resource and saw no deletion. A read that returns 404 may then have missed it. */
-  readonly isKnown: (key: ObjectKey) => boolean;
   readonly clock: Clock;
-  /** For Idempotency-Keys only. */
-  readonly random: Random;
-  readonly logger: Logger;
   readonly settings: OperatorSettings;
   readonly memory: ProcessMemory;
 }
+
+/** The one action of a reconcile: a call to the export API, or an inspection. */
+export interface ActionContext extends ClusterContext {
+  readonly exportApi: ExportApiSource;
+  readonly bundles: Bundles;
+  /** For Idempotency-Keys only. */
+  readonly random: Random;
+  readonly wake: Wake;
+}
+
+/** Targets, whose edits are planned between reconciles. */
+export interface TargetContext extends Pick<ClusterContext, 'cluster' | 'clock' | 'memory'> {
+  readonly planner: TargetPlanner;
+  readonly wake: Wake;
+}
+
+/** The log and events. */
+export interface ReportContext extends Pick<ClusterContext, 'clock' | 'settings' | 'memory'> {
+  readonly events: Events;
+  readonly logger: Logger;
+}
+
+export interface ReconcileContext extends ActionContext, TargetContext, ReportContext {
+  /** True if the watch knows this resource and saw no deletion. A read that returns 404 may then have missed it. */
+  readonly isKnown: (key: ObjectKey) => boolean;
+}
+
+/** Requests another reconcile, because the background work that the resource waited for has ended. Never throws. */
+type Wake = (key: ObjectKey) => void;
 
 /** What metrics show of a resource. Contains no names other than its own, and no secrets. */
 export interface Observed {

@@ -10,6 +10,7 @@ import { outputRefused, settle } from '../reconcile/settle/settle.ts';
 import type { Plan, State } from '../reconcile/state.ts';
 import { sentence } from '../reconcile/status/failure-words.ts';
 import { statusOf, statusOfUnreadable } from '../reconcile/status/status.ts';
+import { findChanges } from '../reconcile/status/status-changes.ts';
 import { nextWake } from '../reconcile/wake.ts';
 import { readInstant, wholeSecond } from '../staticexport/instant.ts';
 import { parseStaticExport, type StaticExport } from '../staticexport/parse.ts';
@@ -20,11 +21,12 @@ import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import type { Publication } from '../wire/publication.ts';
 import type { Observed, PassOutcome, ReconcileContext, ReportContext } from './context.ts';
+import { eventsOf } from './events.ts';
 import { execute } from './execute.ts';
 import { changeGate } from './gates.ts';
 import { gather, type Handles, readProcess } from './gather.ts';
+import { type LoggedReconcile, logLinesOf } from './log-lines.ts';
 import { forgetResource, resourceId, useGate } from './memory.ts';
-import { notesOf } from './notes.ts';
 import { observe } from './observed.ts';
 import { findOtherOperator, noteOwn, type OtherOperator } from './other-operators.ts';
 import { confirmOutput } from './publish/confirmed-output.ts';
@@ -33,7 +35,6 @@ import { writeTargets } from './publish/targets.ts';
 import { leaveIdlePlace, stopUnwantedReading } from './reading.ts';
 import { PassRefused, tellRefusal, withObserved } from './refused-pass.ts';
 import { saveStarted, saveStatus } from './save.ts';
-import { type Chapter, storyOf } from './story.ts';
 
 const unreadableLookMs = 3_600_000;
 
@@ -221,14 +222,12 @@ async function report(
   const saved = await withObserved(saving, observed);
   noteOwn(saved, context);
   const { baseUrl } = before.wanted;
-  tell(saved, { before: resource.status, after: status, action, result, baseUrl }, context);
-  const notes = notesOf(resource.status, status);
-  for (const note of notes) context.events.record(saved, note);
+  const changes = findChanges(resource.status, status);
+  const reasons = publishChanges(saved, { changes, after: status, action, result, baseUrl }, context);
   if (refusal !== undefined) {
     const reason = 'OutputWriteFailed';
     const message = `${exportedReasons[reason]} ${sentence(refusal.message)}`;
-    const isTold = notes.some((note) => note.reason === reason);
-    if (!isTold) context.events.record(saved, { type: 'Warning', reason, message });
+    if (!reasons.includes(reason)) context.events.record(saved, { type: 'Warning', reason, message });
     // A withheld publication waits in its operation's back-off. Any other refusal needs the caller's back-off.
     if (!isWithheld) throw new PassRefused(refusal, observed);
   }
@@ -248,18 +247,30 @@ async function reportUnreadable(
   const saved = await tellRefusal(saveStatus(object, next, context, signal), object, context);
   noteOwn(saved, context);
   const nothing = { kind: 'none' } as const;
-  tell(saved, { before: status, after: next, action: nothing, result: nothing, baseUrl: undefined }, context);
-  for (const note of notesOf(status, next)) context.events.record(saved, note);
+  const changes = findChanges(status, next);
+  publishChanges(
+    saved,
+    { changes, after: next, action: nothing, result: nothing, baseUrl: undefined },
+    context,
+  );
   // Its link still expires at its time, and status reports that then.
   const endsAt = readInstant(status.active?.linkExpirationTime) ?? 0;
   const wakeAt = Math.min(now + unreadableLookMs, endsAt > now ? endsAt : Number.POSITIVE_INFINITY);
   return { ...lookAgain(wakeAt, rival, context), because: 'unreadable → none', observed: undefined };
 }
 
-function tell({ metadata }: StaticExportObject, chapter: Chapter, { logger }: ReportContext): void {
-  for (const { level, fields, message } of storyOf(chapter)) {
-    logger[level]({ object: resourceId(metadata), ...fields }, message);
+/** Writes the log lines and events of a reconcile. @returns the reasons of the events */
+function publishChanges(
+  object: StaticExportObject,
+  reconcile: LoggedReconcile,
+  { logger, events }: ReportContext,
+): readonly string[] {
+  for (const { level, fields, message } of logLinesOf(reconcile)) {
+    logger[level]({ object: resourceId(object.metadata), ...fields }, message);
   }
+  const notes = eventsOf(reconcile.changes, reconcile.after);
+  for (const note of notes) events.record(object, note);
+  return notes.map(({ reason }) => reason);
 }
 
 /** Most keys begin with `svc_`; a key that does not may still be valid. Logged once per Secret version. */

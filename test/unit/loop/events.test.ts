@@ -1,8 +1,9 @@
-// Which changes are worth an event: what happened and what turned, once, and never a refresh or a poll.
+// Which changes of a status become events: outcomes and transitions, once, and never a refresh or a poll.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { notesOf } from '../../../src/loop/notes.ts';
+import { eventsOf } from '../../../src/loop/events.ts';
+import { findChanges } from '../../../src/reconcile/status/status-changes.ts';
 import type { Condition, Status } from '../../../src/staticexport/status-schema.ts';
 
 const condition = (type: string, status: Condition['status'], reason: string): Condition => ({
@@ -22,19 +23,23 @@ const steady: Status = {
 };
 
 const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]>> = {
-  'a refresh says nothing': [
+  'a refresh is not an event': [
     steady,
     { ...steady, active: { ...active, linkIssueTime: '2026-01-05T12:10:00Z' } },
     [],
   ],
-  'a poll says nothing': [steady, { ...steady, job: { id: 'se_1', progress: 40 } }, []],
-  'a started job is news': [
+  'a poll is not an event': [steady, { ...steady, job: { id: 'se_1', progress: 40 } }, []],
+  'a started job is an event': [
     steady,
     { ...steady, job: { id: 'se_2', cause: 'Schedule' } },
     ['Normal ExportStarted'],
   ],
-  'a pinned job was not started by us': [steady, { ...steady, job: { id: 'se_2', cause: 'Pin' } }, []],
-  'a new version is news, once': [
+  'a pinned job was not started by the operator': [
+    steady,
+    { ...steady, job: { id: 'se_2', cause: 'Pin' } },
+    [],
+  ],
+  'a new version is one event': [
     steady,
     {
       ...steady,
@@ -43,14 +48,18 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     },
     ['Normal Promoted'],
   ],
-  'a pin that publishes another version is news, as a pin': [
+  'a pin that publishes another version is an event of the pin': [
     steady,
     { ...steady, active: { ...active, version: 'v0' }, conditions: [pinned] },
     ['Normal Pinned'],
   ],
-  'a pin of what is published is news': [steady, { ...steady, conditions: [pinned] }, ['Normal Pinned']],
-  'the end of a pin is news': [{ ...steady, conditions: [pinned] }, steady, ['Normal Unpinned']],
-  'the end of a pin under other inputs is news, beside the export': [
+  'a pin of the published version is an event': [
+    steady,
+    { ...steady, conditions: [pinned] },
+    ['Normal Pinned'],
+  ],
+  'the end of a pin is an event': [{ ...steady, conditions: [pinned] }, steady, ['Normal Unpinned']],
+  'the end of a pin under other inputs is an event in addition to the export': [
     { ...steady, conditions: [pinned] },
     {
       ...steady,
@@ -59,17 +68,17 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     },
     ['Normal ExportStarted', 'Normal Unpinned'],
   ],
-  'a pinned link that was dead for a while is no new pin': [
+  'a pinned version whose link expired for a while is not a new pin': [
     { ...steady, conditions: [condition('Ready', 'False', 'LinkExpired')] },
     { ...steady, conditions: [pinned] },
     [],
   ],
-  'suspending what is pinned ends no pin': [
+  'suspending a pinned resource does not end the pin': [
     { ...steady, conditions: [pinned] },
     { ...steady, conditions: [condition('Ready', 'True', 'Suspended')] },
     [],
   ],
-  'targets that wait for a first version are no news': [
+  'targets that wait for a first version are not an event': [
     {},
     { conditions: [condition('TargetsSynced', 'Unknown', 'NotPublished')] },
     [],
@@ -79,32 +88,32 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     { ...steady, conditions: [condition('Exported', 'False', 'JobFailed')] },
     ['Warning JobFailed'],
   ],
-  'the same failure again is not': [
+  'the same failure again is not an event': [
     { conditions: [condition('Exported', 'False', 'JobFailed')] },
     { conditions: [condition('Exported', 'False', 'JobFailed')] },
     [],
   ],
-  'another failure is': [
+  'another failure is an event': [
     { conditions: [condition('Exported', 'False', 'JobFailed')] },
     { conditions: [condition('Exported', 'False', 'TimedOut')] },
     ['Warning TimedOut'],
   ],
-  'a link that is fresh again is good news': [
+  'a link that is fresh again is a normal event': [
     { conditions: [condition('LinkFresh', 'False', 'Expired')] },
     { conditions: [condition('LinkFresh', 'True', 'Fresh')] },
     ['Normal LinkFresh'],
   ],
-  'a dead link says what is dead': [
+  'an expired link has a reason that names the link': [
     steady,
     { ...steady, conditions: [ready, condition('LinkFresh', 'False', 'Expired')] },
     ['Warning LinkExpired'],
   ],
-  'a target that is left behind says that it is one': [
+  'a target that is not synced has a reason that names targets': [
     {},
     { conditions: [condition('TargetsSynced', 'False', 'NotGranted')] },
     ['Warning TargetsNotGranted'],
   ],
-  'an export of the same content ends with a word, once': [
+  'an export of the same content is one event': [
     steady,
     {
       ...steady,
@@ -113,17 +122,17 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     },
     ['Normal Unchanged'],
   ],
-  'and says nothing later': [
+  'an outcome that was reported is not an event again': [
     { ...steady, job: { id: 'se_1', verdict: 'Unchanged' } },
     { ...steady, job: { id: 'se_1', verdict: 'Unchanged' } },
     [],
   ],
-  'what stalled and does no longer is good news': [
+  'a resource that is no longer stalled is a normal event': [
     { conditions: [condition('Stalled', 'True', 'KeyRefused')] },
     { conditions: [condition('Ready', 'False', 'Exporting')] },
     ['Normal NoLongerStalled'],
   ],
-  'a pin that was mistyped is one once it is corrected': [
+  'a corrected pin of the published version is an event': [
     {
       ...steady,
       conditions: [
@@ -134,20 +143,20 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
     { ...steady, conditions: [pinned] },
     ['Normal Pinned', 'Normal NoLongerStalled'],
   ],
-  'a first fresh link is none': [{}, { conditions: [condition('LinkFresh', 'True', 'Fresh')] }, []],
+  'a first fresh link is not an event': [{}, { conditions: [condition('LinkFresh', 'True', 'Fresh')] }, []],
   'stalling is a warning': [
     {},
     { conditions: [condition('Stalled', 'True', 'KeyRefused')] },
     ['Warning KeyRefused'],
   ],
-  'one cause that turns two conditions is told once': [
+  'one cause that changes two conditions is one event': [
     { conditions: [condition('Exported', 'True', 'Promoted')] },
     {
       conditions: [condition('Stalled', 'True', 'KeyRefused'), condition('Exported', 'False', 'KeyRefused')],
     },
     ['Warning KeyRefused'],
   ],
-  'what is not known yet says nothing': [
+  'an unknown condition is not an event': [
     {},
     { conditions: [condition('Exported', 'Unknown', 'Pending')] },
     [],
@@ -157,24 +166,25 @@ const rows: Readonly<Record<string, readonly [Status, Status, readonly string[]]
 for (const [name, [before, after, expected]] of Object.entries(rows)) {
   test(name, () => {
     assert.deepEqual(
-      notesOf(before, after).map(({ type, reason }) => `${type} ${reason}`),
+      eventsOf(findChanges(before, after), after).map(({ type, reason }) => `${type} ${reason}`),
       expected,
     );
   });
 }
 
-test('an event does not say when the next try is: it is read when that is past', () => {
+test('an event does not say when the next retry is, because it outlasts the retry', () => {
   const failing = {
     ...condition('LinkFresh', 'False', 'Due'),
     message: 'Due. It failed. Retrying at 2026-01-05T12:01:00Z. Request id of the API: 7.',
   };
-  const [note] = notesOf(steady, { ...steady, conditions: [ready, failing] });
+  const failed = { ...steady, conditions: [ready, failing] };
+  const [note] = eventsOf(findChanges(steady, failed), failed);
   assert.equal(note?.message, 'Due. It failed. Request id of the API: 7.');
 });
 
-test('an event names what it is about: the job, the version, and the one before it', () => {
+test('an event names the job, the version and the previous version', () => {
   const words = (after: Status): string =>
-    notesOf(steady, after)
+    eventsOf(findChanges(steady, after), after)
       .map(({ message }) => message)
       .join();
   assert.equal(

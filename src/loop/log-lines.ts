@@ -5,20 +5,20 @@
 import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action } from '../reconcile/state.ts';
 import { hostOf } from '../reconcile/status/failure-words.ts';
+import type { StatusChange } from '../reconcile/status/status-changes.ts';
 import { formatInstant } from '../staticexport/instant.ts';
 import { reconcilingReasons } from '../staticexport/reasons.ts';
 import type { Condition, Failure, Status } from '../staticexport/status-schema.ts';
 
-export interface StoryLine {
+export interface LogLine {
   readonly level: 'info' | 'warn';
   readonly fields: Readonly<Record<string, string | number | undefined>>;
   readonly message: string;
 }
 
-export interface Chapter {
-  /** As read at the start of the reconcile. */
-  readonly before: Status;
-  /** As stored at its end. */
+export interface LoggedReconcile {
+  readonly changes: readonly StatusChange[];
+  /** The status as stored at its end. */
   readonly after: Status;
   readonly action: Action;
   readonly result: ActionResult;
@@ -26,26 +26,24 @@ export interface Chapter {
   readonly baseUrl: string | undefined;
 }
 
-export function storyOf(chapter: Chapter): readonly StoryLine[] {
-  const verdict = lineOfVerdict(chapter);
+export function logLinesOf(reconcile: LoggedReconcile): readonly LogLine[] {
+  const { changes, after } = reconcile;
+  const isJudged = changes.some((change) => change.kind === 'verdict' && change.verdict !== 'Promoted');
   return [
-    ...lineOfAction(chapter),
-    ...verdict,
-    ...lineOfVersion(chapter),
-    ...lineOfReady(chapter),
-    ...linesOfOthers(chapter, verdict.length > 0),
+    ...linesOfAction(reconcile),
+    ...changes.flatMap((change) => linesOfChange(change, after, isJudged)),
   ];
 }
 
-function info(message: string, fields: StoryLine['fields']): readonly StoryLine[] {
+function info(message: string, fields: LogLine['fields']): readonly LogLine[] {
   return [{ level: 'info', fields, message }];
 }
 
-function warn(message: string, fields: StoryLine['fields']): readonly StoryLine[] {
+function warn(message: string, fields: LogLine['fields']): readonly LogLine[] {
   return [{ level: 'warn', fields, message }];
 }
 
-function lineOfAction({ after, action, result, baseUrl }: Chapter): readonly StoryLine[] {
+function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): readonly LogLine[] {
   const isRefresh = action.kind === 'issue' && action.cause === 'refresh';
   const host = hostOf(action.kind === 'issue' ? action.baseUrl : baseUrl);
   const jobId = shorten(jobOf(action) ?? after.job?.id);
@@ -53,7 +51,7 @@ function lineOfAction({ after, action, result, baseUrl }: Chapter): readonly Sto
   switch (result.kind) {
     case 'none':
     case 'inspecting':
-    // The line of the verdict reports it.
+    // The line of its verdict or version reports it.
     case 'inspected':
       return [];
     case 'started':
@@ -87,73 +85,75 @@ function failed(
   what: string,
   failure: Pick<CallFailure, 'why' | 'requestId'> & { readonly code: string },
   operation: Failure | undefined,
-  fields: StoryLine['fields'],
-): readonly StoryLine[] {
+  fields: LogLine['fields'],
+): readonly LogLine[] {
   const { code, why, requestId } = failure;
   const again = { count: operation?.count, retryTime: operation?.retryTime };
   return warn(`${what} failed`, { ...fields, reason: code, why, requestId, ...again });
 }
 
-/** The outcome of a job, once. Its promotion is the line of its version. */
-function lineOfVerdict({ before, after }: Chapter): readonly StoryLine[] {
-  const { job, active, candidate } = after;
-  if (job?.verdict === undefined || job.verdict === 'Promoted') return [];
-  if (before.job?.id === job.id && before.job.verdict === job.verdict) return [];
-  const jobId = shorten(job.id);
-  const { verdict, message: why } = job;
+function linesOfChange(change: StatusChange, after: Status, isJudged: boolean): readonly LogLine[] {
+  switch (change.kind) {
+    case 'verdict':
+      return linesOfVerdict(change, after);
+    case 'version': {
+      const { version, pages, sizeBytes, linkExpirationTime, jobId } = change.active;
+      const was = change.previous;
+      return info('published', { version, was, jobId: shorten(jobId), pages, sizeBytes, linkExpirationTime });
+    }
+    case 'condition':
+      return linesOfCondition(change, isJudged);
+    // The lines of the action and of Ready report these.
+    case 'job':
+    case 'pin':
+    case 'unpin':
+      return [];
+    default:
+      return change satisfies never;
+  }
+}
+
+/** A promotion is the line of its version. */
+function linesOfVerdict(
+  { job, verdict }: Extract<StatusChange, { kind: 'verdict' }>,
+  { active, candidate }: Status,
+): readonly LogLine[] {
+  const [jobId, why] = [shorten(job.id), job.message];
+  if (verdict === 'Promoted') return [];
   if (verdict === 'Unchanged') return info('unchanged', { jobId, version: active?.version });
   if (verdict === 'Held') return warn('held back', { jobId, version: candidate?.version, reason: why });
   return warn('export failed', { jobId, reason: verdict, why });
 }
 
-function lineOfVersion({ before, after: { active } }: Chapter): readonly StoryLine[] {
-  if (active === undefined || active.version === before.active?.version) return [];
-  const { version, pages, sizeBytes, linkExpirationTime } = active;
-  const was = before.active?.version;
-  return info('published', {
-    version,
-    was,
-    jobId: shorten(active.jobId),
-    pages,
-    sizeBytes,
-    linkExpirationTime,
-  });
-}
-
 /** While the operator works towards the spec, these reasons need no action by a person. */
 const passing = new Set(Object.keys(reconcilingReasons).filter((reason) => reason !== 'KeyMissing'));
 
-function lineOfReady(chapter: Chapter): readonly StoryLine[] {
-  const [was, is] = conditionsOf(chapter, 'Ready');
-  if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return [];
-  if (was?.status !== 'True' && passing.has(is.reason)) return [];
-  return turned(was, is, is.status === 'False' && !passing.has(is.reason));
+function linesOfCondition(
+  { type, before, now }: Extract<StatusChange, { kind: 'condition' }>,
+  isJudged: boolean,
+): readonly LogLine[] {
+  // Ready reports that a resource is stalled, and why.
+  if (now === undefined || type === 'Stalled') return [];
+  if (type === 'Ready') {
+    const isPassing = passing.has(now.reason);
+    if (before?.status !== 'True' && isPassing) return [];
+    return lineOfTransition(before, now, now.status === 'False' && !isPassing);
+  }
+  // The line of the verdict or of the link reports it.
+  const isLogged = (type === 'Exported' && isJudged) || (type === 'LinkFresh' && now.status === 'True');
+  if (isLogged || now.reason === 'NotPublished') return [];
+  const isBad = now.status === 'False';
+  const isRecovery = now.status === 'True' && before?.status === 'False';
+  return isBad || isRecovery ? lineOfTransition(before, now, isBad) : [];
 }
 
-function linesOfOthers(chapter: Chapter, isJudged: boolean): readonly StoryLine[] {
-  return ['Exported', 'LinkFresh', 'TargetsSynced'].flatMap((type) => {
-    const [was, is] = conditionsOf(chapter, type);
-    // The line of the verdict or of the link reports it.
-    const isSaid = (type === 'Exported' && isJudged) || (type === 'LinkFresh' && is?.status === 'True');
-    if (is === undefined || isSaid || is.reason === 'NotPublished') return [];
-    const isBad = is.status === 'False' && (was?.status !== 'False' || was.reason !== is.reason);
-    const isWell = is.status === 'True' && was?.status === 'False';
-    return isBad || isWell ? turned(was, is, isBad) : [];
-  });
-}
-
-function conditionsOf({ before, after }: Chapter, type: string) {
-  const find = ({ conditions }: Status) => conditions?.find((one) => one.type === type);
-  return [find(before), find(after)] as const;
-}
-
-function turned(was: Condition | undefined, is: Condition, isBad: boolean): readonly StoryLine[] {
+function lineOfTransition(before: Condition | undefined, now: Condition, isBad: boolean): readonly LogLine[] {
   const fields = {
-    from: was && `${was.status}/${was.reason}`,
-    to: `${is.status}/${is.reason}`,
-    why: is.message,
+    from: before && `${before.status}/${before.reason}`,
+    to: `${now.status}/${now.reason}`,
+    why: now.message,
   };
-  const words = `${is.type} ${was?.status ?? 'Unknown'}->${is.status} ${is.reason}`;
+  const words = `${now.type} ${before?.status ?? 'Unknown'}->${now.status} ${now.reason}`;
   return isBad ? warn(words, fields) : info(words, fields);
 }
 

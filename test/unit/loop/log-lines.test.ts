@@ -1,9 +1,10 @@
-// The log of a resource's life as somebody reads it who has nothing else: each call with what is needed to ask about
-// it, each turn of a condition once, nothing of a look that changed nothing, and never a key or a link.
+// The log of a resource for a reader who has nothing else: each call with what a question about it needs, each
+// transition of a condition once, nothing of a reconcile that changed nothing, and never a key or a link.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Chapter, storyOf } from '../../../src/loop/story.ts';
+import { type LoggedReconcile, logLinesOf } from '../../../src/loop/log-lines.ts';
+import { findChanges } from '../../../src/reconcile/status/status-changes.ts';
 import type { Status } from '../../../src/staticexport/status-schema.ts';
 import { minuteMs, nextVerdict, publishedWorld, request } from '../../simulation/published-world.ts';
 import { World } from '../../simulation/world.ts';
@@ -21,7 +22,7 @@ function reader(world: World) {
   };
 }
 
-test('a first export is told from its start to what was published, with job, host, version and end of the link', async () => {
+test('a first export has lines from its start to its publication, with job, host, version and expiry', async () => {
   const world = new World();
   const read = reader(world);
   await world.until(() => world.condition('Ready') === 'True/Published');
@@ -46,14 +47,14 @@ test('a first export is told from its start to what was published, with job, hos
   );
 });
 
-test('a look that finds everything as it was has no line', async () => {
+test('a reconcile that changes nothing has no line', async () => {
   const world = await publishedWorld();
   const read = reader(world);
   for (let look = 0; look < 3; look += 1) await world.turn();
   assert.deepEqual(read(), []);
 });
 
-test('a link is renewed in one line, with the version that it leads to and the end of its life', async () => {
+test('a refresh has one line, with the version and the expiry', async () => {
   const world = await publishedWorld();
   const read = reader(world);
   const before = world.status().active?.linkExpirationTime;
@@ -109,8 +110,8 @@ for (const [what, spec, message] of [
 }
 
 const none = { kind: 'none' } as const;
-const chapter = (more: Partial<Chapter>): Chapter => ({
-  before: {},
+const reconcile = (more: Partial<LoggedReconcile>): LoggedReconcile => ({
+  changes: [],
   after: {},
   action: none,
   result: none,
@@ -118,7 +119,7 @@ const chapter = (more: Partial<Chapter>): Chapter => ({
   ...more,
 });
 
-test('a call that failed says why, how often, when it is tried again, and by what the API knows its answer', () => {
+test('a failed call has its reason, count, retry time and request id', () => {
   const failure = {
     code: 'ServerError',
     retryAfterMs: undefined,
@@ -126,8 +127,8 @@ test('a call that failed says why, how often, when it is tried again, and by wha
     requestId: 'r-1',
   } as const;
   const link = { count: 3, lastFailureTime: '', retryTime: '2026-11-21T10:00:00Z', reason: 'ServerError' };
-  const lines = storyOf(
-    chapter({
+  const lines = logLinesOf(
+    reconcile({
       action: { kind: 'issue', jobId: 'j', cause: 'refresh', baseUrl: 'https://other.example.com' },
       result: { kind: 'issue-failed', failure },
       after: { failures: { link } },
@@ -172,7 +173,8 @@ for (const [type, was, is, told] of [
 ] as const) {
   test(`${type} from ${was?.join('/') ?? 'nothing'} to ${is.join('/')} is ${told === undefined ? 'no line' : 'a line'}`, () => {
     const before = was === undefined ? {} : withCondition(type, was);
-    const lines = storyOf(chapter({ before, after: withCondition(type, is) }));
+    const after = withCondition(type, is);
+    const lines = logLinesOf(reconcile({ changes: findChanges(before, after), after }));
     assert.deepEqual(
       lines.map(({ level, message }) => `${level} ${message}`),
       told === undefined ? [] : [told],

@@ -1,0 +1,91 @@
+// Decides which changes of a status become events: outcomes, and transitions of conditions. Pure. A refresh, a poll
+// or a reconcile without change is not an event, because an event per refresh would mean thousands a day. A reason
+// must be clear in a list of all events of a cluster, so LinkFresh and TargetsSynced prefix theirs.
+
+import { withoutRetry } from '../reconcile/status/failure-words.ts';
+import type { StatusChange } from '../reconcile/status/status-changes.ts';
+import type { Condition, Status } from '../staticexport/status-schema.ts';
+import type { EventNote } from '../wire/cluster.ts';
+
+/** @param after the status as stored */
+export function eventsOf(changes: readonly StatusChange[], after: Status): readonly EventNote[] {
+  const events: EventNote[] = [];
+  for (const change of changes) {
+    const event = eventOf(change, after);
+    // One cause may change two conditions; one event is enough.
+    if (event !== undefined && !events.some(({ reason }) => reason === event.reason)) events.push(event);
+  }
+  return events;
+}
+
+function eventOf(change: StatusChange, { active }: Status): EventNote | undefined {
+  switch (change.kind) {
+    case 'job': {
+      const { id, cause } = change.job;
+      if (cause === 'Pin') return undefined;
+      return normal('ExportStarted', `Export started: ${cause ?? ''}. Job ${id.slice(0, 128)}.`);
+    }
+    case 'verdict': {
+      // An export whose start was an event, and which publishes nothing. Conditions report the other outcomes.
+      const { id, cause } = change.job;
+      if (change.verdict !== 'Unchanged' || cause === 'Pin' || active === undefined) return undefined;
+      const job = `Job ${id.slice(0, 128)}`;
+      const { version } = active;
+      return normal('Unchanged', `${job} has the same content as version ${version}, which stays published.`);
+    }
+    case 'version':
+      return eventOfVersion(change);
+    case 'pin':
+      return normal(
+        'Pinned',
+        `Version ${change.version} is pinned. Exports resume when spec.pin is removed.`,
+      );
+    case 'unpin':
+      return normal(
+        'Unpinned',
+        `Version ${change.version} is no longer pinned. The next export may replace it.`,
+      );
+    case 'condition':
+      return eventOfCondition(change.type, change.before, change.now);
+    default:
+      return change satisfies never;
+  }
+}
+
+function eventOfVersion({
+  active: { version, pages },
+  previous,
+  isPinned,
+}: Extract<StatusChange, { kind: 'version' }>): EventNote {
+  const count = pages === undefined ? '' : `, ${pages} ${pages === 1 ? 'page' : 'pages'}`;
+  const instead = previous === undefined ? '' : ` It replaces ${previous}.`;
+  return isPinned
+    ? normal('Pinned', `Version ${version} is published because it is pinned${count}.${instead}`)
+    : normal('Promoted', `Version ${version} is published${count}.${instead}`);
+}
+
+function eventOfCondition(
+  type: string,
+  before: Condition | undefined,
+  now: Condition | undefined,
+): EventNote | undefined {
+  // Transitions of Ready follow from the others.
+  if (type === 'Ready') return undefined;
+  if (now === undefined) {
+    const isRelief = type === 'Stalled' && before?.status === 'True';
+    return isRelief ? normal('NoLongerStalled', `No longer stalled (was ${before.reason}).`) : undefined;
+  }
+  if (now.status === 'Unknown') return undefined;
+  const isBad = (type === 'Stalled') === (now.status === 'True');
+  // A recovery is an event only after a failure; a promotion has its own event.
+  if (!isBad && (before?.status !== 'False' || now.reason === 'Promoted')) return undefined;
+  const reason = `${subjects[type] ?? ''}${now.reason}`;
+  // An event lasts an hour, and the next retry is often seconds away. Status has the time of the retry.
+  return { type: isBad ? 'Warning' : 'Normal', reason, message: withoutRetry(now.message) };
+}
+
+const subjects: Readonly<Record<string, string>> = { LinkFresh: 'Link', TargetsSynced: 'Targets' };
+
+function normal(reason: string, message: string): EventNote {
+  return { type: 'Normal', reason, message };
+}

@@ -1,6 +1,6 @@
 // The promotion gates between a complete export and the published site. A gate holds a candidate; it never
-// withdraws anything. Pure. Inputs: the inspected archive, what is published, the spec, and whether a person
-// promoted the candidate.
+// withdraws anything. Pure. Inputs: the inspected archive, what is published, and the rules of the spec. A new gate is
+// one function in the list.
 
 import type { Wanted } from '../../staticexport/wanted.ts';
 
@@ -9,13 +9,34 @@ export interface Content {
   readonly pages?: number | undefined;
 }
 
+export type HoldReason = 'TooFewPages' | 'PageCountDropped' | 'AwaitingPromotion';
+
 export type Judgement =
   | { readonly kind: 'promote' }
   /** The content is published already. */
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'hold'; readonly reason: 'TooFewPages' | 'PageCountDropped' | 'AwaitingPromotion' };
+  | { readonly kind: 'hold'; readonly reason: HoldReason };
 
-/** @param isReleased the promote annotation names this version */
+/** @returns why the candidate is held, or `undefined` to let it pass */
+type Gate = (
+  found: Content,
+  published: Content | undefined,
+  rules: Wanted['promotion'],
+) => HoldReason | undefined;
+
+/** In this order; the first gate that holds the candidate gives the reason. */
+const gates: readonly Gate[] = [
+  ({ pages }, _published, { minPages }) =>
+    pages !== undefined && pages < minPages ? 'TooFewPages' : undefined,
+  ({ pages }, published, { maxShrinkPercent }) => {
+    const before = published?.pages;
+    if (pages === undefined || before === undefined || before === 0) return undefined;
+    return (before - pages) * 100 > before * maxShrinkPercent ? 'PageCountDropped' : undefined;
+  },
+  (_found, _published, { isManual }) => (isManual ? 'AwaitingPromotion' : undefined),
+];
+
+/** @param isReleased the promote annotation names this version, which skips all gates */
 export function judge(
   found: Content,
   published: Content | undefined,
@@ -24,15 +45,6 @@ export function judge(
 ): Judgement {
   if (found.digest !== undefined && found.digest === published?.digest) return { kind: 'unchanged' };
   if (isReleased) return { kind: 'promote' };
-  if (found.pages !== undefined && found.pages < rules.minPages)
-    return { kind: 'hold', reason: 'TooFewPages' };
-  if (hasShrunk(found.pages, published?.pages, rules.maxShrinkPercent)) {
-    return { kind: 'hold', reason: 'PageCountDropped' };
-  }
-  return rules.isManual ? { kind: 'hold', reason: 'AwaitingPromotion' } : { kind: 'promote' };
-}
-
-function hasShrunk(pages: number | undefined, before: number | undefined, maxShrinkPercent: number): boolean {
-  if (pages === undefined || before === undefined || before === 0) return false;
-  return (before - pages) * 100 > before * maxShrinkPercent;
+  const reason = gates.map((gate) => gate(found, published, rules)).find((held) => held !== undefined);
+  return reason === undefined ? { kind: 'promote' } : { kind: 'hold', reason };
 }

@@ -17,8 +17,8 @@ import type { LinkTimes } from '../wire/publication.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { isAllowedHost } from './allowed-host.ts';
 import type { ActionContext } from './context.ts';
+import { inspectCandidate } from './inspection.ts';
 import { replaceCandidate, resourceId } from './memory.ts';
-import { readCandidate } from './reading.ts';
 import { writeSigned } from './save.ts';
 
 export interface Execution {
@@ -67,7 +67,7 @@ export async function execute(
       return { ...(await issueLink(action, input, context, signal)), object };
     case 'inspect':
       return {
-        ...(await readCandidate(object, input.observation.wanted.promotion, context, signal)),
+        ...(await inspectCandidate(object, input.observation.wanted.promotion, context, signal)),
         object,
       };
     default:
@@ -95,26 +95,26 @@ async function startJob(
 ): Promise<Execution> {
   const { observation } = input;
   const api = connect(input, context);
-  const mark: StartRecord = {
-    ...(action.mark ?? {
+  const record: StartRecord = {
+    ...(action.record ?? {
       key: context.random.uuid(),
       inputHash: observation.inputHash,
       cause: action.cause,
       request: pendingRequest(observation),
     }),
     lastAttemptTime: formatInstant(context.clock.now()),
-    attempts: (action.mark?.attempts ?? 0) + 1,
+    attempts: (action.record?.attempts ?? 0) + 1,
   };
-  const marked = { ...observation.status, start: mark };
-  const object = await writeSigned(input.object, marked, context, signal);
+  const recorded = { ...observation.status, start: record };
+  const object = await writeSigned(input.object, recorded, context, signal);
   const result = await call<ActionResult, ActionResult>(
     async () => {
-      const request = { domain: observation.wanted.domain, idempotencyKey: mark.key };
+      const request = { domain: observation.wanted.domain, idempotencyKey: record.key };
       const { jobId, retryAfterMs } = await api.startJob(request, signal);
       notePoll(object, context, jobId, retryAfterMs);
-      return { kind: 'started', mark, jobId };
+      return { kind: 'started', record, jobId };
     },
-    (failure) => ({ kind: 'start-failed', mark, failure }),
+    (failure) => ({ kind: 'start-failed', record, failure }),
     signal,
   );
   return { result, link: undefined, object };
@@ -223,7 +223,7 @@ function keepCandidate(
     link,
     ...times,
     stop,
-    reading: undefined,
+    inspection: undefined,
     done,
     maxBytes,
   });

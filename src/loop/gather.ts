@@ -3,7 +3,7 @@
 // `Handles`, which no decision reads.
 
 import type { PublishedBundle } from '../bundle/published-bundle.ts';
-import type { GateState, KeyState, Observation } from '../reconcile/observation.ts';
+import type { KeyState, Observation, RateLimit } from '../reconcile/observation.ts';
 import { hashInputs, inputsInHand } from '../reconcile/spread.ts';
 import { wholeSecond } from '../staticexport/instant.ts';
 import { annotations } from '../staticexport/names.ts';
@@ -17,8 +17,8 @@ import { printable } from '../wire/printable-text.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { ClusterContext } from './context.ts';
 import { believeRefusal, unlessRefused } from './lasting-refusal.ts';
-import { gateId, resourceId } from './memory.ts';
-import { isDisputed, withoutTheirRefusal } from './other-operators.ts';
+import { rateLimitId, resourceId } from './memory.ts';
+import { isOverlapping, withoutTheirRefusal } from './other-operators.ts';
 import { readOutputs } from './publish/found-outputs.ts';
 
 /*
@@ -39,7 +39,7 @@ export interface Handles {
   readonly secret: SecretObject | undefined;
   readonly configMap: ConfigMapObject | undefined;
   readonly published: PublishedBundle | undefined;
-  readonly gateId: string;
+  readonly rateLimitId: string;
 }
 
 export interface Gathered {
@@ -63,9 +63,9 @@ export async function gather(
   const { metadata } = object;
   const wanted = applyDefaults(metadata, spec, context.settings);
   const { namespace } = metadata;
-  const id = gateId(wanted.baseUrl, namespace, wanted.keySecret);
-  const gate = context.memory.gates.get(id) ?? openGate;
-  const status = withoutTheirRefusal(stored, gate, context);
+  const id = rateLimitId(wanted.baseUrl, namespace, wanted.keySecret);
+  const rateLimit = context.memory.rateLimits.get(id) ?? noLimit;
+  const status = withoutTheirRefusal(stored, rateLimit, context);
   const [found, outputs] = await Promise.all([
     readKey(metadata, wanted, status, context, signal),
     readOutputs(metadata, wanted.outputName, status, context, signal),
@@ -80,7 +80,7 @@ export async function gather(
     inputHash:
       (problems.length > 0 ? (status.job?.inputHash ?? status.active?.inputHash) : undefined) ??
       // With two default export APIs, each operator would export again what the other operator has just published.
-      (spec.api.baseUrl === undefined && isDisputed(resourceId(metadata), context)
+      (spec.api.baseUrl === undefined && isOverlapping(resourceId(metadata), context)
         ? inputsInHand(status, wanted.domain)
         : undefined) ??
       hashInputs(wanted.domain, wanted.baseUrl),
@@ -91,15 +91,15 @@ export async function gather(
     allowedHosts: allowedHosts(context.settings),
     key: found.state,
     output: outputs.state,
-    gate,
+    rateLimit,
     process: readProcess(metadata, context, status.job?.id),
     requestTimeoutMs: context.settings.requestTimeoutMs,
   };
   const { secret, configMap, published } = outputs;
-  return { observation, handles: { key: found.key, secret, configMap, published, gateId: id } };
+  return { observation, handles: { key: found.key, secret, configMap, published, rateLimitId: id } };
 }
 
-const openGate: GateState = { closedUntil: undefined, closedAt: undefined, refused: undefined };
+const noLimit: RateLimit = { closedUntil: undefined, closedAt: undefined, refused: undefined };
 
 function readToken({ annotations: found }: ObjectMeta, name: string): string | undefined {
   const text = found[name]?.slice(0, maxTokenLength);
@@ -122,7 +122,7 @@ export function readProcess(
       jobId: work.jobId,
       issuedAt: work.issuedAt,
       expiresAt: work.expiresAt,
-      reading: work.done?.kind ?? (work.reading === undefined ? 'not-started' : 'running'),
+      inspection: work.done?.kind ?? (work.inspection === undefined ? 'not-started' : 'running'),
     },
   };
 }

@@ -10,7 +10,7 @@ import type { Status } from '../staticexport/status-schema.ts';
 import type { ObjectMeta } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
 import type { ClusterContext } from './context.ts';
-import { type ReadPlace, resourceId } from './memory.ts';
+import { type RequiredRead, resourceId } from './memory.ts';
 
 /**
  * After a longer silence the process does not know what happened meanwhile. Longer than any back-off or requeue
@@ -19,7 +19,7 @@ import { type ReadPlace, resourceId } from './memory.ts';
 const forgottenAfterMs = 7 * 60_000;
 
 /** The reason in status when an object stays unreadable. */
-const reasons: Readonly<Record<ReadPlace, StalledReason>> = {
+const reasons: Readonly<Record<RequiredRead, StalledReason>> = {
   key: 'KeyUnreadable',
   output: 'OutputUnreadable',
   confirmation: 'OutputUnreadable',
@@ -37,30 +37,30 @@ export async function unlessRefused<T>(call: Promise<T>): Promise<T | ClusterErr
 }
 
 /**
- * Call this with every answer for a read place.
+ * Call this with every answer to a required read.
  *
  * @param status as stored: a refusal that it already reports is believed at once
  * @throws {ClusterError} the refusal, while it may still be short
  */
 export function believeRefusal(
-  place: ReadPlace,
+  read: RequiredRead,
   refusal: ClusterError | undefined,
   metadata: ObjectMeta,
   status: Pick<Status, 'conditions' | 'active'>,
   { memory, clock }: ClusterContext,
 ): void {
   const id = resourceId(metadata);
-  const reads = memory.refusedReads[place];
+  const reads = memory.refusedReads[read];
   if (refusal === undefined) {
     reads.delete(id);
     return;
   }
-  const isTold = status.conditions?.some(({ reason }) => reason === reasons[place]) === true;
+  const isReported = status.conditions?.some(({ reason }) => reason === reasons[read]) === true;
   const now = clock.monotonic();
   const known = reads.get(id);
-  const isAnew = known === undefined || now - known.seenAt > forgottenAfterMs;
+  const isNew = known === undefined || now - known.seenAt > forgottenAfterMs;
   // Once reported, the refusal stays believed when status reports another problem later.
-  const since = isTold ? Number.NEGATIVE_INFINITY : isAnew ? now : known.since;
+  const since = isReported ? Number.NEGATIVE_INFINITY : isNew ? now : known.since;
   reads.set(id, { since, seenAt: now });
   const expiresAt = readInstant(status.active?.linkExpirationTime);
   const remainingMs = expiresAt === undefined ? undefined : expiresAt - clock.now();

@@ -55,9 +55,9 @@ function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): rea
     case 'inspected':
       return [];
     case 'started':
-      return info('export started', { jobId: shorten(result.jobId), cause: result.mark.cause, host });
+      return info('export started', { jobId: shorten(result.jobId), cause: result.record.cause, host });
     case 'start-failed':
-      return failed('start', result.failure, failures?.export, { cause: result.mark.cause, host });
+      return failed('start', result.failure, failures?.export, { cause: result.record.cause, host });
     case 'polled':
       return result.outcome === 'completed'
         ? info('export completed', { jobId, pages: result.pageCount, host })
@@ -126,7 +126,7 @@ function linesOfVerdict(
 }
 
 /** While the operator works towards the spec, these reasons need no action by a person. */
-const passing = new Set(Object.keys(reconcilingReasons).filter((reason) => reason !== 'KeyMissing'));
+const working = new Set(Object.keys(reconcilingReasons).filter((reason) => reason !== 'KeyMissing'));
 
 function linesOfCondition(
   { type, before, now }: Extract<StatusChange, { kind: 'condition' }>,
@@ -135,9 +135,9 @@ function linesOfCondition(
   // Ready reports that a resource is stalled, and why.
   if (now === undefined || type === 'Stalled') return [];
   if (type === 'Ready') {
-    const isPassing = passing.has(now.reason);
-    if (before?.status !== 'True' && isPassing) return [];
-    return lineOfTransition(before, now, now.status === 'False' && !isPassing);
+    const isWorking = working.has(now.reason);
+    if (before?.status !== 'True' && isWorking) return [];
+    return lineOfTransition(before, now, now.status === 'False' && !isWorking);
   }
   // The line of the verdict or of the link reports it.
   const isLogged = (type === 'Exported' && isJudged) || (type === 'LinkFresh' && now.status === 'True');

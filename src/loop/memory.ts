@@ -2,26 +2,17 @@
 // inspections in the background. Losing it costs a poll, a link request or a download, never a wrong decision.
 // Everything that must survive a restart is in status.
 
+import type { RateLimit } from '../reconcile/observation.ts';
 import type { InspectionFailure } from '../reconcile/result.ts';
 import type { ValuesPlan, WantedValues } from '../targets/values.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import type { LinkTimes } from '../wire/publication.ts';
+import type { SeenLink } from './clock-set-back.ts';
 import { InspectionPlaces } from './inspection-places.ts';
 import type { Inspection } from './ports.ts';
-import type { SeenLink } from './set-back.ts';
 
-/** Shared by all resources that use the same key of the same Secret at the same base URL. */
-export interface Gate {
-  /** Epoch ms before which no resource calls the export API (`Retry-After`), and the time of that answer. */
-  readonly closedUntil: number | undefined;
-  readonly closedAt: number | undefined;
-  readonly refused:
-    | { readonly secretVersion: string; readonly reason: 'Unauthorized' | 'Forbidden'; readonly at: number }
-    | undefined;
-}
-
-export type ReadingOutcome =
+export type InspectionOutcome =
   | { readonly kind: 'read'; readonly inspection: Inspection }
   | { readonly kind: 'failed'; readonly failure: InspectionFailure };
 
@@ -35,9 +26,9 @@ export interface CandidateWork extends LinkTimes {
    * Set while it waits for its slot, too. Never rejects. Resolves to `undefined`, which is not an outcome, when it
    * was stopped, or when the link had expired before a slot was free.
    */
-  readonly reading: Promise<ReadingOutcome | undefined> | undefined;
-  /** Set once `reading` is settled. */
-  readonly done: ReadingOutcome | undefined;
+  readonly inspection: Promise<InspectionOutcome | undefined> | undefined;
+  /** Set once `inspection` is settled. */
+  readonly done: InspectionOutcome | undefined;
   /** The resource's size limit when the inspection began. */
   readonly maxBytes: number | undefined;
 }
@@ -69,15 +60,15 @@ export interface LastPoll {
 /** What this process knows of other operators that write the same resources. */
 export interface OtherOperators {
   /** Resources whose status this process wrote last. */
-  readonly ours: Set<string>;
+  readonly written: Set<string>;
   /** Which other operator wrote, and when this was last seen (monotonic ms), by resource. */
   readonly found: Map<string, { readonly operatorLease: string; readonly at: number }>;
   /** Operators that the log has named. */
-  readonly named: Set<string>;
+  readonly logged: Set<string>;
 }
 
 /** What a reconcile must read besides the resource: its key, its outputs, and whether these are current. */
-export type ReadPlace = 'key' | 'output' | 'confirmation';
+export type RequiredRead = 'key' | 'output' | 'confirmation';
 
 /** Since when a read was refused, and when that was last seen, on the monotonic clock. */
 export interface RefusedRead {
@@ -86,20 +77,20 @@ export interface RefusedRead {
 }
 
 export interface ProcessMemory {
-  /** By {@link gateId}. */
-  readonly gates: Map<string, Gate>;
+  /** By {@link rateLimitId}. */
+  readonly rateLimits: Map<string, RateLimit>;
   /** By {@link resourceId}. */
   readonly polls: Map<string, LastPoll>;
   readonly candidates: Map<string, CandidateWork>;
   /** By {@link resourceId}: the published link as last seen. */
   readonly links: Map<string, SeenLink>;
   /** By {@link resourceId}: reads that the Kubernetes API server refused. */
-  readonly refusedReads: Readonly<Record<ReadPlace, Map<string, RefusedRead>>>;
-  /** By {@link gateId}: the version of the Secret whose unusual prefix the log has reported. */
+  readonly refusedReads: Readonly<Record<RequiredRead, Map<string, RefusedRead>>>;
+  /** By {@link rateLimitId}: the version of the Secret whose unusual prefix the log has reported. */
   readonly warnedKeys: Map<string, string>;
-  /** By {@link resourceId}: the gate that it uses. A gate without users is forgotten. */
+  /** By {@link resourceId}: the rate limit that it shares. A rate limit without users is forgotten. */
   readonly users: Map<string, string>;
-  /** By {@link gateId}: the number of its users. */
+  /** By {@link rateLimitId}: the number of its users. */
   readonly userCounts: Map<string, number>;
   /** Slots for inspecting candidates' archives, by {@link resourceId}. */
   readonly places: InspectionPlaces;
@@ -116,7 +107,7 @@ export interface ProcessMemory {
  */
 export function createMemory(signal: AbortSignal, places = new InspectionPlaces(1)): ProcessMemory {
   return {
-    gates: new Map(),
+    rateLimits: new Map(),
     polls: new Map(),
     candidates: new Map(),
     links: new Map(),
@@ -124,7 +115,7 @@ export function createMemory(signal: AbortSignal, places = new InspectionPlaces(
     warnedKeys: new Map(),
     users: new Map(),
     plans: new Map(),
-    otherOperators: { ours: new Set(), found: new Map(), named: new Set() },
+    otherOperators: { written: new Set(), found: new Map(), logged: new Set() },
     userCounts: new Map(),
     places,
     signal,
@@ -135,7 +126,7 @@ export function resourceId({ namespace, name }: ObjectKey): string {
   return `${namespace}/${name}`;
 }
 
-export function gateId(
+export function rateLimitId(
   baseUrl: string | undefined,
   namespace: string,
   secret: { readonly name: string; readonly key: string },
@@ -162,26 +153,26 @@ export function dropPlans({ plans }: ProcessMemory, id: string): void {
   plans.delete(id);
 }
 
-/** Stores which gate a resource uses, and forgets its previous gate if that has no more users. */
-export function useGate(memory: ProcessMemory, id: string, gate: string): void {
-  if (memory.users.get(id) === gate) return;
-  leaveGate(memory, id);
-  memory.users.set(id, gate);
-  memory.userCounts.set(gate, (memory.userCounts.get(gate) ?? 0) + 1);
+/** Stores which rate limit a resource shares, and forgets the previous one if it has no more users. */
+export function useRateLimit(memory: ProcessMemory, id: string, rateLimit: string): void {
+  if (memory.users.get(id) === rateLimit) return;
+  leaveRateLimit(memory, id);
+  memory.users.set(id, rateLimit);
+  memory.userCounts.set(rateLimit, (memory.userCounts.get(rateLimit) ?? 0) + 1);
 }
 
-function leaveGate({ users, userCounts, gates, warnedKeys }: ProcessMemory, id: string): void {
-  const gate = users.get(id);
-  if (gate === undefined) return;
+function leaveRateLimit({ users, userCounts, rateLimits, warnedKeys }: ProcessMemory, id: string): void {
+  const rateLimit = users.get(id);
+  if (rateLimit === undefined) return;
   users.delete(id);
-  const others = (userCounts.get(gate) ?? 1) - 1;
+  const others = (userCounts.get(rateLimit) ?? 1) - 1;
   if (others > 0) {
-    userCounts.set(gate, others);
+    userCounts.set(rateLimit, others);
     return;
   }
-  userCounts.delete(gate);
-  gates.delete(gate);
-  warnedKeys.delete(gate);
+  userCounts.delete(rateLimit);
+  rateLimits.delete(rateLimit);
+  warnedKeys.delete(rateLimit);
 }
 
 /** Drops the state of a resource that no longer exists. */
@@ -190,9 +181,9 @@ export function forgetResource(memory: ProcessMemory, key: ObjectKey): void {
   memory.polls.delete(id);
   memory.links.delete(id);
   for (const reads of Object.values(memory.refusedReads)) reads.delete(id);
-  memory.otherOperators.ours.delete(id);
+  memory.otherOperators.written.delete(id);
   memory.otherOperators.found.delete(id);
   dropCandidate(memory, id);
   dropPlans(memory, id);
-  leaveGate(memory, id);
+  leaveRateLimit(memory, id);
 }

@@ -3,7 +3,7 @@
 // lease or a handed over resource, and causes no event. Invariant: one log line for each other operator, not for
 // each resource.
 
-import type { GateState } from '../reconcile/observation.ts';
+import type { RateLimit } from '../reconcile/observation.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { EventNote, StaticExportObject } from '../wire/cluster.ts';
 import type { ClusterContext, ReportContext } from './context.ts';
@@ -34,11 +34,11 @@ export function findOtherOperator(
   const id = resourceId(object.metadata);
   const { operatorLease } = status;
   if (operatorLease !== undefined && isWrittenByOther(status, settings.operatorLease)) {
-    const isDisputed = otherOperators.ours.has(id);
-    nameOnce(operatorLease, isDisputed, id, context);
-    if (isDisputed) {
+    const isOverlap = otherOperators.written.has(id);
+    logOnce(operatorLease, isOverlap, id, context);
+    if (isOverlap) {
       otherOperators.found.set(id, { operatorLease, at: clock.monotonic() });
-      context.events.record(object, noteOf(operatorLease, settings.operatorLease));
+      context.events.record(object, overlapEvent(operatorLease, settings.operatorLease));
     }
   }
   const found = otherOperators.found.get(id);
@@ -49,7 +49,7 @@ export function findOtherOperator(
 }
 
 /** True while the resource's overlap has not ended. */
-export function isDisputed(id: string, { memory, clock }: ClusterContext): boolean {
+export function isOverlapping(id: string, { memory, clock }: ClusterContext): boolean {
   const found = memory.otherOperators.found.get(id);
   return found !== undefined && found.at + calmAfterMs > clock.monotonic();
 }
@@ -57,7 +57,7 @@ export function isDisputed(id: string, { memory, clock }: ClusterContext): boole
 /** Another operator may use another export API, where a refused key says nothing about this one. */
 export function withoutTheirRefusal(
   status: Status,
-  { refused }: GateState,
+  { refused }: RateLimit,
   { settings }: ClusterContext,
 ): Status {
   if (refused !== undefined || !isWrittenByOther(status, settings.operatorLease)) return status;
@@ -65,13 +65,13 @@ export function withoutTheirRefusal(
 }
 
 /** Called at the end of a reconcile, when this operator wrote the status. */
-export function noteOwn({ metadata }: StaticExportObject, { memory }: ReportContext): void {
-  memory.otherOperators.ours.add(resourceId(metadata));
+export function rememberOwn({ metadata }: StaticExportObject, { memory }: ReportContext): void {
+  memory.otherOperators.written.add(resourceId(metadata));
 }
 
 const remedy = 'stop one operator, use disjoint --watch-namespaces, or set --instance on one';
 
-function noteOf(other: string, own: string): EventNote {
+function overlapEvent(other: string, own: string): EventNote {
   return {
     type: 'Warning',
     reason: 'OperatorsOverlap',
@@ -79,12 +79,12 @@ function noteOf(other: string, own: string): EventNote {
   };
 }
 
-function nameOnce(operatorLease: string, isDisputed: boolean, object: string, context: ReportContext): void {
-  const { named } = context.memory.otherOperators;
-  const id = `${isDisputed ? 'disputed' : 'taken'} ${operatorLease}`;
-  if (named.has(id)) return;
-  named.add(id);
+function logOnce(operatorLease: string, isOverlap: boolean, object: string, context: ReportContext): void {
+  const { logged } = context.memory.otherOperators;
+  const id = `${isOverlap ? 'overlap' : 'taken'} ${operatorLease}`;
+  if (logged.has(id)) return;
+  logged.add(id);
   const fields = { object, otherOperatorLease: operatorLease, operatorLease: context.settings.operatorLease };
-  if (isDisputed) context.logger.warn(fields, `another operator writes the same StaticExports; ${remedy}`);
+  if (isOverlap) context.logger.warn(fields, `another operator writes the same StaticExports; ${remedy}`);
   else context.logger.info(fields, 'this operator took over StaticExports of another operator');
 }

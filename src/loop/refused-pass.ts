@@ -18,7 +18,7 @@ export class PassRefused extends ClusterError {
 }
 
 /** Waits for a write of the status. If that is refused, no condition can report it, so an event does. */
-export async function tellRefusal<T>(
+export async function reportRefusal<T>(
   write: Promise<T>,
   object: StaticExportObject,
   { events }: ReportContext,
@@ -35,7 +35,7 @@ export async function tellRefusal<T>(
 }
 
 /** Waits for a write of the status, and adds the observation to a failure. @throws {PassRefused | ClusterError} */
-export async function withObserved<T>(write: Promise<T>, observed: Observed): Promise<T> {
+export async function attachReport<T>(write: Promise<T>, observed: Observed): Promise<T> {
   try {
     return await write;
   } catch (error) {

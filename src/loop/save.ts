@@ -59,14 +59,14 @@ export async function saveStarted(
   context: ClusterContext,
   signal: AbortSignal,
 ): Promise<StaticExportObject> {
-  const mark = parseStatus(object.status).start?.key;
+  const record = parseStatus(object.status).start?.key;
   for (let saves = 1; ; saves += 1) {
     try {
       const base = saves === 1 ? object : await context.cluster.readStaticExport(object.metadata, signal);
       const stored = parseStatus(base?.status);
       // The response to the previous write was lost.
       if (base !== undefined && stored.job?.id === status.job?.id) return base;
-      if (base !== undefined && stored.start?.key === mark)
+      if (base !== undefined && stored.start?.key === record)
         return await saveStatus(base, status, context, signal);
       throw new ClusterError('NotFound', 'status.start is gone; the started job is not tracked');
     } catch (error) {

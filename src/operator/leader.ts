@@ -7,7 +7,7 @@ import { createEventStore } from '../kube/objects/event-store.ts';
 import type { Transport } from '../kube/transport/transport.ts';
 import type { ReconcileContext } from '../loop/context.ts';
 import { createMemory } from '../loop/memory.ts';
-import { runPass } from '../loop/pass.ts';
+import { reconcile } from '../loop/reconcile.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { watchClockSteps } from './controller/clock-steps.ts';
 import { runController } from './controller/controller.ts';
@@ -108,7 +108,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     await runController(
       {
         queue,
-        pass: (key, signal) => runPass(key, passEdge, signal),
+        pass: (key, signal) => reconcile(key, passEdge, signal),
         workers: totalWorkers(values),
         passTimeoutMs: passTimeoutOf(values),
         fullResyncMs,

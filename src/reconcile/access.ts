@@ -9,7 +9,7 @@ import { type Observation, pendingRequest } from './observation.ts';
 import type { Access } from './state.ts';
 
 /** A Secret is read by name, and no watch reports its change. */
-export const lookAgainMs = 60_000;
+export const recheckMs = 60_000;
 
 const keyReasons = {
   missing: 'KeyMissing',
@@ -20,16 +20,16 @@ const keyReasons = {
 
 export function classifyAccess(observation: Observation): Access {
   const { wanted, key, isHostAllowed, now } = observation;
-  const lookAt = now + lookAgainMs;
-  if (wanted.baseUrl === undefined) return { kind: 'closed', reason: 'BaseUrlMissing', lookAt };
-  if (!isHostAllowed) return { kind: 'closed', reason: 'HostNotAllowed', lookAt };
-  if (key.kind !== 'present') return { kind: 'closed', reason: keyReasons[key.kind], lookAt };
+  const recheckAt = now + recheckMs;
+  if (wanted.baseUrl === undefined) return { kind: 'closed', reason: 'BaseUrlMissing', recheckAt };
+  if (!isHostAllowed) return { kind: 'closed', reason: 'HostNotAllowed', recheckAt };
+  if (key.kind !== 'present') return { kind: 'closed', reason: keyReasons[key.kind], recheckAt };
   const refused = refusalOf(observation, key.secretVersion);
   if (refused === undefined) return { kind: 'open' };
-  if (refused.reason === 'Unauthorized') return { kind: 'closed', reason: 'KeyRefused', lookAt };
+  if (refused.reason === 'Unauthorized') return { kind: 'closed', reason: 'KeyRefused', recheckAt };
   const retryAt = refused.at + forbiddenRetryMs;
   return retryAt > now && refused.at <= now + clockToleranceMs
-    ? { kind: 'closed', reason: 'KeyForbidden', lookAt: Math.min(lookAt, retryAt) }
+    ? { kind: 'closed', reason: 'KeyForbidden', recheckAt: Math.min(recheckAt, retryAt) }
     : { kind: 'open' };
 }
 
@@ -38,7 +38,7 @@ function refusalOf(
   observation: Observation,
   secretVersion: string,
 ): { readonly reason: 'Unauthorized' | 'Forbidden'; readonly at: number } | undefined {
-  const { status, gate } = observation;
+  const { status, rateLimit } = observation;
   const request = pendingRequest(observation);
   const { refusedKey } = status;
   const own =
@@ -47,12 +47,16 @@ function refusalOf(
       : undefined;
   // This resource's own refusal stores the request that caused it. Any other request has not been sent yet.
   if (request !== undefined && (own === undefined || refusedKey?.request !== request)) return undefined;
-  const shared = gate.refused?.secretVersion === secretVersion ? gate.refused : undefined;
+  const shared = rateLimit.refused?.secretVersion === secretVersion ? rateLimit.refused : undefined;
   return own === undefined || (shared !== undefined && shared.at > own.at) ? shared : own;
 }
 
 /** When the export API's `Retry-After` for this key ends, if that is in the future. */
-export function gateTime({ gate, now }: Pick<Observation, 'gate' | 'now'>): number | undefined {
-  if (gate.closedUntil === undefined || (gate.closedAt ?? 0) > now + clockToleranceMs) return undefined;
-  return gate.closedUntil > now ? gate.closedUntil : undefined;
+export function rateLimitTime({
+  rateLimit,
+  now,
+}: Pick<Observation, 'rateLimit' | 'now'>): number | undefined {
+  if (rateLimit.closedUntil === undefined || (rateLimit.closedAt ?? 0) > now + clockToleranceMs)
+    return undefined;
+  return rateLimit.closedUntil > now ? rateLimit.closedUntil : undefined;
 }

@@ -6,20 +6,28 @@ import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import type { ActiveVersion, Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
 import type { Publication } from '../wire/publication.ts';
 import { waitMs } from './backoff.ts';
-import { freeLanes, heldAgainst } from './forbidden-call.ts';
+import { freeOperations, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
 import { clockToleranceMs } from './link-timing.ts';
 import type { Observation } from './observation.ts';
 import { dueTick, readSchedule } from './schedule.ts';
 
 /** How often a start record is sent: once, and two retries. */
-export const maxSends = 3;
+export const maxStartAttempts = 3;
 const resendGraceMs = 30_000;
 
 /** The observation with its status updated to what is true now. */
 export function adopt(observation: Observation): Observation {
   let seen = observation;
-  for (const step of [adoptPublished, followPin, dropStale, freeLanes, endMark, endJob, setTick]) {
+  for (const step of [
+    adoptPublished,
+    followPin,
+    dropStale,
+    freeOperations,
+    endStartRecord,
+    endJob,
+    setTick,
+  ]) {
     seen = { ...seen, status: step(seen) };
   }
   return seen;
@@ -27,11 +35,11 @@ export function adopt(observation: Observation): Observation {
 
 /** When an unconfirmed start record may be sent again, epoch ms. If its time is in the future, at once. */
 export function resendTime(
-  mark: { readonly lastAttemptTime: string },
+  record: { readonly lastAttemptTime: string },
   now: number,
   requestTimeoutMs: number,
 ): number {
-  const at = readInstant(mark.lastAttemptTime) ?? 0;
+  const at = readInstant(record.lastAttemptTime) ?? 0;
   return at > now + clockToleranceMs ? now : at + requestTimeoutMs + resendGraceMs;
 }
 
@@ -158,10 +166,15 @@ function dropStale({ status, inputHash }: Observation): Status {
   };
 }
 
-function endMark(observation: Observation): Status {
+function endStartRecord(observation: Observation): Status {
   const { status, now, requestTimeoutMs, wanted } = observation;
   const { start } = status;
-  if (start === undefined || start.attempts < maxSends || wanted.isSuspended || wanted.pin !== undefined)
+  if (
+    start === undefined ||
+    start.attempts < maxStartAttempts ||
+    wanted.isSuspended ||
+    wanted.pin !== undefined
+  )
     return status;
   if (resendTime(start, now, requestTimeoutMs) > now) return status;
   const failure = nextExportFailure(observation, { reason: 'StartUnconfirmed', request: start.request });

@@ -6,7 +6,7 @@ import { readInstant } from '../staticexport/instant.ts';
 import type { Failure } from '../staticexport/status-schema.ts';
 import { clockToleranceMs } from './link-timing.ts';
 
-export const deadLinkMaxWaitMs = 5 * 60_000;
+export const expiredMaxWaitMs = 5 * 60_000;
 /** The longest `Retry-After` that is respected. */
 export const longestRetryAfterMs = 24 * 3_600_000;
 
@@ -36,20 +36,20 @@ export function waitMs(
 }
 
 /** @param remainingMs of the published link; zero or less once it has expired */
-export function linkWaitMs(facts: {
+export function linkWaitMs(failure: {
   readonly count: number;
   readonly retryAfterMs: number | undefined;
   readonly minIntervalMs: number;
   readonly remainingMs: number;
 }): number {
-  const isDead = facts.remainingMs <= 0;
-  const grown = exponentialMs('link', facts.count);
+  const isExpired = failure.remainingMs <= 0;
+  const grown = exponentialMs('link', failure.count);
   const wait = Math.max(
-    Math.min(facts.retryAfterMs ?? 0, longestRetryAfterMs),
-    facts.minIntervalMs,
-    isDead ? grown : Math.min(grown, facts.remainingMs / 4),
+    Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs),
+    failure.minIntervalMs,
+    isExpired ? grown : Math.min(grown, failure.remainingMs / 4),
   );
-  return wholeSeconds(isDead ? Math.min(wait, deadLinkMaxWaitMs) : wait);
+  return wholeSeconds(isExpired ? Math.min(wait, expiredMaxWaitMs) : wait);
 }
 
 /**
@@ -65,8 +65,8 @@ export function retryTime(failure: Failure | undefined, now: number): number | u
 }
 
 /** A wait that was set while the link was valid ends at most five minutes after the link expires. */
-export function boundByDeath(until: number, setAt: number, expiresAt: number): number {
-  return Math.min(until, Math.max(setAt, expiresAt) + deadLinkMaxWaitMs);
+export function boundByExpiry(until: number, setAt: number, expiresAt: number): number {
+  return Math.min(until, Math.max(setAt, expiresAt) + expiredMaxWaitMs);
 }
 
 function wholeSeconds(ms: number): number {

@@ -49,7 +49,7 @@ function isBackingOff({ jobId }: Subject, { status, now }: Observation): boolean
 function isLinkWanted({ link }: State, now: number): boolean {
   switch (link.kind) {
     case 'due':
-    case 'dead':
+    case 'expired':
       return true;
     case 'unissuable':
       return link.until <= now;
@@ -77,10 +77,10 @@ function chooseExport(state: State, now: number): Action {
       return operation.pollAt <= now ? { kind: 'poll', jobId: operation.jobId } : none;
     case 'unconfirmed':
       return operation.resendAt <= now
-        ? { kind: 'start', cause: operation.mark.cause, mark: operation.mark }
+        ? { kind: 'start', cause: operation.record.cause, record: operation.record }
         : none;
     case 'due':
-      return { kind: 'start', cause: operation.cause, mark: undefined };
+      return { kind: 'start', cause: operation.cause, record: undefined };
     case 'resting':
     case 'waiting':
     case 'complete':
@@ -100,15 +100,15 @@ export function needsInspection(subject: Subject, { wanted }: Observation): bool
 function usableCandidate(subject: Subject, observation: Observation): boolean {
   const { candidate } = observation.process;
   if (candidate?.jobId !== subject.jobId || !needsInspection(subject, observation)) return false;
-  if (candidate.reading === 'running' || candidate.reading === 'failed') return true;
-  return isWorthReading(candidate, observation.now);
+  if (candidate.inspection === 'running' || candidate.inspection === 'failed') return true;
+  return isWorthInspecting(candidate, observation.now);
 }
 
 /**
  * True if an inspection may begin with a link issued some time ago. A link from the future means a clock was set
  * back.
  */
-export function isWorthReading(times: LinkTimes, now: number): boolean {
+export function isWorthInspecting(times: LinkTimes, now: number): boolean {
   return times.issuedAt <= now + shortestUsefulLifeMs && livesLongEnough(times, now);
 }
 

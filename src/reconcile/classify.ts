@@ -3,9 +3,9 @@
 
 import { readInstant } from '../staticexport/instant.ts';
 import type { ExportCause, HistoryEntry, JobStatus } from '../staticexport/status-schema.ts';
-import { classifyAccess, gateTime } from './access.ts';
+import { classifyAccess, rateLimitTime } from './access.ts';
 import { resendTime, timeoutTime } from './adopt.ts';
-import { boundByDeath, retryTime } from './backoff.ts';
+import { boundByExpiry, retryTime } from './backoff.ts';
 import { isPinned } from './history.ts';
 import { isFromTheFuture, refreshTime } from './link-timing.ts';
 import {
@@ -69,7 +69,7 @@ function classifyExport(observation: Observation): ExportState {
   if (job !== undefined && job.verdict === undefined) return followJob(observation, job, 'job');
   const hold = holdOnStart(observation);
   if (start !== undefined && hold === undefined) {
-    return { kind: 'unconfirmed', mark: start, resendAt: resendAt(observation, start) };
+    return { kind: 'unconfirmed', record: start, resendAt: resendAt(observation, start) };
   }
   if (candidate !== undefined && promote === candidate.version && !wanted.isSuspended) {
     return complete(observation, { ...candidate, cause: 'release' });
@@ -85,12 +85,12 @@ function isLate({ now, wanted }: Observation, job: JobStatus): boolean {
   return job.verdict === 'TimedOut' && timeoutTime(job, now, wanted.jobTimeoutMs) + lateMs > now;
 }
 
-function resendAt(observation: Observation, mark: { readonly lastAttemptTime: string }): number {
+function resendAt(observation: Observation, record: { readonly lastAttemptTime: string }): number {
   const { now, requestTimeoutMs, status } = observation;
   return Math.max(
-    resendTime(mark, now, requestTimeoutMs),
+    resendTime(record, now, requestTimeoutMs),
     retryTime(status.failures?.export, now) ?? 0,
-    gateTime(observation) ?? 0,
+    rateLimitTime(observation) ?? 0,
   );
 }
 
@@ -131,7 +131,7 @@ function complete(
       pages: subject.pages,
       sizeBytes: subject.sizeBytes,
     },
-    notBefore: Math.max(retryTime(failure, observation.now) ?? 0, gateTime(observation) ?? 0),
+    notBefore: Math.max(retryTime(failure, observation.now) ?? 0, rateLimitTime(observation) ?? 0),
   };
 }
 
@@ -172,7 +172,7 @@ function classifyStart(observation: Observation): ExportState {
   const request = pendingRequest(observation);
   const hasFreeTry = request !== undefined && failure?.request !== request;
   const backoff = hasFreeTry ? undefined : retryTime(failure, observation.now);
-  const until = Math.max(backoff ?? 0, gateTime(observation) ?? 0);
+  const until = Math.max(backoff ?? 0, rateLimitTime(observation) ?? 0);
   return until > observation.now ? { kind: 'waiting', cause, until } : { kind: 'due', cause };
 }
 
@@ -181,17 +181,17 @@ function classifyLink(observation: Observation): LinkState {
   const { active, failures } = status;
   if (active === undefined || output.kind === 'foreign') return { kind: 'none' };
   if (output.kind === 'unreadable') {
-    return { kind: 'unreadable', isDead: (publishedTimes(observation)?.expiresAt ?? 0) <= now };
+    return { kind: 'unreadable', isExpired: (publishedTimes(observation)?.expiresAt ?? 0) <= now };
   }
   const published = output.kind === 'ours' ? output.published : undefined;
   const expiresAt = published?.expiresAt ?? 0;
-  const isDead = expiresAt <= now;
+  const isExpired = expiresAt <= now;
   const retryAt = retryTime(failures?.link, now);
   const until = Math.max(
     retryAt === undefined
       ? 0
-      : boundByDeath(retryAt, readInstant(failures?.link?.lastFailureTime) ?? 0, expiresAt),
-    boundByDeath(gateTime(observation) ?? 0, observation.gate.closedAt ?? 0, expiresAt),
+      : boundByExpiry(retryAt, readInstant(failures?.link?.lastFailureTime) ?? 0, expiresAt),
+    boundByExpiry(rateLimitTime(observation) ?? 0, observation.rateLimit.closedAt ?? 0, expiresAt),
     // The minimum interval between two links holds for expired links too.
     published === undefined || isFromTheFuture(published, now)
       ? 0
@@ -199,13 +199,18 @@ function classifyLink(observation: Observation): LinkState {
   );
   const { jobId } = active;
   if (failures?.link?.reason === 'JobGone') {
-    return { kind: 'unissuable', jobId, until: Math.max(retryAt ?? 0, gateTime(observation) ?? 0), isDead };
+    return {
+      kind: 'unissuable',
+      jobId,
+      until: Math.max(retryAt ?? 0, rateLimitTime(observation) ?? 0),
+      isExpired,
+    };
   }
-  if (!isDead && published !== undefined && !isFromTheFuture(published, now)) {
+  if (!isExpired && published !== undefined && !isFromTheFuture(published, now)) {
     const refreshAt = refreshTime(uid, published, wanted);
     if (refreshAt > now) return { kind: 'fresh', refreshAt };
   }
-  if (until > now) return { kind: 'waiting', jobId, until, isDead };
-  if (!isDead) return { kind: 'due', jobId };
-  return { kind: 'dead', jobId, why: published === undefined ? 'lost' : 'expired' };
+  if (until > now) return { kind: 'waiting', jobId, until, isExpired };
+  if (!isExpired) return { kind: 'due', jobId };
+  return { kind: 'expired', jobId };
 }

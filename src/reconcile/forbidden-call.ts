@@ -31,7 +31,7 @@ export function isHeldAgainstKey(failure: Failure | undefined, now: number): boo
 }
 
 /** The status without waits over a replaced key, or over a key that a new request wants retried. */
-export function freeLanes(observation: Observation): Status {
+export function freeOperations(observation: Observation): Status {
   const { status } = observation;
   const { failures } = status;
   if (failures === undefined) return status;

@@ -30,7 +30,9 @@ export type OutputState =
       readonly unreadConfigMap?: string | undefined;
     };
 
-export interface GateState {
+/** Of one key of one Secret at one base URL, shared by all resources that use it. */
+export interface RateLimit {
+  /** Epoch ms before which no resource calls the export API (`Retry-After`), and the time of that answer. */
   readonly closedUntil: number | undefined;
   readonly closedAt: number | undefined;
   readonly refused:
@@ -40,7 +42,7 @@ export interface GateState {
 
 export interface CandidateState extends LinkTimes {
   readonly jobId: string;
-  readonly reading: 'not-started' | 'running' | 'read' | 'failed';
+  readonly inspection: 'not-started' | 'running' | 'read' | 'failed';
 }
 
 export interface Observation {
@@ -63,7 +65,7 @@ export interface Observation {
   readonly allowedHosts?: readonly string[];
   readonly key: KeyState;
   readonly output: OutputState;
-  readonly gate: GateState;
+  readonly rateLimit: RateLimit;
   /** What only this process knows. */
   readonly process: {
     readonly polledAt: number | undefined;

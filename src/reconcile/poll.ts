@@ -3,7 +3,7 @@
 
 import { readInstant } from '../staticexport/instant.ts';
 import type { JobStatus } from '../staticexport/status-schema.ts';
-import { gateTime } from './access.ts';
+import { rateLimitTime } from './access.ts';
 import { retryTime } from './backoff.ts';
 import type { Observation } from './observation.ts';
 
@@ -28,5 +28,5 @@ export function pollTime(observation: Observation, job: JobStatus): number {
   const ownMs = job.verdict === 'TimedOut' ? lateMs : pollIntervalMs(elapsedMs);
   const intervalMs = Math.max(ownMs, Math.ceil(Math.min(pollAfterMs, longestAskedMs) / 1000) * 1000);
   const next = polledAt === undefined || polledAt > now ? 0 : polledAt + intervalMs;
-  return Math.max(next, retryTime(failure, now) ?? 0, gateTime(observation) ?? 0);
+  return Math.max(next, retryTime(failure, now) ?? 0, rateLimitTime(observation) ?? 0);
 }

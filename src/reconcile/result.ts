@@ -51,8 +51,8 @@ export interface InspectionFailure {
 
 export type ActionResult =
   | { readonly kind: 'none' }
-  | { readonly kind: 'started'; readonly mark: StartRecord; readonly jobId: string }
-  | { readonly kind: 'start-failed'; readonly mark: StartRecord; readonly failure: CallFailure }
+  | { readonly kind: 'started'; readonly record: StartRecord; readonly jobId: string }
+  | { readonly kind: 'start-failed'; readonly record: StartRecord; readonly failure: CallFailure }
   | {
       readonly kind: 'polled';
       readonly outcome: 'unfinished' | 'completed' | 'failed';
@@ -76,7 +76,7 @@ export type ActionResult =
     };
 
 /** Clears or stores a refusal of a key, for all resources that share the key. */
-export type GateChange =
+export type RateLimitChange =
   | { readonly kind: 'keep' }
   | { readonly kind: 'open' }
   | { readonly kind: 'refuse'; readonly secretVersion: string; readonly reason: 'Unauthorized' | 'Forbidden' }

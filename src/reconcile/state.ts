@@ -11,7 +11,7 @@ export type Access =
       readonly kind: 'closed';
       readonly reason: AccessReason;
       /** When to reconcile again without an event, epoch ms. */
-      readonly lookAt: number;
+      readonly recheckAt: number;
     };
 export type AccessReason =
   | Extract<
@@ -50,7 +50,7 @@ export type ExportState =
   /** Due, but in back-off. */
   | { readonly kind: 'waiting'; readonly cause: ExportCause; readonly until: number }
   /** A start record without an id: sent, not confirmed. */
-  | { readonly kind: 'unconfirmed'; readonly mark: StartRecord; readonly resendAt: number }
+  | { readonly kind: 'unconfirmed'; readonly record: StartRecord; readonly resendAt: number }
   | { readonly kind: 'running'; readonly jobId: string; readonly pollAt: number; readonly timeoutAt: number }
   /** Timed out, and no newer job exists. Still polled slowly, so that a late completion is adopted. */
   | { readonly kind: 'late'; readonly jobId: string; readonly pollAt: number; readonly next: ExportState }
@@ -61,14 +61,19 @@ export type ExportState =
 export type LinkState =
   | { readonly kind: 'none' }
   /** The Secret with the link is unreadable; status has its expiry. */
-  | { readonly kind: 'unreadable'; readonly isDead: boolean }
+  | { readonly kind: 'unreadable'; readonly isExpired: boolean }
   | { readonly kind: 'fresh'; readonly refreshAt: number }
   | { readonly kind: 'due'; readonly jobId: string }
-  | { readonly kind: 'dead'; readonly jobId: string; readonly why: 'expired' | 'lost' }
+  | { readonly kind: 'expired'; readonly jobId: string }
   /** Due or expired, and in back-off. */
-  | { readonly kind: 'waiting'; readonly jobId: string; readonly until: number; readonly isDead: boolean }
+  | { readonly kind: 'waiting'; readonly jobId: string; readonly until: number; readonly isExpired: boolean }
   /** Its job is gone; retried at `until` in case the export API was wrong. */
-  | { readonly kind: 'unissuable'; readonly jobId: string; readonly until: number; readonly isDead: boolean };
+  | {
+      readonly kind: 'unissuable';
+      readonly jobId: string;
+      readonly until: number;
+      readonly isExpired: boolean;
+    };
 
 /** Whether what is published satisfies the spec. */
 export type Want =
@@ -93,8 +98,8 @@ export interface State {
 
 export type Action =
   | { readonly kind: 'none' }
-  /** `mark` is the start record to send again with the same key; `undefined` means a new start record. */
-  | { readonly kind: 'start'; readonly cause: ExportCause; readonly mark: StartRecord | undefined }
+  /** `record` is the start record to send again with the same key; `undefined` means a new start record. */
+  | { readonly kind: 'start'; readonly cause: ExportCause; readonly record: StartRecord | undefined }
   | { readonly kind: 'poll'; readonly jobId: string }
   | {
       readonly kind: 'issue';

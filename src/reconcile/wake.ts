@@ -4,8 +4,8 @@
 
 import { readInstant } from '../staticexport/instant.ts';
 import type { TargetReason } from '../staticexport/reasons.ts';
-import { lookAgainMs } from './access.ts';
-import { maxSends, resendTime } from './adopt.ts';
+import { recheckMs } from './access.ts';
+import { maxStartAttempts, resendTime } from './adopt.ts';
 import { isHeldAgainstKey } from './forbidden-call.ts';
 import { graceMs, refreshTime } from './link-timing.ts';
 import { isOutputTaken, type Observation, publishedTimes, unreadOutput } from './observation.ts';
@@ -13,15 +13,15 @@ import { spreadOf } from './spread.ts';
 import type { Plan, State } from './state.ts';
 
 const hourMs = 3_600_000;
-const outputLookMs = 60_000;
-const targetLookMs = 60_000;
+const outputRecheckMs = 60_000;
+const targetRecheckMs = 60_000;
 const waitingReasons: readonly string[] = [
   'NotGranted',
   'Refused',
   'Pending',
 ] satisfies readonly TargetReason[];
 /** The end of an inspection wakes the resource. This delay covers a lost wake-up. */
-export const inspectingLookMs = 60_000;
+export const inspectingRecheckMs = 60_000;
 
 /**
  * @param plan the choice for this observation now
@@ -29,33 +29,33 @@ export const inspectingLookMs = 60_000;
  */
 export function nextWake(observation: Observation, plan: Plan): number {
   const { now, uid } = observation;
-  const isWaiting = isReading(observation, plan);
+  const isWaiting = isInspecting(observation, plan);
   if (plan.action.kind !== 'none' && !isWaiting) return now;
-  const fullLook = now + hourMs - Math.floor(spreadOf(uid, 'look') * (hourMs / 10));
+  const fullRecheck = now + hourMs - Math.floor(spreadOf(uid, 'look') * (hourMs / 10));
   const instants = [...timersOf(observation, plan.state)].filter((at) => at > now);
   // Decisions see whole seconds. A reconcile within the second before an instant would see no change, and run
   // again.
-  const latest = isWaiting ? now + inspectingLookMs : fullLook;
+  const latest = isWaiting ? now + inspectingRecheckMs : fullRecheck;
   return Math.ceil(Math.min(latest, ...instants) / 1000) * 1000;
 }
 
 /** True if the only action is to wait for the running inspection. */
-function isReading({ process }: Observation, { action }: Plan): boolean {
-  return action.kind === 'inspect' && process.candidate?.reading === 'running';
+function isInspecting({ process }: Observation, { action }: Plan): boolean {
+  return action.kind === 'inspect' && process.candidate?.inspection === 'running';
 }
 
 function* timersOf(observation: Observation, state: State): Generator<number> {
   const { status, uid, wanted } = observation;
   // While the export API must not be called, the operations' own times change nothing.
   const isOpen = state.access.kind === 'open';
-  if (state.access.kind === 'closed') yield state.access.lookAt;
+  if (state.access.kind === 'closed') yield state.access.recheckAt;
   if (state.export.kind === 'running') yield state.export.timeoutAt;
   // No watch reports that another owner released the name, or that a permission was restored.
   const isOutputHeld = isOutputTaken(observation) || unreadOutput(observation) !== undefined;
-  if (isOutputHeld) yield observation.now + outputLookMs;
+  if (isOutputHeld) yield observation.now + outputRecheckMs;
   // A start record that was sent for the last time expires.
   const { start } = status;
-  if (start !== undefined && start.attempts >= maxSends) {
+  if (start !== undefined && start.attempts >= maxStartAttempts) {
     yield resendTime(start, observation.now, observation.requestTimeoutMs);
   }
   if (isOpen) yield* exportTimers(state.export);
@@ -74,11 +74,11 @@ function* timersOf(observation: Observation, state: State): Generator<number> {
     yield readInstant(retryTime) ?? 0;
     // No event reports an object's consent or a corrected document, and the wake-up at a plan's end may be lost.
     const isWaiting = !synced && retryTime === undefined && waitingReasons.includes(reason);
-    if (isWaiting && !wanted.isSuspended) yield observation.now + targetLookMs;
+    if (isWaiting && !wanted.isSuspended) yield observation.now + targetRecheckMs;
   }
   for (const failure of [status.failures?.export, status.failures?.poll, status.failures?.link]) {
     yield readInstant(failure?.retryTime) ?? 0;
-    if (isHeldAgainstKey(failure, observation.now)) yield observation.now + lookAgainMs;
+    if (isHeldAgainstKey(failure, observation.now)) yield observation.now + recheckMs;
   }
 }
 

@@ -235,7 +235,7 @@ export class Oracles {
    */
   #forgetful({ refusedKey }: Status, signal: AbortSignal): ProcessMemory {
     const memory = createMemory(signal);
-    const { gates, links, refusedReads } = this.#world.memory();
+    const { rateLimits: gates, links, refusedReads } = this.#world.memory();
     // What could not be read for long a new process believes as well, when its own patience is over.
     for (const place of ['key', 'output', 'confirmation'] as const) {
       for (const [id, read] of refusedReads[place]) memory.refusedReads[place].set(id, read);
@@ -244,7 +244,7 @@ export class Oracles {
     for (const [id, link] of links) memory.links.set(id, link);
     for (const [id, { refused }] of gates) {
       if (refused === undefined || refused.secretVersion === refusedKey?.secretVersion) continue;
-      memory.gates.set(id, { closedUntil: undefined, closedAt: undefined, refused });
+      memory.rateLimits.set(id, { closedUntil: undefined, closedAt: undefined, refused });
     }
     return memory;
   }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '../../src/loop/memory.ts';
-import { runPass } from '../../src/loop/pass.ts';
+import { reconcile } from '../../src/loop/reconcile.ts';
 import { noFaults } from './faults.ts';
 import { hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
 import { resource, World } from './world.ts';
@@ -104,7 +104,7 @@ test('rule 3: a mark that cannot be written ends the pass before anything is sen
           return read;
         },
       };
-      await runPass(resource, { ...context, cluster }, new AbortController().signal);
+      await reconcile(resource, { ...context, cluster }, new AbortController().signal);
     },
     { code: 'Conflict' },
   );
@@ -232,8 +232,8 @@ test('rule 8: Retry-After given to one resource holds for another with the same 
   world.vendor.retryAfterMs = 10 * minuteMs;
   const context = world.context(createMemory(new AbortController().signal));
   const signal = new AbortController().signal;
-  await world.clock.finish(runPass(resource, context, signal));
-  const { wakeAfterMs, because } = await world.clock.finish(runPass(other, context, signal));
+  await world.clock.finish(reconcile(resource, context, signal));
+  const { wakeAfterMs, because } = await world.clock.finish(reconcile(other, context, signal));
   assert.equal(world.vendor.calls.length, 1);
   assert.equal(wakeAfterMs, 10 * minuteMs);
   assert.match(because, /export=waiting/);

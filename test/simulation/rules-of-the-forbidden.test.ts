@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '../../src/loop/memory.ts';
-import { runPass } from '../../src/loop/pass.ts';
+import { reconcile } from '../../src/loop/reconcile.ts';
 import type { ObjectKey } from '../../src/wire/cluster.ts';
 import { Oracles } from './oracles.ts';
 import { hourMs, minuteMs, publishedWorld, request } from './published-world.ts';
@@ -27,7 +27,7 @@ async function runBoth(world: World, ms: number, watch: () => void): Promise<voi
     await world.clock.pass(Math.max(0, next[1] - world.clock.monotonic()));
     watch();
     const { wakeAfterMs = hourMs } = await world.clock.finish(
-      runPass(next[0], world.context(memory), signal),
+      reconcile(next[0], world.context(memory), signal),
     );
     wakes.set(next[0], world.clock.monotonic() + wakeAfterMs);
   }

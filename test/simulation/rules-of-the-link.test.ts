@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runPass } from '../../src/loop/pass.ts';
+import { reconcile } from '../../src/loop/reconcile.ts';
 import { noFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';
 import { configMapId, hourMs, minuteMs, publishedWorld, request } from './published-world.ts';
@@ -150,7 +150,7 @@ test('rule 9: links that are dead on arrival are issued again, three times and n
   const dead = world.context();
   const bundles = { ...dead.bundles, probe: async () => 'dead' as const };
   await world.clock.pass(10 * minuteMs);
-  await world.clock.finish(runPass(resource, { ...dead, bundles }, new AbortController().signal));
+  await world.clock.finish(reconcile(resource, { ...dead, bundles }, new AbortController().signal));
   assert.equal(world.callsOf('issue') - before, 3);
   assert.equal(world.status().failures?.link?.reason, 'DeadOnArrival');
 });

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '../../src/loop/memory.ts';
-import { runPass } from '../../src/loop/pass.ts';
+import { reconcile } from '../../src/loop/reconcile.ts';
 import type { ObjectKey } from '../../src/wire/cluster.ts';
 import { faultyCluster } from './faults.ts';
 import { configMapId, hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
@@ -70,7 +70,7 @@ test('rule 4: a leader that slept through a promotion does not undo it', async (
   const asleep = Promise.withResolvers<void>();
   const context = world.context(old);
   await world.clock.pass(11 * minuteMs);
-  const late = runPass(
+  const late = reconcile(
     resource,
     {
       ...context,
@@ -212,13 +212,13 @@ test('rule 8: a new request is one free try of a key that was refused to another
   const signal = new AbortController().signal;
   world.cluster.create(other, { domain: 'other.example.com', api: { keySecretRef: { name: 'export-api' } } });
   world.vendor.validKey = 'svc_secret-two';
-  await world.clock.finish(runPass(other, world.context(memory), signal));
+  await world.clock.finish(reconcile(other, world.context(memory), signal));
   const calls = world.vendor.calls.length;
-  await world.clock.finish(runPass(resource, world.context(memory), signal));
+  await world.clock.finish(reconcile(resource, world.context(memory), signal));
   assert.equal(world.vendor.calls.length, calls);
   request(world, 'try');
   for (let passes = 0; passes < 3; passes += 1) {
-    await world.clock.finish(runPass(resource, world.context(memory), signal));
+    await world.clock.finish(reconcile(resource, world.context(memory), signal));
   }
   assert.equal(world.vendor.calls.length, calls + 1);
 });
@@ -251,7 +251,7 @@ test('rule 8: a Retry-After outlasts a read that does not find what is there, an
   world.vendor.retryAfterMs = 2 * hourMs;
   request(world, 'now');
   await world.run(minuteMs);
-  const waits = () => [...world.memory().gates.values()].map(({ closedUntil }) => closedUntil);
+  const waits = () => [...world.memory().rateLimits.values()].map(({ closedUntil }) => closedUntil);
   const told = waits();
   assert.equal(told.length, 1);
   const { bend } = world;

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { createMemory } from '../../src/loop/memory.ts';
-import { runPass } from '../../src/loop/pass.ts';
+import { reconcile } from '../../src/loop/reconcile.ts';
 import { recordVersion } from '../../src/reconcile/history.ts';
 import { type FaultPlan, noFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';
@@ -88,7 +88,7 @@ export const scenarios = {
     };
     await world.clock.pass(11 * minuteMs);
     const sleeping = { ...context, bundles: { ...context.bundles, probe } };
-    const late = runPass(resource, sleeping, signal).catch(() => undefined);
+    const late = reconcile(resource, sleeping, signal).catch(() => undefined);
     await asleep.promise;
     exportAnew(world, 'second');
     await nextVerdict(world);
@@ -143,8 +143,8 @@ export const scenarios = {
     });
     const { signal } = new AbortController();
     const context = world.context(createMemory(signal));
-    await world.clock.finish(runPass(resource, context, signal));
-    await world.clock.finish(runPass(other, context, signal));
+    await world.clock.finish(reconcile(resource, context, signal));
+    await world.clock.finish(reconcile(other, context, signal));
     assert.equal(world.vendor.calls.length, 1, 'called before Retry-After was over');
   },
   retryAfterStorm: async () => {

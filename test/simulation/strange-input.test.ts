@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '../../src/loop/memory.ts';
-import { runPass } from '../../src/loop/pass.ts';
+import { reconcile } from '../../src/loop/reconcile.ts';
 import { hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
 import { outputName } from './world.ts';
 
@@ -32,7 +32,7 @@ test('an output name that another resource has taken stalls the second and leave
   });
   const { signal } = new AbortController();
   const calls = world.vendor.calls.length;
-  await world.clock.finish(runPass(second, world.context(createMemory(signal)), signal));
+  await world.clock.finish(reconcile(second, world.context(createMemory(signal)), signal));
   assert.match(JSON.stringify(world.cluster.exports.get('docs/second')?.status), /OutputNotOwned/);
   assert.deepEqual(world.output(), before);
   assert.equal(world.vendor.calls.length, calls, 'nothing is exported that could not be published');
@@ -46,12 +46,12 @@ test('many resources for one domain each have their own job, link and output, an
   for (let index = 0; index < 100; index += 1) {
     const key = { namespace: 'docs', name: `copy-${index}` };
     world.cluster.create(key, { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } });
-    await world.clock.finish(runPass(key, context, signal));
+    await world.clock.finish(reconcile(key, context, signal));
   }
   await world.clock.pass(2 * minuteMs);
   for (let index = 0; index < 100; index += 1) {
     const key = { namespace: 'docs', name: `copy-${index}` };
-    for (let passes = 0; passes < 4; passes += 1) await world.clock.finish(runPass(key, context, signal));
+    for (let passes = 0; passes < 4; passes += 1) await world.clock.finish(reconcile(key, context, signal));
     const text = JSON.stringify(world.cluster.exports.get(`docs/copy-${index}`)?.status);
     assert.match(text, /"status":"True","reason":"Published"/);
     refreshes.add(/"nextRefreshTime":"([^"]+)"/.exec(text)?.[1] ?? '');

@@ -3,8 +3,8 @@
 
 import type { OperatorSettings, PassOutcome, ReconcileContext } from '../../src/loop/context.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
-import { runPass } from '../../src/loop/pass.ts';
 import type { TargetPlanner } from '../../src/loop/ports.ts';
+import { reconcile } from '../../src/loop/reconcile.ts';
 import { nextLookMs } from '../../src/operator/watch/absence.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
 import type { Status } from '../../src/staticexport/status-schema.ts';
@@ -133,7 +133,7 @@ export class World {
   async #beOvertaken(): Promise<void> {
     const stop = new AbortController();
     try {
-      await runPass(resource, this.context(createMemory(stop.signal), noFaults), stop.signal);
+      await reconcile(resource, this.context(createMemory(stop.signal), noFaults), stop.signal);
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error;
     } finally {
@@ -169,7 +169,9 @@ export class World {
   }
 
   #isReading(): boolean {
-    return [...this.#memory.candidates.values()].some(({ reading, done }) => reading !== undefined && !done);
+    return [...this.#memory.candidates.values()].some(
+      ({ inspection, done }) => inspection !== undefined && !done,
+    );
   }
 
   /** Sets this machine's clock. */
@@ -215,7 +217,7 @@ export class World {
       writesMade: this.cluster.writes.length - writes,
     });
     try {
-      const outcome = await this.clock.finish(runPass(resource, this.context(), this.#process.signal));
+      const outcome = await this.clock.finish(reconcile(resource, this.context(), this.#process.signal));
       this.#errors = 0;
       this.because.push(outcome.because);
       const isKnown = this.cluster.isWatched(resource);

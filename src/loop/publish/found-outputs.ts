@@ -12,10 +12,10 @@ import type { Status } from '../../staticexport/status-schema.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { Publication } from '../../wire/publication.ts';
+import { correctTimes } from '../clock-set-back.ts';
 import type { ClusterContext } from '../context.ts';
 import { believeRefusal, unlessRefused } from '../lasting-refusal.ts';
 import { resourceId } from '../memory.ts';
-import { correctTimes } from '../set-back.ts';
 
 export interface FoundOutputs {
   readonly state: OutputState;
@@ -73,8 +73,8 @@ export function readPublished(secret: SecretObject): PublishedBundle | undefined
 
 /** The published bundle without its link. */
 export function withoutLink(published: PublishedBundle): Publication {
-  const { bundleUrl: _link, ...facts } = published;
-  return facts;
+  const { bundleUrl: _link, ...publication } = published;
+  return publication;
 }
 
 function outputState(

@@ -11,10 +11,10 @@ import type { AppliedObject, ObjectMeta, StaticExportObject } from '../../wire/c
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { Link } from '../../wire/link.ts';
 import type { Publication } from '../../wire/publication.ts';
+import { correctTimes } from '../clock-set-back.ts';
 import type { ClusterContext } from '../context.ts';
 import type { Handles } from '../gather.ts';
 import { resourceId } from '../memory.ts';
-import { correctTimes } from '../set-back.ts';
 import { readPublished, withoutLink } from './found-outputs.ts';
 
 export interface OutputsWritten {
@@ -58,11 +58,11 @@ export async function writeOutputs(
   const isForeign = state.kind === 'ours' && state.isConfigMapForeign === true;
   const { unreadConfigMap } = state;
   const isConfigMapLeft = isConfigMapKept || isForeign || unreadConfigMap !== undefined;
-  const told = isConfigMapLeft ? undefined : context.cluster.applyConfigMap(configMap, signal);
+  const writing = isConfigMapLeft ? undefined : context.cluster.applyConfigMap(configMap, signal);
   const refusal =
-    told &&
+    writing &&
     (await unlessOvertaken(
-      told.then(() => undefined),
+      writing.then(() => undefined),
       signal,
     ));
   if (applied === undefined) return { ...kept, refusal, isPublished: true };

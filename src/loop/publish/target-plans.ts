@@ -11,7 +11,7 @@ import type { PlannedTarget, TargetPlans } from '../memory.ts';
 import { resourceId } from '../memory.ts';
 
 /** All targets of one reconcile together wait this long for their plans. Ordinary documents need a tenth of it. */
-const patienceMs = 1000;
+const graceMs = 1000;
 /** A resource retries after this time if its namespace has too many documents waiting. */
 const crowdedMs = 5000;
 
@@ -40,7 +40,7 @@ export function requestPlans(
   signal: AbortSignal,
 ): PlanRequests {
   const plans = keepPlansOf(owner, targetIds, context);
-  let leftMs = patienceMs;
+  let leftMs = graceMs;
   return {
     plan: async (targetId, basis) => {
       const known = plans.get(targetId);
@@ -135,9 +135,9 @@ async function waitFor(
 ): Promise<ValuesPlan | undefined> {
   if (leftMs <= 0) return planned.done;
   const enough = new AbortController();
-  const patience = clock.after(leftMs, AbortSignal.any([signal, enough.signal]));
+  const grace = clock.after(leftMs, AbortSignal.any([signal, enough.signal]));
   try {
-    await Promise.race([planned.ended, patience]);
+    await Promise.race([planned.ended, grace]);
     return planned.done;
   } finally {
     enough.abort();

@@ -8,7 +8,7 @@ import { linkWaitMs, longestRetryAfterMs, type Operation, waitMs } from '../back
 import { callPolicies, goneRetryMs } from '../failure-policy.ts';
 import { heldAgainst } from '../forbidden-call.ts';
 import { type Observation, pendingRequest } from '../observation.ts';
-import type { CallFailure, GateChange } from '../result.ts';
+import type { CallFailure, RateLimitChange } from '../result.ts';
 
 /** The limit of the status schema. */
 const maxWhyLength = 256;
@@ -18,7 +18,7 @@ export function callFailed(
   observation: Observation,
   failure: CallFailure,
   status: Status,
-): { readonly status: Status; readonly publish: undefined; readonly gate: GateChange } {
+): { readonly status: Status; readonly publish: undefined; readonly rateLimit: RateLimitChange } {
   const { key, now } = observation;
   if (isKeyRefused(observation, failure) && key.kind === 'present') {
     const refusedKey = {
@@ -35,15 +35,15 @@ export function callFailed(
     return {
       status: { ...observation.status, start: status.start, refusedKey },
       publish: undefined,
-      gate: reason === 'Unauthorized' ? { kind: 'refuse', secretVersion, reason } : { kind: 'keep' },
+      rateLimit: reason === 'Unauthorized' ? { kind: 'refuse', secretVersion, reason } : { kind: 'keep' },
     };
   }
   const wait = Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs);
-  const gate: GateChange =
+  const rateLimit: RateLimitChange =
     callPolicies[failure.code].limitsKey && wait > 0
       ? { kind: 'close', until: now + wait }
       : { kind: 'keep' };
-  return { status, publish: undefined, gate };
+  return { status, publish: undefined, rateLimit };
 }
 
 function isKeyRefused({ status }: Observation, { code }: CallFailure): boolean {
@@ -60,7 +60,7 @@ export function paced(failure: CallFailure): CallFailure {
 }
 
 /** The next failure of the poll operation (polling, issuing and reading an unpublished job). */
-export function noteFailure(
+export function recordFailure(
   observation: Observation,
   operation: Extract<Operation, 'poll'>,
   subject: string,
@@ -93,19 +93,19 @@ export function exportFailed(observation: Observation, status: Status, reason: s
  * A definite refusal ends the start record. If the response was lost, the job may exist. The start record then
  * stays and is sent again with the same key, until `adopt` drops it as unconfirmed.
  */
-export function startFailed(observation: Observation, mark: StartRecord, failure: CallFailure): Status {
+export function startFailed(observation: Observation, record: StartRecord, failure: CallFailure): Status {
   const { status, now, requestTimeoutMs } = observation;
   if (!callPolicies[failure.code].isUnsure) {
     const refused = nextExportFailure(observation, {
       reason: failure.code,
-      request: mark.request,
+      request: record.request,
       retryAfterMs: failure.retryAfterMs,
       requestId: failure.requestId,
     });
     return { ...status, start: undefined, failures: { ...status.failures, export: refused } };
   }
   const resendAt = Math.max(
-    resendTime(mark, now, requestTimeoutMs),
+    resendTime(record, now, requestTimeoutMs),
     now + Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs),
   );
   const unsure: Failure = {
@@ -118,7 +118,7 @@ export function startFailed(observation: Observation, mark: StartRecord, failure
     subject: observation.inputHash,
     request: status.failures?.export?.request,
   };
-  return { ...status, start: mark, failures: { ...status.failures, export: unsure } };
+  return { ...status, start: record, failures: { ...status.failures, export: unsure } };
 }
 
 /** The refresh of the published link failed. */

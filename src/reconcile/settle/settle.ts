@@ -9,10 +9,10 @@ import { needsInspection } from '../choose.ts';
 import { callPolicies } from '../failure-policy.ts';
 import { isFresher, isFromTheFuture, retryAfterStale } from '../link-timing.ts';
 import type { Observation } from '../observation.ts';
-import type { ActionResult, CallFailure, GateChange } from '../result.ts';
+import type { ActionResult, CallFailure, RateLimitChange } from '../result.ts';
 import { dueTick, readSchedule } from '../schedule.ts';
 import type { Plan, Subject } from '../state.ts';
-import { callFailed, exportFailed, noteFailure, paced, refreshFailed, startFailed } from './failed-call.ts';
+import { callFailed, exportFailed, paced, recordFailure, refreshFailed, startFailed } from './failed-call.ts';
 import { inspectFailed, settleSubject, subjectLinkFailed } from './subject.ts';
 
 /** The limit of the status schema. The export API does not limit its text. */
@@ -23,7 +23,7 @@ type Issued = Extract<ActionResult, { kind: 'issued' }>;
 export interface Settled {
   readonly status: Status;
   readonly publish: Publication | undefined;
-  readonly gate: GateChange;
+  readonly rateLimit: RateLimitChange;
 }
 
 /** @param observation the adopted one from which the plan was made */
@@ -32,7 +32,7 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
   switch (result.kind) {
     case 'none':
     case 'inspecting':
-      return { status, publish: undefined, gate: { kind: 'keep' } };
+      return { status, publish: undefined, rateLimit: { kind: 'keep' } };
     case 'started':
       return answered(settleStarted(observation, result));
     case 'polled':
@@ -42,13 +42,13 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
     case 'inspected':
       return {
         ...settleSubject(observation, subjectOf(plan), result.content, result.times),
-        gate: { kind: 'keep' },
+        rateLimit: { kind: 'keep' },
       };
     case 'inspect-failed':
       return {
         status: inspectFailed(observation, subjectOf(plan), result.failure),
         publish: undefined,
-        gate: { kind: 'keep' },
+        rateLimit: { kind: 'keep' },
       };
     case 'start-failed':
     case 'poll-failed':
@@ -56,7 +56,8 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
       const failure = paced(result.failure);
       const next = operationFailed(observation, plan, { ...result, failure });
       // A refusal by another export API says nothing about the key at this one.
-      if (isElsewhere(observation, plan)) return { status: next, publish: undefined, gate: { kind: 'keep' } };
+      if (isElsewhere(observation, plan))
+        return { status: next, publish: undefined, rateLimit: { kind: 'keep' } };
       return callFailed(observation, failure, next);
     }
     default:
@@ -76,7 +77,7 @@ function operationFailed(
 ): Status {
   switch (result.kind) {
     case 'start-failed':
-      return startFailed(observation, result.mark, result.failure);
+      return startFailed(observation, result.record, result.failure);
     case 'poll-failed':
       return pollFailed(observation, result.failure);
     case 'issue-failed':
@@ -98,18 +99,18 @@ export function outputRefused(observation: Observation, plan: Plan, why: string)
   const { status } = observation;
   if (plan.action.kind === 'issue' && plan.action.cause === 'refresh')
     return refreshFailed(observation, failure);
-  const poll = noteFailure(observation, 'poll', subjectOf(plan).jobId, failure);
+  const poll = recordFailure(observation, 'poll', subjectOf(plan).jobId, failure);
   return { ...status, failures: { ...status.failures, poll } };
 }
 
 /** Any successful answer clears the key's refusal. */
 function answered(status: Status, publish?: Publication): Settled {
-  return { status: { ...status, refusedKey: undefined }, publish, gate: { kind: 'open' } };
+  return { status: { ...status, refusedKey: undefined }, publish, rateLimit: { kind: 'open' } };
 }
 
 function settleStarted(
   { status, wanted, now }: Observation,
-  { mark, jobId }: Extract<ActionResult, { kind: 'started' }>,
+  { record, jobId }: Extract<ActionResult, { kind: 'started' }>,
 ): Status {
   const schedule = readSchedule(wanted.schedule, wanted.timeZone);
   const tick = dueTick(schedule, undefined, now, true);
@@ -118,13 +119,13 @@ function settleStarted(
     start: undefined,
     job: {
       id: jobId,
-      inputHash: mark.inputHash,
+      inputHash: record.inputHash,
       baseUrl: wanted.baseUrl,
-      cause: mark.cause,
-      requestTime: mark.lastAttemptTime,
+      cause: record.cause,
+      requestTime: record.lastAttemptTime,
       startTime: formatInstant(now),
     },
-    lastHandledRequest: mark.request ?? status.lastHandledRequest,
+    lastHandledRequest: record.request ?? status.lastHandledRequest,
     nextExportTime: tick === undefined ? undefined : formatInstant(tick),
     failures: { ...status.failures, poll: undefined },
   };
@@ -169,7 +170,7 @@ function pollFailed(observation: Observation, failure: CallFailure): Status {
   if (!callPolicies[failure.code].isJobGone) {
     return {
       ...status,
-      failures: { ...status.failures, poll: noteFailure(observation, 'poll', job.id, failure) },
+      failures: { ...status.failures, poll: recordFailure(observation, 'poll', job.id, failure) },
     };
   }
   if (job.cause === 'Pin') return subjectLinkFailed(observation, pinSubject(job.id), failure);
@@ -196,7 +197,7 @@ function settleIssued(observation: Observation, plan: Plan, issued: Issued): Set
   const settled = settleIssue(observation, plan, issued);
   if (!isElsewhere(observation, plan)) return settled;
   const { refusedKey } = observation.status;
-  return { ...settled, status: { ...settled.status, refusedKey }, gate: { kind: 'keep' } };
+  return { ...settled, status: { ...settled.status, refusedKey }, rateLimit: { kind: 'keep' } };
 }
 
 function settleIssue(observation: Observation, plan: Plan, issued: Issued): Settled {

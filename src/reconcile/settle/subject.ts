@@ -8,7 +8,7 @@ import { callPolicies, goneRetryMs, inspectionAttempts } from '../failure-policy
 import type { Observation } from '../observation.ts';
 import type { CallFailure, InspectedContent, InspectionFailure } from '../result.ts';
 import type { Subject } from '../state.ts';
-import { exportFailed, noteFailure } from './failed-call.ts';
+import { exportFailed, recordFailure } from './failed-call.ts';
 import { judge } from './promotion.ts';
 import { nameVersion } from './version.ts';
 
@@ -196,7 +196,7 @@ export function subjectLinkFailed(observation: Observation, subject: Subject, fa
   const { job } = status;
   const later: Status = {
     ...status,
-    failures: { ...status.failures, poll: noteFailure(observation, 'poll', subject.jobId, failure) },
+    failures: { ...status.failures, poll: recordFailure(observation, 'poll', subject.jobId, failure) },
   };
   const isTracked = job !== undefined && job.id === subject.jobId;
   const { isJobGone, isJobUnfinished } = callPolicies[failure.code];
@@ -227,7 +227,7 @@ export function inspectFailed(
   // Failures to issue a link are counted too, but say nothing about the archive.
   const inspectionFailures =
     ((before?.subject === subject.jobId ? before.inspectionFailures : undefined) ?? 0) + 1;
-  const noted = noteFailure(observation, 'poll', subject.jobId, {
+  const noted = recordFailure(observation, 'poll', subject.jobId, {
     code: failure.code,
     retryAfterMs: undefined,
     why: failure.message,

@@ -40,12 +40,12 @@ export interface Claim {
 
 export function isLinkExpired({ link }: State): boolean {
   switch (link.kind) {
-    case 'dead':
+    case 'expired':
       return true;
     case 'unreadable':
     case 'waiting':
     case 'unissuable':
-      return link.isDead;
+      return link.isExpired;
     case 'none':
     case 'fresh':
     case 'due':

@@ -174,8 +174,8 @@ function describeUnreadOutput(observation: Observation): string {
   const why = sentence(unreadOutput(observation) ?? '');
   // Where the ConfigMap alone cannot be read, the link in the Secret is still refreshed.
   if (output.kind !== 'unreadable' || observation.status.active === undefined) return why;
-  const isDead = (publishedTimes(observation)?.expiresAt ?? 0) <= now;
-  return [why, isDead ? describeExpiredLink(observation) : linkEnd(observation)].join(' ');
+  const isExpired = (publishedTimes(observation)?.expiresAt ?? 0) <= now;
+  return [why, isExpired ? describeExpiredLink(observation) : linkEnd(observation)].join(' ');
 }
 
 function describeForeignOutput({ output, wanted }: Observation): string {

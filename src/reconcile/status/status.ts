@@ -57,7 +57,7 @@ export function nextRefreshTime({ link, access }: State): number | undefined {
     case 'none':
     case 'unreadable':
     case 'due':
-    case 'dead':
+    case 'expired':
       return undefined;
     default:
       return link satisfies never;
@@ -76,13 +76,13 @@ export function statusOfUnreadable(
 ): Status {
   const { active, conditions = [] } = status;
   const message = printable(`${stalledReasons.InvalidSpec} ${problems.join(', ')}`, longestMessage);
-  const isDead = (readInstant(active?.linkExpirationTime) ?? Number.POSITIVE_INFINITY) <= now;
+  const isExpired = (readInstant(active?.linkExpirationTime) ?? Number.POSITIVE_INFINITY) <= now;
   const isExportKnown = conditions.some(({ type }) => type === 'Exported');
   const claims: readonly Claim[] = [
     { type: 'Ready', status: 'False', reason: 'InvalidSpec', message },
     { type: 'Stalled', status: 'True', reason: 'InvalidSpec', message },
     ...(isExportKnown ? [] : [unknownExport]),
-    ...(isDead ? [deadLink] : []),
+    ...(isExpired ? [expiredLink] : []),
   ];
   const kept = conditions.filter(
     ({ type }) => lastingTypes.includes(type) && !claims.some((one) => one.type === type),
@@ -100,7 +100,7 @@ const unknownExport: Claim = {
   reason: 'Pending',
   message: exportedReasons.Pending,
 };
-const deadLink: Claim = {
+const expiredLink: Claim = {
   type: 'LinkFresh',
   status: 'False',
   reason: 'Expired',

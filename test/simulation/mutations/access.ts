@@ -22,11 +22,11 @@ export const accessMutations: Mutations = {
   'a forbidden key is used again every minute': {
     rule: '8',
     exchange: exchange(access, {
-      classifyAccess: (real, { lookAgainMs }) => {
+      classifyAccess: (real, { recheckMs: lookAgainMs }) => {
         const earlierMs = forbiddenRetryMs - lookAgainMs;
         return (observation) => {
           const found = real({ ...observation, now: observation.now + earlierMs });
-          return found.kind === 'closed' ? { ...found, lookAt: found.lookAt - earlierMs } : found;
+          return found.kind === 'closed' ? { ...found, recheckAt: found.recheckAt - earlierMs } : found;
         };
       },
     }),
@@ -49,7 +49,7 @@ export const accessMutations: Mutations = {
   'a forbidden refresh keeps waiting after its key changes': {
     rule: '8',
     exchange: exchange(forbiddenCall, {
-      freeLanes: (real) => (observation) =>
+      freeOperations: (real) => (observation) =>
         pendingRequest(observation) === undefined ? observation.status : real(observation),
     }),
     scenario: 'changedKey',
@@ -63,7 +63,7 @@ export const accessMutations: Mutations = {
   },
   "the rate limit's Retry-After is not shared": {
     rule: '8',
-    exchange: exchange(access, { gateTime: () => () => undefined }),
+    exchange: exchange(access, { rateLimitTime: () => () => undefined }),
     scenario: 'retryAfter',
     caught: /before Retry-After/,
   },
@@ -74,7 +74,7 @@ export const accessMutations: Mutations = {
         (real) =>
         (...given) => {
           const settled = real(...given);
-          return settled.gate.kind === 'close' ? { ...settled, gate: { kind: 'keep' } } : settled;
+          return settled.rateLimit.kind === 'close' ? { ...settled, rateLimit: { kind: 'keep' } } : settled;
         },
     }),
     scenario: 'retryAfterStorm',

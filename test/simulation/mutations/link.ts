@@ -1,7 +1,7 @@
 // The published link: when it is refreshed, which new link is worth writing, and the clock it is measured by.
 
+import * as setBack from '../../../src/loop/clock-set-back.ts';
 import * as execute from '../../../src/loop/execute.ts';
-import * as setBack from '../../../src/loop/set-back.ts';
 import * as linkTiming from '../../../src/reconcile/link-timing.ts';
 import type { ActionResult } from '../../../src/reconcile/result.ts';
 import * as settle from '../../../src/reconcile/settle/settle.ts';

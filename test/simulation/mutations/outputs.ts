@@ -53,7 +53,7 @@ export const outputMutations: Mutations = {
     rule: '11',
     exchange: exchange(choose, {
       choose: (real) => (state, observation) =>
-        state.link.kind === 'dead'
+        state.link.kind === 'expired'
           ? { ...real({ ...state, link: { kind: 'none' } }, observation), state }
           : real(state, observation),
     }),

@@ -1,6 +1,6 @@
 // From a complete export to the published version: reading its archive, promotion gates, suspension, pinned versions.
 
-import * as reading from '../../../src/loop/reading.ts';
+import * as reading from '../../../src/loop/inspection.ts';
 import * as classify from '../../../src/reconcile/classify.ts';
 import * as history from '../../../src/reconcile/history.ts';
 import * as promotion from '../../../src/reconcile/settle/promotion.ts';
@@ -74,7 +74,7 @@ export const promotionMutations: Mutations = {
   'a crashed archive reader counts as a rejected archive': {
     rule: '4',
     exchange: exchange(reading, {
-      readCandidate:
+      inspectCandidate:
         (real) =>
         async (...given) => {
           const { result, link } = await real(...given);

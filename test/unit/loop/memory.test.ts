@@ -3,20 +3,20 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeGate } from '../../../src/loop/gates.ts';
-import { createMemory, forgetResource, gateId, useGate } from '../../../src/loop/memory.ts';
+import { createMemory, forgetResource, rateLimitId, useRateLimit } from '../../../src/loop/memory.ts';
+import { changeRateLimit } from '../../../src/loop/rate-limit.ts';
 import { resource, World } from '../../simulation/world.ts';
 
 const secret = { name: 'export-api', key: 'apiKey' };
-const first = gateId('https://api.example.com', 'docs', secret);
-const second = gateId('https://other.example.com', 'docs', secret);
+const first = rateLimitId('https://api.example.com', 'docs', secret);
+const second = rateLimitId('https://other.example.com', 'docs', secret);
 
-function memoryOf(...users: readonly (readonly [id: string, gate: string])[]) {
+function memoryOf(...users: readonly (readonly [id: string, rateLimit: string])[]) {
   const memory = createMemory(new AbortController().signal);
-  for (const [id, gate] of users) {
-    useGate(memory, id, gate);
-    changeGate(memory, gate, { kind: 'close', until: 2000 }, 1000);
-    memory.warnedKeys.set(gate, 'u/1');
+  for (const [id, rateLimit] of users) {
+    useRateLimit(memory, id, rateLimit);
+    changeRateLimit(memory, rateLimit, { kind: 'close', until: 2000 }, 1000);
+    memory.warnedKeys.set(rateLimit, 'u/1');
   }
   return memory;
 }
@@ -24,16 +24,16 @@ function memoryOf(...users: readonly (readonly [id: string, gate: string])[]) {
 test('a gate stays while one resource goes through it, and goes with the last', () => {
   const memory = memoryOf(['docs/a', first], ['docs/b', first]);
   forgetResource(memory, { namespace: 'docs', name: 'a' });
-  assert.deepEqual([...memory.gates.keys()], [first]);
+  assert.deepEqual([...memory.rateLimits.keys()], [first]);
   assert.deepEqual([...memory.warnedKeys.keys()], [first]);
   forgetResource(memory, { namespace: 'docs', name: 'b' });
-  assert.equal(memory.gates.size + memory.warnedKeys.size + memory.users.size, 0);
+  assert.equal(memory.rateLimits.size + memory.warnedKeys.size + memory.users.size, 0);
 });
 
 test('a resource that moves to another API leaves the gate it came through', () => {
   const memory = memoryOf(['docs/a', first]);
-  useGate(memory, 'docs/a', second);
-  assert.deepEqual([memory.gates.size, memory.warnedKeys.size], [0, 0]);
+  useRateLimit(memory, 'docs/a', second);
+  assert.deepEqual([memory.rateLimits.size, memory.warnedKeys.size], [0, 0]);
   assert.deepEqual([...memory.users], [['docs/a', second]]);
 });
 
@@ -45,8 +45,8 @@ test('nothing is kept of a resource that was deleted', async () => {
   world.vendor.retryAfterMs = 60_000;
   await world.turn();
   const { memory } = world.context();
-  const kept = () => [memory.gates, memory.polls, memory.candidates, memory.warnedKeys, memory.users];
-  assert.ok(memory.gates.size === 1 && memory.warnedKeys.size === 1 && memory.users.size === 1);
+  const kept = () => [memory.rateLimits, memory.polls, memory.candidates, memory.warnedKeys, memory.users];
+  assert.ok(memory.rateLimits.size === 1 && memory.warnedKeys.size === 1 && memory.users.size === 1);
   world.cluster.remove(resource);
   await world.turn();
   assert.deepEqual(

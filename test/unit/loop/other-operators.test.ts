@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { PassOutcome, ReconcileContext } from '../../../src/loop/context.ts';
 import { createMemory, type ProcessMemory } from '../../../src/loop/memory.ts';
 import { calmAfterMs } from '../../../src/loop/other-operators.ts';
-import { runPass } from '../../../src/loop/pass.ts';
+import { reconcile } from '../../../src/loop/reconcile.ts';
 import { resource, World } from '../../simulation/world.ts';
 
 const own = 'operators/simulated';
@@ -23,7 +23,7 @@ function install(world: World, settings: Partial<ReconcileContext['settings']> =
   const turn = () => {
     const context = world.context(memory);
     const changed = { ...context, settings: { ...context.settings, ...settings } };
-    return world.clock.finish(runPass(resource, changed, new AbortController().signal));
+    return world.clock.finish(reconcile(resource, changed, new AbortController().signal));
   };
   return { memory, turn };
 }
@@ -151,5 +151,5 @@ test('a resource that is gone leaves nothing behind', async () => {
   await ours.turn();
   world.cluster.exports.clear();
   await ours.turn();
-  assert.deepEqual([ours.memory.otherOperators.ours.size, ours.memory.otherOperators.found.size], [0, 0]);
+  assert.deepEqual([ours.memory.otherOperators.written.size, ours.memory.otherOperators.found.size], [0, 0]);
 });

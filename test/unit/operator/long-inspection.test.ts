@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '../../../src/loop/memory.ts';
-import { runPass } from '../../../src/loop/pass.ts';
+import { reconcile } from '../../../src/loop/reconcile.ts';
 import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
 import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 import { resource, World } from '../../simulation/world.ts';
@@ -37,7 +37,7 @@ test('an archive that takes longer than any pass may is read once, to its end, a
   const startedAt = world.clock.monotonic();
   for (let turn = 0; turn < 200 && world.condition('Ready') !== 'True/Published'; turn += 1) {
     const pass = new AbortController();
-    await world.clock.finish(runPass(resource, context, pass.signal));
+    await world.clock.finish(reconcile(resource, context, pass.signal));
     // As its deadline does, and later than any pass lasted.
     pass.abort(new DOMException('too late', 'TimeoutError'));
     await world.clock.pass(15_000);

@@ -52,14 +52,14 @@ test('a link in hand is read although the API may not be called, or asked to wai
     jobId: 'se_2',
     issuedAt: calm.now,
     expiresAt: calm.now + 900_000,
-    reading: 'not-started',
+    inspection: 'not-started',
   } as const;
   const waiting: Observation = {
     ...calm,
     isHostAllowed: false,
     wanted: { ...calm.wanted, pin: { version: undefined, jobId: 'se_2' } },
     status: { ...calm.status, history: [{ version: '20260105-100000-bbbbbbbb', jobId: 'se_2' }] },
-    gate: { closedUntil: calm.now + 5000, closedAt: calm.now, refused: undefined },
+    rateLimit: { closedUntil: calm.now + 5000, closedAt: calm.now, refused: undefined },
     process: { ...calm.process, candidate },
   };
   assert.equal(decide(waiting).plan.action.kind, 'inspect');
@@ -100,7 +100,7 @@ test('property: a process that lost its memory wakes no later', () => {
       if (plan.action.kind === 'inspect') return;
       const forgetful = decide({
         ...seen,
-        gate: { closedUntil: undefined, closedAt: undefined, refused: undefined },
+        rateLimit: { closedUntil: undefined, closedAt: undefined, refused: undefined },
         process: { polledAt: undefined, pollAfterMs: undefined, candidate: undefined },
       });
       assert.ok(nextWake(forgetful.seen, forgetful.plan) <= nextWake(seen, plan));

@@ -43,9 +43,9 @@ function decide(observation: Observation) {
 function refused(observation: Observation, reason: 'Forbidden' | 'ServerError' = 'Forbidden'): Observation {
   const { seen, plan } = decide(observation);
   const failure = { code: reason, retryAfterMs: 15 * 60_000 };
-  const mark = { key: 'k', lastAttemptTime: at(0), inputHash, cause: 'Inputs' as const, attempts: 1 };
+  const record = { key: 'k', lastAttemptTime: at(0), inputHash, cause: 'Inputs' as const, attempts: 1 };
   const result = {
-    start: { kind: 'start-failed' as const, mark, failure },
+    start: { kind: 'start-failed' as const, record, failure },
     poll: { kind: 'poll-failed' as const, failure },
     issue: { kind: 'issue-failed' as const, failure },
   };

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  boundByDeath,
+  boundByExpiry,
   exponentialMs,
   linkWaitMs,
   retryTime,
@@ -214,8 +214,8 @@ test('a failure noted in the future is forgotten: the clock was set back', () =>
 });
 
 test('a wait that was set while the link lived ends five minutes after it died', () => {
-  assert.equal(boundByDeath(t0 + 3_600_000, t0, t0 + 60_000), t0 + 360_000);
-  assert.equal(boundByDeath(t0 + 100_000, t0, t0 + 60_000), t0 + 100_000);
+  assert.equal(boundByExpiry(t0 + 3_600_000, t0, t0 + 60_000), t0 + 360_000);
+  assert.equal(boundByExpiry(t0 + 100_000, t0, t0 + 60_000), t0 + 100_000);
 });
 
 test('a job is asked about every two seconds at first and every minute in the end', () => {

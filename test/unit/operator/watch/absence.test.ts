@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
 import { createCluster } from '../../../../src/kube/cluster.ts';
 import { createTransport } from '../../../../src/kube/transport/transport.ts';
-import { runPass } from '../../../../src/loop/pass.ts';
+import { reconcile } from '../../../../src/loop/reconcile.ts';
 import { type PassResult, runController } from '../../../../src/operator/controller/controller.ts';
 import { WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
 import { believeWatches, nextLookMs } from '../../../../src/operator/watch/absence.ts';
@@ -75,7 +75,7 @@ async function passesAfter(answer: (response: ServerResponse) => void) {
   const running = runController(
     {
       queue,
-      pass: (key, signal) => runPass(key, results.length === 0 ? through : context, signal),
+      pass: (key, signal) => reconcile(key, results.length === 0 ? through : context, signal),
       workers: 1,
       passTimeoutMs: 300_000,
       fullResyncMs: 3_600_000,

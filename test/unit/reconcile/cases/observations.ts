@@ -48,7 +48,7 @@ export const calm: Observation = {
   isHostAllowed: true,
   key: { kind: 'present', secretVersion: 'u/1', hasUsualPrefix: true },
   output: { kind: 'ours', published },
-  gate: { closedUntil: undefined, closedAt: undefined, refused: undefined },
+  rateLimit: { closedUntil: undefined, closedAt: undefined, refused: undefined },
   process: { polledAt: undefined, pollAfterMs: undefined, candidate: undefined },
   requestTimeoutMs: 30_000,
 };
@@ -190,7 +190,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
       ),
     }),
   ),
-  gate: fc.record({
+  rateLimit: fc.record({
     closedUntil: orNothing(epoch),
     closedAt: orNothing(pastEpoch),
     refused: fc.constant(undefined),
@@ -203,7 +203,7 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
         jobId,
         issuedAt: pastEpoch,
         expiresAt: epoch,
-        reading: fc.constantFrom(
+        inspection: fc.constantFrom(
           'not-started' as const,
           'running' as const,
           'read' as const,

@@ -19,7 +19,7 @@ function settled(observation: Observation, result: ActionResult): Settled & { re
 }
 
 const failed = (code: CallCode, retryAfterMs?: number) => ({ code, retryAfterMs });
-const mark: StartRecord = { key: 'k', lastAttemptTime: at(0), inputHash, cause: 'First', attempts: 1 };
+const record: StartRecord = { key: 'k', lastAttemptTime: at(0), inputHash, cause: 'First', attempts: 1 };
 const running: Observation = {
   ...fresh,
   status: { job: { id: 'se_2', inputHash, cause: 'First', startTime: at(-60) } },
@@ -38,16 +38,16 @@ const lost: readonly CallCode[] = ['ServerError', 'UnexpectedAnswer', 'RequestTi
 const refused: readonly CallCode[] = ['BadRequest', 'NotFound', 'Gone', 'Conflict', 'RateLimited'];
 
 for (const code of lost) {
-  test(`start, ${code}: the job may exist, so the mark stays and is sent again`, () => {
-    const { status } = settled(fresh, { kind: 'start-failed', mark, failure: failed(code) });
-    assert.deepEqual(status.start, mark);
+  test(`start, ${code}: the job may exist, so the record stays and is sent again`, () => {
+    const { status } = settled(fresh, { kind: 'start-failed', record, failure: failed(code) });
+    assert.deepEqual(status.start, record);
     assert.equal(status.failures?.export?.retryTime, at(60));
   });
 }
 
 for (const code of refused) {
-  test(`start, ${code}: a clear no ends the mark and waits`, () => {
-    const { status } = settled(fresh, { kind: 'start-failed', mark, failure: failed(code, 120_000) });
+  test(`start, ${code}: a clear no ends the record and waits`, () => {
+    const { status } = settled(fresh, { kind: 'start-failed', record, failure: failed(code, 120_000) });
     assert.equal(status.start, undefined);
     assert.deepEqual([status.failures?.export?.count, status.failures?.export?.retryTime], [1, at(120)]);
   });
@@ -57,13 +57,13 @@ for (const code of refused) {
   const code = 'Unauthorized';
   const requestId = 'req-7';
   const calls: Readonly<Record<string, readonly [Observation, ActionResult]>> = {
-    start: [fresh, { kind: 'start-failed', mark, failure: { ...failed(code), requestId } }],
+    start: [fresh, { kind: 'start-failed', record, failure: { ...failed(code), requestId } }],
     poll: [running, { kind: 'poll-failed', failure: { ...failed(code), requestId } }],
     issue: [due, { kind: 'issue-failed', failure: { ...failed(code), requestId } }],
   };
   for (const [call, [observation, result]] of Object.entries(calls)) {
     test(`${call}, ${code}: the key is held back for all, and no operation waits on top of that`, () => {
-      const { status, gate } = settled(observation, result);
+      const { status, rateLimit } = settled(observation, result);
       assert.deepEqual(status.refusedKey, {
         secretVersion: 'u/1',
         reason: code,
@@ -71,7 +71,7 @@ for (const code of refused) {
         request: undefined,
         requestId,
       });
-      assert.deepEqual(gate, { kind: 'refuse', secretVersion: 'u/1', reason: code });
+      assert.deepEqual(rateLimit, { kind: 'refuse', secretVersion: 'u/1', reason: code });
       assert.equal(status.failures, undefined);
       assert.equal(status.start, undefined);
     });
@@ -81,8 +81,8 @@ for (const code of refused) {
 test('the id by which the API knows its answer is kept in whichever operation it failed', () => {
   const failure = { ...failed('ServerError'), requestId: 'req-7' };
   const results: readonly (readonly [Observation, ActionResult, 'export' | 'poll' | 'link'])[] = [
-    [fresh, { kind: 'start-failed', mark, failure }, 'export'],
-    [fresh, { kind: 'start-failed', mark, failure: { ...failure, code: 'BadRequest' } }, 'export'],
+    [fresh, { kind: 'start-failed', record, failure }, 'export'],
+    [fresh, { kind: 'start-failed', record, failure: { ...failure, code: 'BadRequest' } }, 'export'],
     [running, { kind: 'poll-failed', failure }, 'poll'],
     [due, { kind: 'issue-failed', failure }, 'link'],
   ];
@@ -95,26 +95,30 @@ test('the id by which the API knows its answer is kept in whichever operation it
 });
 
 test('Forbidden with nothing published: this resource waits a quarter of an hour, the others with its key do not', () => {
-  const { status, gate } = settled(fresh, { kind: 'start-failed', mark, failure: failed('Forbidden') });
+  const { status, rateLimit } = settled(fresh, {
+    kind: 'start-failed',
+    record,
+    failure: failed('Forbidden'),
+  });
   assert.equal(status.refusedKey?.reason, 'Forbidden');
-  assert.deepEqual(gate, { kind: 'keep' });
+  assert.deepEqual(rateLimit, { kind: 'keep' });
 });
 
 test('Forbidden with something published: only the operation that asked waits', () => {
-  const { status, gate } = settled(due, { kind: 'issue-failed', failure: failed('Forbidden') });
+  const { status, rateLimit } = settled(due, { kind: 'issue-failed', failure: failed('Forbidden') });
   assert.equal(status.refusedKey, undefined);
   assert.equal(status.failures?.link?.reason, 'Forbidden');
-  assert.deepEqual(gate, { kind: 'keep' });
+  assert.deepEqual(rateLimit, { kind: 'keep' });
 });
 
 test('a good answer opens the gate and forgets the refusal', () => {
   const refusedKey = { secretVersion: 'u/0', reason: 'Unauthorized' as const, refusalTime: at(-60) };
-  const { status, gate } = settled(
+  const { status, rateLimit } = settled(
     { ...running, status: { ...running.status, refusedKey } },
     { kind: 'polled', outcome: 'unfinished', state: 'running', progress: 140, pageCount: -3 },
   );
   assert.equal(status.refusedKey, undefined);
-  assert.deepEqual(gate, { kind: 'open' });
+  assert.deepEqual(rateLimit, { kind: 'open' });
   assert.deepEqual([status.job?.progress, status.job?.pageCount], [100, 0]);
 });
 
@@ -139,9 +143,12 @@ for (const code of ['NotFound', 'Gone'] as const) {
 }
 
 test('poll, a server in trouble: asked again with back-off, and Retry-After holds for all', () => {
-  const { status, gate } = settled(running, { kind: 'poll-failed', failure: failed('ServerError', 30_000) });
+  const { status, rateLimit } = settled(running, {
+    kind: 'poll-failed',
+    failure: failed('ServerError', 30_000),
+  });
   assert.deepEqual([status.failures?.poll?.subject, status.failures?.poll?.retryTime], ['se_2', at(30)]);
-  assert.deepEqual(gate, { kind: 'close', until: t0 + 30_000 });
+  assert.deepEqual(rateLimit, { kind: 'close', until: t0 + 30_000 });
 });
 
 test('issuing a link for a complete job, 409: back to polling', () => {
@@ -195,7 +202,7 @@ const inspecting: Observation = {
   process: {
     polledAt: undefined,
     pollAfterMs: undefined,
-    candidate: { jobId: 'se_2', ...clock, reading: 'read' },
+    candidate: { jobId: 'se_2', ...clock, inspection: 'read' },
   },
 };
 
@@ -269,7 +276,7 @@ test('a pinned version whose archive has other content is not published', () => 
     process: {
       polledAt: undefined,
       pollAfterMs: undefined,
-      candidate: { jobId: 'se_0', ...clock, reading: 'read' },
+      candidate: { jobId: 'se_0', ...clock, inspection: 'read' },
     },
   };
   const { publish, status } = settled(pinned, { kind: 'inspected', content: found, times: clock });

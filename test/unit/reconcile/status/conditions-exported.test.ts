@@ -79,7 +79,7 @@ test('a refused key is no news of Exported where no export is due, nor before an
 test('an export that is being read needs no key, one that still has to be fetched does', () => {
   const waiting = withStatus(calm, { job: complete, refusedKey });
   assert.equal(conditionsOf(waiting).get('Exported'), 'False/KeyRefused');
-  const candidate = { jobId: 'se_2', issuedAt: t0, expiresAt: t0 + 1000, reading: 'running' as const };
+  const candidate = { jobId: 'se_2', issuedAt: t0, expiresAt: t0 + 1000, inspection: 'running' as const };
   const reading = { ...waiting, process: { ...waiting.process, candidate } };
   assert.equal(
     conditionsOf(reading).get('Exported'),

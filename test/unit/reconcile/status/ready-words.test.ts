@@ -71,7 +71,10 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
     /A quota refused it\. \(OutputWriteFailed\) Retrying at/,
   ],
   'a first export that waits for what the API asked of all is told so': [
-    { ...fresh, gate: { closedUntil: fresh.now + 60_000, closedAt: fresh.now - 1000, refused: undefined } },
+    {
+      ...fresh,
+      rateLimit: { closedUntil: fresh.now + 60_000, closedAt: fresh.now - 1000, refused: undefined },
+    },
     /^Waiting before the next retry\. The export API asked for a pause with Retry-After\. All resources with this key wait\.$/,
   ],
   'a start that nobody confirmed says what came of it, and when it is asked again': [

@@ -11,7 +11,7 @@ import type { LinkTimes } from '../wire/publication.ts';
 /** What this process remembers of a published link that it sees. */
 export interface SeenLink extends LinkTimes {
   /** The clock's reading from which the next call measures. */
-  readonly place: ClockPlace;
+  readonly reading: ClockPlace;
   /** By how much the wall clock was set back since then, in total; negative if it was set forward. */
   readonly setBackMs: number;
 }
@@ -33,14 +33,14 @@ export function correctTimes<T extends LinkTimes>(
   const { issuedAt, expiresAt } = link;
   const seen = links.get(id);
   if (seen?.issuedAt !== issuedAt || seen.expiresAt !== expiresAt) {
-    links.set(id, { issuedAt, expiresAt, place: now, setBackMs: 0 });
+    links.set(id, { issuedAt, expiresAt, reading: now, setBackMs: 0 });
     return link;
   }
-  const stepMs = seen.place.offsetMs - now.offsetMs;
+  const stepMs = seen.reading.offsetMs - now.offsetMs;
   const isSet = Math.abs(stepMs) > clockToleranceMs;
   const setBackMs = seen.setBackMs + (isSet ? stepMs : 0);
-  const place = isSet ? now : followAdjustment(seen.place, now);
-  links.set(id, { issuedAt, expiresAt, place, setBackMs });
+  const reading = isSet ? now : followAdjustment(seen.reading, now);
+  links.set(id, { issuedAt, expiresAt, reading, setBackMs });
   if (setBackMs <= clockToleranceMs) return link;
   const movedMs = Math.ceil(setBackMs / 1000) * 1000;
   return { ...link, issuedAt: issuedAt - movedMs, expiresAt: expiresAt - movedMs };

@@ -20,26 +20,25 @@ import type { TargetStatus } from '../staticexport/status-schema.ts';
 import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import type { Publication } from '../wire/publication.ts';
-import type { Observed, PassOutcome, ReconcileContext, ReportContext } from './context.ts';
-import { eventsOf } from './events.ts';
+import type { Observed, PassOutcome, ReconcileContext } from './context.ts';
 import { execute } from './execute.ts';
-import { changeGate } from './gates.ts';
 import { gather, type Handles, readProcess } from './gather.ts';
-import { type LoggedReconcile, logLinesOf } from './log-lines.ts';
-import { forgetResource, resourceId, useGate } from './memory.ts';
+import { releaseUnusedSlot, stopUnwantedInspection } from './inspection.ts';
+import { forgetResource, resourceId, useRateLimit } from './memory.ts';
 import { observe } from './observed.ts';
-import { findOtherOperator, noteOwn, type OtherOperator } from './other-operators.ts';
+import { findOtherOperator, type OtherOperator, rememberOwn } from './other-operators.ts';
 import { confirmOutput } from './publish/confirmed-output.ts';
 import { type OutputsWritten, writeOutputs } from './publish/outputs.ts';
 import { writeTargets } from './publish/targets.ts';
-import { leaveIdlePlace, stopUnwantedReading } from './reading.ts';
-import { PassRefused, tellRefusal, withObserved } from './refused-pass.ts';
+import { changeRateLimit } from './rate-limit.ts';
+import { attachReport, PassRefused, reportRefusal } from './refused-pass.ts';
+import { reportChanges, warnOfPrefix } from './reporting.ts';
 import { saveStarted, saveStatus } from './save.ts';
 
-const unreadableLookMs = 3_600_000;
+const unreadableRecheckMs = 3_600_000;
 
 /** The resource as read, all its inputs, and the resulting plan. */
-interface Sight {
+interface ReconcileInput {
   readonly object: StaticExportObject;
   readonly resource: StaticExport;
   readonly observation: Observation;
@@ -48,7 +47,7 @@ interface Sight {
 }
 
 /** The result of the action, and the status and outputs that follow from it. */
-interface Deed {
+interface ActionOutcome {
   readonly result: ActionResult;
   readonly link: Link | undefined;
   /** As last stored: starting a job writes it in between. */
@@ -59,7 +58,7 @@ interface Deed {
 }
 
 /** What the Kubernetes API server accepted of it. */
-interface Publishing {
+interface PublishOutcome {
   readonly outputs: OutputsWritten;
   /** A publication that is not in the Secret. */
   readonly isWithheld: boolean;
@@ -74,7 +73,7 @@ interface Publishing {
  * @throws {PassRefused} when all reads succeeded; the next reconcile finds what was done. Call again with a
  *   back-off
  */
-export async function runPass(
+export async function reconcile(
   key: ObjectKey,
   context: ReconcileContext,
   signal: AbortSignal,
@@ -88,79 +87,83 @@ export async function runPass(
     return { wakeAfterMs: undefined, because, observed: undefined };
   }
   const resource = parseStaticExport(object);
-  const rival = findOtherOperator(object, resource.status, context);
+  const other = findOtherOperator(object, resource.status, context);
   // After an upgrade a spec may be unreadable. The published link must not expire because of that.
   const spec = resource.spec ?? (resource.status.active && resource.remains);
-  if (spec === undefined) return reportUnreadable(object, resource, rival, context, signal);
+  if (spec === undefined) return reportUnreadable(object, resource, other, context, signal);
 
-  const sight = await look(object, resource, spec, context, signal);
-  const deed = await act(sight, context, signal);
-  const publishing = await publish(sight, deed, context, signal);
-  const targets = await syncTargets(sight, publishing, context, signal);
-  const { last, state, observed } = await report(sight, deed, publishing, targets, context, signal);
+  const input = await observeAndPlan(object, resource, spec, context, signal);
+  const action = await executePlan(input, context, signal);
+  const published = await publish(input, action, context, signal);
+  const targets = await syncTargets(input, published, context, signal);
+  const { last, state, observed } = await storeStatus(input, action, published, targets, context, signal);
 
   const upcoming = choose(state, last);
-  leaveIdlePlace(key, upcoming, context.memory);
+  releaseUnusedSlot(key, upcoming, context.memory);
   const wakeAt = nextWake(last, upcoming);
-  return { ...lookAgain(wakeAt, rival, context), because: sight.plan.because, observed };
+  return { ...requeue(wakeAt, other, context), because: input.plan.because, observed };
 }
 
-function lookAgain(
+function requeue(
   wakeAt: number,
-  rival: OtherOperator | undefined,
+  other: OtherOperator | undefined,
   { clock }: ReconcileContext,
 ): Pick<PassOutcome, 'wakeAfterMs' | 'overlapsWith'> {
-  const untilMs = Math.min(wakeAt - clock.now(), rival?.calmAfterMs ?? Number.POSITIVE_INFINITY);
-  return { wakeAfterMs: Math.max(0, untilMs), overlapsWith: rival?.operatorLease };
+  const untilMs = Math.min(wakeAt - clock.now(), other?.calmAfterMs ?? Number.POSITIVE_INFINITY);
+  return { wakeAfterMs: Math.max(0, untilMs), overlapsWith: other?.operatorLease };
 }
 
 /** read → classify → choose */
-async function look(
+async function observeAndPlan(
   object: StaticExportObject,
   resource: StaticExport,
   spec: Spec,
   context: ReconcileContext,
   signal: AbortSignal,
-): Promise<Sight> {
+): Promise<ReconcileInput> {
   const gathered = await gather(object, resource, spec, context, signal);
   const { observation: seen, handles } = await confirmOutput(object, gathered, context, signal);
-  useGate(context.memory, resourceId(object.metadata), handles.gateId);
-  warnOfPrefix(seen, handles.gateId, object, context);
+  useRateLimit(context.memory, resourceId(object.metadata), handles.rateLimitId);
+  warnOfPrefix(seen, handles.rateLimitId, object, context);
   const observation = adopt(seen);
   const plan = choose(classify(observation), observation);
-  stopUnwantedReading(object.metadata, plan.state, context.memory);
+  stopUnwantedInspection(object.metadata, plan.state, context.memory);
   return { object, resource, observation, handles, plan };
 }
 
 /** do: executes the one action. Saves the id of a started job before anything else. */
-async function act(sight: Sight, context: ReconcileContext, signal: AbortSignal): Promise<Deed> {
-  const { object, observation, handles, plan } = sight;
+async function executePlan(
+  input: ReconcileInput,
+  context: ReconcileContext,
+  signal: AbortSignal,
+): Promise<ActionOutcome> {
+  const { object, observation, handles, plan } = input;
   const { key } = handles;
   const work = { plan, observation, object, key, published: handles.published?.bundleUrl };
-  const done = await tellRefusal(execute(work, context, signal), object, context);
+  const done = await reportRefusal(execute(work, context, signal), object, context);
 
   const now = wholeSecond(context.clock.now());
   const {
     status: next,
     publish: publication,
-    gate: change,
+    rateLimit: change,
   } = settle({ ...observation, now }, plan, done.result);
-  const gate = changeGate(context.memory, handles.gateId, change, now);
-  const settled = { ...observation, now, status: next, gate };
-  const deed = { ...done, settled, publication };
-  if (done.result.kind !== 'started') return deed;
+  const rateLimit = changeRateLimit(context.memory, handles.rateLimitId, change, now);
+  const settled = { ...observation, now, status: next, rateLimit };
+  const action = { ...done, settled, publication };
+  if (done.result.kind !== 'started') return action;
   const status = statusOf(settled, classify(settled), next.targets ?? []);
   const saving = saveStarted(done.object, status, context, signal);
-  return { ...deed, object: await tellRefusal(saving, object, context) };
+  return { ...action, object: await reportRefusal(saving, object, context) };
 }
 
 /** outputs: writes Secret and ConfigMap, changed or restored. */
 async function publish(
-  { object, observation: before, handles, plan }: Sight,
-  { result, link, settled, publication }: Deed,
+  { object, observation: before, handles, plan }: ReconcileInput,
+  { result, link, settled, publication }: ActionOutcome,
   context: ReconcileContext,
   signal: AbortSignal,
-): Promise<Publishing> {
+): Promise<PublishOutcome> {
   const id = resourceId(object.metadata);
   const change = publication && link && { publication, link };
   const found = { state: before.output, handles };
@@ -183,8 +186,8 @@ async function publish(
 
 /** targets: writes the published version into other objects. */
 function syncTargets(
-  { object, resource, observation: before }: Sight,
-  { outputs, observation: after }: Publishing,
+  { object, resource, observation: before }: ReconcileInput,
+  { outputs, observation: after }: PublishOutcome,
   context: ReconcileContext,
   signal: AbortSignal,
 ): Promise<readonly TargetStatus[]> {
@@ -204,10 +207,10 @@ function syncTargets(
 }
 
 /** status, and its reports: the log, events, metrics. */
-async function report(
-  { object, resource, observation: before, plan }: Sight,
-  { result, object: stored }: Deed,
-  { outputs: { refusal }, isWithheld, observation: after }: Publishing,
+async function storeStatus(
+  { object, resource, observation: before, plan }: ReconcileInput,
+  { result, object: stored }: ActionOutcome,
+  { outputs: { refusal }, isWithheld, observation: after }: PublishOutcome,
   targets: readonly TargetStatus[],
   context: ReconcileContext,
   signal: AbortSignal,
@@ -218,12 +221,12 @@ async function report(
   const last = { ...after, status };
   const unreadable = resource.spec === undefined ? 'InvalidSpec' : undefined;
   const observed = observe(last, state, action.kind, result, refusal?.code ?? unreadable);
-  const saving = tellRefusal(saveStatus(stored, status, context, signal), object, context);
-  const saved = await withObserved(saving, observed);
-  noteOwn(saved, context);
+  const saving = reportRefusal(saveStatus(stored, status, context, signal), object, context);
+  const saved = await attachReport(saving, observed);
+  rememberOwn(saved, context);
   const { baseUrl } = before.wanted;
   const changes = findChanges(resource.status, status);
-  const reasons = publishChanges(saved, { changes, after: status, action, result, baseUrl }, context);
+  const reasons = reportChanges(saved, { changes, after: status, action, result, baseUrl }, context);
   if (refusal !== undefined) {
     const reason = 'OutputWriteFailed';
     const message = `${exportedReasons[reason]} ${sentence(refusal.message)}`;
@@ -237,55 +240,24 @@ async function report(
 async function reportUnreadable(
   object: StaticExportObject,
   { status, problems }: StaticExport,
-  rival: OtherOperator | undefined,
+  other: OtherOperator | undefined,
   context: ReconcileContext,
   signal: AbortSignal,
 ): Promise<PassOutcome> {
   const generation = object.metadata.generation ?? 0;
   const now = wholeSecond(context.clock.now());
   const next = statusOfUnreadable(status, problems, generation, now);
-  const saved = await tellRefusal(saveStatus(object, next, context, signal), object, context);
-  noteOwn(saved, context);
+  const saved = await reportRefusal(saveStatus(object, next, context, signal), object, context);
+  rememberOwn(saved, context);
   const nothing = { kind: 'none' } as const;
   const changes = findChanges(status, next);
-  publishChanges(
+  reportChanges(
     saved,
     { changes, after: next, action: nothing, result: nothing, baseUrl: undefined },
     context,
   );
   // Its link still expires at its time, and status reports that then.
   const endsAt = readInstant(status.active?.linkExpirationTime) ?? 0;
-  const wakeAt = Math.min(now + unreadableLookMs, endsAt > now ? endsAt : Number.POSITIVE_INFINITY);
-  return { ...lookAgain(wakeAt, rival, context), because: 'unreadable → none', observed: undefined };
-}
-
-/** Writes the log lines and events of a reconcile. @returns the reasons of the events */
-function publishChanges(
-  object: StaticExportObject,
-  reconcile: LoggedReconcile,
-  { logger, events }: ReportContext,
-): readonly string[] {
-  for (const { level, fields, message } of logLinesOf(reconcile)) {
-    logger[level]({ object: resourceId(object.metadata), ...fields }, message);
-  }
-  const notes = eventsOf(reconcile.changes, reconcile.after);
-  for (const note of notes) events.record(object, note);
-  return notes.map(({ reason }) => reason);
-}
-
-/** Most keys begin with `svc_`; a key that does not may still be valid. Logged once per Secret version. */
-function warnOfPrefix(
-  { key, wanted }: Observation,
-  gate: string,
-  { metadata }: StaticExportObject,
-  { memory, logger }: ReportContext,
-): void {
-  if (key.kind !== 'present' || key.hasUsualPrefix) return;
-  if (memory.warnedKeys.get(gate) === key.secretVersion) return;
-  memory.warnedKeys.set(gate, key.secretVersion);
-  const secret = `${metadata.namespace}/${wanted.keySecret.name}`;
-  logger.warn(
-    { object: resourceId(metadata), secret },
-    'the API key does not begin with svc_; is it an admin key?',
-  );
+  const wakeAt = Math.min(now + unreadableRecheckMs, endsAt > now ? endsAt : Number.POSITIVE_INFINITY);
+  return { ...requeue(wakeAt, other, context), because: 'unreadable → none', observed: undefined };
 }

@@ -6,7 +6,7 @@
 // one link request, when a slot is free.
 
 import { BundleError } from '../bundle/bundle-error.ts';
-import { isWorthReading } from '../reconcile/choose.ts';
+import { isWorthInspecting } from '../reconcile/choose.ts';
 import type { ActionResult, InspectionFailure } from '../reconcile/result.ts';
 import type { Plan, State } from '../reconcile/state.ts';
 import { wholeSecond } from '../staticexport/instant.ts';
@@ -18,18 +18,18 @@ import type { ActionContext } from './context.ts';
 import {
   type CandidateWork,
   dropCandidate,
+  type InspectionOutcome,
   type ProcessMemory,
-  type ReadingOutcome,
   resourceId,
 } from './memory.ts';
 
 /** The reconcile that starts an inspection waits this long. Small archives are inspected by then. */
-const patienceMs = 2000;
+const graceMs = 2000;
 /** Issuing a link and probing it: an inspection slot waits for a new link no longer than both may take. */
 const callsToFreshLink = 2;
 
 /** Starts the inspection, or checks whether it has ended. Its end requests the reconcile that takes the outcome. */
-export async function readCandidate(
+export async function inspectCandidate(
   { metadata }: StaticExportObject,
   { maxBundleBytes }: Wanted['promotion'],
   context: ActionContext,
@@ -37,7 +37,7 @@ export async function readCandidate(
 ): Promise<{ readonly result: ActionResult; readonly link: Link | undefined }> {
   const id = resourceId(metadata);
   const work = context.memory.candidates.get(id);
-  const hasBegun = work?.reading !== undefined || work?.done !== undefined;
+  const hasBegun = work?.inspection !== undefined || work?.done !== undefined;
   if (hasBegun && work.maxBytes !== maxBundleBytes) {
     // An inspection under another limit says nothing under this one.
     dropCandidate(context.memory, id);
@@ -45,7 +45,9 @@ export async function readCandidate(
   }
   const done =
     work?.done ??
-    (work?.reading === undefined ? await beginReading(metadata, maxBundleBytes, context, signal) : undefined);
+    (work?.inspection === undefined
+      ? await beginInspection(metadata, maxBundleBytes, context, signal)
+      : undefined);
   if (work === undefined || done === undefined) return { result: { kind: 'inspecting' }, link: undefined };
   if (done.kind === 'failed') {
     dropCandidate(context.memory, id);
@@ -56,7 +58,7 @@ export async function readCandidate(
 }
 
 /** Stops an inspection whose job must no longer be published: after a pin, a suspension, or a change of inputs. */
-export function stopUnwantedReading(
+export function stopUnwantedInspection(
   key: ObjectKey,
   { export: operation }: State,
   memory: ProcessMemory,
@@ -71,83 +73,83 @@ export function stopUnwantedReading(
  *
  * @param next the next plan
  */
-export function leaveIdlePlace(key: ObjectKey, { action }: Plan, { places }: ProcessMemory): void {
+export function releaseUnusedSlot(key: ObjectKey, { action }: Plan, { places }: ProcessMemory): void {
   if (action.kind !== 'issue' && action.kind !== 'inspect') places.giveUp(resourceId(key));
 }
 
 /** @returns the outcome, if there is one before the reconcile's grace period ends */
-async function beginReading(
+async function beginInspection(
   key: ObjectKey,
   maxBytes: number | undefined,
   context: ActionContext,
   signal: AbortSignal,
-): Promise<ReadingOutcome | undefined> {
+): Promise<InspectionOutcome | undefined> {
   const { memory } = context;
   const id = resourceId(key);
   const work = memory.candidates.get(id);
   if (work === undefined) return undefined;
   const hasRoom = memory.places.hasRoom(id);
-  const reading = startReading(id, { ...work, maxBytes }, context);
+  const inspection = startInspection(id, { ...work, maxBytes }, context);
   let hasWaited = false;
-  void reading.then(() => {
+  void inspection.then(() => {
     // True also if it never began. The caller that stopped it needs no wake-up.
     const isStopped = memory.signal.aborted || work.stop.signal.aborted;
     if (hasWaited && !isStopped) context.wake(key);
   });
   try {
-    return hasRoom ? await waitFor(reading, context, signal) : undefined;
+    return hasRoom ? await waitFor(inspection, context, signal) : undefined;
   } finally {
     hasWaited = true;
   }
 }
 
-function startReading(
+function startInspection(
   id: string,
   work: CandidateWork,
   context: ActionContext,
-): Promise<ReadingOutcome | undefined> {
+): Promise<InspectionOutcome | undefined> {
   const { candidates } = context.memory;
-  const noted = readInTurn(id, work, context).then((done) => {
+  const noted = inspectInSlot(id, work, context).then((done) => {
     const now = candidates.get(id);
-    if (now?.reading === noted) candidates.set(id, { ...now, done });
+    if (now?.inspection === noted) candidates.set(id, { ...now, done });
     return done;
   });
-  candidates.set(id, { ...work, reading: noted });
+  candidates.set(id, { ...work, inspection: noted });
   return noted;
 }
 
 /** Waits for a slot and inspects. Returns no outcome if it was stopped, or if the link expired in the queue. */
-async function readInTurn(
+async function inspectInSlot(
   id: string,
   work: CandidateWork,
   context: ActionContext,
-): Promise<ReadingOutcome | undefined> {
+): Promise<InspectionOutcome | undefined> {
   const { memory, clock, settings } = context;
   const { places } = memory;
   const stopped = AbortSignal.any([memory.signal, work.stop.signal]);
   const hasQueued = !places.hasRoom(id);
   const place = await places.take(id, stopped).catch(() => undefined);
   if (place === undefined) return undefined;
-  const isLate = !isWorthReading(work, wholeSecond(clock.now()));
-  const outcome = isLate ? undefined : await readArchive(work, stopped, context);
+  const isLate = !isWorthInspecting(work, wholeSecond(clock.now()));
+  const outcome = isLate ? undefined : await inspectArchive(work, stopped, context);
   // Links also expire earlier than they claim. A link that expired in the queue says nothing against the archive.
-  const hasDied = hasQueued && outcome?.kind === 'failed' && outcome.failure.kind === 'dead-link';
-  if (stopped.aborted || !(isLate || hasDied)) {
+  const hasExpired = hasQueued && outcome?.kind === 'failed' && outcome.failure.kind === 'dead-link';
+  if (stopped.aborted || !(isLate || hasExpired)) {
     place.leave();
     return outcome;
   }
-  const patience = clock.deadline(callsToFreshLink * settings.requestTimeoutMs, memory.signal);
-  places.keep(id, place, patience);
+  const grace = clock.deadline(callsToFreshLink * settings.requestTimeoutMs, memory.signal);
+  places.keep(id, place, grace);
   const expiresAt = Math.min(work.expiresAt, wholeSecond(clock.now()));
   memory.candidates.set(id, { ...work, expiresAt });
   return undefined;
 }
 
-async function readArchive(
+async function inspectArchive(
   { link, maxBytes }: CandidateWork,
   stopped: AbortSignal,
   { clock, settings, bundles }: ActionContext,
-): Promise<ReadingOutcome | undefined> {
+): Promise<InspectionOutcome | undefined> {
   try {
     const deadline = clock.deadline(settings.inspectTimeoutMs, stopped);
     return { kind: 'read', inspection: await bundles.inspect(link, deadline, maxBytes) };
@@ -163,14 +165,14 @@ function describeFailure(error: unknown): InspectionFailure {
 }
 
 async function waitFor(
-  reading: Promise<ReadingOutcome | undefined>,
+  inspection: Promise<InspectionOutcome | undefined>,
   { clock }: ActionContext,
   signal: AbortSignal,
-): Promise<ReadingOutcome | undefined> {
+): Promise<InspectionOutcome | undefined> {
   const enough = new AbortController();
-  const patience = clock.after(patienceMs, AbortSignal.any([signal, enough.signal]));
+  const grace = clock.after(graceMs, AbortSignal.any([signal, enough.signal]));
   try {
-    return await Promise.race([reading, patience.then(() => undefined)]);
+    return await Promise.race([inspection, grace.then(() => undefined)]);
   } finally {
     enough.abort();
   }

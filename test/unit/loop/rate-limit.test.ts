@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeGate } from '../../../src/loop/gates.ts';
 import { createMemory } from '../../../src/loop/memory.ts';
-import { gateTime } from '../../../src/reconcile/access.ts';
+import { changeRateLimit } from '../../../src/loop/rate-limit.ts';
+import { rateLimitTime } from '../../../src/reconcile/access.ts';
 
 const now = Date.UTC(2026, 0, 5, 12);
 const dayMs = 86_400_000;
@@ -16,10 +16,10 @@ function waitMs(
 ): number {
   const memory = createMemory(new AbortController().signal);
   for (const one of answers) {
-    changeGate(memory, 'g', { kind: 'close', until: one.at + one.retryAfterMs }, one.at);
+    changeRateLimit(memory, 'g', { kind: 'close', until: one.at + one.retryAfterMs }, one.at);
   }
-  const gate = changeGate(memory, 'g', { kind: 'keep' }, at);
-  return Math.max(0, (gateTime({ gate, now: at }) ?? 0) - at);
+  const rateLimit = changeRateLimit(memory, 'g', { kind: 'keep' }, at);
+  return Math.max(0, (rateLimitTime({ rateLimit, now: at }) ?? 0) - at);
 }
 
 test('the longer of two waits holds, in whatever order they are heard', () => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReconcileContext } from '../../../src/loop/context.ts';
 import { createMemory } from '../../../src/loop/memory.ts';
-import { runPass } from '../../../src/loop/pass.ts';
+import { reconcile } from '../../../src/loop/reconcile.ts';
 import { resource, World } from '../../simulation/world.ts';
 
 const minuteMs = 60_000;
@@ -48,10 +48,10 @@ test('a process that stops notes no failure of the archive it was reading', asyn
   const { world } = await readingWorld(minuteMs);
   const process = new AbortController();
   const context = world.context(createMemory(process.signal));
-  const pass = () => world.clock.finish(runPass(resource, context, new AbortController().signal));
+  const pass = () => world.clock.finish(reconcile(resource, context, new AbortController().signal));
   await pass();
   await pass();
-  assert.ok(context.memory.candidates.get('docs/site')?.reading);
+  assert.ok(context.memory.candidates.get('docs/site')?.inspection);
   process.abort();
   await world.clock.pass(1000);
   await pass();

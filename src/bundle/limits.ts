@@ -23,7 +23,7 @@ export interface BundleLimits {
   readonly maxMetadataBytes: number;
   /** From the first byte asked for to the last one received, resumes and redirects included. */
   readonly downloadTimeoutMs: number;
-  /** Longest silence of the other side, and longest standstill of the preparation. */
+  /** Longest time without data from the other side. */
   readonly idleTimeoutMs: number;
   readonly maxRedirects: number;
 }

@@ -19,8 +19,6 @@ export interface DownloadOptions {
   readonly userAgent: string;
   /** Receives the archive's announced size before any byte is read; throws if it is too large. */
   readonly admit?: ((archiveBytes: number) => Promise<void>) | undefined;
-  /** Called before each request: a resume after a long silence is no standstill. */
-  readonly onRequest?: (() => void) | undefined;
 }
 
 const maxResumes = 4;
@@ -64,7 +62,6 @@ async function* readRemote(
   let received = 0;
   for (let resumes = 0; ; resumes += 1) {
     try {
-      options.onRequest?.();
       const answer = await requestLink(
         link.reveal(),
         { ...options, maxRedirects: limits.maxRedirects, headers: rangeOf(received, entity) },

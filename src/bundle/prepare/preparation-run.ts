@@ -62,11 +62,9 @@ async function attempt(task: PrepareTask, context: PrepareContext): Promise<Bund
   const pack = createPackWriter(join(staged, 'pack'));
   try {
     const index = await read(task, context, pack, progress);
-    return await reportWhile(progress, context, task.limits.idleTimeoutMs, async () => {
-      const compacted = pack.compact(index);
-      await pack.commit();
-      return commitBundle(storeDir, staged, compacted, pack.position, context.disk ?? systemDisk);
-    });
+    const compacted = pack.compact(index);
+    await pack.commit();
+    return await commitBundle(storeDir, staged, compacted, pack.position, context.disk ?? systemDisk);
   } catch (error) {
     throw error instanceof BundleError ? error : storeFault(error);
   } finally {
@@ -84,16 +82,11 @@ async function read(
   const { clock, proxy } = context;
   const link = Link.parse(task.link);
   if (link === undefined) throw oddAnswer('InvalidRedirect');
-  const onRequest = (): void => {
-    if (progress.receivedBytes === 0) return;
-    progress.lastReport = Number.NEGATIVE_INFINITY;
-    reportProgress(progress, context);
-  };
   const admit = (archiveBytes: number): Promise<void> => requireRoom(task.storeDir, archiveBytes, context);
   const giveUp = new AbortController();
   const assembly = createAssembly(limits, pack);
   try {
-    const bytes = fetchArchive(link, { ...task, clock, proxy, admit, onRequest }, giveUp.signal);
+    const bytes = fetchArchive(link, { ...task, clock, proxy, admit }, giveUp.signal);
     const counted = watch(bytes, (chunk) => {
       progress.receivedBytes += chunk.length;
       reportProgress(progress, context);
@@ -133,7 +126,7 @@ async function requireRoom(
   if (free !== undefined && free < archiveBytes) throw storeFull();
 }
 
-/** What has moved so far. The starter takes its reports as proof that the thread does not stand still. */
+/** How far the preparation is. */
 interface Progress {
   receivedBytes: number;
   files: number;
@@ -145,27 +138,4 @@ function reportProgress(progress: Progress, context: PrepareContext): void {
   if (now - progress.lastReport < reportEveryMs) return;
   progress.lastReport = now;
   context.onProgress({ receivedBytes: progress.receivedBytes, files: progress.files });
-}
-
-/** Syncing gigabytes to a slow disk takes longer than the idle limit: reports progress twice in each of them. */
-async function reportWhile<T>(
-  progress: Progress,
-  context: PrepareContext,
-  idleMs: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  const done = new AbortController();
-  const beat = async (): Promise<void> => {
-    for (;;) {
-      await context.clock.after(idleMs / 2, done.signal);
-      reportProgress(progress, context);
-    }
-  };
-  const beating = beat().catch(() => {}); // ends by the abort below
-  try {
-    return await work();
-  } finally {
-    done.abort();
-    await beating;
-  }
 }

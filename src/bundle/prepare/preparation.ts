@@ -1,6 +1,6 @@
-// Starts the worker thread that downloads, verifies and packs a bundle, and waits for its result. Owns: how long the
-// thread may be silent, and the removal of files that it leaves. Invariant: no work folder stays, whether the thread is
-// done, refused, aborted, crashed or stuck.
+// Starts the worker thread that downloads, verifies and packs a bundle, and waits for its result. Owns: the thread's
+// deadline, and the removal of files that it leaves. Invariant: no work folder stays, whether the thread is done,
+// refused, aborted, crashed or stuck.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,8 +53,8 @@ export interface PrepareOptions {
   readonly random?: Random;
 }
 
-/** The thread reports at least this often while bytes move; silence beyond the idle limit means that it stands still. */
-const graceMs = 15_000;
+/** After the longest download: for unpacking a zip, and for syncing to a slow disk. */
+const graceMs = 15 * 60_000;
 const failure = { code: 'PreparationFailed', work: 'preparing the bundle' };
 
 /**
@@ -81,51 +81,22 @@ export async function prepareInWorker(
     workDir,
     wantsFiles: handOver !== undefined,
   };
-  const silence = watchSilence(request.limits.idleTimeoutMs + graceMs, clock);
+  const deadline = clock.deadline(request.limits.downloadTimeoutMs + graceMs, signal);
   try {
     const result = await runBundleTask(program, task, {
       failure,
-      signal: AbortSignal.any([signal, silence.signal]),
-      onProgress: (progress) => {
-        silence.interrupt();
-        onProgress?.(progress);
-      },
-      pause: () => {
-        silence.interrupt();
-        return handOver?.pause() ?? Promise.resolve();
-      },
+      signal: deadline,
+      onProgress,
+      pause: handOver?.pause,
     });
     if (result === undefined) throw new Error('only a check finds a bundle damaged');
     handOver?.take(result.index);
     return result.summary;
   } catch (error) {
-    throw signal.aborted ? abortFault(signal.reason) : error;
+    throw deadline.aborted ? abortFault(deadline.reason) : error;
   } finally {
-    silence.end();
     await removeQuietly(workDir);
   }
-}
-
-/** A signal that aborts with `PreparationStalled` after so long without an interruption. */
-function watchSilence(limitMs: number, clock: Clock) {
-  const stalled = new AbortController();
-  const ended = new AbortController();
-  let heardAt = clock.monotonic();
-  const watch = async (): Promise<void> => {
-    for (let leftMs = limitMs; leftMs > 0; leftMs = heardAt + limitMs - clock.monotonic()) {
-      await clock.after(leftMs, ended.signal);
-    }
-    const message = 'reading the archive stood still; retrying';
-    stalled.abort(new BundleError('transient', 'PreparationStalled', message));
-  };
-  watch().catch(() => {}); // ended
-  return {
-    signal: stalled.signal,
-    interrupt: (): void => {
-      heardAt = clock.monotonic();
-    },
-    end: (): void => ended.abort(),
-  };
 }
 
 /** A deadline is the storage's or the machine's slowness, not the caller's wish. */

@@ -112,34 +112,6 @@ test('a pack holds what was appended, however it came', async () => {
   assert.equal(count.position, pack.position);
 });
 
-test('progress is reported while a slow disk is synced', async () => {
-  const slow = Promise.withResolvers<void>();
-  let elapsed = 0;
-  let beats = 0;
-  const clock = {
-    ...systemClock,
-    monotonic: () => elapsed,
-    after: async (ms: number, signal?: AbortSignal) => {
-      signal?.throwIfAborted();
-      elapsed += ms;
-      beats += 1;
-      if (beats === 4) slow.resolve();
-      if (beats > 4) await new Promise((_resolve, reject) => signal?.addEventListener('abort', reject));
-    },
-  };
-  const disk: StoreDisk = {
-    ...systemDisk,
-    syncFolder: async (path) => {
-      await slow.promise;
-      await systemDisk.syncFolder(path);
-    },
-  };
-  const reports: BundleProgress[] = [];
-  await run({ clock, disk }, reports);
-  assert.ok(reports.length >= 4, `${reports.length}`);
-  assert.ok((reports.at(-1)?.receivedBytes ?? 0) > 0);
-});
-
 test('an archive larger than what is free is not fetched, and what is not known stops nothing', async () => {
   const asked: string[] = [];
   const free = (bytes: number | undefined) => async (folder: string) => {

@@ -16,6 +16,7 @@ import {
   prepareInWorker,
 } from '../../../../src/bundle/prepare/preparation.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { zip } from '../../../support/zip-builder.ts';
@@ -240,18 +241,16 @@ for (const [name, code] of [
   });
 }
 
-test('a thread that stands still is given up', async () => {
+test('a thread that runs past the deadline is ended', async () => {
   const program = new URL('data:text/javascript,setInterval(() => {}, 1000)');
   const request = await requestOf((_request, response) => response.end(archive));
-  let elapsed = 0;
   const clock = {
-    now: () => 0,
-    monotonic: () => elapsed,
-    after: async (ms: number) => {
-      elapsed += ms;
+    ...systemClock,
+    deadline: (ms: number) => {
+      assert.ok(ms > request.limits.downloadTimeoutMs);
+      return AbortSignal.timeout(20);
     },
-    deadline: () => new AbortController().signal,
   };
   const preparing = prepareInWorker(program, request, { signal: new AbortController().signal, clock });
-  await assert.rejects(preparing, fault('transient', 'PreparationStalled'));
+  await assert.rejects(preparing, fault('transient', 'PreparationTimeout'));
 });

@@ -1,5 +1,5 @@
-// Names in a store folder. `bundles/<digest>/{pack,index,facts,hidden-blank}` is committed; `current` names the bundle
-// in use. A name that starts with a dot is being written or removed, and may be deleted while no process works on it.
+// Names in a store folder. `bundles/<digest>/{pack,index,hidden-blank}` is committed; `current` lists the activated
+// bundles. A name that starts with a dot is being written or removed, and may be deleted while no process works on it.
 
 import { join } from 'node:path';
 
@@ -18,7 +18,6 @@ export const currentFile = (storeDir: string): string => join(storeDir, 'current
 
 export const packName = 'pack';
 export const indexName = 'index';
-export const factsName = 'facts';
 /**
  * An empty file: the pack next to it holds zeros where hidden files were. A rule that hides more files needs another
  * name here, so that older copies are blanked again.

@@ -15,38 +15,37 @@ import {
   bundlesFolder,
   currentFile,
   digestPattern,
-  factsName,
   incomingPrefix,
   nextCurrentName,
   outgoingPrefix,
+  packName,
 } from './store-layout.ts';
-import { type BundleFacts, openPack, type StoredBundle } from './stored-bundle.ts';
+import { type Activation, openPack, type StoredBundle } from './stored-bundle.ts';
 
 export interface BundleStore {
-  /** What `current` names; where that is missing or damaged, the newest of the others that is whole. */
+  /** The first of `current` that is whole; any whole bundle where `current` is damaged. */
   lastGood(): Promise<StoredBundle | undefined>;
   /** A bad copy is removed and answers `undefined`. */
   open(digest: string): Promise<StoredBundle | undefined>;
-  /** The other bundles that were once activated, newest first. */
+  /** The other activated bundles, newest first. */
   recent(): Promise<readonly StoredBundle[]>;
-  /** Makes a stored bundle the current one; `current` is written last. @throws {BundleError} `NotStored` */
-  activate(digest: string, facts: BundleFacts): Promise<void>;
+  /** Makes a stored bundle the current one. @throws {BundleError} `NotStored` */
+  activate(digest: string, facts: Activation): Promise<void>;
   /** Makes room: removes all but the current bundle and the one being served. @returns how many went */
   dropFormer(servedDigest: string | undefined): Promise<number>;
   /** Removes all but the current bundle and the most recently activated others, `keep` in all. */
   sweep(): Promise<void>;
 }
 
-const pointer = z.object({ digest: z.string().regex(digestPattern) });
-const factsDocument = z.object({
-  version: z.string().optional(),
-  activatedAt: z.number(),
-  /** Counts activations: a clock may be set back, and must not decide which bundle is the former one. */
-  sequence: z.int().nonnegative().default(0),
-});
-
-/** The facts as they lie on disk. */
-type StoredFacts = z.infer<typeof factsDocument>;
+/** `current`: the activated bundles, the current one first. One file, so that a kill leaves the old or the new list. */
+const activationList = z.array(
+  z.object({
+    digest: z.string().regex(digestPattern),
+    version: z.string().optional(),
+    activatedAt: z.number(),
+  }),
+);
+type ActivationList = z.infer<typeof activationList>;
 
 /**
  * Makes the folder if needed and removes what a killed process left half done. Of the folder's other content
@@ -80,8 +79,14 @@ export async function openBundleStore(
     const folder = bundleFolder(dir, digest);
     if ((await disk.list(folder)).length === 0) return undefined;
     const index = await check(folder, digest);
-    if (index !== undefined)
-      return openPack(join(folder, 'pack'), index, factsOf(await readFacts(folder, disk)));
+    if (index !== undefined) {
+      const known = (await activations()).find((one) => one.digest === digest);
+      return openPack(
+        join(folder, packName),
+        index,
+        known && { version: known.version, activatedAt: known.activatedAt },
+      );
+    }
     await removeBundle(digest);
     options.onBadCopy?.(digest);
     return undefined;
@@ -93,35 +98,15 @@ export async function openBundleStore(
     return gone.length;
   };
 
-  const currentDigest = async (): Promise<string | undefined> =>
-    parsePointer(await readUnlessDamaged(currentFile(dir), disk));
-
-  const activations = async (): Promise<readonly Activation[]> => {
-    const found = await Promise.all(
-      (await disk.list(bundlesFolder(dir))).map(async (digest) => {
-        const facts = await readFacts(bundleFolder(dir, digest), disk);
-        return facts === undefined ? [] : [{ digest, facts }];
-      }),
-    );
-    return found.flat();
-  };
-
-  /** Digests that were activated, the current one first, then the one activated last. */
-  const activated = async (): Promise<readonly string[]> => {
-    const current = await currentDigest();
-    const others = (await activations())
-      .filter(({ digest }) => digest !== current)
-      .toSorted((a, b) => b.facts.sequence - a.facts.sequence || byTime(a, b))
-      .map(({ digest }) => digest);
-    // The pointer is written last and alone says what is current, whatever became of its facts.
-    return current === undefined ? others : [current, ...others];
-  };
+  const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk)) ?? [];
+  const currentDigest = async (): Promise<string | undefined> => (await activations())[0]?.digest;
 
   return {
     open: (digest) => guarded(() => open(digest)),
     lastGood: () =>
       guarded(async () => {
-        for (const digest of await activated()) {
+        const listed = (await readActivations(dir, disk))?.map(({ digest }) => digest);
+        for (const digest of listed ?? (await disk.list(bundlesFolder(dir)))) {
           const bundle = await open(digest);
           if (bundle !== undefined) return bundle;
         }
@@ -129,20 +114,19 @@ export async function openBundleStore(
       }),
     recent: () =>
       guarded(async () => {
-        const current = await currentDigest();
-        const digests = (await activated()).filter((digest) => digest !== current);
-        return openAll(digests, open);
+        const former = (await activations()).slice(1);
+        return openAll(
+          former.map(({ digest }) => digest),
+          open,
+        );
       }),
-    activate: (digest, facts) =>
-      guarded(async () => {
-        const sequence = Math.max(0, ...(await activations()).map((one) => one.facts.sequence)) + 1;
-        await activate(dir, digest, { ...facts, sequence }, disk);
-      }),
+    activate: (digest, activation) => guarded(() => activate(dir, { digest, ...activation }, disk)),
     dropFormer: (servedDigest) =>
       guarded(async () => removeAllBut(new Set([await currentDigest(), servedDigest]))),
     sweep: () =>
       guarded(async () => {
-        await removeAllBut(new Set((await activated()).slice(0, Math.max(1, options.keep))));
+        const kept = (await activations()).slice(0, Math.max(1, options.keep));
+        await removeAllBut(new Set(kept.map(({ digest }) => digest)));
       }),
   };
 }
@@ -165,22 +149,25 @@ async function openAll(
   }
 }
 
-/** Facts first, then the pointer: each written under another name, synced, renamed, and its folder synced. */
-async function activate(dir: string, digest: string, facts: StoredFacts, disk: StoreDisk): Promise<void> {
-  const folder = bundleFolder(dir, digest);
-  if (!digestPattern.test(digest) || (await disk.list(folder)).length === 0) {
+/** `current` is written under another name, synced, renamed, and its folder synced. */
+async function activate(
+  dir: string,
+  next: Activation & { readonly digest: string },
+  disk: StoreDisk,
+): Promise<void> {
+  const stored = (await disk.list(bundlesFolder(dir))).filter((name) => digestPattern.test(name));
+  if (!stored.includes(next.digest)) {
     throw new BundleError(
       'transient',
       'NotStored',
       'the bundle to activate is not in the store; prepare it again',
     );
   }
-  const nextFacts = join(folder, `.${factsName}-next`);
-  await disk.writeText(nextFacts, JSON.stringify(facts));
-  await disk.rename(nextFacts, join(folder, factsName));
-  await disk.syncFolder(folder);
+  const former = ((await readActivations(dir, disk)) ?? []).filter(
+    ({ digest }) => digest !== next.digest && stored.includes(digest),
+  );
   const nextCurrent = join(dir, nextCurrentName);
-  await disk.writeText(nextCurrent, JSON.stringify({ digest }));
+  await disk.writeText(nextCurrent, JSON.stringify([next, ...former]));
   await disk.rename(nextCurrent, currentFile(dir));
   await disk.syncFolder(dir);
 }
@@ -201,37 +188,15 @@ async function withdraw(dir: string, digest: string, disk: StoreDisk): Promise<v
   await disk.remove(outgoing);
 }
 
-interface Activation {
-  readonly digest: string;
-  readonly facts: StoredFacts;
-}
-
-/** For facts that an earlier program wrote, without a sequence. */
-function byTime(a: Activation, b: Activation): number {
-  return b.facts.activatedAt - a.facts.activatedAt;
-}
-
-async function readFacts(folder: string, disk: StoreDisk): Promise<StoredFacts | undefined> {
-  return factsDocument.safeParse(readJson(await readUnlessDamaged(join(folder, factsName), disk))).data;
-}
-
-/** What the disk has lost is absent: one damaged note must not keep whole bundles from being served. */
-async function readUnlessDamaged(path: string, disk: StoreDisk): Promise<string | undefined> {
+/** @returns `undefined` for a damaged list: it must not keep whole bundles from being served */
+async function readActivations(dir: string, disk: StoreDisk): Promise<ActivationList | undefined> {
   try {
-    return await disk.readText(path);
+    const text = await disk.readText(currentFile(dir));
+    return text === undefined ? [] : activationList.safeParse(readJson(text)).data;
   } catch (error) {
     if (isOfCopy(error)) return undefined;
     throw error;
   }
-}
-
-function factsOf(stored: StoredFacts | undefined): BundleFacts | undefined {
-  return stored && { version: stored.version, activatedAt: stored.activatedAt };
-}
-
-function parsePointer(text: string | undefined): string | undefined {
-  const parsed = pointer.safeParse(readJson(text));
-  return parsed.success ? parsed.data.digest : undefined;
 }
 
 /** Turns the disk's errors into BundleErrors. */

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';
 
 /** What is known of a bundle in addition to its content. */
-export interface BundleFacts {
+export interface Activation {
   readonly version: string | undefined;
   /** Epoch ms. */
   readonly activatedAt: number;
@@ -18,7 +18,7 @@ export type PackedBytes = Pick<BundleFile, 'offset' | 'size'>;
 export interface StoredBundle {
   readonly index: BundleIndex;
   /** `undefined` for a bundle that was prepared and never activated. */
-  readonly facts: BundleFacts | undefined;
+  readonly activation: Activation | undefined;
   /** The whole file. */
   read(file: BundleFile): Promise<Buffer>;
   /** Bytes `start` to `endExclusive` of the file. @throws {RangeError} outside of it */
@@ -41,7 +41,7 @@ const read = promisify(readFile);
 export async function openPack(
   packPath: string,
   index: BundleIndex,
-  facts: BundleFacts | undefined,
+  facts: Activation | undefined,
 ): Promise<StoredBundle> {
   const fd = await open(packPath, 'r');
   const underWay = new Set<Promise<void>>();
@@ -73,7 +73,7 @@ export async function openPack(
 
   return {
     index,
-    facts,
+    activation: facts,
     read: async (file) => readRange(file, 0, file.size),
     readRange: async (file, start, endExclusive) => readRange(file, start, endExclusive),
     readInto: async (file, into) => {

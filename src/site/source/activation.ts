@@ -46,7 +46,10 @@ export async function activate(
 export async function activateCurrent(ports: ActivationPorts, stored: StoredBundle): Promise<void> {
   const { digest, files, pages } = stored.index;
   const bundle = await bringUp(ports, stored);
-  const { version, activatedAt } = stored.facts ?? { version: undefined, activatedAt: ports.clock.now() };
+  const { version, activatedAt } = stored.activation ?? {
+    version: undefined,
+    activatedAt: ports.clock.now(),
+  };
   const served = { bundle, version, activatedAt, provenance: 'disk' } as const;
   if (ports.site.view() !== undefined) {
     ports.site.addPrevious(served);
@@ -75,8 +78,8 @@ export async function reopenFormer(ports: ActivationPorts): Promise<void> {
     for (const stored of await ports.store.recent()) {
       ports.site.addPrevious({
         bundle: await bringUp(ports, stored),
-        version: stored.facts?.version,
-        activatedAt: stored.facts?.activatedAt ?? 0,
+        version: stored.activation?.version,
+        activatedAt: stored.activation?.activatedAt ?? 0,
         provenance: 'disk',
       });
     }

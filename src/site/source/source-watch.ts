@@ -167,7 +167,7 @@ async function check(ports: SourceWatchPorts, memory: Memory): Promise<SourceDec
   const decision = decideSource({
     reading,
     active: active && { digest: active.bundle.digest, version: active.version },
-    lastGood: lastGood && { digest: lastGood.index.digest, version: lastGood.facts?.version },
+    lastGood: lastGood && { digest: lastGood.index.digest, version: lastGood.activation?.version },
     settledLink: memory.settledLink,
     failed: memory.failed,
     monotonicMs: ports.clock.monotonic(),
@@ -287,7 +287,7 @@ async function serveFormer(ports: SourceWatchPorts, memory: Memory): Promise<voi
   const { lastGood } = memory;
   memory.lastGood = undefined;
   if (lastGood !== undefined) {
-    const { version, activatedAt = 0 } = lastGood.facts ?? { version: undefined };
+    const { version, activatedAt = 0 } = lastGood.activation ?? { version: undefined };
     const bundle = await bringUp(ports, lastGood);
     ports.site.addPrevious({ bundle, version, activatedAt, provenance: 'disk' });
   }

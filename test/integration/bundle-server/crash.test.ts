@@ -105,14 +105,14 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
       const current = await (await openBundleStore(store, { keep: 1 })).lastGood();
       assert.ok(current !== undefined, `no bundle at all ${where}`);
       const home = current.index.files.find(({ path }) => path === 'index.html');
-      assert.equal(home && current.readSync(home).toString(), `home ${current.facts?.version}`, where);
+      assert.equal(home && current.readSync(home).toString(), `home ${current.activation?.version}`, where);
       const pack = await readFile(join(bundleFolder(store, current.index.digest), 'pack'));
       assert.ok(!pack.includes('5ecret'), `hidden bytes ${where}`);
-      const facts = current.facts?.version ?? 'none';
+      const version = current.activation?.version ?? 'none';
       await current.close();
       assert.deepEqual((await readdir(store)).sort(), ['bundles', 'current'], where);
       await rm(store, { recursive: true });
-      return facts;
+      return version;
     };
     const whole = join(folder, 'whole');
     await cp(before, whole, { recursive: true });
@@ -160,7 +160,7 @@ test('killed at any step of making precompressed variants: the bundle is whole, 
       const { isFound } = await prepareVariants(task, systemClock);
       assert.deepEqual(
         (await readdir(own)).sort(),
-        ['facts', 'hidden-blank', 'index', 'pack', 'variants', 'variants-index'],
+        ['hidden-blank', 'index', 'pack', 'variants', 'variants-index'],
         where,
       );
       await rm(dir, { recursive: true });

@@ -244,7 +244,7 @@ test('what the admin port says to peers: only digests open anything, and only fo
   assert.match(await (await ask(`/peers/${'0'.repeat(64)}`)).text(), /"state":"none"/);
   const statuses = {
     [`/peers/${'0'.repeat(64)}/pack`]: 404,
-    [`/peers/${digest}/facts`]: 404,
+    [`/peers/${digest}/variants`]: 404,
     [`/peers/${digest}/../../current`]: 404,
     '/peers/..%2f..%2fcurrent/pack': 404,
     '/peers': 404,

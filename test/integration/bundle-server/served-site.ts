@@ -82,7 +82,7 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
     const { active } = await status();
     await eventually('what is served is written down', async () => {
       const current = await readFile(join(storeDir, 'current'), 'utf8');
-      return active !== null && current.includes(active.digest) ? true : undefined;
+      return active !== null && current.startsWith(`[{"digest":"${active.digest}"`) ? true : undefined;
     });
   };
   return {

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { BundleFile, BundleIndex } from '../../../src/bundle/bundle-index.ts';
-import type { BundleFacts, PackedBytes, StoredBundle } from '../../../src/bundle/store/stored-bundle.ts';
+import type { Activation, PackedBytes, StoredBundle } from '../../../src/bundle/store/stored-bundle.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -33,7 +33,7 @@ export interface MemoryBundle extends StoredBundle {
   breakDisk(): void;
 }
 
-export function storedBundle(content: Readonly<Record<string, string>>, facts?: BundleFacts): MemoryBundle {
+export function storedBundle(content: Readonly<Record<string, string>>, facts?: Activation): MemoryBundle {
   const index = bundleOf(Object.keys(content), (path) => content[path] ?? '');
   let reads = 0;
   let closed = false;
@@ -47,7 +47,7 @@ export function storedBundle(content: Readonly<Record<string, string>>, facts?: 
   };
   return {
     index,
-    facts,
+    activation: facts,
     read: async (file) => bytesOf(file),
     readRange: async (file, start, endExclusive) => bytesOf(file).subarray(start, endExclusive),
     readInto: async (file, into) => void bytesOf(file).copy(into),

@@ -94,16 +94,16 @@ test('a stop at any step leaves the old or the new bundle, whole, and the next s
       const store = await openBundleStore(dir, { keep: 1 });
       const current = await store.lastGood();
       assert.ok(current !== undefined, `no bundle at all ${where}`);
-      outcomes.add(current.facts?.version);
-      assert.match(current.facts?.version ?? '', /^(old|new)$/, where);
+      outcomes.add(current.activation?.version);
+      assert.match(current.activation?.version ?? '', /^(old|new)$/, where);
       const home = current.index.files.at(-1);
-      assert.equal(home && current.readSync(home).toString(), `home ${current.facts?.version}`, where);
+      assert.equal(home && current.readSync(home).toString(), `home ${current.activation?.version}`, where);
       await current.close();
       assert.deepEqual((await readdir(dir)).sort(), ['bundles', 'current'], where);
 
       await changeVersion(dir, systemDisk);
       const after = await (await openBundleStore(dir, { keep: 1 })).lastGood();
-      assert.equal(after?.facts?.version, 'new', where);
+      assert.equal(after?.activation?.version, 'new', where);
       await after?.close();
       assert.equal((await readdir(join(dir, 'bundles'))).length, 1, where);
       await rm(dir, { recursive: true });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const site = (word: string) => ({ 'index.html': `home ${word}`, 'a/b.css': 'b', 'empty.txt': '' });
-const facts = (activatedAt: number) => ({ version: `v${activatedAt}`, activatedAt });
+const activation = (activatedAt: number) => ({ version: `v${activatedAt}`, activatedAt });
 
 test('a bundle is found by its digest, and is current only after it was activated', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
@@ -26,13 +26,13 @@ test('a bundle is found by its digest, and is current only after it was activate
   const index = await putBundle(dir, site('one'));
   const prepared = await store.open(index.digest);
   assert.deepEqual(prepared?.index, index);
-  assert.equal(prepared?.facts, undefined);
+  assert.equal(prepared?.activation, undefined);
   assert.equal(await store.lastGood(), undefined);
 
-  await store.activate(index.digest, facts(5));
+  await store.activate(index.digest, activation(5));
   const current = await store.lastGood();
   assert.deepEqual(current?.index, index);
-  assert.deepEqual(current?.facts, facts(5));
+  assert.deepEqual(current?.activation, activation(5));
   await Promise.all([prepared?.close(), current?.close()]);
 });
 
@@ -41,7 +41,7 @@ test('a version may be unknown', async () => {
   const { digest } = await putBundle(dir, site('one'));
   await store.activate(digest, { version: undefined, activatedAt: 1 });
   const current = await store.lastGood();
-  assert.deepEqual(current?.facts, { version: undefined, activatedAt: 1 });
+  assert.deepEqual(current?.activation, { version: undefined, activatedAt: 1 });
   await current?.close();
 });
 
@@ -78,10 +78,10 @@ test('files are read whole, in ranges and at once; nothing outside of a file is'
 test('a bundle that is being read survives its removal', async () => {
   const store = await openBundleStore(dir, { keep: 1 });
   const old = await putBundle(dir, site('old'));
-  await store.activate(old.digest, facts(1));
+  await store.activate(old.digest, activation(1));
   const reader = await store.lastGood();
   const next = await putBundle(dir, site('next'));
-  await store.activate(next.digest, facts(2));
+  await store.activate(next.digest, activation(2));
   await store.sweep();
   assert.deepEqual(await readdir(join(dir, 'bundles')), [next.digest]);
   const file = reader?.index.files.find(({ path }) => path === 'index.html');
@@ -96,11 +96,11 @@ test('sweep keeps the current bundle and the newest others; recent gives those, 
   for (const [at, word] of ['a', 'b', 'c', 'd'].entries()) {
     const { digest } = await putBundle(dir, site(word));
     digests.push(digest);
-    await store.activate(digest, facts(at + 1));
+    await store.activate(digest, activation(at + 1));
   }
   await putBundle(dir, site('never activated'));
   const [a = '', b = '', c = '', d = ''] = digests;
-  await store.activate(b, facts(9));
+  await store.activate(b, activation(9));
   await store.sweep();
   assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), [b, c, d].sort());
   const recent = await store.recent();
@@ -112,14 +112,14 @@ test('sweep keeps the current bundle and the newest others; recent gives those, 
   await Promise.all(recent.map((bundle) => bundle.close()));
 });
 
-test('where the current bundle is damaged or not named, the newest of the others that is whole is the last good one', async () => {
+test('where the current bundle is damaged, the newest of the others that is whole is the last good one', async () => {
   const removed: string[] = [];
   const store = await openBundleStore(dir, { keep: 4, onBadCopy: (digest) => removed.push(digest) });
   const digests: string[] = [];
   for (const [at, word] of ['one', 'two', 'three', 'four'].entries()) {
     const { digest } = await putBundle(dir, site(word));
     digests.push(digest);
-    if (word !== 'four') await store.activate(digest, facts(at));
+    if (word !== 'four') await store.activate(digest, activation(at));
   }
   const [one = '', two = '', three = ''] = digests;
   const lastGood = async (): Promise<string | undefined> => {
@@ -127,14 +127,12 @@ test('where the current bundle is damaged or not named, the newest of the others
     await bundle?.close();
     return bundle?.index.digest;
   };
-  await writeFile(join(dir, 'current'), 'no pointer');
   assert.equal(await lastGood(), three);
-  await store.activate(three, facts(2));
   for (const digest of [three, two]) await writeFile(join(dir, 'bundles', digest, 'pack'), 'damaged');
   assert.equal(await lastGood(), one);
   assert.deepEqual(removed, [three, two]);
   await writeFile(join(dir, 'bundles', one, 'pack'), 'damaged');
-  assert.equal(await lastGood(), undefined, 'what was never served is none');
+  assert.equal(await lastGood(), undefined, 'a bundle that was never activated is not served');
 });
 
 test('to make room all go but the current bundle and the one being served', async () => {
@@ -143,7 +141,7 @@ test('to make room all go but the current bundle and the one being served', asyn
   for (const [at, word] of ['a', 'b', 'c'].entries()) {
     const { digest } = await putBundle(dir, site(word));
     digests.push(digest);
-    await store.activate(digest, facts(at + 1));
+    await store.activate(digest, activation(at + 1));
   }
   const [, served = '', current = ''] = digests;
   await putBundle(dir, site('never activated'));
@@ -155,7 +153,7 @@ test('to make room all go but the current bundle and the one being served', asyn
 test('at the start leftovers of ours go, and nothing else does', async () => {
   const first = await openBundleStore(dir, { keep: 2 });
   const { digest } = await putBundle(dir, site('one'));
-  await first.activate(digest, facts(1));
+  await first.activate(digest, activation(1));
   await mkdir(join(dir, '.incoming-x', 'bundle'), { recursive: true });
   await mkdir(join(dir, '.outgoing-y'));
   await mkdir(join(dir, 'bundles', 'half'));
@@ -173,17 +171,16 @@ test('at the start leftovers of ours go, and nothing else does', async () => {
 test('preparing what is there already keeps the good copy and replaces a bad one', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
   const { digest } = await putBundle(dir, site('one'));
-  await store.activate(digest, facts(1));
+  await store.activate(digest, activation(1));
   await putBundle(dir, site('one'));
   const kept = await store.open(digest);
-  assert.deepEqual(kept?.facts, facts(1));
+  assert.deepEqual(kept?.activation, activation(1));
   await kept?.close();
 
   await writeFile(join(dir, 'bundles', digest, 'pack'), 'damaged');
   await putBundle(dir, site('one'));
   const replaced = await store.open(digest);
   assert.equal(replaced?.index.digest, digest);
-  assert.equal(replaced?.facts, undefined);
   await replaced?.close();
 });
 
@@ -200,7 +197,7 @@ test('one changed, missing or added byte in pack or index is found, and the copy
     fc.asyncProperty(change, async ({ name, at, how }) => {
       const store = await openBundleStore(dir, { keep: 2 });
       const { digest } = await putBundle(dir, site('one'));
-      await store.activate(digest, facts(1));
+      await store.activate(digest, activation(1));
       const path = join(dir, 'bundles', digest, name);
       const bytes = await readFile(path);
       const position = at % bytes.length;
@@ -221,7 +218,7 @@ const failing = (code: string): Error => Object.assign(new Error(code), { code }
 
 test('trouble of the machine says nothing of a copy: it is reported, and the last copy stays', async () => {
   const { digest } = await putBundle(dir, site('one'));
-  await (await openBundleStore(dir, { keep: 2 })).activate(digest, facts(1));
+  await (await openBundleStore(dir, { keep: 2 })).activate(digest, activation(1));
   for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM']) {
     const disks: readonly Partial<StoreDisk>[] = [
       { openFile: () => Promise.reject(failing(code)) },
@@ -246,7 +243,7 @@ test('trouble of the machine says nothing of a copy: it is reported, and the las
 
 test('a copy that the disk can no longer read is as bad as a changed one', async () => {
   const { digest } = await putBundle(dir, site('one'));
-  await (await openBundleStore(dir, { keep: 2 })).activate(digest, facts(1));
+  await (await openBundleStore(dir, { keep: 2 })).activate(digest, activation(1));
   const unreadable: StoreDisk = {
     ...systemDisk,
     openFile: async (path) => {
@@ -263,42 +260,39 @@ test('a copy that the disk can no longer read is as bad as a changed one', async
   assert.deepEqual(await readdir(join(dir, 'bundles')), []);
 });
 
-test('a note that the disk has lost keeps no whole bundle from being served, swept or activated', async () => {
+test('a lost or damaged list of activations keeps no whole bundle from being served or activated', async () => {
   const writing = await openBundleStore(dir, { keep: 3 });
-  const digests: string[] = [];
-  for (const [at, word] of ['one', 'two', 'three'].entries()) {
-    const { digest } = await putBundle(dir, site(word));
-    digests.push(digest);
-    if (word !== 'three') await writing.activate(digest, facts(at));
-  }
-  const [one = '', two = '', three = ''] = digests;
-  for (const [lost, wanted] of [
-    [join('bundles', one, 'facts'), two],
-    [join('bundles', two, 'facts'), two],
-    ['current', two],
+  const { digest } = await putBundle(dir, site('one'));
+  await writing.activate(digest, activation(1));
+  const lost: StoreDisk = {
+    ...systemDisk,
+    readText: (path) =>
+      path === join(dir, 'current') ? Promise.reject(failing('EIO')) : systemDisk.readText(path),
+  };
+  for (const [text, disk] of [
+    ['', lost],
+    ['', systemDisk],
+    ['[{"digest":', systemDisk],
+    ['{"digest":"x"}', systemDisk],
   ] as const) {
-    const disk: StoreDisk = {
-      ...systemDisk,
-      readText: (path) =>
-        path === join(dir, lost) ? Promise.reject(failing('EIO')) : systemDisk.readText(path),
-    };
+    await writeFile(join(dir, 'current'), text);
     const store = await openBundleStore(dir, { keep: 3, disk });
     const good = await store.lastGood();
-    assert.equal(good?.index.digest, wanted, lost);
-    const former = await store.recent();
-    await Promise.all([good, ...former].map((bundle) => bundle?.close()));
+    assert.equal(good?.index.digest, digest, text);
+    assert.equal(good.activation, undefined);
+    assert.deepEqual(await store.recent(), []);
+    await good.close();
   }
-  await writeFile(join(dir, 'bundles', two, 'facts'), 'no JSON');
-  const store = await openBundleStore(dir, { keep: 2 });
-  const good = await store.lastGood();
-  assert.equal(good?.index.digest, two, 'the pointer alone says what is current');
-  await good?.close();
-  await store.activate(three, facts(9));
+  const store = await openBundleStore(dir, { keep: 1 });
+  const next = await putBundle(dir, site('two'));
+  await store.activate(next.digest, activation(9));
   await store.sweep();
-  assert.equal((await store.lastGood())?.index.digest, three);
+  const current = await store.lastGood();
+  assert.equal(current?.index.digest, next.digest);
+  await current.close();
 });
 
-test('which bundle is the former one is counted, whatever the clock said then', async () => {
+test('the order of activations decides which bundle is the former one, whatever the clock said', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
   const digests: string[] = [];
   for (const [word, at] of [
@@ -308,27 +302,10 @@ test('which bundle is the former one is counted, whatever the clock said then', 
   ] as const) {
     const { digest } = await putBundle(dir, site(word));
     digests.push(digest);
-    await store.activate(digest, facts(at));
+    await store.activate(digest, activation(at));
   }
   await store.sweep();
   assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), digests.slice(1).sort());
-});
-
-test('facts of a program that did not count are ranked by their time', async () => {
-  const store = await openBundleStore(dir, { keep: 2 });
-  const digests: string[] = [];
-  for (const [at, word] of ['a', 'b', 'c'].entries()) {
-    const { digest } = await putBundle(dir, site(word));
-    digests.push(digest);
-    await store.activate(digest, facts(at));
-    await writeFile(join(dir, 'bundles', digest, 'facts'), JSON.stringify(facts(at)));
-  }
-  const recent = await store.recent();
-  assert.deepEqual(
-    recent.map(({ index }) => index.digest),
-    [digests[1], digests[0]],
-  );
-  await Promise.all(recent.map((bundle) => bundle.close()));
 });
 
 test('an index of another bundle is not believed, however whole it is', async () => {
@@ -346,23 +323,11 @@ test('an index of another bundle is not believed, however whole it is', async ()
   assert.equal(await store.open(one.digest), undefined);
 });
 
-test('facts and pointer that are no JSON are as good as absent', async () => {
-  const store = await openBundleStore(dir, { keep: 2 });
-  const { digest } = await putBundle(dir, site('one'));
-  await store.activate(digest, facts(1));
-  await writeFile(join(dir, 'bundles', digest, 'facts'), '{"version":');
-  const current = await store.lastGood();
-  assert.equal(current?.facts, undefined);
-  await current?.close();
-  await writeFile(join(dir, 'current'), '');
-  assert.equal(await store.lastGood(), undefined);
-});
-
 test('what is no digest is never made a path', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
   for (const name of ['', '..', '../bundles', 'x'.repeat(64)]) {
     assert.equal(await store.open(name), undefined);
-    await assert.rejects(store.activate(name, facts(1)), { code: 'NotStored' });
+    await assert.rejects(store.activate(name, activation(1)), { code: 'NotStored' });
   }
 });
 

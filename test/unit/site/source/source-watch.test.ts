@@ -7,7 +7,7 @@ import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { oddAnswer } from '../../../../src/bundle/fetch/odd-answer.ts';
 import type { BundleStore } from '../../../../src/bundle/store/store.ts';
 import { storeFull } from '../../../../src/bundle/store/store-fault.ts';
-import type { BundleFacts } from '../../../../src/bundle/store/stored-bundle.ts';
+import type { Activation } from '../../../../src/bundle/store/stored-bundle.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { createLiveSite, type LiveSite } from '../../../../src/site/content/live-site.ts';
 import { pathsPerSlice } from '../../../../src/site/content/route-table.ts';
@@ -29,7 +29,7 @@ class FakeStore implements BundleStore {
   readonly log: string[] = [];
   readonly bundles = new Map<string, () => MemoryBundle>();
   pointer: string | undefined;
-  facts: BundleFacts | undefined;
+  facts: Activation | undefined;
   failure: Error | undefined;
   readFailure: Error | undefined;
 
@@ -53,7 +53,7 @@ class FakeStore implements BundleStore {
     return [];
   }
 
-  async activate(digest: string, facts: BundleFacts): Promise<void> {
+  async activate(digest: string, facts: Activation): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     this.log.push(`activate ${facts.version}`);
     this.pointer = digest;

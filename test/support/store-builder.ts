@@ -1,6 +1,6 @@
 // Puts a bundle into a store the way a preparation does, without an archive or a thread.
 
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAssembly } from '../../src/bundle/archive/assembly.ts';
 import type { BundleIndex } from '../../src/bundle/bundle-index.ts';
@@ -8,7 +8,6 @@ import { defaultLimits } from '../../src/bundle/limits.ts';
 import { commitBundle } from '../../src/bundle/store/commit.ts';
 import { createPackWriter } from '../../src/bundle/store/pack.ts';
 import { type StoreDisk, systemDisk } from '../../src/bundle/store/store-disk.ts';
-import { blankMarkName, bundleFolder } from '../../src/bundle/store/store-layout.ts';
 
 /** @param files content by path */
 export async function putBundle(
@@ -28,20 +27,5 @@ export async function putBundle(
   const index = pack.compact(assembly.finish());
   await pack.commit();
   await commitBundle(storeDir, staged, index, pack.position, disk);
-  return index;
-}
-
-/** The same as a program left it that kept the bytes of hidden files too. */
-export async function putEarlierBundle(
-  storeDir: string,
-  files: Readonly<Record<string, string | Buffer>>,
-): Promise<BundleIndex> {
-  const index = await putBundle(storeDir, files);
-  const folder = bundleFolder(storeDir, index.digest);
-  const pack = await open(join(folder, 'pack'), 'r+');
-  for (const { path, offset } of index.files)
-    await pack.write(Buffer.from(files[path] ?? ''), 0, null, offset);
-  await pack.close();
-  await rm(join(folder, blankMarkName));
   return index;
 }

@@ -1,7 +1,7 @@
 // Sends a stored bundle from one server's store to another's: first the index, then the pack as stored. The receiver
 // trusts nothing. The index must be valid and match the requested digest (copy-index.ts), and the pack must have the
 // announced size. Every visible file is hashed before the copy is committed. Invariant: a copy that fails leaves
-// nothing behind. A copy that holds hidden bytes is not offered.
+// nothing behind.
 
 import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import type { IndexDocument } from '../store/index-document.ts';
 import { holdsPack } from '../store/store-check.ts';
 import { removeQuietly, type StoreDisk, systemDisk } from '../store/store-disk.ts';
 import { storeFault } from '../store/store-fault.ts';
-import { blankMarkName, bundleFolder, digestPattern, indexName, packName } from '../store/store-layout.ts';
+import { bundleFolder, digestPattern, indexName, packName } from '../store/store-layout.ts';
 
 /** One file of a stored bundle, opened for sending: it stays whole even if the bundle is removed meanwhile. */
 export interface OfferedFile {
@@ -31,7 +31,7 @@ export interface OfferedFile {
 /** Whether other servers may copy a bundle of this digest from the store; it is not read. Never rejects. */
 export async function isOffered(storeDir: string, digest: string): Promise<boolean> {
   if (!digestPattern.test(digest)) return false;
-  return stat(join(bundleFolder(storeDir, digest), blankMarkName)).then(
+  return stat(join(bundleFolder(storeDir, digest), indexName)).then(
     (found) => found.isFile(),
     () => false,
   );

@@ -4,6 +4,7 @@
 
 import type { BundleFile } from '../bundle-index.ts';
 import type { BundleLimits } from '../limits.ts';
+import { shownFiles } from '../store/hidden-files.ts';
 import { type IndexDocument, parseIndex } from '../store/index-document.ts';
 
 /** In addition to its name a row takes a hash, two numbers and punctuation. */
@@ -61,11 +62,13 @@ function rowEnd(text: string, at: number, maxPathBytes: number): number | undefi
   return afterName.test(text) ? afterName.lastIndex : undefined;
 }
 
-/** Whether the files fill the pack, one after another: then the stated size is no more than the index accounts for. */
+/** Whether the shown files fill the pack, one after another: then the stated size is no more than the index accounts for. */
 function isFilled(files: readonly BundleFile[], packBytes: number): boolean {
   let end = 0;
   let last: BundleFile | undefined;
-  const sorted = files.filter(({ size }) => size > 0).toSorted((a, b) => a.offset - b.offset);
+  const sorted = shownFiles(files)
+    .filter(({ size }) => size > 0)
+    .toSorted((a, b) => a.offset - b.offset);
   for (const file of sorted) {
     // Of one content under two names (a hard link) there is one copy.
     if (file.offset === last?.offset && file.size === last.size) continue;

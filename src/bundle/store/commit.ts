@@ -1,10 +1,8 @@
-// Turns a written pack and its index into a bundle of the store, by one rename of a synced folder. Hidden bytes are
-// blanked before that rename. Invariant: `bundles/<digest>` is absent or whole. A whole copy that exists stays; a bad
+// Turns a written pack and its index into a bundle of the store, by one rename of a synced folder. Invariant: `bundles/<digest>` is absent or whole. A whole copy that exists stays; a bad
 // copy is removed first.
 
 import { dirname, join } from 'node:path';
 import type { BundleIndex } from '../bundle-index.ts';
-import { blankHiddenBytes } from './hidden-bytes.ts';
 import { formatIndex } from './index-document.ts';
 import { checkBundle } from './store-check.ts';
 import type { StoreDisk } from './store-disk.ts';
@@ -22,7 +20,6 @@ export async function commitBundle(
   packBytes: number,
   disk: StoreDisk,
 ): Promise<BundleIndex> {
-  await blankHiddenBytes(staged, index.files, disk);
   await disk.writeText(join(staged, indexName), formatIndex({ index, packBytes }));
   await disk.syncFolder(staged);
   const target = bundleFolder(storeDir, index.digest);

@@ -6,8 +6,9 @@ import * as z from 'zod/mini';
 import { readJson } from '../../wire/json-text.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import { countPages, digestOf, sizeOf, sortFiles } from './digest.ts';
+import { shownFiles } from './hidden-files.ts';
 
-const format = 'static-export-index/1';
+const format = 'static-export-index/2';
 
 const count = z.int().check(z.nonnegative());
 const hash = z.string().check(z.regex(/^[0-9a-f]{64}$/));
@@ -23,7 +24,7 @@ const document = z.object({
 
 export interface IndexDocument {
   readonly index: BundleIndex;
-  /** Size of the pack: of its files, each content that has several names (hard links) once. */
+  /** Size of the pack: of its shown files, each content that has several names (hard links) once. */
   readonly packBytes: number;
 }
 
@@ -49,7 +50,7 @@ export function parseIndex(text: string): IndexDocument | undefined {
   const { packBytes, files: rows, ...facts } = parsed.data;
   const files = rows.map(([path, offset, size, sha256]) => ({ path, offset, size, sha256 }));
   const isSorted = sortFiles(files).every((file, at) => file === files[at]);
-  const isInside = files.every(({ offset, size }) => offset + size <= packBytes);
+  const isInside = shownFiles(files).every(({ offset, size }) => offset + size <= packBytes);
   const isTrue =
     digestOf(files) === facts.digest &&
     countPages(files) === facts.pages &&

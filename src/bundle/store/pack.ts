@@ -4,6 +4,7 @@
 import { closeSync, fsync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';
+import { shownFiles } from './hidden-files.ts';
 import { storeFault } from './store-fault.ts';
 
 /** Where an assembly puts the bytes. */
@@ -16,7 +17,7 @@ export interface PackSink {
 
 export interface PackWriter extends PackSink {
   /**
-   * Takes out what no file holds: entries that a later one replaced.
+   * Removes the bytes that no shown file has: of hidden files, and of entries that a later one replaced.
    *
    * @returns the index of the pack as it is then
    */
@@ -109,7 +110,9 @@ function placesOf(files: readonly BundleFile[]): {
   const places = new Map<number, number>();
   const moves: Move[] = [];
   let bytes = 0;
-  const held = files.filter(({ size }) => size > 0).toSorted((a, b) => a.offset - b.offset);
+  const held = shownFiles(files)
+    .filter(({ size }) => size > 0)
+    .toSorted((a, b) => a.offset - b.offset);
   for (const { offset: from, size } of held) {
     // Of one content under two names (a hard link) there is one copy.
     if (places.has(from)) continue;
@@ -117,7 +120,7 @@ function placesOf(files: readonly BundleFile[]): {
     moves.push({ from, to: bytes, size });
     bytes += size;
   }
-  return { bytes, moves, of: ({ offset, size }) => (size === 0 ? 0 : (places.get(offset) ?? offset)) };
+  return { bytes, moves, of: ({ offset, size }) => (size === 0 ? 0 : (places.get(offset) ?? 0)) };
 }
 
 /** Always towards the start and in order, so that nothing is written over before it was moved. */

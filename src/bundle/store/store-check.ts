@@ -1,13 +1,12 @@
 // Proves that a stored bundle still matches its digest: the index, then the bytes of every visible file. Hidden files
-// have no bytes; a copy from an earlier program that still has them loses them here. Runs on every load. Refuses to
-// trust a size, a time or a name where the bytes can be read. Also refuses to call a copy bad because this machine
+// have no bytes. Runs on every load. Refuses to trust a size, a time or a name where the bytes can be read. Also refuses to call a copy bad because this machine
 // could not read it now: a bad copy is removed, and it may be the last one.
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import type { BundleFile } from '../bundle-index.ts';
-import { blankHiddenBytes, hasBlankMark, shownFiles } from './hidden-bytes.ts';
+import { shownFiles } from './hidden-files.ts';
 import { type IndexDocument, parseIndex } from './index-document.ts';
 import type { ReadableFile, StoreDisk } from './store-disk.ts';
 import { indexName, packName } from './store-layout.ts';
@@ -35,21 +34,10 @@ export async function checkBundle(
     const text = await disk.readText(join(folder, indexName));
     const document = text === undefined ? undefined : parseIndex(text);
     if (document === undefined || document.index.digest !== digest) return undefined;
-    if (!(await holdsPack(folder, document, disk))) return undefined;
-    await blankEarlierCopy(folder, document, disk);
-    return document;
+    return (await holdsPack(folder, document, disk)) ? document : undefined;
   } catch (error) {
     if (isOfCopy(error)) return undefined;
     throw error;
-  }
-}
-
-/** A copy that cannot be blanked just now is served all the same: without the mark, no other server gets it. */
-async function blankEarlierCopy(folder: string, { index }: IndexDocument, disk: StoreDisk): Promise<void> {
-  try {
-    if (!(await hasBlankMark(folder, disk))) await blankHiddenBytes(folder, index.files, disk);
-  } catch {
-    // The next start retries.
   }
 }
 

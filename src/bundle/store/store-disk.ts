@@ -15,11 +15,6 @@ export interface ReadableFile {
   close(): Promise<void>;
 }
 
-export interface ByteRange {
-  readonly offset: number;
-  readonly size: number;
-}
-
 export interface StoreDisk {
   /** With its parents; fine if it exists. */
   makeFolder(path: string): Promise<void>;
@@ -31,16 +26,12 @@ export interface StoreDisk {
   openFile(path: string): Promise<ReadableFile>;
   /** Makes or truncates the file, and syncs it. */
   writeText(path: string, text: string): Promise<void>;
-  /** Overwrites these parts of a file, and syncs it. */
-  writeZeros(path: string, ranges: readonly ByteRange[]): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   /** Makes the names in a folder durable. */
   syncFolder(path: string): Promise<void>;
   /** Of a file or a folder; fine if there is none. */
   remove(path: string): Promise<void>;
 }
-
-const zerosBytes = 1024 * 1024;
 
 export const systemDisk: StoreDisk = {
   makeFolder: (path) => makeFolder(path),
@@ -51,21 +42,6 @@ export const systemDisk: StoreDisk = {
     const file = await open(path, 'w');
     try {
       await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-  },
-  writeZeros: async (path, ranges) => {
-    const zeros = Buffer.alloc(Math.min(zerosBytes, Math.max(0, ...ranges.map(({ size }) => size))));
-    const file = await open(path, 'r+');
-    try {
-      for (const { offset, size } of ranges) {
-        for (let at = 0; at < size; ) {
-          const length = Math.min(zeros.length, size - at);
-          at += (await file.write(zeros, 0, length, offset + at)).bytesWritten;
-        }
-      }
       await file.sync();
     } finally {
       await file.close();

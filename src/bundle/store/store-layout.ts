@@ -1,4 +1,4 @@
-// Names in a store folder. `bundles/<digest>/{pack,index,hidden-blank}` is committed; `current` lists the activated
+// Names in a store folder. `bundles/<digest>/{pack,index}` is committed; `current` lists the activated
 // bundles. A name that starts with a dot is being written or removed, and may be deleted while no process works on it.
 
 import { join } from 'node:path';
@@ -18,8 +18,3 @@ export const currentFile = (storeDir: string): string => join(storeDir, 'current
 
 export const packName = 'pack';
 export const indexName = 'index';
-/**
- * An empty file: the pack next to it holds zeros where hidden files were. A rule that hides more files needs another
- * name here, so that older copies are blanked again.
- */
-export const blankMarkName = 'hidden-blank';

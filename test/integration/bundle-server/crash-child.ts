@@ -2,13 +2,13 @@
 // the writes of the pack included.
 // Arguments: store, archive, steps to let through, the moment of the kill. Prints how many steps a whole run takes.
 
-import { openSync, writeFileSync, writeSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
 import { runPreparation } from '../../../src/bundle/prepare/preparation-run.ts';
 import { openBundleStore } from '../../../src/bundle/store/store.ts';
-import { type ByteRange, type StoreDisk, systemDisk } from '../../../src/bundle/store/store-disk.ts';
+import { type StoreDisk, systemDisk } from '../../../src/bundle/store/store-disk.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { step, stepsTaken } from './kill-steps.ts';
 
@@ -24,23 +24,10 @@ const disk: StoreDisk = {
       () => systemDisk.writeText(path, text),
       () => writeFileSync(path, text.slice(0, text.length / 2)),
     ),
-  writeZeros: (path, ranges) =>
-    step(
-      () => systemDisk.writeZeros(path, ranges),
-      () => writeHalf(path, ranges),
-    ),
   rename: (from, to) => step(() => systemDisk.rename(from, to)),
   syncFolder: (path) => step(() => systemDisk.syncFolder(path)),
   remove: (path) => step(() => systemDisk.remove(path)),
 };
-
-/** A kill cuts between two writes: half of the ranges are blank then. */
-function writeHalf(path: string, ranges: readonly ByteRange[]): void {
-  const fd = openSync(path, 'r+');
-  for (const { offset, size } of ranges.slice(0, Math.ceil(ranges.length / 2))) {
-    writeSync(fd, Buffer.alloc(size), 0, Math.ceil(size / 2), offset);
-  }
-}
 
 const opened = await openBundleStore(store, { keep: 1, disk });
 const { digest } = await runPreparation(

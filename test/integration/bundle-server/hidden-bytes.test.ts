@@ -2,13 +2,10 @@
 // not in the store, not in /status. Its name and its hash are in the index, so that the digest proves the whole.
 
 import assert from 'node:assert/strict';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { type IndexDocument, parseIndex } from '../../../src/bundle/store/index-document.ts';
-import { blankMarkName, bundleFolder } from '../../../src/bundle/store/store-layout.ts';
-import { portOf } from '../../support/storage-server.ts';
+import { parseIndex } from '../../../src/bundle/store/index-document.ts';
 import { zip } from '../../support/zip-builder.ts';
 import { bundleDocument, makeArchive, makeSite, type SiteContent, sha256 } from './archive.ts';
 import { type LinkServer, startLinkServer } from './link-server.ts';
@@ -103,31 +100,6 @@ async function filesWithSecret(folder: string): Promise<readonly string[]> {
   return found.flat();
 }
 
-/** The pack as a program wrote it that kept hidden bytes too. */
-function earlierPack({ index, packBytes }: IndexDocument): Buffer {
-  const pack = Buffer.alloc(packBytes);
-  for (const { path, offset } of index.files) pack.set(Buffer.from(site[path] ?? ''), offset);
-  assert.ok(pack.includes(secret));
-  return pack;
-}
-
-/** Another server of the site, of an earlier version. */
-async function earlierPeer(text: string): Promise<string> {
-  const pack = earlierPack(parseIndex(text) ?? assert.fail());
-  const server = createServer((request, response) => {
-    if (request.url?.endsWith('/index')) response.end(text);
-    else if (request.url?.endsWith('/pack')) response.end(pack);
-    else response.end(JSON.stringify({ id: 'an earlier version', state: 'have', receivedBytes: 0 }));
-  });
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  closing.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `127.0.0.1:${portOf(server)}`;
-}
-
 async function assertHandsOutNothing(server: ServedSite, digest: string): Promise<void> {
   for (const path of requests) {
     const answer = await fetch(`${server.site}${path}`, { headers: { 'accept-encoding': 'identity' } });
@@ -167,24 +139,3 @@ for (const archive of ['tar', 'zip']) {
     await assertHandsOutNothing(second, digest);
   });
 }
-
-test('an upgrade while the vendor is down: the copies of the earlier version are served, and lose hidden bytes', async () => {
-  const upgraded = await serve('tar');
-  const digest = await servedDigest(upgraded);
-  const folder = bundleFolder(upgraded.store, digest);
-  const text = (await bytesOf(`${upgraded.admin}/peers/${digest}/index`)).toString();
-  await upgraded.kill();
-  links.misbehave((response) => response.writeHead(403).end());
-
-  await writeFile(join(folder, 'pack'), earlierPack(parseIndex(text) ?? assert.fail()));
-  await rm(join(folder, blankMarkName));
-  await upgraded.start('--peers', '127.0.0.1:1');
-  assert.equal(await servedDigest(upgraded), digest);
-  assert.equal((await upgraded.status()).source.kind, 'disk');
-  await assertHandsOutNothing(upgraded, digest);
-
-  const fresh = await serve('tar', digest, await earlierPeer(text));
-  assert.equal(await servedDigest(fresh), digest);
-  assert.equal((await fresh.status()).source.kind, 'peer');
-  await assertHandsOutNothing(fresh, digest);
-});

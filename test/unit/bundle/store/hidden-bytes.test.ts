@@ -1,4 +1,4 @@
-// What the pack of a stored bundle holds of files that are hidden: zeros, whatever way the bundle came into the store.
+// The pack of a stored bundle holds no byte of a hidden file, and the digest still names the whole archive.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,14 +8,11 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BundleIndex } from '../../../../src/bundle/bundle-index.ts';
 import { defaultLimits } from '../../../../src/bundle/limits.ts';
-import { isOffered, openOffered } from '../../../../src/bundle/peer/bundle-copy.ts';
 import { runPreparation } from '../../../../src/bundle/prepare/preparation-run.ts';
 import { digestOf } from '../../../../src/bundle/store/digest.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
-import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import { putEarlierBundle } from '../../../support/store-builder.ts';
 import { entry, tar } from '../../../support/tar-builder.ts';
 
 const secret = 'KEY=5ecretOfTheBuild';
@@ -86,10 +83,10 @@ const archives: Readonly<Record<string, { readonly parts: readonly Buffer[]; rea
 };
 
 for (const [where, { parts, shown }] of Object.entries(archives)) {
-  test(`the pack holds zeros in place of hidden files: ${where}`, async () => {
+  test(`the pack holds no byte of hidden files: ${where}`, async () => {
     const index = await read(tar(...parts), storeDir);
     const pack = await packOf(index.digest);
-    assert.ok(!pack.includes('5ecret'), 'hidden bytes are in the pack');
+    assert.equal(pack.toString(), 'home');
     assert.equal(await readBack(index.digest, shown), 'home');
     const inspected = await read(tar(...parts), undefined);
     const { digest, pages, sizeBytes, files } = index;
@@ -113,45 +110,6 @@ test('what is shown under another name keeps its bytes, and so does a wrapping f
   assert.equal(await readBack(linked.digest, '.well-known/security.txt'), 'Contact');
   const wrapped = await read(tar(entry('.site/index.html', 'home'), entry('.site/a.js', 'a()')), storeDir);
   assert.equal(await readBack(wrapped.digest, 'a.js'), 'a()');
-});
-
-const site = { '.env': secret, 'a/.draft.html': secret, 'index.html': 'home', _headers: secret };
-
-test('a copy of an earlier program is served as it is, and is offered to others once it is blanked', async () => {
-  const { digest } = await putEarlierBundle(storeDir, site);
-  assert.ok((await packOf(digest)).includes(secret));
-  assert.equal(await isOffered(storeDir, digest), false);
-  for (const part of ['index', 'pack'] as const) {
-    assert.equal(await openOffered(storeDir, digest, part), undefined, part);
-  }
-  assert.equal(await readBack(digest, 'index.html'), 'home');
-  assert.ok(!(await packOf(digest)).includes('5ecret'));
-  assert.equal(await isOffered(storeDir, digest), true);
-  assert.equal(await readBack(digest, 'index.html'), 'home');
-});
-
-test('a copy of an earlier program on a disk that takes no more is served, and is not offered', async () => {
-  const { digest } = await putEarlierBundle(storeDir, site);
-  for (const step of ['writeZeros', 'writeText'] as const) {
-    const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
-    const disk: StoreDisk = { ...systemDisk, [step]: () => Promise.reject(full) };
-    const bundle = await (await openBundleStore(storeDir, { keep: 1, disk })).open(digest);
-    assert.equal(bundle?.index.digest, digest, step);
-    await bundle?.close();
-    assert.equal(await isOffered(storeDir, digest), false, step);
-  }
-});
-
-test('a changed byte of a file that is shown is a bad copy as before, one in place of a hidden file is nothing', async () => {
-  const { digest, files } = await putEarlierBundle(storeDir, site);
-  const at = (path: string): number => files.find((one) => one.path === path)?.offset ?? assert.fail();
-  const pack = await packOf(digest);
-  pack.write('X', at('.env'));
-  await writeFile(join(bundleFolder(storeDir, digest), 'pack'), pack);
-  assert.equal(await readBack(digest, 'index.html'), 'home');
-  pack.write('X', at('index.html'));
-  await writeFile(join(bundleFolder(storeDir, digest), 'pack'), pack);
-  assert.equal(await (await openBundleStore(storeDir, { keep: 1 })).open(digest), undefined);
 });
 
 test('notes name no hidden file as their example, at the root or in a wrapping folder', async () => {

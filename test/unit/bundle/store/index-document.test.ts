@@ -50,7 +50,7 @@ test('one character changed, taken out or added anywhere makes it nothing', () =
 const [sample = assert.fail()] = fc.sample(documents, { numRuns: 1, seed: 1 });
 const rewritten = (change: (json: Record<string, unknown>) => object): string => {
   const json = JSON.stringify(change(JSON.parse(formatIndex(sample).split('\n')[1] ?? '')));
-  return `static-export-index/1 ${createHash('sha256').update(json).digest('hex')}\n${json}\n`;
+  return `static-export-index/2 ${createHash('sha256').update(json).digest('hex')}\n${json}\n`;
 };
 
 test('a text with a right hash and wrong facts is not believed', () => {
@@ -79,7 +79,7 @@ test('texts of other kinds are nothing', () => {
     '\n',
     '{}',
     'static-export-index/2 x\n{}\n',
-    `static-export-index/1 ${hash}\nno json\n`,
+    `static-export-index/2 ${hash}\nno json\n`,
   ]) {
     assert.equal(parseIndex(text), undefined);
   }

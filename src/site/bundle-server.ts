@@ -15,7 +15,7 @@ import type { ProgramEdge } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
 import { siteHeaders } from './answer/reply.ts';
 import { defaultStalledReaderMs, siteHandler } from './answer/site-handler.ts';
-import { type BodyCache, createBodyCache } from './content/body-cache.ts';
+import { createBodyCache } from './content/body-cache.ts';
 import { findMisplacedName } from './content/home-page.ts';
 import type { LiveBundle } from './content/live-bundle.ts';
 import { createLiveSite, type LiveSite } from './content/live-site.ts';
@@ -23,7 +23,7 @@ import { createReadPace } from './content/read-pace.ts';
 import { fastPath } from './fast-path/plain-answer.ts';
 import { joinPeers } from './peers/peer-membership.ts';
 import type { BundleServerFlags } from './server-flags.ts';
-import { createSiteMetrics, type SiteFigures } from './site-metrics.ts';
+import { createSiteMetrics } from './site-metrics.ts';
 import { diskSource } from './source/bundle-source.ts';
 import { linkSource, openPreparation } from './source/link-source.ts';
 import { peerSource } from './source/peer-source.ts';
@@ -80,7 +80,7 @@ export async function runBundleServer(
   });
   const cache = createBodyCache(flags.memoryBudget);
   const progress = (): SourceProgress => watch?.progress() ?? startingProgress;
-  const metrics = createSiteMetrics(() => figuresOf(site, cache, progress()));
+  const metrics = createSiteMetrics({ site, cachedBytes: cache.heldBytes, progress });
   let watch: SourceWatch | undefined;
 
   const always = siteHeaders(flags.deploymentType, flags.header);
@@ -193,30 +193,4 @@ function readinessOf(
   const { lastError } = progress;
   const why = lastError === undefined ? '' : ` (last error: ${lastError.code}: ${lastError.message})`;
   return `no bundle served yet: ${reasonOf(progress.state, content.kind)}${why}`;
-}
-
-function figuresOf(site: LiveSite, cache: BodyCache, progress: SourceProgress): SiteFigures {
-  const view = site.view();
-  const active = view?.active;
-  return {
-    active: active && {
-      version: active.version ?? '',
-      digest: active.bundle.digest,
-      files: active.bundle.routes.size,
-    },
-    swaps: site.swaps(),
-    cachedBytes: cache.heldBytes(),
-    variants: active?.bundle.variants() ?? noVariants,
-    storeBytes: [active, ...(view?.previous ?? [])].reduce((sum, one) => sum + diskBytesOf(one?.bundle), 0),
-    activatedAt: active?.activatedAt,
-    linkIssuedAt: progress.published?.issuedAt,
-    linkExpiresAt: progress.published?.expiresAt,
-    sourceState: progress.state,
-  };
-}
-
-const noVariants = { counts: { br: 0, gzip: 0 }, sizeBytes: 0 };
-
-function diskBytesOf(bundle: LiveBundle | undefined): number {
-  return bundle === undefined ? 0 : bundle.stored.index.sizeBytes + (bundle.variants()?.sizeBytes ?? 0);
 }

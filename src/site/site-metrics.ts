@@ -2,30 +2,19 @@
 // Labels hold versions, codes and outcomes, never a link.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type ContentEncoding, contentEncodings } from './http/content-encoding.ts';
-import { type SourceState, sourceStates } from './source/source-progress.ts';
+import type { BundleErrorKind } from '../bundle/bundle-error.ts';
+import type { LiveBundle } from './content/live-bundle.ts';
+import type { LiveSite, ServedVersion } from './content/live-site.ts';
+import { contentEncodings } from './http/content-encoding.ts';
+import { type SourceProgress, sourceStates } from './source/source-progress.ts';
 
-export type DownloadOutcome = 'ok' | 'dead-link' | 'transient' | 'refused';
+export type DownloadOutcome = 'ok' | BundleErrorKind;
 
 /** Read at scrape time. */
-export interface SiteFigures {
-  readonly active: { readonly version: string; readonly digest: string; readonly files: number } | undefined;
-  readonly swaps: number;
-  readonly cachedBytes: number;
-  /** Files of the active bundle that have a precompressed variant, and the size of those variants. */
-  readonly variants: {
-    readonly counts: Readonly<Record<ContentEncoding, number>>;
-    readonly sizeBytes: number;
-  };
-  /** Unpacked bytes of the bundles held open, their precompressed variants included. */
-  readonly storeBytes: number;
-  /** Epoch ms; since when the active bundle is served. */
-  readonly activatedAt: number | undefined;
-  /** Epoch ms, from bundle.json. */
-  readonly linkIssuedAt: number | undefined;
-  /** Epoch ms, from bundle.json; the server itself never decides by it. */
-  readonly linkExpiresAt: number | undefined;
-  readonly sourceState: SourceState;
+export interface MetricSources {
+  readonly site: Pick<LiveSite, 'view' | 'swaps'>;
+  readonly cachedBytes: () => number;
+  readonly progress: () => SourceProgress;
 }
 
 export interface SiteMetrics {
@@ -40,7 +29,8 @@ export interface SiteMetrics {
 
 const prefix = 'bundle_server_';
 
-export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
+export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources): SiteMetrics {
+  const active = (): ServedVersion | undefined => site.view()?.active;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const replies = new Map<number, number>([200, 304, 404, 500].map((status) => [status, 0]));
@@ -74,24 +64,22 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     labelNames: ['encoding'],
     registers,
     collect: () => {
-      for (const encoding of contentEncodings)
-        variants.set({ encoding }, figures().variants.counts[encoding]);
+      const counts = active()?.bundle.variants()?.counts;
+      for (const encoding of contentEncodings) variants.set({ encoding }, counts?.[encoding] ?? 0);
     },
   });
   gauge(
     'variant_bytes',
     'Bytes on disk of the precompressed variants of the active bundle',
-    () => figures().variants.sizeBytes,
+    () => active()?.bundle.variants()?.sizeBytes ?? 0,
   );
-  gauge(
-    'store_bytes',
-    'Bytes on disk of the open bundles, including their precompressed variants',
-    () => figures().storeBytes,
+  gauge('store_bytes', 'Bytes on disk of the open bundles, including their precompressed variants', () =>
+    [active(), ...(site.view()?.previous ?? [])].reduce((sum, one) => sum + diskBytesOf(one?.bundle), 0),
   );
   instant(
     'active_bundle_activation_timestamp_seconds',
     'When the active version became active; absent while nothing is served',
-    () => figures().activatedAt,
+    () => active()?.activatedAt,
   );
   const downloads = new Counter({
     name: `${prefix}downloads_total`,
@@ -107,11 +95,11 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     registers,
     collect: () => {
       info.reset();
-      const { active } = figures();
-      if (active !== undefined) info.set({ version: active.version, digest: active.digest }, 1);
+      const { bundle, version = '' } = active() ?? {};
+      if (bundle !== undefined) info.set({ version, digest: bundle.digest }, 1);
     },
   });
-  gauge('active_bundle_files', 'Files of the active bundle', () => figures().active?.files ?? 0);
+  gauge('active_bundle_files', 'Files of the active bundle', () => active()?.bundle.routes.size ?? 0);
   counter(
     'damaged_copies_total',
     'Stored bundles removed because their content did not match their digest',
@@ -122,10 +110,10 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     'Connections reset because slow readers held too much memory in all',
     () => cutReaders,
   );
-  counter('swaps_total', 'Times that another bundle became active', () => figures().swaps);
-  gauge('cached_body_bytes', 'Body bytes cached in memory', () => figures().cachedBytes);
+  counter('swaps_total', 'Times that another bundle became active', site.swaps);
+  gauge('cached_body_bytes', 'Body bytes cached in memory', cachedBytes);
   gauge('is_current', '1 when the published bundle is served', () =>
-    figures().sourceState === 'in-sync' ? 1 : 0,
+    progress().state === 'in-sync' ? 1 : 0,
   );
   const states = new Gauge({
     name: `${prefix}source_state`,
@@ -133,19 +121,19 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     labelNames: ['state'],
     registers,
     collect: () => {
-      const { sourceState } = figures();
-      for (const state of sourceStates) states.set({ state }, state === sourceState ? 1 : 0);
+      const now = progress().state;
+      for (const state of sourceStates) states.set({ state }, state === now ? 1 : 0);
     },
   });
   instant(
     'link_issued_timestamp_seconds',
     'When the published link was issued, according to bundle.json; absent when unknown',
-    () => figures().linkIssuedAt,
+    () => progress().published?.issuedAt,
   );
   instant(
     'link_expiry_timestamp_seconds',
     'When the published link expires, according to bundle.json; absent when unknown',
-    () => figures().linkExpiresAt,
+    () => progress().published?.expiresAt,
   );
 
   function counter(name: string, help: string, read: () => number): void {
@@ -198,4 +186,8 @@ export function createSiteMetrics(figures: () => SiteFigures): SiteMetrics {
     },
     countDownload: (outcome) => downloads.inc({ outcome }),
   };
+}
+
+function diskBytesOf(bundle: LiveBundle | undefined): number {
+  return bundle === undefined ? 0 : bundle.stored.index.sizeBytes + (bundle.variants()?.sizeBytes ?? 0);
 }

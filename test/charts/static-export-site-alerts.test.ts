@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { goLive } from '../../src/site/content/live-bundle.ts';
+import { createLiveSite } from '../../src/site/content/live-site.ts';
 import { createSiteMetrics } from '../../src/site/site-metrics.ts';
+import { startingProgress } from '../../src/site/source/source-progress.ts';
+import { storedBundle } from '../unit/site/fixtures.ts';
 import { chartsFolder, disabledNames, renderChart } from './rendered-chart.ts';
 
 const everyKind = ['ServiceMonitor', 'PrometheusRule'] as const;
@@ -33,18 +37,16 @@ async function readAlerts(): Promise<readonly Alert[]> {
 }
 
 test('every metric and label that an alert looks at is one of the program’s', async () => {
-  const none = {
-    active: undefined,
-    swaps: 0,
-    cachedBytes: 0,
-    variants: { counts: { br: 0, gzip: 0 }, sizeBytes: 0 },
-    storeBytes: 0,
+  const site = createLiveSite(1);
+  site.swap({
+    bundle: goLive(storedBundle({ 'a.html': '' })),
+    version: 'v',
     activatedAt: 0,
-    linkIssuedAt: 0,
-    linkExpiresAt: 0,
-    sourceState: 'in-sync',
-  } as const;
-  const metrics = createSiteMetrics(() => ({ ...none, active: { version: 'v', digest: 'd', files: 1 } }));
+    provenance: 'disk',
+  });
+  const published = { version: 'v', digest: undefined, jobId: undefined, issuedAt: 0, expiresAt: 0 };
+  const progress = () => ({ ...startingProgress, published });
+  const metrics = createSiteMetrics({ site, cachedBytes: () => 0, progress });
   const exposed = await metrics.registry.metrics();
   for (const { alert, expr } of await readAlerts()) {
     const used = [...expr.matchAll(/\bbundle_server_\w+/g)].map(([name]) => name);

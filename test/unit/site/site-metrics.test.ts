@@ -4,23 +4,34 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createSiteMetrics, type SiteFigures } from '../../../src/site/site-metrics.ts';
+import { goLive } from '../../../src/site/content/live-bundle.ts';
+import { createLiveSite } from '../../../src/site/content/live-site.ts';
+import { createSiteMetrics } from '../../../src/site/site-metrics.ts';
+import { startingProgress } from '../../../src/site/source/source-progress.ts';
+import { storedBundle } from './fixtures.ts';
 
 test('a scrape shows replies by class, downloads by outcome, and the bundle being served', async () => {
-  let figures: SiteFigures = {
-    active: undefined,
-    swaps: 0,
-    cachedBytes: 0,
-    variants: { counts: { br: 0, gzip: 0 }, sizeBytes: 0 },
-    storeBytes: 0,
-    activatedAt: undefined,
-    linkIssuedAt: undefined,
-    linkExpiresAt: undefined,
-    sourceState: 'starting',
-  };
-  const metrics = createSiteMetrics(() => figures);
+  const site = createLiveSite(2);
+  let cachedBytes = 0;
+  let progress = startingProgress;
+  const metrics = createSiteMetrics({ site, cachedBytes: () => cachedBytes, progress: () => progress });
   const scrape = async (): Promise<readonly string[]> =>
     (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('bundle_server_'));
+
+  const serve = (content: Readonly<Record<string, string>>, version: string) => {
+    const bundle = goLive(storedBundle(content));
+    const table = { find: () => undefined, counts: { br: 4, gzip: 3 }, sizeBytes: 99 };
+    bundle.attach(table, storedBundle({}));
+    site.swap({ bundle, version, activatedAt: 1_700_000_001_999, provenance: 'disk' });
+    return bundle;
+  };
+  const published = {
+    version: 'v2',
+    digest: undefined,
+    jobId: undefined,
+    issuedAt: 1_699_999_000_500,
+    expiresAt: 1_700_000_000_500,
+  };
 
   const early = await scrape();
   assert.ok(early.includes('bundle_server_requests_total{code="5xx",status="500"} 0'));
@@ -31,17 +42,10 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
 
   for (const status of [200, 206, 304, 404, 503]) metrics.countReply(status, 10, 3);
   metrics.countDownload('ok');
-  figures = {
-    active: { version: 'v2', digest: 'd2', files: 7 },
-    swaps: 1,
-    cachedBytes: 5,
-    variants: { counts: { br: 4, gzip: 3 }, sizeBytes: 99 },
-    storeBytes: 400,
-    activatedAt: 1_700_000_001_999,
-    linkIssuedAt: 1_699_999_000_500,
-    linkExpiresAt: 1_700_000_000_500,
-    sourceState: 'in-sync',
-  };
+  serve({ 'a.html': 'one' }, 'v1');
+  const { digest } = serve({ 'a.html': 'two', 'b.html': 'three', '.env': 'hidden' }, 'v2');
+  cachedBytes = 5;
+  progress = { ...startingProgress, state: 'in-sync', published };
   await scrape();
   const late = await scrape();
   for (const line of [
@@ -56,12 +60,12 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     'bundle_server_variant_files{encoding="br"} 4',
     'bundle_server_variant_files{encoding="gzip"} 3',
     'bundle_server_variant_bytes 99',
-    'bundle_server_store_bytes 400',
+    `bundle_server_store_bytes ${3 + 14 + 2 * 99}`,
     'bundle_server_active_bundle_activation_timestamp_seconds 1700000001',
     'bundle_server_response_body_bytes_total 50',
     'bundle_server_downloads_total{outcome="ok"} 1',
-    'bundle_server_active_bundle_info{version="v2",digest="d2"} 1',
-    'bundle_server_active_bundle_files 7',
+    `bundle_server_active_bundle_info{version="v2",digest="${digest}"} 1`,
+    'bundle_server_active_bundle_files 2',
     'bundle_server_swaps_total 1',
     'bundle_server_cached_body_bytes 5',
     'bundle_server_is_current 1',
@@ -73,7 +77,7 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     assert.ok(late.includes(line), line);
   }
 
-  figures = { ...figures, linkIssuedAt: undefined, linkExpiresAt: undefined, sourceState: 'refused' };
+  progress = { ...startingProgress, state: 'refused' };
   await scrape();
   const later = await scrape();
   assert.ok(
@@ -92,17 +96,11 @@ test('the README lists every metric, and no other', async () => {
   const listed = new Set(readme.match(/\bbundle_server_\w+/g));
   const peers = 'bundle_server_peer_copies_total';
   assert.ok(listed.delete(peers), 'that one is made where peers are joined');
-  const { registry } = createSiteMetrics(() => ({
-    active: undefined,
-    swaps: 0,
-    cachedBytes: 0,
-    variants: { counts: { br: 0, gzip: 0 }, sizeBytes: 0 },
-    storeBytes: 0,
-    activatedAt: undefined,
-    linkIssuedAt: undefined,
-    linkExpiresAt: undefined,
-    sourceState: 'starting',
-  }));
+  const { registry } = createSiteMetrics({
+    site: createLiveSite(1),
+    cachedBytes: () => 0,
+    progress: () => startingProgress,
+  });
   const made = registry.getMetricsAsArray().map(({ name }) => name);
   const ours = made.filter((name) => name.startsWith('bundle_server_'));
   assert.deepEqual([...listed].toSorted(), ours.toSorted());

@@ -8,6 +8,7 @@ import { defaultLimits } from '../../src/bundle/limits.ts';
 import { commitBundle } from '../../src/bundle/store/commit.ts';
 import { createPackWriter } from '../../src/bundle/store/pack.ts';
 import { type StoreDisk, systemDisk } from '../../src/bundle/store/store-disk.ts';
+import type { PackedBytes, StoredBundle } from '../../src/bundle/store/stored-bundle.ts';
 
 /** @param files content by path */
 export async function putBundle(
@@ -28,4 +29,11 @@ export async function putBundle(
   await pack.commit();
   await commitBundle(storeDir, staged, index, pack.position, disk);
   return index;
+}
+
+/** The text of one file, as the stored bundle gives it. */
+export function readText(bundle: StoredBundle, file: PackedBytes): string {
+  const bytes = Buffer.alloc(file.size);
+  bundle.readIntoSync(file, bytes);
+  return bytes.toString();
 }

@@ -19,16 +19,10 @@ export interface StoredBundle {
   readonly index: BundleIndex;
   /** `undefined` for a bundle that was prepared and never activated. */
   readonly activation: Activation | undefined;
-  /** The whole file. */
-  read(file: BundleFile): Promise<Buffer>;
-  /** Bytes `start` to `endExclusive` of the file. @throws {RangeError} outside of it */
-  readRange(file: PackedBytes, start: number, endExclusive: number): Promise<Buffer>;
   /** Fills `into` with the whole file. @throws {RangeError} where it is not of the file's size */
   readInto(file: PackedBytes, into: Buffer): Promise<void>;
-  /** The same at once; cheap while the pack is in the page cache. */
+  /** The same without a wait; cheap while the pack is in the page cache. */
   readIntoSync(file: PackedBytes, into: Buffer): void;
-  /** The whole file, at once; cheap while the pack is in the page cache. */
-  readSync(file: BundleFile): Buffer;
   /** Waits for reads under way. Reading afterwards throws. */
   close(): Promise<void>;
 }
@@ -47,25 +41,8 @@ export async function openPack(
   const underWay = new Set<Promise<void>>();
   let isClosed = false;
 
-  const requireOpen = (): void => {
-    if (isClosed) throw new Error('the bundle is closed');
-  };
-  const readRange = (file: PackedBytes, start: number, endExclusive: number): Promise<Buffer> => {
-    requireOpen();
-    if (!(start >= 0 && start <= endExclusive && endExclusive <= file.size)) {
-      throw new RangeError(`bytes ${start}-${endExclusive} are outside of a file of ${file.size}`);
-    }
-    const buffer = Buffer.allocUnsafeSlow(endExclusive - start);
-    return track(readFully(fd, buffer, file.offset + start)).then(() => buffer);
-  };
-  const track = (reading: Promise<void>): Promise<void> => {
-    underWay.add(reading);
-    const forget = (): boolean => underWay.delete(reading);
-    reading.then(forget, forget);
-    return reading;
-  };
   const requireRoom = (file: PackedBytes, into: Buffer): void => {
-    requireOpen();
+    if (isClosed) throw new Error('the bundle is closed');
     if (into.length !== file.size) {
       throw new RangeError(`a file of ${file.size} bytes does not go into ${into.length}`);
     }
@@ -74,21 +51,15 @@ export async function openPack(
   return {
     index,
     activation: facts,
-    read: async (file) => readRange(file, 0, file.size),
-    readRange: async (file, start, endExclusive) => readRange(file, start, endExclusive),
     readInto: async (file, into) => {
       requireRoom(file, into);
-      await track(readFully(fd, into, file.offset));
+      const reading = readFully(fd, into, file.offset);
+      underWay.add(reading);
+      await reading.finally(() => underWay.delete(reading));
     },
     readIntoSync: (file, into) => {
       requireRoom(file, into);
       readFullySync(fd, into, file.offset);
-    },
-    readSync: (file) => {
-      requireOpen();
-      const buffer = Buffer.allocUnsafeSlow(file.size);
-      readFullySync(fd, buffer, file.offset);
-      return buffer;
     },
     close: async () => {
       if (isClosed) return;

@@ -20,7 +20,9 @@ export async function findMisplacedName(bundle: LiveBundle, basePath: string): P
   if (home?.kind !== 'file') return undefined;
   bundle.hold();
   try {
-    const head = await bundle.stored.readRange(home.file, 0, Math.min(home.file.size, longestHead));
+    const { offset, size } = home.file;
+    const head = Buffer.alloc(Math.min(size, longestHead));
+    await bundle.stored.readInto({ offset, size: head.length }, head);
     return [...head.toString('utf8').matchAll(names)]
       .slice(0, mostNames)
       .map(([, name = '']) => name)

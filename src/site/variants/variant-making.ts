@@ -179,7 +179,8 @@ type StoredVariant = VariantDocument['variants'][number];
 type ContentVariant = readonly [ContentEncoding, number, number, number];
 
 function readVerified(bundle: StoredBundle, file: BundleFile): Buffer {
-  const body = bundle.readSync(file);
+  const body = Buffer.allocUnsafe(file.size);
+  bundle.readIntoSync(file, body);
   if (sha256(body) === file.sha256) return body;
   throw new VariantError('BundleDamaged', 'the stored bundle no longer is what was verified; check its disk');
 }

@@ -15,7 +15,7 @@ import { openBundleStore } from '../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../src/bundle/store/store-layout.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { prepareVariants } from '../../../src/site/variants/variant-making.ts';
-import { putBundle } from '../../support/store-builder.ts';
+import { putBundle, readText } from '../../support/store-builder.ts';
 import { entry, tar } from '../../support/tar-builder.ts';
 import { bundleDocument, makeArchive, makeSite } from './archive.ts';
 import { startLinkServer } from './link-server.ts';
@@ -105,7 +105,7 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
       const current = await (await openBundleStore(store, { keep: 1 })).lastGood();
       assert.ok(current !== undefined, `no bundle at all ${where}`);
       const home = current.index.files.find(({ path }) => path === 'index.html');
-      assert.equal(home && current.readSync(home).toString(), `home ${current.activation?.version}`, where);
+      assert.equal(home && readText(current, home), `home ${current.activation?.version}`, where);
       const pack = await readFile(join(bundleFolder(store, current.index.digest), 'pack'));
       assert.ok(!pack.includes('5ecret'), `hidden bytes ${where}`);
       const version = current.activation?.version ?? 'none';

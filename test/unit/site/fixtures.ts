@@ -33,7 +33,10 @@ export interface MemoryBundle extends StoredBundle {
   breakDisk(): void;
 }
 
-export function storedBundle(content: Readonly<Record<string, string>>, facts?: Activation): MemoryBundle {
+export function storedBundle(
+  content: Readonly<Record<string, string>>,
+  activation?: Activation,
+): MemoryBundle {
   const index = bundleOf(Object.keys(content), (path) => content[path] ?? '');
   let reads = 0;
   let closed = false;
@@ -47,12 +50,9 @@ export function storedBundle(content: Readonly<Record<string, string>>, facts?: 
   };
   return {
     index,
-    activation: facts,
-    read: async (file) => bytesOf(file),
-    readRange: async (file, start, endExclusive) => bytesOf(file).subarray(start, endExclusive),
+    activation,
     readInto: async (file, into) => void bytesOf(file).copy(into),
     readIntoSync: (file, into) => void bytesOf(file).copy(into),
-    readSync: bytesOf,
     close: async () => {
       closed = true;
     },

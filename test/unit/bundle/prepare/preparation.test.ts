@@ -18,6 +18,7 @@ import {
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { type Storage, type StorageAnswer, startStorage } from '../../../support/storage-server.ts';
+import { readText } from '../../../support/store-builder.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
 import { zip } from '../../../support/zip-builder.ts';
 
@@ -96,7 +97,7 @@ test('a bundle is in the store, verified, when the promise resolves', async () =
   assert.deepEqual({ ...facts, fileCount: read.length }, index);
   for (const file of bundle?.index.files ?? []) {
     assert.equal(
-      bundle?.readSync(file).toString(),
+      bundle && readText(bundle, file),
       Object.entries(files).find(([path]) => path === file.path)?.[1],
     );
   }

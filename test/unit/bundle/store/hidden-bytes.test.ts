@@ -13,6 +13,7 @@ import { digestOf } from '../../../../src/bundle/store/digest.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { bundleFolder } from '../../../../src/bundle/store/store-layout.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
+import { readText } from '../../../support/store-builder.ts';
 import { entry, tar } from '../../../support/tar-builder.ts';
 
 const secret = 'KEY=5ecretOfTheBuild';
@@ -54,7 +55,7 @@ const packOf = (digest: string): Promise<Buffer> => readFile(join(bundleFolder(s
 async function readBack(digest: string, path: string): Promise<string> {
   const bundle = (await (await openBundleStore(storeDir, { keep: 1 })).open(digest)) ?? assert.fail();
   const file = bundle.index.files.find((one) => one.path === path) ?? assert.fail(path);
-  const content = bundle.readSync(file).toString();
+  const content = readText(bundle, file);
   await bundle.close();
   return content;
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
-import { putBundle } from '../../../support/store-builder.ts';
+import { putBundle, readText } from '../../../support/store-builder.ts';
 
 class Stopped extends Error {}
 
@@ -90,7 +90,7 @@ test('a stop at any step leaves the old or the new bundle, whole, and the next s
       outcomes.add(current.activation?.version);
       assert.match(current.activation?.version ?? '', /^(old|new)$/, where);
       const home = current.index.files.at(-1);
-      assert.equal(home && current.readSync(home).toString(), `home ${current.activation?.version}`, where);
+      assert.equal(home && readText(current, home), `home ${current.activation?.version}`, where);
       await current.close();
       assert.deepEqual((await readdir(dir)).sort(), ['bundles', 'current'], where);
 

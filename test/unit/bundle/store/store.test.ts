@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { openBundleStore } from '../../../../src/bundle/store/store.ts';
 import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-disk.ts';
-import { putBundle } from '../../../support/store-builder.ts';
+import { putBundle, readText } from '../../../support/store-builder.ts';
 
 let dir = '';
 beforeEach(async () => {
@@ -45,7 +45,7 @@ test('a version may be unknown', async () => {
   await current?.close();
 });
 
-test('files are read whole, in ranges and at once; nothing outside of a file is', async () => {
+test('a file is read whole into a buffer of its size, and not after the end', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
   const index = await putBundle(dir, site('one'));
   const bundle = await store.open(index.digest);
@@ -53,26 +53,24 @@ test('files are read whole, in ranges and at once; nothing outside of a file is'
   const file = index.files.find(({ path }) => path === 'index.html');
   const empty = index.files.find(({ path }) => path === 'empty.txt');
   assert.ok(file !== undefined && empty !== undefined);
-  assert.equal((await bundle.read(file)).toString(), 'home one');
-  assert.equal(bundle.readSync(file).toString(), 'home one');
-  assert.equal((await bundle.readRange(file, 5, 8)).toString(), 'one');
-  assert.equal((await bundle.readRange(file, 8, 8)).length, 0);
-  assert.equal((await bundle.read(empty)).length, 0);
-  assert.equal(bundle.readSync(empty).length, 0);
-  for (const [start, end] of [
-    [0, 9],
-    [-1, 2],
-    [3, 2],
-    [Number.NaN, 2],
-  ] as const) {
-    await assert.rejects(bundle.readRange(file, start, end), RangeError);
+  assert.equal(readText(bundle, file), 'home one');
+  assert.equal(readText(bundle, empty), '');
+  await bundle.readInto(empty, Buffer.alloc(0));
+  for (const size of [0, 7, 9]) {
+    await assert.rejects(bundle.readInto(file, Buffer.alloc(size)), RangeError);
+    assert.throws(() => bundle.readIntoSync(file, Buffer.alloc(size)), RangeError);
   }
-  const reading = bundle.read(file);
+  const part = Buffer.alloc(3);
+  await bundle.readInto({ offset: file.offset + 5, size: 3 }, part);
+  assert.equal(part.toString(), 'one');
+  const whole = Buffer.alloc(file.size);
+  const reading = bundle.readInto(file, whole);
   await bundle.close();
   await bundle.close();
-  assert.equal((await reading).toString(), 'home one');
-  await assert.rejects(bundle.read(file), /closed/);
-  assert.throws(() => bundle.readSync(file), /closed/);
+  await reading;
+  assert.equal(whole.toString(), 'home one');
+  await assert.rejects(bundle.readInto(file, whole), /closed/);
+  assert.throws(() => readText(bundle, file), /closed/);
 });
 
 test('a bundle that is being read survives its removal', async () => {
@@ -86,7 +84,7 @@ test('a bundle that is being read survives its removal', async () => {
   assert.deepEqual(await readdir(join(dir, 'bundles')), [next.digest]);
   const file = reader?.index.files.find(({ path }) => path === 'index.html');
   assert.ok(reader !== undefined && file !== undefined);
-  assert.equal((await reader.read(file)).toString(), 'home old');
+  assert.equal(readText(reader, file), 'home old');
   await reader.close();
 });
 

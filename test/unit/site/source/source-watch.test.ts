@@ -18,6 +18,7 @@ import { peerSource } from '../../../../src/site/source/peer-source.ts';
 import type { Published, SourceReading } from '../../../../src/site/source/source-decision.ts';
 import { createSourceWatch, type SourceWatch } from '../../../../src/site/source/source-watch.ts';
 import { Link } from '../../../../src/wire/link.ts';
+import { readText } from '../../../support/store-builder.ts';
 import { type MemoryBundle, storedBundle } from '../fixtures.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';
 
@@ -145,10 +146,9 @@ function publish(version: string, link = 'first', digest?: string): void {
 /** Reads a file of every bundle that may be asked for one: fails if a pack was closed under it. */
 async function readAll(): Promise<readonly string[]> {
   const view = site.view() ?? assert.fail('nothing is served');
-  const reads = [view.active, ...view.previous].map(({ bundle: { stored } }) =>
-    stored.read(stored.index.files[0] ?? assert.fail()),
+  return [view.active, ...view.previous].map(({ bundle: { stored } }) =>
+    readText(stored, stored.index.files[0] ?? assert.fail()),
   );
-  return (await Promise.all(reads)).map(String);
 }
 
 const servedVersion = (): string | undefined => site.view()?.active.version;

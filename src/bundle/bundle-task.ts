@@ -21,9 +21,7 @@ export interface BundleProgress {
 export type BundleReport = BundleProgress | { readonly rows: readonly BundleFile[] };
 
 /** A bundle that was read, without its files. */
-export interface BundleSummary extends Omit<BundleIndex, 'files'> {
-  readonly fileCount: number;
-}
+export type BundleSummary = Omit<BundleIndex, 'files'>;
 
 export interface BundleTaskOptions {
   /** Of an unexpected end: the error's code, and what failed. */
@@ -35,23 +33,17 @@ export interface BundleTaskOptions {
   readonly limits?: ResourceLimits;
 }
 
-export interface BundleResult {
-  readonly summary: BundleSummary;
-  /** Without files where the thread handed none over. */
-  readonly index: BundleIndex;
-}
-
 /**
  * Does a task of `src/bin/bundle-worker.ts`.
  *
- * @returns `undefined` when a check found the stored bundle damaged
+ * @returns the index, without files where the thread handed none over; `undefined` when a check found damage
  * @throws {BundleError} the thread's, or a transient one of an unexpected end; the signal's reason
  */
 export async function runBundleTask<Task>(
   program: URL,
   task: Task,
   { failure, onProgress, pause, signal, limits = {} }: BundleTaskOptions,
-): Promise<BundleResult | undefined> {
+): Promise<BundleIndex | undefined> {
   const files: BundleFile[] = [];
   const onReport = async (report: BundleReport): Promise<void> => {
     if (!('rows' in report)) return onProgress?.(report);
@@ -64,9 +56,7 @@ export async function runBundleTask<Task>(
       signal,
       onReport,
     });
-    if (summary === undefined) return undefined;
-    const { fileCount: _, ...rest } = summary;
-    return { summary, index: { ...rest, files } };
+    return summary && { ...summary, files };
   } catch (error) {
     signal?.throwIfAborted();
     throw bundleErrorOf(error, failure);
@@ -92,6 +82,6 @@ export async function handOver(index: BundleIndex, report: SendReport<BundleRepo
   return summaryOf(index);
 }
 
-export function summaryOf({ digest, files, pages, sizeBytes, notes }: BundleIndex): BundleSummary {
-  return { digest, pages, sizeBytes, notes, fileCount: files.length };
+export function summaryOf({ digest, pages, sizeBytes, notes }: BundleIndex): BundleSummary {
+  return { digest, pages, sizeBytes, notes };
 }

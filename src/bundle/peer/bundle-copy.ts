@@ -16,7 +16,7 @@ import { commitBundle } from '../store/commit.ts';
 import type { IndexDocument } from '../store/index-document.ts';
 import { holdsPack } from '../store/store-check.ts';
 import { removeQuietly, type StoreDisk, systemDisk } from '../store/store-disk.ts';
-import { storeFault } from '../store/store-fault.ts';
+import { inStore, storeFault } from '../store/store-fault.ts';
 import { bundleFolder, digestPattern, indexName, packName } from '../store/store-layout.ts';
 
 /** One file of a stored bundle, opened for sending: it stays whole even if the bundle is removed meanwhile. */
@@ -24,8 +24,6 @@ export interface OfferedFile {
   readonly sizeBytes: number;
   /** From its first byte to its last; closes the file at the end, or when destroyed. */
   stream(): ReadStream;
-  /** For a file that is not streamed. */
-  close(): Promise<void>;
 }
 
 /** Whether other servers may copy a bundle of this digest from the store; it is not read. Never rejects. */
@@ -51,7 +49,6 @@ export async function openOffered(
     return {
       sizeBytes,
       stream: () => createReadStream('', { fd: file, start: 0, highWaterMark: 256 * 1024 }),
-      close: () => file.close(),
     };
   } catch {
     return undefined;
@@ -75,10 +72,10 @@ export async function receiveCopy(
 ): Promise<BundleIndex> {
   const staged = join(workDir, 'bundle');
   try {
-    await ofDisk(makeFolder(staged));
+    await inStore(makeFolder(staged));
     await writePack(join(staged, packName), document.packBytes, pack);
-    if (!(await ofDisk(holdsPack(staged, document, disk)))) throw copyRefused();
-    return await ofDisk(commitBundle(storeDir, staged, document.index, document.packBytes, disk));
+    if (!(await inStore(holdsPack(staged, document, disk)))) throw copyRefused();
+    return await inStore(commitBundle(storeDir, staged, document.index, document.packBytes, disk));
   } finally {
     await removeQuietly(workDir);
   }
@@ -106,14 +103,6 @@ async function writePack(path: string, packBytes: number, pack: Bytes): Promise<
     await pipeline(Readable.from(source(), { highWaterMark: 1 }), file);
   } catch (error) {
     throw fromSource === undefined ? storeFault(error) : fromSource.error;
-  }
-}
-
-async function ofDisk<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof BundleError ? error : storeFault(error);
   }
 }
 

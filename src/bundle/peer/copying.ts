@@ -58,8 +58,8 @@ export function copyInWorker(program: URL, options: CopyingOptions): TakeCopy {
     const workDir = join(storeDir, `${incomingPrefix}${copyName}`);
     const task: CopyTask = { task: 'copy', origin, digest, storeDir, workDir, limits, userAgent };
     try {
-      const result = await runBundleTask(program, task, { ...watcher, failure, pause, limits: threadLimits });
-      if (result !== undefined) note(storeDir, result.index);
+      const index = await runBundleTask(program, task, { ...watcher, failure, pause, limits: threadLimits });
+      if (index !== undefined) note(storeDir, index);
     } finally {
       await removeQuietly(workDir);
     }

@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { makeFolder } from '../../runtime/folder.ts';
 import { Link } from '../../wire/link.ts';
 import { readArchive } from '../archive/archive-reader.ts';
-import { type Assembly, createAssembly } from '../archive/assembly.ts';
+import { createAssembly } from '../archive/assembly.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import type { BundleProgress } from '../bundle-task.ts';
@@ -19,7 +19,7 @@ import { refusal } from '../refusal.ts';
 import { commitBundle } from '../store/commit.ts';
 import { createCountingSink, createPackWriter, type PackSink } from '../store/pack.ts';
 import { freeBytesOf, removeQuietly, type StoreDisk, systemDisk } from '../store/store-disk.ts';
-import { storeFault, storeFull } from '../store/store-fault.ts';
+import { inStore, storeFull } from '../store/store-fault.ts';
 import type { PrepareTask } from './preparation.ts';
 
 export interface PrepareContext {
@@ -56,17 +56,15 @@ async function attempt(task: PrepareTask, context: PrepareContext): Promise<Bund
   const { storeDir } = task;
   if (storeDir === undefined) return read(task, context, createCountingSink(), progress);
   const staged = join(task.workDir, 'bundle');
-  await makeFolder(staged).catch((error: unknown) => {
-    throw storeFault(error);
-  });
+  await inStore(makeFolder(staged));
   const pack = createPackWriter(join(staged, 'pack'));
   try {
     const index = await read(task, context, pack, progress);
     const compacted = pack.compact(index);
     await pack.commit();
-    return await commitBundle(storeDir, staged, compacted, pack.position, context.disk ?? systemDisk);
-  } catch (error) {
-    throw error instanceof BundleError ? error : storeFault(error);
+    return await inStore(
+      commitBundle(storeDir, staged, compacted, pack.position, context.disk ?? systemDisk),
+    );
   } finally {
     pack.abandon();
   }
@@ -89,20 +87,10 @@ async function read(
     const bytes = fetchArchive(link, { ...task, clock, proxy, admit }, giveUp.signal);
     const counted = watch(bytes, (chunk) => {
       progress.receivedBytes += chunk.length;
+      progress.files = assembly.files;
       reportProgress(progress, context);
     });
-    const reporting: Assembly = {
-      ...assembly,
-      get files() {
-        return assembly.files;
-      },
-      beginFile: (name, size) => {
-        progress.files = assembly.files;
-        reportProgress(progress, context);
-        return assembly.beginFile(name, size);
-      },
-    };
-    await readArchive(counted, reporting, limits, join(task.workDir, 'spool'));
+    await readArchive(counted, assembly, limits, join(task.workDir, 'spool'));
   } finally {
     giveUp.abort();
   }

@@ -83,15 +83,15 @@ export async function prepareInWorker(
   };
   const deadline = clock.deadline(request.limits.downloadTimeoutMs + graceMs, signal);
   try {
-    const result = await runBundleTask(program, task, {
+    const index = await runBundleTask(program, task, {
       failure,
       signal: deadline,
       onProgress,
       pause: handOver?.pause,
     });
-    if (result === undefined) throw new Error('only a check finds a bundle damaged');
-    handOver?.take(result.index);
-    return result.summary;
+    if (index === undefined) throw new Error('only a check finds a bundle damaged');
+    handOver?.take(index);
+    return index;
   } catch (error) {
     throw deadline.aborted ? abortFault(deadline.reason) : error;
   } finally {

@@ -31,9 +31,9 @@ const failure = { code: 'CheckFailed', work: 'checking the stored bundle' };
  * @returns a check that throws a transient BundleError where the disk or the thread failed
  */
 export function checkInWorker(program: URL, pause: () => Promise<void>): CheckCopy {
-  return async (folder, digest) => {
+  return (folder, digest) => {
     const task: CheckTask = { task: 'check', folder, digest };
-    return (await runBundleTask(program, task, { failure, pause }))?.index;
+    return runBundleTask(program, task, { failure, pause });
   };
 }
 

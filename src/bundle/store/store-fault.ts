@@ -19,6 +19,15 @@ export function storeFault(cause: unknown): BundleError {
       );
 }
 
+/** Turns the disk's errors into BundleErrors. */
+export async function inStore<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof BundleError ? error : storeFault(error);
+  }
+}
+
 /** Found out by writing, or by asking before the archive is fetched. */
 export function storeFull(cause?: unknown): BundleError {
   const words = 'the store has no room for the bundle; give its volume more';

@@ -9,7 +9,7 @@ import { BundleError } from '../bundle-error.ts';
 import type { CheckCopy } from './checking.ts';
 import { checkBundle, isOfCopy } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
-import { storeFault } from './store-fault.ts';
+import { inStore } from './store-fault.ts';
 import {
   bundleFolder,
   bundlesFolder,
@@ -27,8 +27,8 @@ export interface BundleStore {
   lastGood(): Promise<StoredBundle | undefined>;
   /** A bad copy is removed and answers `undefined`. */
   open(digest: string): Promise<StoredBundle | undefined>;
-  /** The other activated bundles, newest first. */
-  recent(): Promise<readonly StoredBundle[]>;
+  /** Digests of the other activated bundles, newest first. */
+  former(): Promise<readonly string[]>;
   /** Makes a stored bundle the current one. @throws {BundleError} `NotStored` */
   activate(digest: string, facts: Activation): Promise<void>;
   /** Makes room: removes all but the current bundle and the one being served. @returns how many went */
@@ -68,10 +68,7 @@ export async function openBundleStore(
   const disk = options.disk ?? systemDisk;
   const check: CheckCopy =
     options.check ?? (async (folder, digest) => (await checkBundle(folder, digest, disk))?.index);
-  await guarded(async () => {
-    await disk.makeFolder(bundlesFolder(dir));
-    await removeLeftovers(dir, disk);
-  });
+  await inStore(disk.makeFolder(bundlesFolder(dir)).then(() => removeLeftovers(dir, disk)));
   const removeBundle = (digest: string): Promise<void> => withdraw(dir, digest, disk);
 
   const open = async (digest: string): Promise<StoredBundle | undefined> => {
@@ -99,54 +96,33 @@ export async function openBundleStore(
   };
 
   const activations = async (): Promise<ActivationList> => (await readActivations(dir, disk)) ?? [];
-  const currentDigest = async (): Promise<string | undefined> => (await activations())[0]?.digest;
+  const lastGood = async (): Promise<StoredBundle | undefined> => {
+    const listed = (await readActivations(dir, disk))?.map(({ digest }) => digest);
+    for (const digest of listed ?? (await disk.list(bundlesFolder(dir)))) {
+      const bundle = await open(digest);
+      if (bundle !== undefined) return bundle;
+    }
+    return undefined;
+  };
+  const activatedDigests = async (): Promise<readonly string[]> => {
+    const stored = await disk.list(bundlesFolder(dir));
+    return (await activations()).map(({ digest }) => digest).filter((digest) => stored.includes(digest));
+  };
 
   return {
-    open: (digest) => guarded(() => open(digest)),
-    lastGood: () =>
-      guarded(async () => {
-        const listed = (await readActivations(dir, disk))?.map(({ digest }) => digest);
-        for (const digest of listed ?? (await disk.list(bundlesFolder(dir)))) {
-          const bundle = await open(digest);
-          if (bundle !== undefined) return bundle;
-        }
-        return undefined;
-      }),
-    recent: () =>
-      guarded(async () => {
-        const former = (await activations()).slice(1);
-        return openAll(
-          former.map(({ digest }) => digest),
-          open,
-        );
-      }),
-    activate: (digest, activation) => guarded(() => activate(dir, { digest, ...activation }, disk)),
-    dropFormer: (servedDigest) =>
-      guarded(async () => removeAllBut(new Set([await currentDigest(), servedDigest]))),
-    sweep: () =>
-      guarded(async () => {
-        const kept = (await activations()).slice(0, Math.max(1, options.keep));
-        await removeAllBut(new Set(kept.map(({ digest }) => digest)));
-      }),
+    open: (digest) => inStore(open(digest)),
+    lastGood: () => inStore(lastGood()),
+    former: async () => (await inStore(activatedDigests())).slice(1),
+    activate: (digest, activation) => inStore(activate(dir, { digest, ...activation }, disk)),
+    dropFormer: async (servedDigest) => {
+      const [current] = await inStore(activatedDigests());
+      return inStore(removeAllBut(new Set([current, servedDigest])));
+    },
+    sweep: async () => {
+      const kept = (await inStore(activatedDigests())).slice(0, Math.max(1, options.keep));
+      await inStore(removeAllBut(new Set(kept)));
+    },
   };
-}
-
-/** All of them that are whole; where one cannot be opened, those before it are closed again. */
-async function openAll(
-  digests: readonly string[],
-  open: (digest: string) => Promise<StoredBundle | undefined>,
-): Promise<readonly StoredBundle[]> {
-  const opened: StoredBundle[] = [];
-  try {
-    for (const digest of digests) {
-      const bundle = await open(digest);
-      if (bundle !== undefined) opened.push(bundle);
-    }
-    return opened;
-  } catch (error) {
-    await Promise.allSettled(opened.map((bundle) => bundle.close()));
-    throw error;
-  }
 }
 
 /** `current` is written under another name, synced, renamed, and its folder synced. */
@@ -196,14 +172,5 @@ async function readActivations(dir: string, disk: StoreDisk): Promise<Activation
   } catch (error) {
     if (isOfCopy(error)) return undefined;
     throw error;
-  }
-}
-
-/** Turns the disk's errors into BundleErrors. */
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof BundleError ? error : storeFault(error);
   }
 }

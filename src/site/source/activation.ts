@@ -7,8 +7,8 @@ import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
-import { goLiveInSlices, type LiveBundle } from '../content/live-bundle.ts';
-import type { LiveSite, Provenance } from '../content/live-site.ts';
+import { goLiveInSlices } from '../content/live-bundle.ts';
+import type { LiveSite, Provenance, ServedVersion } from '../content/live-site.ts';
 
 export interface ActivationPorts {
   readonly store: BundleStore;
@@ -17,9 +17,11 @@ export interface ActivationPorts {
   readonly logger: Logger;
 }
 
-/** Decides its routes in slices, so that no request waits for a large site. */
-export function bringUp({ clock }: ActivationPorts, stored: StoredBundle): Promise<LiveBundle> {
-  return goLiveInSlices(stored, () => clock.after(0));
+/** A bundle of the disk under the version it was activated as. No request waits for the routes of a large site. */
+export async function bringUp({ clock }: ActivationPorts, stored: StoredBundle): Promise<ServedVersion> {
+  const bundle = await goLiveInSlices(stored, () => clock.after(0));
+  const { version, activatedAt } = stored.activation ?? { version: undefined, activatedAt: clock.now() };
+  return { bundle, version, activatedAt, provenance: 'disk' };
 }
 
 /** Serves the bundle under that version. Takes over `stored`. */
@@ -30,7 +32,7 @@ export async function activate(
   provenance: Provenance,
 ): Promise<void> {
   const { digest, files, pages } = stored.index;
-  const bundle = await bringUp(ports, stored);
+  const { bundle } = await bringUp(ports, stored);
   const before = ports.site.view()?.active;
   const isSame = before?.bundle.digest === digest && before.version === version;
   const activatedAt = isSame ? before.activatedAt : ports.clock.now();
@@ -44,19 +46,17 @@ export async function activate(
  * decided, it goes behind that one.
  */
 export async function activateCurrent(ports: ActivationPorts, stored: StoredBundle): Promise<void> {
-  const { digest, files, pages } = stored.index;
-  const bundle = await bringUp(ports, stored);
-  const { version, activatedAt } = stored.activation ?? {
-    version: undefined,
-    activatedAt: ports.clock.now(),
-  };
-  const served = { bundle, version, activatedAt, provenance: 'disk' } as const;
+  const served = await bringUp(ports, stored);
   if (ports.site.view() !== undefined) {
     ports.site.addPrevious(served);
     return;
   }
   ports.site.swap(served);
-  ports.logger.info({ version, digest, files: files.length, pages, provenance: 'disk' }, 'serving');
+  const { digest, files, pages } = stored.index;
+  ports.logger.info(
+    { version: served.version, digest, files: files.length, pages, provenance: 'disk' },
+    'serving',
+  );
 }
 
 /** The active content is published under another version from now on. */
@@ -75,13 +75,9 @@ export async function relabel(ports: ActivationPorts, version: string | undefine
 /** Former bundles that are still on disk, so that pages opened before a restart find their assets. */
 export async function reopenFormer(ports: ActivationPorts): Promise<void> {
   try {
-    for (const stored of await ports.store.recent()) {
-      ports.site.addPrevious({
-        bundle: await bringUp(ports, stored),
-        version: stored.activation?.version,
-        activatedAt: stored.activation?.activatedAt ?? 0,
-        provenance: 'disk',
-      });
+    for (const digest of await ports.store.former()) {
+      const stored = await ports.store.open(digest);
+      if (stored !== undefined) ports.site.addPrevious(await bringUp(ports, stored));
     }
   } catch (error) {
     ports.logger.warn({ error }, 'could not open former bundles; their assets are not served');

@@ -3,6 +3,7 @@
 // Invariant: the old version is served until the new one is whole, verified and open. A failure is kept as progress and
 // retried; nothing here ends the process.
 
+import type { BundleProgress } from '../../bundle/bundle-task.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
@@ -18,13 +19,7 @@ import {
   relabel,
   reopenFormer,
 } from './activation.ts';
-import {
-  type BundleSourcesPorts,
-  type FetchProgress,
-  failureKind,
-  obtainBundle,
-  obtainOffered,
-} from './bundle-source.ts';
+import { type BundleSourcesPorts, failureKind, obtainBundle, obtainOffered } from './bundle-source.ts';
 import type { PublishedContent } from './published-content.ts';
 import {
   decideSource,
@@ -203,7 +198,7 @@ async function serveLastGood(ports: SourceWatchPorts, memory: Memory): Promise<v
 }
 
 /** Brings the content in and serves it. @returns whether it did */
-type BringIn = (signal: AbortSignal, onProgress: (progress: FetchProgress) => void) => Promise<boolean>;
+type BringIn = (signal: AbortSignal, onProgress: (progress: BundleProgress) => void) => Promise<boolean>;
 
 /** Meanwhile serves the last good bundle after the startup timeout, and stops when other content is published. */
 async function bringIn(
@@ -286,11 +281,7 @@ function obtain(
 async function serveFormer(ports: SourceWatchPorts, memory: Memory): Promise<void> {
   const { lastGood } = memory;
   memory.lastGood = undefined;
-  if (lastGood !== undefined) {
-    const { version, activatedAt = 0 } = lastGood.activation ?? { version: undefined };
-    const bundle = await bringUp(ports, lastGood);
-    ports.site.addPrevious({ bundle, version, activatedAt, provenance: 'disk' });
-  }
+  if (lastGood !== undefined) ports.site.addPrevious(await bringUp(ports, lastGood));
   if (memory.hasReopenedFormer) return;
   memory.hasReopenedFormer = true;
   await reopenFormer(ports);

@@ -88,7 +88,7 @@ test('a bundle that is being read survives its removal', async () => {
   await reader.close();
 });
 
-test('sweep keeps the current bundle and the newest others; recent gives those, newest first', async () => {
+test('sweep keeps the current bundle and the newest others, which are listed newest first', async () => {
   const store = await openBundleStore(dir, { keep: 3 });
   const digests: string[] = [];
   for (const [at, word] of ['a', 'b', 'c', 'd'].entries()) {
@@ -101,13 +101,8 @@ test('sweep keeps the current bundle and the newest others; recent gives those, 
   await store.activate(b, activation(9));
   await store.sweep();
   assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), [b, c, d].sort());
-  const recent = await store.recent();
-  assert.deepEqual(
-    recent.map(({ index }) => index.digest),
-    [d, c],
-  );
+  assert.deepEqual(await store.former(), [d, c]);
   assert.equal(await store.open(a), undefined);
-  await Promise.all(recent.map((bundle) => bundle.close()));
 });
 
 test('where the current bundle is damaged, the newest of the others that is whole is the last good one', async () => {
@@ -278,7 +273,7 @@ test('a lost or damaged list of activations keeps no whole bundle from being ser
     const good = await store.lastGood();
     assert.equal(good?.index.digest, digest, text);
     assert.equal(good.activation, undefined);
-    assert.deepEqual(await store.recent(), []);
+    assert.deepEqual(await store.former(), []);
     await good.close();
   }
   const store = await openBundleStore(dir, { keep: 1 });

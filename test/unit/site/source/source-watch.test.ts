@@ -50,7 +50,7 @@ class FakeStore implements BundleStore {
     return this.bundles.get(digest)?.();
   }
 
-  async recent(): Promise<readonly MemoryBundle[]> {
+  async former(): Promise<readonly string[]> {
     return [];
   }
 

@@ -76,8 +76,8 @@ export type SourceDecision =
   /** Serve the last good bundle, because the published one cannot be obtained now. */
   | { readonly action: 'serve-last-good' };
 
-export type RestReason = 'in-sync' | 'no-document' | 'unreadable-document';
-export type WaitReason = 'link-expired' | 'back-off' | 'refused';
+export type RestReason = 'in-sync' | 'waiting-for-document' | 'unreadable-document';
+export type WaitReason = 'waiting-for-link' | 'backing-off' | 'refused';
 
 /** Refused content is retried at once on a new link, because it may be another archive, this often in all. */
 export const maxRefusals = 3;
@@ -88,7 +88,10 @@ export function decideSource(input: SourceInput): SourceDecision {
   const { reading, active, lastGood } = input;
   if (reading.kind !== 'published') {
     if (active === undefined && lastGood !== undefined) return { action: 'serve-last-good' };
-    return { action: 'rest', because: reading.kind === 'absent' ? 'no-document' : 'unreadable-document' };
+    return {
+      action: 'rest',
+      because: reading.kind === 'absent' ? 'waiting-for-document' : 'unreadable-document',
+    };
   }
   const { published } = reading;
   if (active !== undefined && isContent(published, active, input.settledLink)) {
@@ -154,9 +157,9 @@ function decideRetry(input: SourceInput, published: Published): SourceDecision {
 }
 
 const waitReasons = {
-  'dead-link': 'link-expired',
-  transient: 'back-off',
-  'no-room': 'back-off',
+  'dead-link': 'waiting-for-link',
+  transient: 'backing-off',
+  'no-room': 'backing-off',
   refused: 'refused',
 } as const;
 

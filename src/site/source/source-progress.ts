@@ -94,27 +94,14 @@ function standingError(
   return isOver ? undefined : lastError;
 }
 
-const restStates = {
-  'in-sync': 'in-sync',
-  'no-document': 'waiting-for-document',
-  'unreadable-document': 'unreadable-document',
-} as const;
-
-const waitStates = {
-  'link-expired': 'waiting-for-link',
-  'back-off': 'backing-off',
-  refused: 'refused',
-} as const;
-
 /**
  * The state of the source after a decision. `undefined` for serving the last good bundle, which does not change it.
  */
 export function stateOf(decision: SourceDecision): SourceState | undefined {
   switch (decision.action) {
     case 'rest':
-      return restStates[decision.because];
     case 'wait':
-      return waitStates[decision.because];
+      return decision.because;
     case 'relabel':
       return 'in-sync';
     case 'obtain':

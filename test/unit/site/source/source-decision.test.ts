@@ -151,7 +151,7 @@ const rows: readonly Row[] = [
   {
     name: 'and not before',
     facts: { failed: failedTry() },
-    decision: { action: 'wait', because: 'back-off', waitMs: 1000 },
+    decision: { action: 'wait', because: 'backing-off', waitMs: 1000 },
   },
   {
     name: 'a fresh link ends the wait',
@@ -162,7 +162,7 @@ const rows: readonly Row[] = [
   {
     name: 'an expired link waits for a new one, with the old version up',
     facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'dead-link' }) },
-    decision: { action: 'wait', because: 'link-expired', waitMs: 1000 },
+    decision: { action: 'wait', because: 'waiting-for-link', waitMs: 1000 },
   },
   {
     name: 'a new link after an expired one: fetch',
@@ -253,7 +253,7 @@ test('what to do, by what is published, served and remembered', () => {
 
 test('a missing or invalid bundle.json stops nothing, and the last good bundle is served', () => {
   const readings = [
-    [{ kind: 'absent' }, 'no-document'],
+    [{ kind: 'absent' }, 'waiting-for-document'],
     [{ kind: 'unreadable', code: 'X', message: 'x' }, 'unreadable-document'],
   ] as const;
   for (const [reading, because] of readings) {
@@ -309,7 +309,7 @@ test('a store without room is tried again after a quarter of an hour or more, an
       monotonicMs: now,
     };
     const reading = { kind: 'published', published: published({ link: fresh }) } as const;
-    const decision = { action: 'wait', because: 'back-off', waitMs: failed.waitMs };
+    const decision = { action: 'wait', because: 'backing-off', waitMs: failed.waitMs };
     assert.deepEqual(decideSource({ ...facts, reading }), decision);
   }
 });

@@ -25,9 +25,9 @@ const unreadable: SourceReading = { kind: 'unreadable', code: 'EACCES', message:
 const error = { code: 'LinkExpired', message: 'the link expired', at };
 
 const inSync: SourceDecision = { action: 'rest', because: 'in-sync' };
-const noDocument: SourceDecision = { action: 'rest', because: 'no-document' };
+const noDocument: SourceDecision = { action: 'rest', because: 'waiting-for-document' };
 const badDocument: SourceDecision = { action: 'rest', because: 'unreadable-document' };
-const deadLink: SourceDecision = { action: 'wait', because: 'link-expired', waitMs: 300 };
+const deadLink: SourceDecision = { action: 'wait', because: 'waiting-for-link', waitMs: 300 };
 
 /** With v2 published, its link dead. */
 const failing: SourceProgress = {
@@ -42,7 +42,7 @@ test('every decision shows as a state; serving the last good bundle changes none
     badDocument,
     deadLink,
     { action: 'wait', because: 'refused', waitMs: 1 },
-    { action: 'wait', because: 'back-off', waitMs: 1 },
+    { action: 'wait', because: 'backing-off', waitMs: 1 },
     { action: 'relabel', version: undefined },
     { action: 'serve-last-good' },
   ] as const;

@@ -31,7 +31,7 @@ import { type PublishedContent, readFromFile, readFromFlags } from './source/pub
 import { reasonOf, type SourceProgress, startingProgress } from './source/source-progress.ts';
 import { createSourceWatch, type SourceWatch } from './source/source-watch.ts';
 import { statusDocument } from './status-document.ts';
-import { createVariantKeeper, makeInWorker, type VariantSettings } from './variants/variant-keeper.ts';
+import { createVariantKeeper, makeInWorker } from './variants/variant-keeper.ts';
 
 /**
  * Longer than any proxy keeps a connection it may still send on (60 s is usual): the side that closes an idle
@@ -69,7 +69,7 @@ export async function runBundleServer(
   const pause = (): Promise<void> => clock.after(0);
   const written = rememberWritten(checkInWorker(workers.bundle, pause));
   const prepare = await openPreparation(flags, { workerUrl: workers.bundle, written, pause, logger });
-  const variants = createVariantKeeper(variantSettings(flags), {
+  const variants = createVariantKeeper(flags, {
     make: makeInWorker(workers.variant),
     clock,
     logger,
@@ -158,15 +158,6 @@ export async function runBundleServer(
   await Promise.all([watching, drained, variants.stop()]);
   await membership.close();
   await adminPort.close({ lingerMs: 0, graceMs: 1000 });
-}
-
-function variantSettings(flags: BundleServerFlags): VariantSettings {
-  return {
-    storeDir: flags.store,
-    encodings: flags.encodings,
-    cpuPercent: flags.encodingCpu,
-    maxBundleBytes: flags.maxBundleSize,
-  };
 }
 
 /** Without this warning visitors see a page without styles, and the administrator sees nothing. */

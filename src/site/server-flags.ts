@@ -1,7 +1,7 @@
 // The command line of `bundle-server`: its flags, what they default to, and which of them go together.
 // Invariant: a link given here becomes a Link at once, so that no value of a flag holds its text.
 
-import { defaultLimits } from '../bundle/limits.ts';
+import { type BundleLimits, defaultLimits } from '../bundle/limits.ts';
 import {
   bytes,
   countUpTo,
@@ -121,6 +121,19 @@ export const bundleServerFlags = {
 };
 
 export type BundleServerFlags = FlagValues<typeof bundleServerFlags>;
+
+/** The limits of an archive, whichever source it comes from. */
+export function limitsOf(flags: BundleServerFlags): BundleLimits {
+  return {
+    ...defaultLimits,
+    maxArchiveBytes: flags.maxArchiveSize,
+    maxTotalBytes: flags.maxBundleSize,
+    maxFileBytes: flags.maxFileSize,
+    maxFiles: flags.maxFiles,
+    downloadTimeoutMs: flags.downloadTimeout,
+    idleTimeoutMs: flags.idleTimeout,
+  };
+}
 
 export const bundleServer: ProgramDescription<typeof bundleServerFlags> = {
   name: 'bundle-server',

@@ -3,25 +3,15 @@
 
 import type { RequestListener } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
-import { defaultLimits } from '../../bundle/limits.ts';
 import { copyInWorker } from '../../bundle/peer/copying.ts';
 import { createPeerClient } from '../../bundle/peer/peer-request.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
-import type { HostPort } from '../../runtime/http/http-listener.ts';
 import type { ProgramEdge } from '../../runtime/program.ts';
 import { userAgent } from '../../runtime/version.ts';
-import { type PeerName, resolvePeers, trackPeers } from './peer-addresses.ts';
+import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
+import { resolvePeers, trackPeers } from './peer-addresses.ts';
 import { type PeerIntent, peerPort } from './peer-port.ts';
 import { createPeers, type Peers } from './peers.ts';
-
-export interface MembershipFlags {
-  readonly peers: readonly PeerName[];
-  readonly store: string;
-  readonly adminListen: HostPort;
-  readonly maxBundleSize: number;
-  readonly maxFileSize: number;
-  readonly maxFiles: number;
-}
 
 export interface PeerMembership {
   /** `undefined` without --peers. */
@@ -40,7 +30,7 @@ export interface CopyingPorts {
 
 /** @param registry where copies are counted */
 export function joinPeers(
-  flags: MembershipFlags,
+  flags: BundleServerFlags,
   edge: ProgramEdge,
   registry: Registry,
   { worker, note }: CopyingPorts,
@@ -58,12 +48,7 @@ export function joinPeers(
     registers: [registry],
   });
   for (const outcome of ['ok', 'transient', 'refused']) copies.inc({ outcome }, 0);
-  const limits = {
-    ...defaultLimits,
-    maxTotalBytes: flags.maxBundleSize,
-    maxFileBytes: flags.maxFileSize,
-    maxFiles: flags.maxFiles,
-  };
+  const limits = limitsOf(flags);
   const pause = (): Promise<void> => clock.after(0);
   const take = copyInWorker(worker, { storeDir: flags.store, limits, userAgent, pause, note });
   const client = createPeerClient({ clock, userAgent, take });

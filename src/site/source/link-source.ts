@@ -2,22 +2,22 @@
 // change names the flag; the archive's readers know limits and no flags, because the operator uses them too.
 
 import { BundleError } from '../../bundle/bundle-error.ts';
-import { defaultLimits } from '../../bundle/limits.ts';
+import type { BundleProgress } from '../../bundle/bundle-task.ts';
 import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
 import { sizeText } from '../../runtime/flags/flag-kinds.ts';
 import { openAuthorities } from '../../runtime/http/authorities.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { userAgent } from '../../runtime/version.ts';
-import type { BundleServerFlags } from '../server-flags.ts';
+import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
 import type { DownloadOutcome } from '../site-metrics.ts';
-import { type BundleSource, type FetchProgress, failureKind } from './bundle-source.ts';
+import { type BundleSource, failureKind } from './bundle-source.ts';
 import type { Published } from './source-decision.ts';
 
 /** Downloads a link's archive into the store. @throws {BundleError} */
 export type PrepareBundle = (
   published: Published,
-  onProgress: (progress: FetchProgress) => void,
+  onProgress: (progress: BundleProgress) => void,
   signal: AbortSignal,
 ) => Promise<{ readonly digest: string }>;
 
@@ -55,15 +55,7 @@ export async function openPreparation(
   const authorities = await openAuthorities(flags.extraCaFile, (error) => {
     logger.warn({ error }, 'could not reload --extra-ca-file; keeping the loaded CA certificates');
   });
-  const limits = {
-    ...defaultLimits,
-    maxArchiveBytes: flags.maxArchiveSize,
-    maxTotalBytes: flags.maxBundleSize,
-    maxFileBytes: flags.maxFileSize,
-    maxFiles: flags.maxFiles,
-    downloadTimeoutMs: flags.downloadTimeout,
-    idleTimeoutMs: flags.idleTimeout,
-  };
+  const limits = limitsOf(flags);
   return async (published, onProgress, signal) =>
     prepareInWorker(
       workerUrl,

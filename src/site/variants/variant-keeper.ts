@@ -11,18 +11,13 @@ import { runTask } from '../../runtime/task.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import type { LiveBundle } from '../content/live-bundle.ts';
 import { readVariantTable } from '../content/variant-table.ts';
-import type { ContentEncoding } from '../http/content-encoding.ts';
+import type { BundleServerFlags } from '../server-flags.ts';
 import { type PreparedVariants, VariantError, type VariantTask, variantPackName } from './variant-making.ts';
 
-export interface VariantSettings {
-  readonly storeDir: string;
-  /** None: files are sent as they are. */
-  readonly encodings: readonly ContentEncoding[];
-  /** Share of one core, 1 to 100. */
-  readonly cpuPercent: number;
-  /** A bundle and its variants never take more than this on disk. */
-  readonly maxBundleBytes: number;
-}
+export type VariantSettings = Pick<
+  BundleServerFlags,
+  'store' | 'encodings' | 'encodingCpu' | 'maxBundleSize'
+>;
 
 /** Rejects with what the thread threw, or with the signal's reason. */
 export type MakeVariants = (task: VariantTask, signal: AbortSignal) => Promise<PreparedVariants>;
@@ -77,18 +72,18 @@ export function createVariantKeeper(settings: VariantSettings, ports: VariantKee
 /** Never rejects. */
 async function attachVariants(
   bundle: LiveBundle,
-  { storeDir, encodings, cpuPercent, maxBundleBytes }: VariantSettings,
+  { store, encodings, encodingCpu, maxBundleSize }: VariantSettings,
   { make, clock, logger }: VariantKeeperPorts,
   signal: AbortSignal,
 ): Promise<'ready' | 'failed'> {
   const { digest } = bundle;
   const { index } = bundle.stored;
-  const folder = bundleFolder(storeDir, digest);
-  const maxBytes = Math.max(0, maxBundleBytes - index.sizeBytes);
+  const folder = bundleFolder(store, digest);
+  const maxBytes = Math.max(0, maxBundleSize - index.sizeBytes);
   const began = clock.monotonic();
   try {
     signal.throwIfAborted();
-    const task = { folder, digest, encodings, cpuPercent, maxBytes };
+    const task = { folder, digest, encodings, cpuPercent: encodingCpu, maxBytes };
     const { numbers, isPartial, isFound } = await make(task, signal);
     const table = readVariantTable(numbers, index.files);
     if (table === undefined) throw new VariantError('VariantsForeign', 'the variants are of another bundle');

@@ -52,7 +52,7 @@ function keeper(encodings: readonly ('br' | 'gzip')[] = ['br', 'gzip']): {
       signal.addEventListener('abort', () => crash(new Error('given up')));
       jobs.push({ task, signal, end, crash });
     });
-  const settings = { storeDir, encodings, cpuPercent: 50, maxBundleBytes: 5000 };
+  const settings = { store: storeDir, encodings, encodingCpu: 50, maxBundleSize: 5000 };
   return { jobs, keeper: createVariantKeeper(settings, { make, clock: systemClock, logger: silentLogger }) };
 }
 

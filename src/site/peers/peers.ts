@@ -4,17 +4,13 @@
 // all, ends with this server fetching by itself.
 
 import type { BundleError } from '../../bundle/bundle-error.ts';
+import type { BundleProgress } from '../../bundle/bundle-task.ts';
 import type { PeerClient, PeerWord } from '../../bundle/peer/peer-request.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
 import type { PeerIntent } from './peer-port.ts';
-
-export interface PeerProgress {
-  readonly receivedBytes: number;
-  readonly files: number;
-}
 
 export interface Peers {
   /**
@@ -23,7 +19,11 @@ export interface Peers {
    *
    * @throws {BundleError} the store's own faults; the signal's reason
    */
-  bring(digest: string, onProgress: (progress: PeerProgress) => void, signal: AbortSignal): Promise<boolean>;
+  bring(
+    digest: string,
+    onProgress: (progress: BundleProgress) => void,
+    signal: AbortSignal,
+  ): Promise<boolean>;
   /** How far the fetch by link is, for the servers that wait. */
   report(receivedBytes: number): void;
   /** The fetch by link has ended, with success or without. */
@@ -33,7 +33,7 @@ export interface Peers {
    *
    * @throws as {@link bring}
    */
-  copy(digest: string, onProgress: (progress: PeerProgress) => void, signal: AbortSignal): Promise<boolean>;
+  copy(digest: string, onProgress: (progress: BundleProgress) => void, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface PeersPorts {
@@ -91,7 +91,7 @@ export function createPeers(ports: PeersPorts): Peers {
   const copyFromOwner = async (
     digest: string,
     owners: readonly string[],
-    onProgress: (progress: PeerProgress) => void,
+    onProgress: (progress: BundleProgress) => void,
     signal: AbortSignal,
   ): Promise<boolean> => {
     for (const origin of shuffle(owners, random)) {

@@ -3,19 +3,15 @@
 // Invariant: what is returned was verified byte by byte and is open, or an error says why there is nothing.
 
 import { BundleError } from '../../bundle/bundle-error.ts';
+import type { BundleProgress } from '../../bundle/bundle-task.ts';
 import type { BundleStore } from '../../bundle/store/store.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Provenance } from '../content/live-site.ts';
 import type { Published } from './source-decision.ts';
 
-export interface FetchProgress {
-  readonly receivedBytes: number;
-  readonly files: number;
-}
-
 export interface BundleRequest {
   readonly published: Published;
-  readonly onProgress: (progress: FetchProgress) => void;
+  readonly onProgress: (progress: BundleProgress) => void;
   /** What was served under that version until the disk failed. */
   readonly lostDigest?: string | undefined;
 }
@@ -61,7 +57,7 @@ export async function obtainBundle(
   signal: AbortSignal,
 ): Promise<Obtained> {
   const { sources, store } = ports;
-  const onProgress = (progress: FetchProgress): void => {
+  const onProgress = (progress: BundleProgress): void => {
     request.onProgress(progress);
     for (const source of sources) source.report?.(progress.receivedBytes);
   };

@@ -61,9 +61,6 @@ async function asItIsNow(published: Published): Promise<Published> {
   }
 }
 
-/** Nothing this project writes is larger. */
-const maxDocumentBytes = 1024 * 1024;
-
 async function readMounted(file: string): Promise<string> {
   const folder = dirname(file);
   const current = await realpath(join(folder, '..data')).catch(() => folder);
@@ -72,5 +69,5 @@ async function readMounted(file: string): Promise<string> {
     if (current !== folder && publishableCode(error) === 'ENOENT') return readFile(file);
     throw error;
   });
-  return bytes.subarray(0, maxDocumentBytes).toString('utf8');
+  return bytes.toString('utf8');
 }

@@ -4,12 +4,6 @@
 
 import { refusal } from '../refusal.ts';
 
-/** What an extended header says that changes how its entry is framed. */
-export interface PaxFacts {
-  /** The `size` record, bytes. */
-  readonly size: number | undefined;
-}
-
 /** Records that change a file's name or bytes, and so must not be given twice, empty, or for all files at once. */
 const framing: ReadonlySet<string> = new Set(['path', 'linkpath', 'size']);
 const utf8Charset = 'ISO-IR 10646 2000 UTF-8';
@@ -18,9 +12,10 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /**
  * @param block the payload of an `x` or `g` entry
  * @param isGlobal `g`: applies to all following entries, so it must not set names or sizes
+ * @returns the `size` record, bytes
  * @throws {BundleError} `InvalidExtendedHeader`, `SparseFile`, `InvalidUtf8`
  */
-export function readPax(block: Buffer, isGlobal: boolean): PaxFacts {
+export function readPax(block: Buffer, isGlobal: boolean): number | undefined {
   const seen = new Set<string>();
   let size: number | undefined;
   for (const [key, bytes] of recordsOf(block)) {
@@ -33,7 +28,7 @@ export function readPax(block: Buffer, isGlobal: boolean): PaxFacts {
     seen.add(key);
     if (key === 'size') size = readSize(value);
   }
-  return { size };
+  return size;
 }
 
 /** `"%d %s=%s\n", <length of the record>, <keyword>, <value>`, nothing between and nothing after. */

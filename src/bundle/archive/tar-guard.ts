@@ -91,7 +91,7 @@ export function createTarGuard(limits: BundleLimits): TarGuard {
   };
 
   const readExtended = (flag: string, payload: Buffer): void => {
-    if (flag === 'x') pending.set(flag, readPax(payload, false).size);
+    if (flag === 'x') pending.set(flag, readPax(payload, false));
     else if (flag === 'g') readPax(payload, true);
     else {
       checkLongName(payload);

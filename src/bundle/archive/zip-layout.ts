@@ -3,6 +3,7 @@
 // descriptor where this reader believes the directory. Refuses: bytes before the first entry, between two entries or
 // behind the last, and descriptors that disagree.
 
+import type { Entry } from 'yauzl';
 import { refusal } from '../refusal.ts';
 import type { OpenZip } from './zip-file.ts';
 
@@ -16,11 +17,7 @@ export interface Span {
   readonly descriptor: Sums | undefined;
 }
 
-export interface Sums {
-  readonly crc32: number;
-  readonly compressedSize: number;
-  readonly uncompressedSize: number;
-}
+export type Sums = Pick<Entry, 'crc32' | 'compressedSize' | 'uncompressedSize'>;
 
 const descriptorSignature = 0x08074b50;
 /** With and without the signature, sizes in four bytes or in eight (APPNOTE 4.3.9). */

@@ -26,9 +26,9 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * @throws {BundleError} refused, or the store's fault from the assembly's pack
  */
 export async function readZip(spool: FileHandle, assembly: Assembly, limits: BundleLimits): Promise<void> {
-  const zip = await openZip(spool);
-  const { parser } = zip;
   try {
+    const zip = await openZipFile(spool);
+    const { parser } = zip;
     if (parser.entryCount > limits.maxFiles) throw refusal('TooManyFiles');
     const directoryStart = Number(parser.readEntryCursor);
     const spans: Span[] = [];
@@ -42,14 +42,6 @@ export async function readZip(spool: FileHandle, assembly: Assembly, limits: Bun
     }
     checkEnd(zip, { start: directoryStart, end: Number(parser.readEntryCursor) });
     checkLayout(zip, spans, directoryStart);
-  } catch (error) {
-    throw zipFault(error);
-  }
-}
-
-async function openZip(spool: FileHandle): Promise<OpenZip> {
-  try {
-    return await openZipFile(spool);
   } catch (error) {
     throw zipFault(error);
   }
@@ -80,6 +72,7 @@ async function readEntry(zip: OpenZip, entry: Entry, assembly: Assembly): Promis
   };
 }
 
+/** Not the entry itself, which holds its raw header. */
 function sumsOf({ crc32, compressedSize, uncompressedSize }: Entry): Sums {
   return { crc32, compressedSize, uncompressedSize };
 }

@@ -39,19 +39,6 @@ export async function* download(
   options: DownloadOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  let received = 0;
-  for await (const chunk of readRemote(link, options, signal)) {
-    received += chunk.length;
-    if (received > options.limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
-    yield chunk;
-  }
-}
-
-async function* readRemote(
-  link: Link,
-  options: DownloadOptions,
-  signal: AbortSignal,
-): AsyncGenerator<Buffer> {
   const { clock, limits } = options;
   const deadline = clock.deadline(limits.downloadTimeoutMs, signal);
   const rethrow = (error: unknown): unknown => {
@@ -72,6 +59,7 @@ async function* readRemote(
         for await (const chunk of answer.body) {
           if (!(chunk instanceof Buffer)) continue;
           received += chunk.length;
+          if (received > limits.maxArchiveBytes) throw refusal('ArchiveTooLarge');
           yield chunk;
         }
       } finally {

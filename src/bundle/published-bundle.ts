@@ -14,7 +14,8 @@ export interface PublishedBundle extends Publication {
 }
 
 /** A server needs only the link. The other fields describe it. */
-export type ServedBundle = Pick<PublishedBundle, 'bundleUrl' | 'digest'> & {
+export type ServedBundle = Pick<PublishedBundle, 'digest'> & {
+  readonly link: Link;
   /** `undefined`: the content has no name, and a changed link is fetched to see whether it differs. */
   readonly version: string | undefined;
   readonly jobId: string | undefined;
@@ -64,8 +65,15 @@ export function parsePublishedBundle(text: string): PublishedBundle {
  * @throws {PublishedBundleError} naming the fields that are wrong, never their values
  */
 export function parseServedBundle(text: string): ServedBundle {
-  const { bundleUrl, version, digest, jobId, issuedAt, expiresAt } = parseDocument(text, servedDocument);
-  return { bundleUrl, version, digest, jobId, issuedAt, expiresAt };
+  const {
+    bundleUrl: link,
+    version,
+    digest,
+    jobId,
+    issuedAt,
+    expiresAt,
+  } = parseDocument(text, servedDocument);
+  return { link, version, digest, jobId, issuedAt, expiresAt };
 }
 
 /** Twice the longest answer that a link comes in; a mebibyte of brackets would hold up every request of a server. */

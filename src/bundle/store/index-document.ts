@@ -38,14 +38,12 @@ export function formatIndex({ index, packBytes }: IndexDocument): string {
     notes: index.notes,
     files: index.files.map(({ path, offset, size, sha256 }) => [path, offset, size, sha256]),
   });
-  return `${format} ${sha256(json)}\n${json}\n`;
+  return sealText(format, json);
 }
 
 /** @returns `undefined` for a text that is damaged, of another format, or not true of itself */
 export function parseIndex(text: string): IndexDocument | undefined {
-  const [head = '', json = '', ...rest] = text.split('\n');
-  if (rest.length !== 1 || rest[0] !== '' || head !== `${format} ${sha256(json)}`) return undefined;
-  const parsed = document.safeParse(readJson(json));
+  const parsed = document.safeParse(readJson(readSealed(format, text)));
   if (!parsed.success) return undefined;
   const { packBytes, files: rows, ...facts } = parsed.data;
   const files = rows.map(([path, offset, size, sha256]) => ({ path, offset, size, sha256 }));
@@ -58,6 +56,13 @@ export function parseIndex(text: string): IndexDocument | undefined {
   return isSorted && isInside && isTrue ? { index: { ...facts, files }, packBytes } : undefined;
 }
 
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+/** First line: format and SHA-256 of the second; second line: the JSON. */
+export function sealText(format: string, json: string): string {
+  return `${format} ${createHash('sha256').update(json).digest('hex')}\n${json}\n`;
+}
+
+/** @returns the JSON; `undefined` for another format, or where one byte changed */
+export function readSealed(format: string, text: string): string | undefined {
+  const [, json = ''] = text.split('\n', 2);
+  return text === sealText(format, json) ? json : undefined;
 }

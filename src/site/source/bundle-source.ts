@@ -4,13 +4,13 @@
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleProgress } from '../../bundle/bundle-task.ts';
+import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { BundleStore } from '../../bundle/store/store.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Provenance } from '../content/live-site.ts';
-import type { Published } from './source-decision.ts';
 
 export interface BundleRequest {
-  readonly published: Published;
+  readonly published: ServedBundle;
   readonly onProgress: (progress: BundleProgress) => void;
   /** What was served under that version until the disk failed. */
   readonly lostDigest?: string | undefined;
@@ -96,7 +96,7 @@ export async function obtainOffered(
 }
 
 async function openPublished(
-  published: Published,
+  published: ServedBundle,
   digest: string,
   store: BundleStore,
 ): Promise<StoredBundle | undefined> {

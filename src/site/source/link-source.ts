@@ -4,6 +4,7 @@
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleProgress } from '../../bundle/bundle-task.ts';
 import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
+import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
 import { sizeText } from '../../runtime/flags/flag-kinds.ts';
 import { openAuthorities } from '../../runtime/http/authorities.ts';
@@ -12,11 +13,10 @@ import { userAgent } from '../../runtime/version.ts';
 import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
 import type { DownloadOutcome } from '../site-metrics.ts';
 import { type BundleSource, failureKind } from './bundle-source.ts';
-import type { Published } from './source-decision.ts';
 
 /** Downloads a link's archive into the store. @throws {BundleError} */
 export type PrepareBundle = (
-  published: Published,
+  published: ServedBundle,
   onProgress: (progress: BundleProgress) => void,
   signal: AbortSignal,
 ) => Promise<{ readonly digest: string }>;

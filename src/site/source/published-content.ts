@@ -7,10 +7,11 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import { parseServedBundle } from '../../bundle/published-bundle.ts';
 import type { Link } from '../../wire/link.ts';
 import { publishableCode, publishableMessage } from '../../wire/publishable-error.ts';
-import type { Published, SourceReading } from './source-decision.ts';
+import type { SourceReading } from './source-decision.ts';
 
 /** Which flag names what to serve. */
 export type SourceKind = 'bundle-file' | 'bundle-url';
@@ -28,8 +29,7 @@ export function readFromFile(file: string): PublishedContent {
       try {
         const text = await readMounted(file);
         if (text.trim() === '') return { kind: 'absent' };
-        const { bundleUrl: link, ...names } = parseServedBundle(text);
-        return { kind: 'published', published: await asItIsNow({ ...names, link }) };
+        return { kind: 'published', published: await asItIsNow(parseServedBundle(text)) };
       } catch (error) {
         const code = publishableCode(error);
         if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
@@ -50,7 +50,7 @@ export function readFromFlags(link: Link, version: string | undefined): Publishe
 }
 
 /** Content with a version or a digest is identified by it, whatever happens to the file. */
-async function asItIsNow(published: Published): Promise<Published> {
+async function asItIsNow(published: ServedBundle): Promise<ServedBundle> {
   const { version, digest, link } = published;
   if (version !== undefined || digest !== undefined || link.protocol !== 'file:') return published;
   try {

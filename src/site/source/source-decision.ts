@@ -4,24 +4,11 @@
 // Refuses to judge a link by the local clock. Only a failed download says that a link has expired.
 
 import type { BundleErrorKind } from '../../bundle/bundle-error.ts';
+import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { Link } from '../../wire/link.ts';
 
-/** What is to be served. */
-export interface Published {
-  /** `undefined` for a plain link without --version. */
-  readonly version: string | undefined;
-  /** SHA-256 hex; `undefined` for an archive that was not inspected. */
-  readonly digest: string | undefined;
-  readonly jobId: string | undefined;
-  readonly link: Link;
-  /** Epoch ms, for status only. */
-  readonly issuedAt: number | undefined;
-  /** Epoch ms, for status only. */
-  readonly expiresAt: number | undefined;
-}
-
 export type SourceReading =
-  | { readonly kind: 'published'; readonly published: Published }
+  | { readonly kind: 'published'; readonly published: ServedBundle }
   /** No bundle.json (yet). */
   | { readonly kind: 'absent' }
   /** bundle.json is not valid. */
@@ -72,7 +59,7 @@ export type SourceDecision =
   /** The wanted content is served already, under another name. */
   | { readonly action: 'relabel'; readonly version: string | undefined }
   /** Obtain the published content from the list of sources, and serve it. */
-  | { readonly action: 'obtain'; readonly published: Published }
+  | { readonly action: 'obtain'; readonly published: ServedBundle }
   /** Serve the last good bundle, because the published one cannot be obtained now. */
   | { readonly action: 'serve-last-good' };
 
@@ -109,40 +96,40 @@ export function decideSource(input: SourceInput): SourceDecision {
   return decideRetry(input, published);
 }
 
-function isNamed({ digest, version }: Published): boolean {
+function isNamed({ digest, version }: ServedBundle): boolean {
   return digest !== undefined || version !== undefined;
 }
 
 /** Whether both name the same content; links are compared only where there is no version and digest. */
-export function isSameContent(one: Published, other: Published): boolean {
+export function isSameContent(one: ServedBundle, other: ServedBundle): boolean {
   return identityOf(one) === identityOf(other) && (isNamed(one) || one.link.isSame(other.link));
 }
 
 /** Whether the failure is about this publication. */
-function isAbout(failed: FailedAttempt, published: Published): boolean {
+function isAbout(failed: FailedAttempt, published: ServedBundle): boolean {
   return (
     failed.identity === identityOf(published) && (isNamed(published) || published.link.isSame(failed.link))
   );
 }
 
 /** The names of the content in one text, without the link and its times. */
-export function identityOf(published: Omit<Published, 'link'> | undefined): string {
+export function identityOf(published: Omit<ServedBundle, 'link'> | undefined): string {
   if (published === undefined) return 'nothing';
   const { version, digest, jobId } = published;
   return JSON.stringify([version, digest, jobId]);
 }
 
-function isContent(published: Published, content: ContentName, settledLink: Link | undefined): boolean {
+function isContent(published: ServedBundle, content: ContentName, settledLink: Link | undefined): boolean {
   if (published.digest !== undefined) return published.digest === content.digest;
   if (published.version !== undefined) return published.version === content.version;
   return published.link.isSame(settledLink);
 }
 
-function failureOf({ failed }: SourceInput, published: Published): FailedAttempt | undefined {
+function failureOf({ failed }: SourceInput, published: ServedBundle): FailedAttempt | undefined {
   return failed !== undefined && isAbout(failed, published) ? failed : undefined;
 }
 
-function decideRetry(input: SourceInput, published: Published): SourceDecision {
+function decideRetry(input: SourceInput, published: ServedBundle): SourceDecision {
   const failed = failureOf(input, published);
   const obtain: SourceDecision = { action: 'obtain', published };
   if (failed === undefined) return obtain;
@@ -181,7 +168,7 @@ const noRoomRetryMs = 20 * 60_000;
  */
 export function recordFailure(
   before: FailedAttempt | undefined,
-  published: Published,
+  published: ServedBundle,
   kind: FailureKind,
   monotonicMs: number,
   fraction: number,

@@ -2,10 +2,11 @@
 // Holds no link.
 // Invariant: it describes what is published now. A former publication and a resolved error are in the log only.
 
+import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import { formatInstant } from '../../bundle/published-bundle.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SourceKind } from './published-content.ts';
-import { identityOf, type Published, type SourceDecision, type SourceReading } from './source-decision.ts';
+import { identityOf, type SourceDecision, type SourceReading } from './source-decision.ts';
 
 export const sourceStates = [
   'starting',
@@ -27,7 +28,7 @@ export interface SourceError {
 }
 
 /** What is published, without the link. */
-export type PublishedSummary = Omit<Published, 'link'>;
+export type PublishedSummary = Omit<ServedBundle, 'link'>;
 
 export interface SourceProgress {
   readonly state: SourceState;

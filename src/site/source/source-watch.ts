@@ -4,6 +4,7 @@
 // retried; nothing here ends the process.
 
 import type { BundleProgress } from '../../bundle/bundle-task.ts';
+import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Link } from '../../wire/link.ts';
@@ -25,7 +26,6 @@ import {
   decideSource,
   type FailedAttempt,
   isSameContent,
-  type Published,
   recordFailure,
   type SourceDecision,
 } from './source-decision.ts';
@@ -204,7 +204,7 @@ type BringIn = (signal: AbortSignal, onProgress: (progress: BundleProgress) => v
 async function bringIn(
   ports: SourceWatchPorts,
   memory: Memory,
-  published: Published,
+  published: ServedBundle,
   signal: AbortSignal,
   work: BringIn,
 ): Promise<boolean> {
@@ -243,7 +243,7 @@ async function bringIn(
 async function untilOtherIsWanted(
   ports: SourceWatchPorts,
   memory: Memory,
-  published: Published,
+  published: ServedBundle,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
@@ -257,7 +257,7 @@ async function untilOtherIsWanted(
 function obtain(
   ports: SourceWatchPorts,
   memory: Memory,
-  published: Published,
+  published: ServedBundle,
   signal: AbortSignal,
 ): Promise<boolean> {
   return bringIn(ports, memory, published, signal, async (whileWanted, onProgress) => {
@@ -290,7 +290,7 @@ async function serveFormer(ports: SourceWatchPorts, memory: Memory): Promise<voi
 function noteFailure(
   { clock, random, logger }: SourceWatchPorts,
   memory: Memory,
-  published: Published,
+  published: ServedBundle,
   error: unknown,
 ): void {
   const kind = isStoreFull(error) ? 'no-room' : failureKind(error);

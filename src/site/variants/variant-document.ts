@@ -2,8 +2,8 @@
 // JSON. It names the content and the pack's hash, so that a restart can trust the pack or make it again.
 // Invariant: what is parsed is what was formatted; one changed byte anywhere returns `undefined`.
 
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { readSealed, sealText } from '../../bundle/store/index-document.ts';
 import { readJson } from '../../wire/json-text.ts';
 import { contentEncodings } from '../http/content-encoding.ts';
 
@@ -26,23 +26,16 @@ const document = z.object({
 export type VariantDocument = z.infer<typeof document>;
 
 export function formatVariants(variants: VariantDocument): string {
-  const json = JSON.stringify(variants);
-  return `${format} ${sha256(json)}\n${json}\n`;
+  return sealText(format, JSON.stringify(variants));
 }
 
 /** @param files of the bundle that the variants belong to */
 export function parseVariants(text: string, digest: string, files: number): VariantDocument | undefined {
-  const [head = '', json = '', ...rest] = text.split('\n');
-  if (rest.length !== 1 || rest[0] !== '' || head !== `${format} ${sha256(json)}`) return undefined;
-  const parsed = document.safeParse(readJson(json));
+  const parsed = document.safeParse(readJson(readSealed(format, text)));
   if (!parsed.success || parsed.data.digest !== digest) return undefined;
   const { variants, packBytes } = parsed.data;
   const isInside = variants.every(
     ([ordinal, , offset, size]) => ordinal < files && size > 0 && offset + size <= packBytes,
   );
   return isInside ? parsed.data : undefined;
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -44,7 +44,7 @@ test('what was written is read back', () => {
 test('a server takes the whole document, or a link alone; what is there must be right', () => {
   const whole = parseServedBundle(formatPublishedBundle(bundle));
   assert.deepEqual([whole.version, whole.digest, whole.jobId], [bundle.version, bundle.digest, bundle.jobId]);
-  assert.ok(whole.bundleUrl.isSame(bundle.bundleUrl));
+  assert.ok(whole.link.isSame(bundle.bundleUrl));
   const alone = parseServedBundle(JSON.stringify({ bundleUrl: bundle.bundleUrl.reveal() }));
   assert.deepEqual([alone.version, alone.digest, alone.expiresAt], [undefined, undefined, undefined]);
   for (const text of ['{}', JSON.stringify({ bundleUrl: bundle.bundleUrl.reveal(), digest: 'AB' })]) {

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ServedBundle } from '../../../../src/bundle/published-bundle.ts';
 import {
   type ContentName,
   decideSource,
   type FailedAttempt,
   identityOf,
   maxRefusals,
-  type Published,
   recordFailure,
   type SourceDecision,
   type SourceInput,
@@ -22,7 +22,7 @@ const link = (name: string): Link => Link.parse(`https://storage.example.com/${n
 const first = link('first');
 const fresh = link('fresh');
 
-const published = (change: Partial<Published> = {}): Published => ({
+const published = (change: Partial<ServedBundle> = {}): ServedBundle => ({
   version: 'v2',
   digest: 'd2',
   jobId: 'j2',
@@ -47,12 +47,12 @@ const failedTry = (change: Partial<FailedAttempt> = {}): FailedAttempt => ({
 
 interface Row {
   readonly name: string;
-  readonly published?: Published;
+  readonly published?: ServedBundle;
   readonly facts?: Partial<SourceInput>;
   readonly decision: SourceDecision;
 }
 
-const obtain = (wanted: Published): SourceDecision => ({ action: 'obtain', published: wanted });
+const obtain = (wanted: ServedBundle): SourceDecision => ({ action: 'obtain', published: wanted });
 const inSync: SourceDecision = { action: 'rest', because: 'in-sync' };
 const lastGood: SourceDecision = { action: 'serve-last-good' };
 

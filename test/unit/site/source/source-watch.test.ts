@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
 import { oddAnswer } from '../../../../src/bundle/fetch/odd-answer.ts';
+import type { ServedBundle } from '../../../../src/bundle/published-bundle.ts';
 import type { BundleStore } from '../../../../src/bundle/store/store.ts';
 import { storeFull } from '../../../../src/bundle/store/store-fault.ts';
 import type { Activation } from '../../../../src/bundle/store/stored-bundle.ts';
@@ -15,7 +16,7 @@ import type { Peers } from '../../../../src/site/peers/peers.ts';
 import { diskSource } from '../../../../src/site/source/bundle-source.ts';
 import { linkSource, type PrepareBundle } from '../../../../src/site/source/link-source.ts';
 import { peerSource } from '../../../../src/site/source/peer-source.ts';
-import type { Published, SourceReading } from '../../../../src/site/source/source-decision.ts';
+import type { SourceReading } from '../../../../src/site/source/source-decision.ts';
 import { createSourceWatch, type SourceWatch } from '../../../../src/site/source/source-watch.ts';
 import { Link } from '../../../../src/wire/link.ts';
 import { readText } from '../../../support/store-builder.ts';
@@ -79,11 +80,11 @@ let store: FakeStore;
 let site: LiveSite;
 let watch: SourceWatch;
 let reading: SourceReading;
-let fetches: Published[];
+let fetches: ServedBundle[];
 let outcomes: string[];
 let warnings: string[];
 /** What the next fetches do; the last one stays. */
-let answer: (published: Published, signal: AbortSignal) => Promise<{ readonly digest: string }>;
+let answer: (published: ServedBundle, signal: AbortSignal) => Promise<{ readonly digest: string }>;
 let stop: AbortController;
 let running: Promise<void>;
 let peers: Peers | undefined;
@@ -585,7 +586,7 @@ test('an invalid bundle.json is reported once, and the served bundle stays', asy
 });
 
 test('a download of content that is no longer published is abandoned', async () => {
-  const untilAborted = (_published: Published, signal: AbortSignal): Promise<never> =>
+  const untilAborted = (_published: ServedBundle, signal: AbortSignal): Promise<never> =>
     new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
     });

@@ -4,7 +4,6 @@
 
 import * as z from 'zod/mini';
 import type { Clock } from '../../runtime/clock.ts';
-import type { TakeCopy } from './copying.ts';
 import type { PeerConnection } from './peer-connection.ts';
 
 /** `claiming`: about to fetch by link unless another server does; `fetching`: downloads now. */
@@ -12,7 +11,7 @@ export const peerStates = ['none', 'claiming', 'fetching', 'have'] as const;
 export type PeerState = (typeof peerStates)[number];
 
 /** What a server says of one digest. */
-export interface PeerWord {
+export interface PeerStatus {
   /** Of the server's run, so that each can tell itself among the addresses. */
   readonly id: string;
   readonly state: PeerState;
@@ -23,27 +22,24 @@ export interface PeerWord {
 export interface PeerClientOptions {
   readonly clock: Clock;
   readonly userAgent: string;
-  readonly take: TakeCopy;
 }
 
 export interface PeerClient {
   /** @returns `undefined` when it does not answer in time, or not as a peer does. Never rejects, but for the signal. */
-  ask(origin: string, digest: string, signal: AbortSignal): Promise<PeerWord | undefined>;
-  /** Takes the peer's copy into the store. */
-  readonly take: TakeCopy;
+  ask(origin: string, digest: string, signal: AbortSignal): Promise<PeerStatus | undefined>;
   close(): Promise<void>;
 }
 
-const wordShape = z.object({
+const statusShape = z.object({
   id: z.string().check(z.minLength(1), z.maxLength(64)),
   state: z.enum(peerStates),
   receivedBytes: z.number().check(z.nonnegative()),
 });
 
 const askTimeoutMs = 5_000;
-const maxWordBytes = 1024;
+const maxStatusBytes = 1024;
 
-export function createPeerClient({ clock, userAgent, take }: PeerClientOptions): PeerClient {
+export function createPeerClient({ clock, userAgent }: PeerClientOptions): PeerClient {
   let connection: PeerConnection | undefined;
   return {
     ask: async (origin, digest, signal) => {
@@ -52,14 +48,13 @@ export function createPeerClient({ clock, userAgent, take }: PeerClientOptions):
       const deadline = clock.deadline(askTimeoutMs, signal);
       try {
         const answer = await connection.get(origin, `/peers/${digest}`, deadline);
-        const text = await readText(chunksOf(answer), maxWordBytes);
-        return answer.statusCode === 200 ? wordShape.parse(JSON.parse(text)) : undefined;
+        const text = await readText(chunksOf(answer), maxStatusBytes);
+        return answer.statusCode === 200 ? statusShape.parse(JSON.parse(text)) : undefined;
       } catch {
         signal.throwIfAborted();
         return undefined;
       }
     },
-    take,
     close: async () => connection?.close(),
   };
 }

@@ -51,11 +51,12 @@ export function joinPeers(
   const limits = limitsOf(flags);
   const pause = (): Promise<void> => clock.after(0);
   const take = copyInWorker(worker, { storeDir: flags.store, limits, userAgent, pause, note });
-  const client = createPeerClient({ clock, userAgent, take });
+  const client = createPeerClient({ clock, userAgent });
   const known = trackPeers(() => resolvePeers(flags.peers, flags.adminListen.port), clock.monotonic);
   const peers = createPeers({
     id,
     client,
+    take,
     resolve: known.resolve,
     setIntent: (next) => {
       intent = next;

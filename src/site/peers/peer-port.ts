@@ -8,7 +8,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { isOffered, openOffered } from '../../bundle/peer/bundle-copy.ts';
 import { isTooSlow } from '../../bundle/peer/copy-pace.ts';
-import type { PeerState, PeerWord } from '../../bundle/peer/peer-request.ts';
+import type { PeerState, PeerStatus } from '../../bundle/peer/peer-request.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /** What this server does about a digest that it does not have. */
@@ -110,7 +110,7 @@ function addressOf({ socket }: ServerResponse): string {
   return (socket?.remoteAddress ?? '').replace(/^::ffff:/, '');
 }
 
-async function stateOf(digest: string, { id, storeDir, intent }: PeerPortContext): Promise<PeerWord> {
+async function stateOf(digest: string, { id, storeDir, intent }: PeerPortContext): Promise<PeerStatus> {
   if (await isOffered(storeDir, digest)) return { id, state: 'have', receivedBytes: 0 };
   const own = intent();
   if (own?.digest !== digest) return { id, state: 'none', receivedBytes: 0 };

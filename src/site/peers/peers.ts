@@ -5,7 +5,8 @@
 
 import type { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleProgress } from '../../bundle/bundle-task.ts';
-import type { PeerClient, PeerWord } from '../../bundle/peer/peer-request.ts';
+import type { TakeCopy } from '../../bundle/peer/copying.ts';
+import type { PeerClient, PeerStatus } from '../../bundle/peer/peer-request.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -39,6 +40,7 @@ export interface Peers {
 export interface PeersPorts {
   readonly id: string;
   readonly client: PeerClient;
+  readonly take: TakeCopy;
   readonly resolve: () => Promise<readonly string[]>;
   readonly setIntent: (intent: PeerIntent | undefined) => void;
   readonly countCopy: (outcome: 'ok' | BundleError['kind']) => void;
@@ -55,12 +57,12 @@ const longestWaitMs = 5 * 60_000;
 /** After these the next peer, or the link, is tried; any other error is a fault of this machine. */
 const peerFaults: ReadonlySet<string> = new Set(['CopyRefused', 'CopyFailed', 'PeerLost']);
 
-interface PeerReply extends PeerWord {
+interface PeerReply extends PeerStatus {
   readonly origin: string;
 }
 
 export function createPeers(ports: PeersPorts): Peers {
-  const { id, client, clock, random, logger } = ports;
+  const { id, client, take, clock, random, logger } = ports;
   const leftOutUntil = new Map<string, number>();
   let intent: PeerIntent | undefined;
   const intend = (next: PeerIntent | undefined): void => {
@@ -96,7 +98,7 @@ export function createPeers(ports: PeersPorts): Peers {
   ): Promise<boolean> => {
     for (const origin of shuffle(owners, random)) {
       try {
-        await client.take(origin, digest, random.uuid(), { signal, onProgress });
+        await take(origin, digest, random.uuid(), { signal, onProgress });
         ports.countCopy('ok');
         logger.info({ peer: origin, digest }, 'copied the bundle from a peer');
         return true;
@@ -200,7 +202,7 @@ export type FetchStep =
  *
  * @param isAnnounced whether this server's announcement was visible before this round began
  */
-export function decideFetch(ownId: string, isAnnounced: boolean, replies: readonly PeerWord[]): FetchStep {
+export function decideFetch(ownId: string, isAnnounced: boolean, replies: readonly PeerStatus[]): FetchStep {
   if (replies.some(({ state }) => state === 'have')) return 'copy';
   if (replies.some(({ state }) => state === 'fetching')) return 'wait';
   const others = replies.filter(({ state }) => state === 'claiming');

@@ -27,14 +27,14 @@ beforeEach(async () => {
       return parent === undefined ? one.signal : AbortSignal.any([one.signal, parent]);
     },
   };
-  client = createPeerClient({ clock, userAgent: 'test', take: async () => {} });
+  client = createPeerClient({ clock, userAgent: 'test' });
 });
 afterEach(async () => {
   await client.close();
   await peer.close();
 });
 
-test('a word that is late, too long or none of ours counts as silence; a stop is a stop', async () => {
+test('a reply that is late, too long or not a peer’s counts as none; an abort ends the request', async () => {
   const signal = new AbortController().signal;
   const ask = () => client.ask(peer.origin, digest, signal);
   answer = (_request, response) => response.end(JSON.stringify({ id: 'a', state: 'have', receivedBytes: 0 }));

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { PeerState, PeerWord } from '../../../../src/bundle/peer/peer-request.ts';
+import type { PeerState, PeerStatus } from '../../../../src/bundle/peer/peer-request.ts';
 import { decideFetch, type FetchStep } from '../../../../src/site/peers/peers.ts';
 
-const word = (id: string, state: PeerState): PeerWord => ({ id, state, receivedBytes: 0 });
+const word = (id: string, state: PeerState): PeerStatus => ({ id, state, receivedBytes: 0 });
 
-const rows: readonly (readonly [string, boolean, readonly PeerWord[], FetchStep])[] = [
+const rows: readonly (readonly [string, boolean, readonly PeerStatus[], FetchStep])[] = [
   ['no peer', false, [], 'announce'],
   ['no peer, and the announcement was visible', true, [], 'fetch'],
   ['no peer fetches', false, [word('a', 'none')], 'announce'],
@@ -34,7 +34,7 @@ interface Server {
 function* live(self: Server, all: readonly Server[], downloads: string[]): Generator<void> {
   for (;;) {
     const isAnnounced = self.state === 'claiming';
-    const words: PeerWord[] = [];
+    const words: PeerStatus[] = [];
     for (const other of all.filter((one) => one !== self)) {
       words.push(word(other.id, other.state));
       yield;

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
-import type { PeerWord } from '../../../../src/bundle/peer/peer-request.ts';
+import type { PeerStatus } from '../../../../src/bundle/peer/peer-request.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import type { PeerIntent } from '../../../../src/site/peers/peer-port.ts';
 import { createPeers, type Peers } from '../../../../src/site/peers/peers.ts';
@@ -13,7 +13,7 @@ import { type ManualClock, manualClock } from '../manual-clock.ts';
 const digest = 'd'.repeat(64);
 
 let clock: ManualClock;
-let words: Map<string, () => PeerWord | undefined>;
+let words: Map<string, () => PeerStatus | undefined>;
 let takes: string[];
 let takeResult: (origin: string) => void;
 let intents: (string | undefined)[];
@@ -33,11 +33,11 @@ beforeEach(() => {
     id: 'me',
     client: {
       ask: async (origin) => words.get(origin)?.(),
-      take: async (origin) => {
-        takes.push(origin);
-        takeResult(origin);
-      },
       close: async () => {},
+    },
+    take: async (origin) => {
+      takes.push(origin);
+      takeResult(origin);
     },
     resolve: async () => [...words.keys()],
     setIntent: (intent: PeerIntent | undefined) => intents.push(intent?.state),
@@ -49,8 +49,8 @@ beforeEach(() => {
 });
 
 const says =
-  (state: PeerWord['state'], id = 'other', receivedBytes = 0) =>
-  (): PeerWord => ({ id, state, receivedBytes });
+  (state: PeerStatus['state'], id = 'other', receivedBytes = 0) =>
+  (): PeerStatus => ({ id, state, receivedBytes });
 
 /** Starts, lets that much time pass, and says what came of it so far. */
 async function bringFor(ms: number): Promise<boolean | 'waiting' | unknown> {

@@ -1,6 +1,6 @@
 // Why the bytes are not a bundle that this project publishes: one stable code and one sentence for each reason. Owns
-// the closed list of reasons; odd-answer.ts has what a link returned instead of an archive. README.md of this folder
-// explains each reason, and a test compares the two lists. Invariant: no sentence quotes the archive. Where a name
+// the closed lists of reasons, for archives that are refused and for links that return none. README.md of this folder
+// explains each reason, and a test compares the lists. Invariant: no sentence quotes the archive. Where a name
 // helps, a printable, bounded form of it is appended.
 
 import { printable } from '../wire/printable-text.ts';
@@ -69,6 +69,32 @@ export function refusal(
 ): BundleError {
   const example = options.name === undefined ? '' : ` (${printableName(options.name)})`;
   return new BundleError('refused', code, `${sentences[code]}${example}`, { cause: options.cause });
+}
+
+/**
+ * What a link returned instead of an archive: a page, a text, nothing, or a redirect elsewhere. A storage in
+ * maintenance, a proxy or a resolver may answer so once, so it is remembered no longer than a back-off.
+ */
+const oddAnswers = {
+  // where the link leads
+  PrivateLink:
+    'the link leads to a loopback, link-local or private address; give --allow-private-links if this is meant',
+  TooManyRedirects: 'the link redirects too often',
+  InvalidRedirect: 'the link redirects to nowhere, to another scheme, or from https to http',
+  // what came
+  EmptyArchive: 'the download is empty',
+  HtmlInsteadOfArchive: 'the download is an HTML page instead of an archive',
+  XmlInsteadOfArchive: 'the download is an XML document instead of an archive',
+  UnknownArchiveType: 'the download is none of tar, tar.gz, tar.zst and zip',
+} as const;
+
+type OddAnswerCode = keyof typeof oddAnswers;
+
+export const oddAnswerCodes: readonly string[] = Object.keys(oddAnswers);
+
+/** Transient: the same link may lead to the archive later. */
+export function oddAnswer(code: OddAnswerCode): BundleError {
+  return new BundleError('transient', code, `${oddAnswers[code]}; it will be tried again`);
 }
 
 const longestName = 96;

@@ -164,8 +164,8 @@ export async function runBundleServer(
 async function warnOfBasePath(bundle: LiveBundle, basePath: string, logger: Logger): Promise<void> {
   const name = await findMisplacedName(bundle, basePath).catch(() => undefined);
   if (name === undefined) return;
-  const words = `the home page loads ${printableName(name)}, which is not in the bundle; build the site for --base-path ${basePath || '/'}`;
-  logger.warn({ digest: bundle.digest }, words);
+  const message = `the home page loads ${printableName(name)}, which is not in the bundle; build the site for --base-path ${basePath || '/'}`;
+  logger.warn({ digest: bundle.digest }, message);
 }
 
 function publishedContentOf({ bundleFile, bundleUrl, version }: BundleServerFlags): PublishedContent {

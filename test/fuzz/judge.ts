@@ -2,8 +2,7 @@
 // or files that were in the archive and nothing else, the same in whatever pieces the bytes come.
 
 import { BundleError } from '../../src/bundle/bundle-error.ts';
-import { oddAnswerCodes } from '../../src/bundle/fetch/odd-answer.ts';
-import { refusalCodes } from '../../src/bundle/refusal.ts';
+import { oddAnswerCodes, refusalCodes } from '../../src/bundle/refusal.ts';
 import { type ReadResult, readBytes } from '../support/read-archive.ts';
 import type { Sample } from './corpus.ts';
 import type { Mutant } from './mutation.ts';

@@ -1,7 +1,7 @@
 // Decides from a storage's answer whether a link is valid, expired, or neither. Pure over status and start of the body.
 // The body is read only to tell an expired signature from other refusals and is never repeated anywhere.
 
-export type LinkLife = 'alive' | 'dead' | 'unknown';
+export type LinkState = 'alive' | 'dead' | 'unknown';
 
 /** Enough for any storage's error document. */
 export const maxJudgedBytes = 8192;
@@ -17,7 +17,7 @@ const expiredWords =
  * @param status HTTP status of an answer that is no redirect
  * @param bodyStart at most {@link maxJudgedBytes} of it, any encoding
  */
-export function judgeAnswer(status: number, bodyStart: string): LinkLife {
+export function judgeAnswer(status: number, bodyStart: string): LinkState {
   if (status === 200 || status === 206 || status === 416) return 'alive';
   if (deadStatuses.includes(status)) return 'dead';
   return status >= 400 && status !== 429 && status !== 503 && expiredWords.test(bodyStart)

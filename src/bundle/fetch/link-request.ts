@@ -4,11 +4,11 @@
 
 import { type Dispatcher, request } from 'undici';
 import { unlessAborted } from '../../runtime/flags/patience.ts';
-import { unknownAuthorityCodes } from '../../runtime/http/authorities.ts';
+import { untrustedCertificateCodes } from '../../runtime/http/authorities.ts';
 import { InternalAddressError, isInternalHost } from '../../runtime/http/guarded-lookup.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';
-import { oddAnswer } from './odd-answer.ts';
+import { oddAnswer } from '../refusal.ts';
 
 export interface LinkRequestOptions {
   readonly dispatcher: Dispatcher;
@@ -81,7 +81,7 @@ export function networkFault(error: unknown, signal: AbortSignal): unknown {
     if (at instanceof InternalAddressError) return oddAnswer('PrivateLink');
   }
   const code = publishableCode(error);
-  const what = unknownAuthorityCodes.has(code)
+  const what = untrustedCertificateCodes.has(code)
     ? `showed a certificate that is not trusted (${code}); if its CA is private, add the CA certificate with --extra-ca-file`
     : `did not answer or broke off (${code}); it will be tried again`;
   return new BundleError('transient', 'DownloadFailed', `the archive's storage ${what}`, { cause: error });

@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Link } from '../../wire/link.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleLimits } from '../limits.ts';
-import { refusal } from '../refusal.ts';
-import { oddAnswer } from './odd-answer.ts';
+import { oddAnswer, refusal } from '../refusal.ts';
 
 export interface LocalArchiveOptions {
   readonly limits: Pick<BundleLimits, 'maxArchiveBytes'>;
@@ -36,7 +35,7 @@ export async function* readLocalArchive(link: Link, options: LocalArchiveOptions
     }
   } catch (error) {
     if (error instanceof BundleError) throw error;
-    const words = 'the file that the link names is not there or not readable';
-    throw new BundleError('dead-link', 'LinkExpired', words, { cause: error });
+    const message = 'the file that the link names is not there or not readable';
+    throw new BundleError('dead-link', 'LinkExpired', message, { cause: error });
   }
 }

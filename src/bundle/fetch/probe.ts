@@ -8,7 +8,7 @@ import { withinLimit } from '../../runtime/time-limit.ts';
 import type { Link } from '../../wire/link.ts';
 import { defaultLimits } from '../limits.ts';
 import { createLinkAgent } from './link-agent.ts';
-import { judgeAnswer, type LinkLife, readBodyStart } from './link-answer.ts';
+import { judgeAnswer, type LinkState, readBodyStart } from './link-answer.ts';
 import { requestLink } from './link-request.ts';
 
 export interface ProbeOptions {
@@ -26,7 +26,7 @@ export interface ProbeOptions {
  *
  * @throws the signal's reason when aborted; nothing else
  */
-export async function probeLink(link: Link, options: ProbeOptions, signal: AbortSignal): Promise<LinkLife> {
+export async function probeLink(link: Link, options: ProbeOptions, signal: AbortSignal): Promise<LinkState> {
   signal.throwIfAborted();
   if (link.protocol === 'file:') return 'unknown';
   const { allowPrivateLinks, timeoutMs, userAgent } = options;

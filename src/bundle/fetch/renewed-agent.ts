@@ -4,7 +4,7 @@
 
 import { Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Authorities } from '../../runtime/http/authorities.ts';
+import type { CaCertificates } from '../../runtime/http/authorities.ts';
 import { createLinkAgent, type LinkAgentOptions } from './link-agent.ts';
 
 /** At most one agent is replaced a minute, so each has minutes to finish its requests. */
@@ -53,17 +53,17 @@ export class RenewedAgent extends Dispatcher {
 }
 
 /** As often as kubelet updates mounted files. */
-const lookEveryMs = 60_000;
+const checkEveryMs = 60_000;
 
 /** Runs until the signal aborts; never rejects. */
 export async function keepRenewed(
   agents: readonly RenewedAgent[],
-  authorities: Authorities,
+  authorities: CaCertificates,
   clock: Pick<Clock, 'after'>,
   signal: AbortSignal,
 ): Promise<void> {
   const hasWaited = (): Promise<boolean> =>
-    clock.after(lookEveryMs, signal).then(
+    clock.after(checkEveryMs, signal).then(
       () => true,
       () => false,
     );

@@ -99,6 +99,6 @@ function requireOk(answer: PeerAnswer): void {
 
 function peerLost(cause: unknown): BundleError {
   const code = cause === undefined ? 'no copy' : publishableCode(cause);
-  const words = `the other server gave no whole copy in time (${code})`;
-  return new BundleError('transient', 'PeerLost', words, { cause });
+  const message = `the other server gave no whole copy in time (${code})`;
+  return new BundleError('transient', 'PeerLost', message, { cause });
 }

@@ -45,15 +45,15 @@ export function formatIndex({ index, packBytes }: IndexDocument): string {
 export function parseIndex(text: string): IndexDocument | undefined {
   const parsed = document.safeParse(readJson(readSealed(format, text)));
   if (!parsed.success) return undefined;
-  const { packBytes, files: rows, ...facts } = parsed.data;
+  const { packBytes, files: rows, ...summary } = parsed.data;
   const files = rows.map(([path, offset, size, sha256]) => ({ path, offset, size, sha256 }));
   const isSorted = sortFiles(files).every((file, at) => file === files[at]);
   const isInside = shownFiles(files).every(({ offset, size }) => offset + size <= packBytes);
   const isTrue =
-    digestOf(files) === facts.digest &&
-    countPages(files) === facts.pages &&
-    sizeOf(files) === facts.sizeBytes;
-  return isSorted && isInside && isTrue ? { index: { ...facts, files }, packBytes } : undefined;
+    digestOf(files) === summary.digest &&
+    countPages(files) === summary.pages &&
+    sizeOf(files) === summary.sizeBytes;
+  return isSorted && isInside && isTrue ? { index: { ...summary, files }, packBytes } : undefined;
 }
 
 /** First line: format and SHA-256 of the second; second line: the JSON. */

@@ -76,13 +76,13 @@ export function createPackWriter(path: string): PackWriter {
       position += chunk.length;
     },
     compact: (index) => {
-      const places = placesOf(index.files);
-      if (places.bytes === position) return index;
+      const layout = planMoves(index.files);
+      if (layout.bytes === position) return index;
       flush();
-      attempt(() => moveDown(fd, block, places.moves));
-      position = places.bytes;
+      attempt(() => moveDown(fd, block, layout.moves));
+      position = layout.bytes;
       attempt(() => ftruncateSync(fd, position));
-      return { ...index, files: index.files.map((file) => ({ ...file, offset: places.of(file) })) };
+      return { ...index, files: index.files.map((file) => ({ ...file, offset: layout.of(file) })) };
     },
     commit: async () => {
       flush();
@@ -102,12 +102,12 @@ interface Move {
 }
 
 /** Where the files lie when they lie one after another, in the order in which they lie now. */
-function placesOf(files: readonly BundleFile[]): {
+function planMoves(files: readonly BundleFile[]): {
   readonly bytes: number;
   readonly moves: readonly Move[];
   of(file: BundleFile): number;
 } {
-  const places = new Map<number, number>();
+  const offsets = new Map<number, number>();
   const moves: Move[] = [];
   let bytes = 0;
   const held = shownFiles(files)
@@ -115,12 +115,12 @@ function placesOf(files: readonly BundleFile[]): {
     .toSorted((a, b) => a.offset - b.offset);
   for (const { offset: from, size } of held) {
     // Of one content under two names (a hard link) there is one copy.
-    if (places.has(from)) continue;
-    places.set(from, bytes);
+    if (offsets.has(from)) continue;
+    offsets.set(from, bytes);
     moves.push({ from, to: bytes, size });
     bytes += size;
   }
-  return { bytes, moves, of: ({ offset, size }) => (size === 0 ? 0 : (places.get(offset) ?? 0)) };
+  return { bytes, moves, of: ({ offset, size }) => (size === 0 ? 0 : (offsets.get(offset) ?? 0)) };
 }
 
 /** Always towards the start and in order, so that nothing is written over before it was moved. */

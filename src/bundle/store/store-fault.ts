@@ -30,8 +30,8 @@ export async function inStore<T>(work: Promise<T>): Promise<T> {
 
 /** Found out by writing, or by asking before the archive is fetched. */
 export function storeFull(cause?: unknown): BundleError {
-  const words = 'the store has no room for the bundle; give its volume more';
-  return new BundleError('transient', storeFullCode, words, { cause });
+  const message = 'the store has no room for the bundle; give its volume more';
+  return new BundleError('transient', storeFullCode, message, { cause });
 }
 
 export const storeFullCode = 'StoreFull';

@@ -30,7 +30,7 @@ export interface BundleStore {
   /** Digests of the other activated bundles, newest first. */
   former(): Promise<readonly string[]>;
   /** Makes a stored bundle the current one. @throws {BundleError} `NotStored` */
-  activate(digest: string, facts: Activation): Promise<void>;
+  activate(digest: string, activation: Activation): Promise<void>;
   /** Makes room: removes all but the current bundle and the one being served. @returns how many went */
   dropFormer(servedDigest: string | undefined): Promise<number>;
   /** Removes all but the current bundle and the most recently activated others, `keep` in all. */

@@ -35,7 +35,7 @@ const read = promisify(readFile);
 export async function openPack(
   packPath: string,
   index: BundleIndex,
-  facts: Activation | undefined,
+  activation: Activation | undefined,
 ): Promise<StoredBundle> {
   const fd = await open(packPath, 'r');
   const underWay = new Set<Promise<void>>();
@@ -50,7 +50,7 @@ export async function openPack(
 
   return {
     index,
-    activation: facts,
+    activation,
     readInto: async (file, into) => {
       requireRoom(file, into);
       const reading = readFully(fd, into, file.offset);

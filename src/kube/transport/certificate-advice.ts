@@ -1,7 +1,7 @@
 // The remedy for an API server's certificate that is not accepted, by the error's code, with the field of the kubeconfig.
 // Refuses: naming a host, a path or a CA.
 
-import { unknownAuthorityCodes } from '../../runtime/http/authorities.ts';
+import { untrustedCertificateCodes } from '../../runtime/http/authorities.ts';
 
 const adviceByCode: ReadonlyMap<string, string> = new Map([
   [
@@ -20,6 +20,6 @@ const adviceByCode: ReadonlyMap<string, string> = new Map([
 
 /** Text to append to the code; `undefined` where the code is not about a certificate. */
 export function adviceOn(code: string): string | undefined {
-  if (!unknownAuthorityCodes.has(code)) return adviceByCode.get(code);
+  if (!untrustedCertificateCodes.has(code)) return adviceByCode.get(code);
   return "the API server's certificate is not issued by certificate-authority of the kubeconfig: set the issuing CA certificate there; in a pod it comes from --root-ca-file of kube-controller-manager, in the ConfigMap kube-root-ca.crt";
 }

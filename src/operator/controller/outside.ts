@@ -12,7 +12,7 @@ import { createExportApiClient } from '../../export-api/client.ts';
 import { InspectionPlaces } from '../../loop/inspection-places.ts';
 import type { Bundles, ExportApiSource, TargetPlanner } from '../../loop/ports.ts';
 import { sizeText } from '../../runtime/flags/flag-kinds.ts';
-import { openAuthorities } from '../../runtime/http/authorities.ts';
+import { openCaFile } from '../../runtime/http/authorities.ts';
 import type { ProgramEdge } from '../../runtime/program.ts';
 import { userAgent } from '../../runtime/version.ts';
 import type { OperatorValues } from '../flags.ts';
@@ -47,7 +47,7 @@ export async function openOutside(
   { clock, random, logger }: ProgramEdge,
   { workerUrl, valuesWorkerUrl, proxy, callsAtOnce }: OutsideFacts & OutsideBounds,
 ): Promise<Outside> {
-  const authorities = await openAuthorities(values.extraCaFile, (error) => {
+  const authorities = await openCaFile(values.extraCaFile, (error) => {
     logger.warn({ error }, 'could not reload --extra-ca-file; keeping the loaded CA certificates');
   });
   const { allowPrivateLinks, requestTimeout } = values;

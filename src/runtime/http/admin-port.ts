@@ -16,7 +16,7 @@ const stalledMs = 30_000;
 /** `undefined` means ready; a text says what is missing, in words for the person on call. */
 export type Readiness = () => string | undefined;
 
-export interface AdminFacts {
+export interface AdminPages {
   readonly readiness: Readiness;
   /** `undefined` means alive. Report only faults that a restart fixes (never the reachability of other services). */
   readonly liveness?: Readiness;
@@ -29,20 +29,20 @@ export interface AdminFacts {
 }
 
 /** An express app with `/` (what there is), `/livez`, `/readyz`, `/metrics` and the given documents. */
-export function adminApp(facts: AdminFacts): Express {
+export function adminApp(pages: AdminPages): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.get('/livez', (_request, response) => answerProbe(response, facts.liveness?.()));
-  app.get('/readyz', (_request, response) => answerProbe(response, facts.readiness()));
+  app.get('/livez', (_request, response) => answerProbe(response, pages.liveness?.()));
+  app.get('/readyz', (_request, response) => answerProbe(response, pages.readiness()));
   app.get('/metrics', async (request, response) => {
-    await sendMetrics(facts.registry, namesAsked(request.originalUrl), response, facts.clock ?? systemClock);
+    await sendMetrics(pages.registry, namesAsked(request.originalUrl), response, pages.clock ?? systemClock);
   });
-  for (const [path, document] of Object.entries(facts.documents ?? {})) {
+  for (const [path, document] of Object.entries(pages.documents ?? {})) {
     app.get(path, (_request, response) => {
       response.json(printableValue(document()));
     });
   }
-  const contents = listPages(Object.keys(facts.documents ?? {}));
+  const contents = listPages(Object.keys(pages.documents ?? {}));
   app.get('/', (_request, response) => {
     response.type('text/plain').send(contents);
   });
@@ -51,7 +51,7 @@ export function adminApp(facts: AdminFacts): Express {
   });
   // Express's own handler answers with a stack trace and prints plain text between the lines of JSON.
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
-    facts.logger?.error({ error }, 'an admin page failed');
+    pages.logger?.error({ error }, 'an admin page failed');
     if (response.headersSent) next(error);
     else response.status(500).type('text/plain').send('internal error\n');
   });

@@ -13,43 +13,43 @@ import { PublishableError, publishableCode } from '../../wire/publishable-error.
  * @returns the file's text: certificates in PEM
  * @throws {PublishableError} `ExtraCaUnreadable`, or `ExtraCaInvalid` where it is not certificates in PEM
  */
-export async function readAuthorities(file: string | undefined): Promise<string | undefined> {
+export async function readCaFile(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const pem = await readFile(file, 'utf8').catch((cause: unknown) => {
-    const words = `--extra-ca-file cannot be read (${publishableCode(cause)}); check the path and its rights`;
-    throw new PublishableError('ExtraCaUnreadable', words, { cause });
+    const message = `--extra-ca-file cannot be read (${publishableCode(cause)}); check the path and its rights`;
+    throw new PublishableError('ExtraCaUnreadable', message, { cause });
   });
   const fault = findFault(pem);
   if (fault === undefined) return pem;
-  const words = `--extra-ca-file cannot be used: ${fault.why}; use the CA certificates themselves`;
-  throw new PublishableError('ExtraCaInvalid', words, { cause: fault.cause });
+  const message = `--extra-ca-file cannot be used: ${fault.why}; use the CA certificates themselves`;
+  throw new PublishableError('ExtraCaInvalid', message, { cause: fault.cause });
 }
 
 /** What `--extra-ca-file` names, for as long as the program runs. */
-export interface Authorities {
+export interface CaCertificates {
   /** As they are now; while the file cannot be used, as they were before. Never rejects. */
   current(): Promise<string | undefined>;
 }
 
 /**
  * @param report receives an unusable file's error, once until the file is usable again; it may be about to be replaced
- * @throws as {@link readAuthorities}: at the start there are no earlier certificates to keep
+ * @throws as {@link readCaFile}: at the start there are no earlier certificates to keep
  */
-export async function openAuthorities(
+export async function openCaFile(
   file: string | undefined,
   report: (fault: unknown) => void,
-): Promise<Authorities> {
-  let pem = await readAuthorities(file);
-  let told: string | undefined;
+): Promise<CaCertificates> {
+  let pem = await readCaFile(file);
+  let reported: string | undefined;
   return {
     current: async () => {
       try {
-        pem = await readAuthorities(file);
-        told = undefined;
+        pem = await readCaFile(file);
+        reported = undefined;
       } catch (error) {
         const code = publishableCode(error);
-        if (code !== told) report(error);
-        told = code;
+        if (code !== reported) report(error);
+        reported = code;
       }
       return pem;
     },
@@ -57,7 +57,7 @@ export async function openAuthorities(
 }
 
 /** Node's and OpenSSL's codes for a chain that leads to no known CA certificate. */
-export const unknownAuthorityCodes: ReadonlySet<string> = new Set([
+export const untrustedCertificateCodes: ReadonlySet<string> = new Set([
   'CERT_SIGNATURE_FAILURE',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

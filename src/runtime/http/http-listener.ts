@@ -162,7 +162,7 @@ export async function listenHttp(
   if (before !== undefined) server.removeAllListeners('connection').on('connection', before.accept);
   if (unread !== undefined) {
     server.prependListener('connection', (socket) => {
-      unread.attend(socket);
+      unread.track(socket);
       socket.destroySoon = () => endInView(socket, clock);
     });
   }

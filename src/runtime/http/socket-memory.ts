@@ -9,13 +9,13 @@ import { join } from 'node:path';
 const mountPoint = '/sys/fs/cgroup';
 
 /** Where a count of the bytes in sockets may be read, and how. */
-interface Place {
+interface CountFile {
   readonly file: string;
   readonly read: (text: string) => number | undefined;
 }
 
-/** @param text of `/proc/self/cgroup`. @returns the places to try, best first */
-export function socketMemoryPlaces(text: string): readonly Place[] {
+/** @param text of `/proc/self/cgroup`. @returns the files to try, best first */
+export function socketMemoryFiles(text: string): readonly CountFile[] {
   const paths = new Map(
     text.split('\n').flatMap((line) => {
       const [, controllers = '', path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
@@ -47,10 +47,10 @@ function readSocketLine(text: string): number | undefined {
 
 /** Bytes in sockets that count towards the memory limit of this process; 0 where the system gives no figure. */
 export function createSocketMemory(): () => Promise<number> {
-  let places: readonly Place[] | undefined;
+  let files: readonly CountFile[] | undefined;
   return async () => {
-    places ??= socketMemoryPlaces(await readFile('/proc/self/cgroup', 'latin1').catch(() => ''));
-    for (const { file, read } of places) {
+    files ??= socketMemoryFiles(await readFile('/proc/self/cgroup', 'latin1').catch(() => ''));
+    for (const { file, read } of files) {
       const bytes = read(await readFile(file, 'latin1').catch(() => ''));
       if (bytes !== undefined) return bytes;
     }

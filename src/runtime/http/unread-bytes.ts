@@ -11,7 +11,7 @@ import { takenBytes } from './stalled-reader.ts';
 
 export interface UnreadBytes {
   /** Counts a connection until it closes. */
-  attend(socket: Socket): void;
+  track(socket: Socket): void;
   /** Counts what else a connection makes this process hold, until it is counted off or the connection closes. */
   keep(socket: Socket, bytes: number): void;
   /** Takes the room where it is free at once. */
@@ -28,7 +28,7 @@ export interface UnreadBytes {
   readonly isScarce: () => boolean;
 }
 
-export interface UnreadEdge {
+export interface UnreadBytesContext {
   /** Bytes that the kernel holds in sockets and that count towards this process's memory limit. */
   readonly socketMemory: () => Promise<number>;
   /** What each connection of a port holds in the kernel. */
@@ -47,7 +47,7 @@ const youngMs = 1000;
 const tooMuchForYoungBytes = 256 * 1024;
 /** Readers are judged by what they take in this time. A mean since they came would favour the newest over the idle. */
 const windowMs = 250;
-const lookEveryMs = 100;
+const checkEveryMs = 100;
 export const longestWaitMs = 5000;
 
 /** The kernel's memory for what is in its sockets is larger than that by about a quarter. */
@@ -80,8 +80,8 @@ interface Waiting {
 }
 
 /** @param limitBytes for all readers together */
-export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadBytes {
-  const { clock } = edge;
+export function createUnreadBytes(limitBytes: number, context: UnreadBytesContext): UnreadBytes {
+  const { clock } = context;
   const readers = new Map<Socket, Reader>();
   const ports = new Set<number>();
   let waiting: Waiting[] = [];
@@ -91,7 +91,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
   let newBytes = 0;
   /** Granted to waiting answers, and not written yet: no check would find it anywhere. */
   let givenBytes = 0;
-  let isLooking = false;
+  let isChecking = false;
 
   const total = (): number => heldBytes + newBytes + givenBytes;
   const askedBytes = (): number => waiting.reduce((sum, { bytes }) => sum + costOf(bytes), 0);
@@ -101,19 +101,19 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
   };
   const spend = (bytes: number): void => {
     newBytes += costOf(bytes);
-    if (newBytes > limitBytes / 4 || total() > limitBytes / 2) look();
+    if (newBytes > limitBytes / 4 || total() > limitBytes / 2) check();
   };
-  const look = (): void => {
-    if (isLooking) return;
-    isLooking = true;
-    lookOn()
+  const check = (): void => {
+    if (isChecking) return;
+    isChecking = true;
+    checkOnce()
       .catch(() => {})
       .finally(() => {
-        isLooking = false;
-        if (waiting.length > 0) look();
+        isChecking = false;
+        if (waiting.length > 0) check();
       });
   };
-  const lookOn = async (): Promise<void> => {
+  const checkOnce = async (): Promise<void> => {
     const before = await measure();
     if (!serve() && before !== undefined) {
       await clock.after(windowMs);
@@ -126,7 +126,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
       }
     }
     // The next check comes later: reset connections must first free their memory, and others read meanwhile.
-    if (total() > limitBytes / 2) await clock.after(lookEveryMs);
+    if (total() > limitBytes / 2) await clock.after(checkEveryMs);
   };
   /** @returns what each reader holds, where there is too little room */
   const measure = async (): Promise<Sample | undefined> => {
@@ -134,7 +134,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
     // Before what has to be waited for: bytes that move to the kernel meanwhile count twice rather than never.
     let ownBytes = readers.size * connectionBytes;
     for (const [socket, { keptBytes }] of readers) ownBytes += socket.writableLength + keptBytes;
-    let inSockets = await edge.socketMemory();
+    let inSockets = await context.socketMemory();
     const sinceBytes = newBytes - newBefore + givenBytes;
     let sample: Sample | undefined;
     if (inSockets + ownBytes + sinceBytes + askedBytes() > limitBytes) {
@@ -149,7 +149,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
   const sampleReaders = async (): Promise<Sample> => {
     const startMs = clock.monotonic();
     const earlier = new Map([...readers.keys()].map((socket) => [socket, takenBytes(socket)]));
-    const queues = await Promise.all([...ports].map(edge.socketQueues));
+    const queues = await Promise.all([...ports].map(context.socketQueues));
     let queuedBytes = 0;
     for (const one of queues) for (const bytes of one.values()) queuedBytes += bytes;
     const standings = new Map<Socket, Standing>();
@@ -212,11 +212,11 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
       if (isIdle) idleBytes -= bytes;
       connections += 1;
     }
-    if (connections > 0) edge.onCut?.(connections);
+    if (connections > 0) context.onCut?.(connections);
   };
 
   return {
-    attend: (socket) => {
+    track: (socket) => {
       readers.set(socket, { keptBytes: 0, sinceMs: clock.monotonic() });
       if (socket.localPort !== undefined) ports.add(socket.localPort);
       socket.once('close', () => readers.delete(socket));
@@ -240,7 +240,7 @@ export function createUnreadBytes(limitBytes: number, edge: UnreadEdge): UnreadB
       }
       const { promise, resolve } = Promise.withResolvers<boolean>();
       waiting.push({ bytes, sinceMs: clock.monotonic(), resolve });
-      look();
+      check();
       return promise;
     },
     settle: (bytes) => {

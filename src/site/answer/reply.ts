@@ -236,12 +236,12 @@ function methodNotAllowed(always: SiteHeaders): Reply {
 /** An answer in the server's own words. Nothing of the request is repeated in it. */
 export function plainReply(
   status: number,
-  words: string,
+  sentence: string,
   always: SiteHeaders,
   more: readonly string[] = [],
   cacheControl = 'no-store',
 ): Reply {
-  const body = `${words}\n`;
+  const body = `${sentence}\n`;
   return {
     status,
     headers: [

@@ -7,7 +7,7 @@ import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
 import { sizeText } from '../../runtime/flags/flag-kinds.ts';
-import { openAuthorities } from '../../runtime/http/authorities.ts';
+import { openCaFile } from '../../runtime/http/authorities.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
@@ -52,7 +52,7 @@ export async function openPreparation(
   flags: BundleServerFlags,
   { workerUrl, written, pause, logger }: PreparationPorts,
 ): Promise<PrepareBundle> {
-  const authorities = await openAuthorities(flags.extraCaFile, (error) => {
+  const certificates = await openCaFile(flags.extraCaFile, (error) => {
     logger.warn({ error }, 'could not reload --extra-ca-file; keeping the loaded CA certificates');
   });
   const limits = limitsOf(flags);
@@ -67,7 +67,7 @@ export async function openPreparation(
         allowPrivateLinks: flags.allowPrivateLinks,
         // A link on the command line is its user's own; one in bundle.json may be another person's text.
         allowFileLinks: flags.allowFileLinks || flags.bundleUrl !== undefined,
-        extraCaPem: await authorities.current(),
+        extraCaPem: await certificates.current(),
         userAgent,
       },
       { signal, onProgress, handOver: { pause, take: (index) => written.note(flags.store, index) } },

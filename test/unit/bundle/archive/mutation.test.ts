@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
-import { oddAnswerCodes } from '../../../../src/bundle/fetch/odd-answer.ts';
+import { oddAnswerCodes } from '../../../../src/bundle/refusal.ts';
 import { type ReadResult, readBytes } from '../../../support/read-archive.ts';
 import { entry, header, pax, tar } from '../../../support/tar-builder.ts';
 import { zip } from '../../../support/zip-builder.ts';

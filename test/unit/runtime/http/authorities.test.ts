@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { rootCertificates } from 'node:tls';
-import { openAuthorities, readAuthorities } from '../../../../src/runtime/http/authorities.ts';
+import { openCaFile, readCaFile } from '../../../../src/runtime/http/authorities.ts';
 import { publishableCode } from '../../../../src/wire/publishable-error.ts';
 
 let folder = '';
@@ -18,14 +18,14 @@ after(() => rm(folder, { recursive: true, force: true }));
 const [one = '', other = ''] = rootCertificates;
 
 test('no file is no authorities', async () => {
-  assert.equal(await readAuthorities(undefined), undefined);
+  assert.equal(await readCaFile(undefined), undefined);
 });
 
 test('a file of certificates is returned whole, words between them included', async () => {
   const file = join(folder, 'two.pem');
   const text = `# our own\n${one}\n\nsubject: the other\n${other}\n`;
   await writeFile(file, text);
-  assert.equal(await readAuthorities(file), text);
+  assert.equal(await readCaFile(file), text);
 });
 
 const refused: readonly (readonly [string, string, RegExp])[] = [
@@ -47,7 +47,7 @@ for (const [what, text, words] of refused) {
   test(`${what} is refused with words that name the flag`, async () => {
     const file = join(folder, 'wrong.pem');
     await writeFile(file, text);
-    await assert.rejects(readAuthorities(file), { code: 'ExtraCaInvalid', message: words });
+    await assert.rejects(readCaFile(file), { code: 'ExtraCaInvalid', message: words });
   });
 }
 
@@ -57,7 +57,7 @@ test('wherever a file breaks off, it is refused or holds every certificate that 
   const whole = `${first}# theirs\n${other}`;
   for (let end = first.length + '# theirs\n'.length + 1; end < whole.length; end += 1) {
     await writeFile(file, whole.slice(0, end));
-    await assert.rejects(readAuthorities(file), { code: 'ExtraCaInvalid' }, `${end} of ${whole.length}`);
+    await assert.rejects(readCaFile(file), { code: 'ExtraCaInvalid' }, `${end} of ${whole.length}`);
   }
 });
 
@@ -69,12 +69,12 @@ test('what OpenSSL reads is taken: line ends of Windows, a mark of byte order, b
     `${one} \t\n\n- ours -----\n--\n# theirs\n${other}\n\nthe end`,
   ]) {
     await writeFile(file, text);
-    assert.equal(await readAuthorities(file), text);
+    assert.equal(await readCaFile(file), text);
   }
 });
 
 test('a file that is not there is refused by name of the flag and code', async () => {
-  await assert.rejects(readAuthorities(join(folder, 'absent')), {
+  await assert.rejects(readCaFile(join(folder, 'absent')), {
     code: 'ExtraCaUnreadable',
     message: /--extra-ca-file cannot be read \(ENOENT\)/,
   });
@@ -84,7 +84,7 @@ test('a file that is replaced is read anew; one that cannot be used is told once
   const file = join(folder, 'renewed.pem');
   await writeFile(file, one);
   const told: string[] = [];
-  const authorities = await openAuthorities(file, (error) => told.push(publishableCode(error)));
+  const authorities = await openCaFile(file, (error) => told.push(publishableCode(error)));
   assert.equal(await authorities.current(), one);
   await writeFile(file, other);
   assert.equal(await authorities.current(), other);
@@ -102,7 +102,7 @@ test('a file that is replaced is read anew; one that cannot be used is told once
 test('at the start there is nothing to go by, and a file that cannot be used is an error', async () => {
   const file = join(folder, 'none.pem');
   await assert.rejects(
-    openAuthorities(file, () => assert.fail('told')),
+    openCaFile(file, () => assert.fail('told')),
     { code: 'ExtraCaUnreadable' },
   );
 });

@@ -7,12 +7,12 @@ import { test } from 'node:test';
 import {
   addQueues,
   readSocketQueues,
-  socketMemoryPlaces,
+  socketMemoryFiles,
 } from '../../../../src/runtime/http/socket-memory.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 test('under cgroup v2 the line of sockets in the memory statistics is read, of the own group', () => {
-  const [place, ...more] = socketMemoryPlaces('0::/kubepods/pod1\n');
+  const [place, ...more] = socketMemoryFiles('0::/kubepods/pod1\n');
   assert.equal(place?.file, '/sys/fs/cgroup/kubepods/pod1/memory.stat');
   assert.equal(place.read('anon 5\nsock 4096\nshmem 0\n'), 4096);
   assert.equal(place.read('anon 5\n'), undefined);
@@ -20,7 +20,7 @@ test('under cgroup v2 the line of sockets in the memory statistics is read, of t
 });
 
 test('under cgroup v1 the count beside the limit is read, at the path that is named or at the root', () => {
-  const places = socketMemoryPlaces('4:cpu,memory:/kubepods/pod1\n0::/\n');
+  const places = socketMemoryFiles('4:cpu,memory:/kubepods/pod1\n0::/\n');
   assert.deepEqual(
     places.map(({ file }) => file),
     ['/kubepods/pod1/', '/'].map((path) => `/sys/fs/cgroup/memory${path}memory.kmem.tcp.usage_in_bytes`),

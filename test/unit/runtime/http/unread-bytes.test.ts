@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import {
   createUnreadBytes,
-  type UnreadEdge,
+  type UnreadBytesContext,
   unreadLimit,
 } from '../../../../src/runtime/http/unread-bytes.ts';
 import { type VirtualClock, virtualClock } from '../../../support/virtual-clock.ts';
@@ -37,7 +37,7 @@ async function open(): Promise<Connection> {
 }
 
 /** A kernel that holds what it is told to, of connections that are open. */
-function edgeOver(queues: Map<string, number>): UnreadEdge {
+function edgeOver(queues: Map<string, number>): UnreadBytesContext {
   return {
     socketMemory: async () => [...queues.values()].reduce((sum, bytes) => sum + bytes, 0),
     socketQueues: async () => queues,
@@ -83,7 +83,7 @@ test('who holds most and takes nothing is reset; who holds little, or nothing, s
   const queues = new Map<string, number>();
   const unread = createUnreadBytes(16 * mib, edgeOver(queues));
   const [hog, modest, idle] = [await open(), await open(), await open()];
-  for (const { socket } of [hog, modest, idle]) unread.attend(socket);
+  for (const { socket } of [hog, modest, idle]) unread.track(socket);
   queues.set(hog.key, 20 * mib).set(modest.key, 64 * 1024);
   hog.socket.once('close', () => queues.delete(hog.key));
   while (unread.tryTake(mib));
@@ -98,7 +98,7 @@ test('who holds most and takes nothing is reset; who holds little, or nothing, s
 
 /** Connections that a kernel of their own holds bytes for until they are reset, at a time that a test lets pass. */
 async function crowd(otherBytes = 0): Promise<{
-  readonly edge: UnreadEdge;
+  readonly edge: UnreadBytesContext;
   readonly clock: VirtualClock;
   readonly queuedBytes: Map<Socket, number>;
   open(count: number): Promise<readonly Socket[]>;
@@ -110,7 +110,7 @@ async function crowd(otherBytes = 0): Promise<{
     [...queuedBytes]
       .filter(([socket]) => !socket.destroyed)
       .map(([socket, bytes]) => [`${socket.remoteAddress} ${socket.remotePort}`, bytes]);
-  const edge: UnreadEdge = {
+  const edge: UnreadBytesContext = {
     socketMemory: async () => queued().reduce((sum, [, bytes]) => sum + bytes, otherBytes),
     socketQueues: async () => new Map(queued()),
     clock,
@@ -132,11 +132,11 @@ test('a connection that was idle for an hour and reads now outlasts those who re
   const { edge, clock, queuedBytes, open: openAll } = await crowd();
   const unread = createUnreadBytes(16 * mib, edge);
   const proxies = await openAll(3);
-  for (const socket of proxies) unread.attend(socket);
+  for (const socket of proxies) unread.track(socket);
   await clock.pass(3_600_000);
   const hogs = await openAll(4);
   for (const socket of hogs) {
-    unread.attend(socket);
+    unread.track(socket);
     // The other side takes all of it, and then no more of what its kernel is said to hold.
     await new Promise((resolve) => socket.write(Buffer.alloc(4 * mib), resolve));
     queuedBytes.set(socket, 3 * mib);
@@ -158,7 +158,7 @@ test('no more are reset than those who wait need, and an eighth of the limit', a
   const unread = createUnreadBytes(16 * mib, edge);
   const hogs = await openAll(8);
   for (const socket of hogs) {
-    unread.attend(socket);
+    unread.track(socket);
     queuedBytes.set(socket, 2.25 * mib);
   }
   await clock.pass(2000);
@@ -172,11 +172,11 @@ test('idle connections stay where they alone are not too many', async () => {
   const { edge, clock, queuedBytes, open: openAll } = await crowd();
   const unread = createUnreadBytes(mib, edge);
   const idle = await openAll(20);
-  for (const socket of idle) unread.attend(socket);
+  for (const socket of idle) unread.track(socket);
   await clock.pass(3_600_000);
   const young = await openAll(30);
   for (const socket of young) {
-    unread.attend(socket);
+    unread.track(socket);
     queuedBytes.set(socket, 30 * 1024);
   }
   void clock.after(600).then(() => queuedBytes.clear());
@@ -189,7 +189,7 @@ test('of idle connections that alone are too many, some are reset and most stay'
   const { edge, clock, open: openAll } = await crowd();
   const unread = createUnreadBytes(mib, edge);
   const idle = await openAll(90);
-  for (const socket of idle) unread.attend(socket);
+  for (const socket of idle) unread.track(socket);
   await clock.pass(3_600_000);
   assert.equal(await clock.finish(unread.take(128 * 1024)), true);
   const reset = countReset(idle);
@@ -201,7 +201,7 @@ test('what others have in sockets is not charged to readers', async () => {
   const unread = createUnreadBytes(16 * mib, edge);
   const readers = await openAll(2);
   for (const socket of readers) {
-    unread.attend(socket);
+    unread.track(socket);
     queuedBytes.set(socket, mib);
   }
   await clock.pass(2000);
@@ -213,7 +213,7 @@ test('what others have in sockets is not charged to readers', async () => {
 test('what a connection makes this process keep counts until it closes', async () => {
   const unread = createUnreadBytes(16 * mib, edgeOver(new Map()));
   const { socket } = await open();
-  unread.attend(socket);
+  unread.track(socket);
   unread.keep(socket, 12 * mib);
   assert.equal(unread.isScarce(), true);
   const closed = once(socket, 'close');

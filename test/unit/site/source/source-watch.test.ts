@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { BundleError } from '../../../../src/bundle/bundle-error.ts';
-import { oddAnswer } from '../../../../src/bundle/fetch/odd-answer.ts';
 import type { ServedBundle } from '../../../../src/bundle/published-bundle.ts';
+import { oddAnswer } from '../../../../src/bundle/refusal.ts';
 import type { BundleStore } from '../../../../src/bundle/store/store.ts';
 import { storeFull } from '../../../../src/bundle/store/store-fault.ts';
 import type { Activation } from '../../../../src/bundle/store/stored-bundle.ts';

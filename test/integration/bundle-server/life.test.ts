@@ -191,7 +191,7 @@ test('a refused archive is reported and fetched once; the old version stays up',
   await serves('v2');
 });
 
-test('a page in place of the archive is passing trouble, not a verdict', async () => {
+test('an HTML page instead of the archive is a transient error, not a verdict', async () => {
   links.put('v1', Buffer.from('<!doctype html><title>Maintenance</title>'.repeat(50)));
   await publish('v1');
   await served.start();

@@ -29,7 +29,7 @@ for (const position of [0n, 1000n, 2n ** 53n, 8_646_911_284_551_360_000n, 2n ** 
   });
 }
 
-test('files of all sizes come out whole, wherever the windows of the reader end', async () => {
+test('files of all sizes are read whole, wherever the windows of the reader end', async () => {
   const windowBytes = 256 * 1024;
   const sizes = [
     0,

@@ -145,7 +145,7 @@ describe('what came', () => {
   });
 });
 
-test('the size that is announced is told before anything is read, and may end it', async () => {
+test('the announced size is reported before any byte is read, and may end the download', async () => {
   const { link, requests } = await storage((_request, response) =>
     response.writeHead(200, { 'content-length': archive.length }).end(archive),
   );
@@ -184,7 +184,7 @@ describe('an answer other than the archive', () => {
     });
   }
 
-  test('a storage that is not there is transient, with the code of the system', async () => {
+  test('an unreachable storage is transient, with the code of the system', async () => {
     const { link, close } = await startStorage(() => {});
     await close();
     const fault = await faultOf(link());
@@ -285,7 +285,7 @@ describe('a broken connection', () => {
     });
   }
 
-  test('whose link has died meanwhile is a dead link', async () => {
+  test('whose link has expired meanwhile is a dead link', async () => {
     const { link } = await storage((_request, response, count) => {
       if (count === 1) breakOff(response, { etag: strongEtag });
       else response.writeHead(403).end();
@@ -354,7 +354,7 @@ describe('an internal address', () => {
 });
 
 describe('TLS', () => {
-  test('an authority of the user’s own is trusted when given, and only then', async () => {
+  test('an extra CA certificate is trusted only if it is configured', async () => {
     const authority = await createAuthority();
     const { certificatePem, keyPem } = await authority.issueServer({ dns: [], ips: ['127.0.0.1'] });
     const started = await startStorage((_request, response) => response.end(archive), {
@@ -383,7 +383,7 @@ describe('a proxy', () => {
     assert.deepEqual([origin.requests.length, proxy.requests.length], [0, 1]);
   });
 
-  test('is used as a tunnel for https, and the user’s own authority holds behind it', async () => {
+  test('is used as a tunnel for https, and the extra CA certificate is trusted behind it', async () => {
     const authority = await createAuthority();
     const { certificatePem, keyPem } = await authority.issueServer({ dns: [], ips: ['127.0.0.1'] });
     const origin = await startStorage((_request, response) => response.end(archive), {

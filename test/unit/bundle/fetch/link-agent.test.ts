@@ -80,7 +80,7 @@ test(
   },
 );
 
-test('a request for a link ends when it is called off, on the way too', limit, async () => {
+test('a request for a link ends when it is aborted, before or during the answer', limit, async () => {
   const over = new AbortController();
   const options = {
     dispatcher: createAgent(60_000),
@@ -96,7 +96,7 @@ test('a request for a link ends when it is called off, on the way too', limit, a
   await refused;
 });
 
-test('a proxy that refuses is told by its status', limit, async () => {
+test('a refusal by the proxy is reported with its status', limit, async () => {
   refusal = '407 Proxy Authentication Required';
   const dispatcher = createAgent(60_000);
   const api = createExportApiClient({

@@ -29,7 +29,7 @@ async function read(name: string, options: Partial<LocalArchiveOptions> = {}): P
   );
 }
 
-test('a file is read whole, and its size is told before', async () => {
+test('a file is read whole, and its size is reported before', async () => {
   const told: number[] = [];
   const admit = async (bytes: number): Promise<void> => {
     told.push(bytes);
@@ -38,13 +38,13 @@ test('a file is read whole, and its size is told before', async () => {
   assert.deepEqual(told, [archive.length]);
 });
 
-test('where files are not allowed, nothing is read and nothing learned', async () => {
+test('a file link that is not allowed is refused without reading the file', async () => {
   for (const name of [path, `${path}x`]) {
     await assert.rejects(read(name, { allowFileLinks: false }), { kind: 'refused', code: 'FileLink' });
   }
 });
 
-test('no file is a dead link, a folder is no archive, and neither path is told', async () => {
+test('a missing file is a dead link, a folder is not an archive, and no error holds the path', async () => {
   const isSilent = (kind: string, code: string) => (error: unknown) => {
     assert.ok(error instanceof BundleError);
     assert.deepEqual([error.kind, error.code], [kind, code]);

@@ -63,7 +63,7 @@ describe('a probed link', () => {
     assert.equal(await probe((_request, response) => response.writeHead(400).end(body)), 'dead');
   });
 
-  test('is unknown where nobody answers, in time or at all', async () => {
+  test('is unknown if no answer arrives in time', async () => {
     assert.equal(await probe(() => {}, { timeoutMs: 30 }), 'unknown');
     await storage?.close();
     const gone = storage?.link() ?? assert.fail();

@@ -12,7 +12,7 @@ import { steppedClock } from '../../../support/stepped-clock.ts';
 const names = { dns: ['localhost'], ips: ['127.0.0.1'] };
 const minuteMs = 60_000;
 
-test('a renewed authority is trusted within a minute, what is under way ends in peace, and the old one is not any more', async (t) => {
+test('a renewed CA certificate is trusted within a minute, and requests in progress finish', async (t) => {
   const [before, after] = await Promise.all([createAuthority(), createAuthority()]);
   const [old, fresh] = await Promise.all([before.issueServer(names), after.issueServer(names)]);
   const held: ServerResponse[] = [];
@@ -55,7 +55,7 @@ test('a renewed authority is trusted within a minute, what is under way ends in 
   await Promise.all([renewing, agent.end()]);
 });
 
-test('its end ends what is under way, of those that were replaced too, and nothing is renewed after it', async (t) => {
+test('closing ends requests in progress, also of replaced agents, and nothing is renewed afterwards', async (t) => {
   const server = createPlainServer(() => {}).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());

@@ -147,7 +147,7 @@ test('503 is busy, another status and a redirect are no copy', async () => {
   }
 });
 
-test('where a whole copy lies already, its own index is handed over: files may lie in another order there', async () => {
+test('if a whole copy is stored already, its own index is returned, because its files may lie in another order', async () => {
   const earlier = await putBundle(storeDir, { 'a/b.css': 'b'.repeat(5000), 'index.html': 'home' });
   const theirs = parseIndex(index)?.index;
   assert.equal(earlier.digest, digest);
@@ -180,7 +180,7 @@ function restated(change: (json: string) => string): string {
   return `static-export-index/2 ${createHash('sha256').update(json).digest('hex')}\n${json}\n`;
 }
 
-test('a pack that is said to be larger than its files, or has room between them, is not believed', () => {
+test('an index whose pack is larger than its files, or has gaps, is refused', () => {
   const { index: own, packBytes } = parseIndex(index) ?? assert.fail();
   const [first, second] = own.files;
   assert.ok(first !== undefined && second !== undefined);
@@ -197,7 +197,7 @@ test('a pack that is said to be larger than its files, or has room between them,
   }
 });
 
-test('an index of another form is not parsed: what it would cost is not known before', () => {
+test('an index of another form is refused before it is parsed', () => {
   const changes: readonly ((json: string) => string)[] = [
     (json) => json.replace('{', `{"more":[${'[],'.repeat(30_000)}[]],`),
     (json) => json.replace(/\}$/, ',"more":[[],[],[]]}'),
@@ -218,7 +218,7 @@ test('an index of another form is not parsed: what it would cost is not known be
   }
 });
 
-test('no true index is longer than what is read of one', () => {
+test('the longest valid index fits the limit on its size', () => {
   const longest = 'x'.repeat(defaultLimits.maxPathBytes);
   const most = { ...defaultLimits, maxFiles: 50, maxMetadataBytes: 50 * longest.length };
   const files = Array.from({ length: most.maxFiles }, (_, at) => ({

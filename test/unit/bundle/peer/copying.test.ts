@@ -83,7 +83,7 @@ test('a copy that is not what its index says is refused, and nothing is noted', 
   assert.deepEqual([noted, await readdir(storeDir)], [[], ['bundles']]);
 });
 
-test('a stop in the middle ends the thread, and what it began is removed', async () => {
+test('an abort ends the thread, and its files are removed', async () => {
   const stop = new AbortController();
   const reason = new Error('stopped');
   const isReceiving = Promise.withResolvers<void>();
@@ -101,13 +101,13 @@ test('a stop in the middle ends the thread, and what it began is removed', async
   assert.deepEqual(await readdir(storeDir), ['bundles']);
 });
 
-test('a thread that is lost is trouble of the machine, not of the peer', async () => {
+test('a thread that ended unexpectedly is a fault of this machine, not of the peer', async () => {
   const program = join(folder, 'lost.mjs');
   await writeFile(program, 'process.exit(1)');
   await assert.rejects(take(new URL(`file://${program}`)), withCode('CopyFailed'));
 });
 
-test('a silent peer does not outlive a stop', async () => {
+test('an abort ends the wait for a silent peer', async () => {
   const stop = new AbortController();
   const isAsked = Promise.withResolvers<void>();
   answer = () => isAsked.resolve();

@@ -48,7 +48,7 @@ async function run(context: Partial<PrepareContext> = {}, reports: BundleProgres
   return runPreparation(task, { clock: systemClock, proxy, onProgress, ...context });
 }
 
-test('the index of what lies in the store comes back', async () => {
+test('a preparation returns the index of the stored copy', async () => {
   const { files } = await run();
   assert.deepEqual(
     files.map(({ path }) => path),

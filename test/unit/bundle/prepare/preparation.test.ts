@@ -63,7 +63,7 @@ const fault = (kind: string, code: string) => (error: unknown) => {
   return true;
 };
 
-test('whoever goes on with the bundle is given its index, of what lies in the store', async () => {
+test('a caller that serves the bundle gets the index of the stored copy', async () => {
   const taken: BundleIndex[] = [];
   let pauses = 0;
   const handOver = {
@@ -131,7 +131,7 @@ test('the published digest is accepted, and nothing else is', async () => {
   assert.deepEqual(await readdir(dir), ['bundles']);
 });
 
-test('kind, code and words of an error cross the thread; nothing stays', async () => {
+test('kind, code and message of an error cross the thread, and no file stays', async () => {
   const cases: readonly (readonly [StorageAnswer, string, string])[] = [
     [(_request, response) => response.end('<html>'), 'transient', 'HtmlInsteadOfArchive'],
     [(_request, response) => response.end(archive.subarray(0, -20)), 'refused', 'TruncatedArchive'],

@@ -48,7 +48,7 @@ test('a store loads through it, and removes what it found damaged', async () => 
   assert.deepEqual(await readdir(join(dir, 'bundles')), []);
 });
 
-test('a thread that is lost is trouble of the machine: the copy stays', async () => {
+test('a thread that ended unexpectedly is a fault of the machine, and the copy stays', async () => {
   const program = join(dir, 'lost.mjs');
   await writeFile(program, 'process.exit(1)');
   const check = checkInWorker(new URL(`file://${program}`), async () => {});
@@ -58,7 +58,7 @@ test('a thread that is lost is trouble of the machine: the copy stays', async ()
   assert.deepEqual(await readdir(join(dir, 'store', 'bundles')), [digest]);
 });
 
-test('a copy that was just written is believed once, and no other', async () => {
+test('only a copy that was just written is trusted, and only once', async () => {
   const [first, second] = [await putBundle(dir, manyFiles(1)), await putBundle(dir, manyFiles(2))];
   const looked: string[] = [];
   const { note, check } = rememberWritten(async (_folder, digest) => {

@@ -97,7 +97,7 @@ for (const [where, { parts, shown }] of Object.entries(archives)) {
   });
 }
 
-test('what is shown under another name keeps its bytes, and so does a wrapping folder that begins with a dot', async () => {
+test('a shown hard link keeps its bytes, and so does a wrapping folder that begins with a dot', async () => {
   const linked = await read(
     tar(
       entry('.cache/app.js', 'shared()'),

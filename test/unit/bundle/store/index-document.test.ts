@@ -33,7 +33,7 @@ test('what was written is read back', () => {
   );
 });
 
-test('one character changed, taken out or added anywhere makes it nothing', () => {
+test('an index with one character changed, removed or added is refused', () => {
   fc.assert(
     fc.property(documents, fc.nat(), fc.constantFrom('', 'x', '0', '\n', '""'), (document, seed, put) => {
       const text = formatIndex(document);
@@ -53,7 +53,7 @@ const rewritten = (change: (json: Record<string, unknown>) => object): string =>
   return `static-export-index/2 ${createHash('sha256').update(json).digest('hex')}\n${json}\n`;
 };
 
-test('a text with a right hash and wrong facts is not believed', () => {
+test('an index with a right hash and wrong sums is refused', () => {
   assert.deepEqual(parseIndex(rewritten((json) => json)), sample);
   for (const change of [
     { digest: 'ab'.repeat(32) },
@@ -72,7 +72,7 @@ test('a text with a right hash and wrong facts is not believed', () => {
   }
 });
 
-test('texts of other kinds are nothing', () => {
+test('texts of other formats are refused', () => {
   const hash = createHash('sha256').update('no json').digest('hex');
   for (const text of [
     '',

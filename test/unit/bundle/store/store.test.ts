@@ -128,7 +128,7 @@ test('where the current bundle is damaged, the newest of the others that is whol
   assert.equal(await lastGood(), undefined, 'a bundle that was never activated is not served');
 });
 
-test('to make room all go but the current bundle and the one being served', async () => {
+test('dropFormer removes all bundles but the current one and the served one', async () => {
   const store = await openBundleStore(dir, { keep: 4 });
   const digests: string[] = [];
   for (const [at, word] of ['a', 'b', 'c'].entries()) {
@@ -143,7 +143,7 @@ test('to make room all go but the current bundle and the one being served', asyn
   assert.equal(await store.dropFormer(served), 0);
 });
 
-test('at the start leftovers of ours go, and nothing else does', async () => {
+test('opening a store removes its own leftovers and nothing else', async () => {
   const first = await openBundleStore(dir, { keep: 2 });
   const { digest } = await putBundle(dir, site('one'));
   await first.activate(digest, activation(1));
@@ -161,7 +161,7 @@ test('at the start leftovers of ours go, and nothing else does', async () => {
   await current?.close();
 });
 
-test('preparing what is there already keeps the good copy and replaces a bad one', async () => {
+test('preparing a stored bundle keeps a good copy and replaces a bad one', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
   const { digest } = await putBundle(dir, site('one'));
   await store.activate(digest, activation(1));
@@ -209,7 +209,7 @@ test('one changed, missing or added byte in pack or index is found, and the copy
 
 const failing = (code: string): Error => Object.assign(new Error(code), { code });
 
-test('trouble of the machine says nothing of a copy: it is reported, and the last copy stays', async () => {
+test('a temporary fault of the machine is reported, and the copy stays', async () => {
   const { digest } = await putBundle(dir, site('one'));
   await (await openBundleStore(dir, { keep: 2 })).activate(digest, activation(1));
   for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM']) {
@@ -301,7 +301,7 @@ test('the order of activations decides which bundle is the former one, whatever 
   assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), digests.slice(1).sort());
 });
 
-test('an index of another bundle is not believed, however whole it is', async () => {
+test('an intact index of another bundle is refused', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
   const one = await putBundle(dir, site('one'));
   const two = await putBundle(dir, site('two'));
@@ -316,7 +316,7 @@ test('an index of another bundle is not believed, however whole it is', async ()
   assert.equal(await store.open(one.digest), undefined);
 });
 
-test('what is no digest is never made a path', async () => {
+test('a name that is not a digest never becomes a path', async () => {
   const store = await openBundleStore(dir, { keep: 2 });
   for (const name of ['', '..', '../bundles', 'x'.repeat(64)]) {
     assert.equal(await store.open(name), undefined);
@@ -324,7 +324,7 @@ test('what is no digest is never made a path', async () => {
   }
 });
 
-test('a store that cannot be made says so, as transient', async () => {
+test('a store that cannot be created is a transient error', async () => {
   const file = join(dir, 'file');
   await writeFile(file, '');
   await assert.rejects(openBundleStore(join(file, 'store'), { keep: 2 }), (error) => {
@@ -335,7 +335,7 @@ test('a store that cannot be made says so, as transient', async () => {
   });
 });
 
-test('a store that cannot be made is refused at once, wherever it was asked for', async () => {
+test('a store on an impossible path is refused at once', async () => {
   // Where the system denies the name and not its parent, a recursive mkdir of Node tries for ever.
   for (const impossible of ['/proc/no-such-store', '/dev/null/store']) {
     await assert.rejects(openBundleStore(impossible, { keep: 2 }), (error) => {

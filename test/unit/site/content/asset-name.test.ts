@@ -60,7 +60,7 @@ test('names that a person may have written are plain', () => {
   for (const path of plain) assert.equal(assetNaming(path), 'plain', path);
 });
 
-test('what could be either is kept after a swap and not cached for ever', () => {
+test('an ambiguous name is kept after a swap and not cached for ever', () => {
   for (const path of likely) assert.equal(assetNaming(path), 'likely', path);
 });
 

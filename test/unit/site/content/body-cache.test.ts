@@ -58,7 +58,7 @@ test('the oldest goes first, and what was asked for since stays', () => {
   for (const name of held) assert.equal(textOf(cache, name), name);
 });
 
-test('what is asked for once passes through, and is kept the second time', () => {
+test('a file requested once is not kept, and is kept at the second request', () => {
   const cache = createBodyCache(mib);
   const load = (): string => cache.loadAtOnce('a', 1, (into) => void into.write('a')).bytes.toString();
   assert.equal(load(), 'a');
@@ -68,7 +68,7 @@ test('what is asked for once passes through, and is kept the second time', () =>
   assert.equal(textOf(cache, 'a'), 'a');
 });
 
-test('a crawler of everything drives nothing out', () => {
+test('a crawler of the whole site evicts nothing', () => {
   const cache = createBodyCache(mib);
   keep(cache, 'hot', Buffer.alloc(1000, 'h'));
   for (let at = 0; at < 20_000; at += 1) cache.loadAtOnce(`${at}`, 1000, (into) => into.fill('2'));

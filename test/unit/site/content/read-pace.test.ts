@@ -73,7 +73,7 @@ test('a disk that was quick for long starts from the shortest rest again', () =>
   assert.ok(pace.isQuick());
 });
 
-test('a read that throws is the caller’s to hear of', () => {
+test('a read that throws is reported to the caller', () => {
   const { pace } = paceOver();
   assert.throws(
     () =>

@@ -28,7 +28,7 @@ async function assertAlike(pieces: readonly Buffer[], tries = 5): Promise<string
 const request = (target: string, ...fields: readonly string[]): Buffer =>
   Buffer.from(`${[`GET ${target} HTTP/1.1`, 'Host: a', ...fields].join('\r\n')}\r\n\r\n`);
 
-test('the usual answers come the quick way and are the same', async () => {
+test('usual requests are answered on the fast path with the same bytes', async () => {
   const cases: readonly (readonly [Buffer, RegExp])[] = [
     [request('/page'), /^HTTP\/1\.1 200 OK\r\n/],
     [request('/page', 'Accept-Encoding: gzip, deflate, br, zstd'), /\r\nContent-Encoding: br\r\n/],
@@ -49,7 +49,7 @@ test('the usual answers come the quick way and are the same', async () => {
   }
 });
 
-test('what cannot be answered at once comes from the full server, and what follows it', async () => {
+test('a request that cannot be answered at once goes to the full server, with all that follow', async () => {
   const before = twins.quick.answeredPlainly();
   await assertAlike([request('/page'), request('/large.bin'), request('/page')]);
   assert.equal(twins.quick.answeredPlainly(), before + 1);

@@ -179,7 +179,7 @@ test('a reader that takes its time gets all of it, and what it asks meanwhile af
   await listener.close(now);
 });
 
-test('a reader that takes nothing is cut, and its memory is released', async () => {
+test('a reader that reads nothing is disconnected, and its memory is released', async () => {
   const { listener, held, holds } = await listen({ stalledMs: 20 });
   const socket = await open(listener);
   socket.pause();
@@ -189,7 +189,7 @@ test('a reader that takes nothing is cut, and its memory is released', async () 
   await listener.close(now);
 });
 
-test('a reader that takes nothing is cut although it sends a byte at times', async () => {
+test('a reader that reads nothing is disconnected although it sends a byte now and then', async () => {
   const { listener, held, holds } = await listen({ stalledMs: 100 });
   const socket = await open(listener);
   socket.pause();

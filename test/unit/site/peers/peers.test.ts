@@ -71,7 +71,7 @@ async function bringFor(ms: number): Promise<boolean | 'waiting' | unknown> {
 
 const copyNow = (): Promise<boolean> => peers.copy(digest, () => {}, stop.signal);
 
-test('alone, or with itself among the addresses, it fetches at once and has said so', async () => {
+test('a server without other peers announces its download and starts at once', async () => {
   words.set('self', says('claiming', 'me'));
   assert.equal(await bringFor(0), false);
   assert.deepEqual(intents, ['claiming', 'fetching']);
@@ -84,7 +84,7 @@ test('it copies from a peer that has the bundle', async () => {
   assert.deepEqual([takes, outcomes], [['b'], ['ok']]);
 });
 
-test('a liar is left out for minutes, and the next owner is asked', async () => {
+test('a peer that sends wrong data is skipped for minutes, and the next peer is asked', async () => {
   words.set('liar', says('have', 'liar'));
   words.set('owner', says('have', 'owner'));
   takeResult = (origin) => {
@@ -136,7 +136,7 @@ test('a busy peer is asked again, and does not count as a failure', async () => 
   assert.deepEqual([takes.length, outcomes], [3, ['ok']]);
 });
 
-test('it waits no longer than 10 s for one that stands still', async () => {
+test('a peer without progress is waited for no longer than 10 s', async () => {
   words.set('slow', says('fetching', 'slow', 7));
   assert.equal(await bringFor(9_000), 'waiting');
   await clock.pass(1_500);
@@ -144,14 +144,14 @@ test('it waits no longer than 10 s for one that stands still', async () => {
   assert.deepEqual(takes, []);
 });
 
-test('it waits no longer than 5 min, however much the other says that it gets on', async () => {
+test('a peer with progress is waited for no longer than 5 min', async () => {
   words.set('drip', () => says('fetching', 'drip', clock.monotonic())());
   assert.equal(await bringFor(4 * 60_000), 'waiting');
   await clock.pass(61_000);
   assert.equal(intents.at(-1), 'fetching');
 });
 
-test('a full disk is a fault of this server and leaves no peer out', async () => {
+test('a full disk is a fault of this server, and no peer is skipped', async () => {
   words.set('owner', says('have', 'owner'));
   takeResult = () => {
     throw new BundleError('transient', 'StoreFull', 'full');
@@ -162,7 +162,7 @@ test('a full disk is a fault of this server and leaves no peer out', async () =>
   assert.equal(await copyNow(), true);
 });
 
-test('a stop ends the wait and withdraws the announcement', async () => {
+test('an abort ends the wait and withdraws the announcement', async () => {
   words.set('slow', says('fetching', 'slow'));
   const reason = new Error('stopped');
   const result = bringFor(1000);

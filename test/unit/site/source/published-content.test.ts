@@ -48,7 +48,7 @@ test('a mounted folder is read through its ..data, and again after it was replac
   assert.equal(await versionRead(), 'v2');
 });
 
-test('a plain file does as well, and an empty one is none', async () => {
+test('a plain file is read too, and an empty one counts as missing', async () => {
   await writeFile(join(folder, 'bundle.json'), document('v1'));
   assert.equal(await versionRead(), 'v1');
   await writeFile(join(folder, 'bundle.json'), '\n');
@@ -77,7 +77,7 @@ test('an invalid bundle.json is reported without its content', async () => {
   }
 });
 
-test('a folder in the place of the file is unreadable, not an end', async () => {
+test('a folder instead of the file is reported as unreadable', async () => {
   await mkdir(join(folder, 'bundle.json'));
   assert.equal(await versionRead(), 'unreadable');
 });

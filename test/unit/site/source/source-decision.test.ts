@@ -297,7 +297,7 @@ test('a refused archive waits five to fifteen minutes, in every spread', () => {
   }
 });
 
-test('a store without room is tried again after a quarter of an hour or more, and a fresh link changes nothing', () => {
+test('a full store is retried after a quarter of an hour or more, and a new link changes nothing', () => {
   for (const fraction of [0, 0.5, 0.999]) {
     const failed = recordFailure(undefined, published(), 'no-room', now, fraction);
     assert.ok(failed.waitMs >= 15 * 60_000, `${failed.waitMs} ms`);

@@ -160,7 +160,7 @@ const full = storeFull();
 const maintenance = oddAnswer('HtmlInsteadOfArchive');
 const refused = new BundleError('refused', 'NotAnArchive', 'this is no archive');
 
-test('a first start waits for bundle.json, downloads, serves, and only then records it', async () => {
+test('a first start waits for bundle.json, downloads, serves, and only then records the version', async () => {
   await start();
   assert.equal(watch.progress().state, 'waiting-for-document');
   publish('v1');
@@ -220,7 +220,7 @@ test('after a restart with an expired link the last good version is served until
   assert.equal(servedVersion(), 'v2');
 });
 
-test('a disk that cannot be read for a moment at start is read again, and its last good version served', async () => {
+test('a disk that is unreadable for a moment at start is read again, and its last good version is served', async () => {
   store.pointer = store.put('v1');
   store.facts = { version: 'v1', activatedAt: 1 };
   store.readFailure = new BundleError('transient', 'StoreUnavailable', 'too many open files');
@@ -426,7 +426,7 @@ test('a link without a name is fetched once at start, behind the last good versi
   assert.equal(watch.progress().state, 'in-sync');
 });
 
-test('what is passing is tried again with growing waits, and the old version stays up', async () => {
+test('a transient failure is retried with growing waits, and the old version stays up', async () => {
   publish('v1');
   await start();
   publish('v2');
@@ -462,7 +462,7 @@ test('a refused archive is tried on three links at most, until other content is 
   assert.equal(servedVersion(), 'v3');
 });
 
-test('a page in place of the archive, once, costs a second and not a person', async () => {
+test('one HTML page instead of the archive delays the download by a second', async () => {
   publish('v1');
   answer = fails(maintenance);
   await start();
@@ -474,7 +474,7 @@ test('a page in place of the archive, once, costs a second and not a person', as
   assert.equal(fetches.length, 2);
 });
 
-test('a refused archive is tried again while nothing is served, and the next try is shown', async () => {
+test('a refused archive is retried while nothing is served, and the next attempt is shown', async () => {
   publish('v1');
   answer = fails(refused);
   await start();
@@ -533,7 +533,7 @@ test('a store that cannot write down what is served costs nothing else, and remo
   assert.deepEqual(store.log, []);
 });
 
-test('a store that loses the bundle just written is trouble, not an end', async () => {
+test('a store that loses the bundle just written is retried', async () => {
   publish('v1');
   answer = async () => ({ digest: 'e'.repeat(64) });
   await start();
@@ -563,7 +563,7 @@ test('a removed bundle.json clears its version and its error; the served bundle 
   assert.equal(servedVersion(), 'v1');
 });
 
-test('a refusal that comes again and again is one warning of the state, and one of each try', async () => {
+test('a repeated refusal is logged once as a state, and once for each attempt', async () => {
   publish('v1');
   answer = fails(refused);
   await start();

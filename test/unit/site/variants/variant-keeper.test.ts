@@ -64,7 +64,7 @@ function done(): PreparedVariants {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a bundle and its variants stay below the limit together, and a stop ends the work', async () => {
+test('a bundle and its variants stay below the limit together, and an abort ends the work', async () => {
   const { jobs, keeper: one } = keeper();
   const live = await bundle('a');
   one.prepareFor(live);

@@ -178,7 +178,7 @@ test('stored variants are trusted by their hash, and a damaged one is never serv
   assert.equal(await isFound(), true);
 });
 
-test('encompression rests as long as its share of the core demands', async () => {
+test('precompression rests as long as its share of the core demands', async () => {
   const index = await storeBundle();
   const half = await run(index.digest, { cpuPercent: 50 });
   await rm(join(folder, 'variants-index'));

@@ -12,14 +12,14 @@ import { countPages } from '../../src/bundle/store/digest.ts';
 import { isHiddenFile } from '../../src/bundle/store/hidden-files.ts';
 import { readInstant, readWordedDate } from '../../src/export-api/instants.ts';
 import { readJobId, readPercent } from '../../src/export-api/job-answers.ts';
-import { excerptOf } from '../../src/export-api/refusals.ts';
 import { readCssReferences } from '../../src/export-service/crawler/references/css-references.ts';
 import { readHtmlReferences } from '../../src/export-service/crawler/references/html-references.ts';
 import { readManifestReferences } from '../../src/export-service/crawler/references/manifest-references.ts';
 import { readPayload } from '../../src/export-service/crawler/references/next-payload.ts';
 import { readScriptReferences } from '../../src/export-service/crawler/references/script-references.ts';
 import { readSrcset } from '../../src/export-service/crawler/references/srcset.ts';
-import { readRobotsText } from '../../src/export-service/crawler/robots-text.ts';
+import { readRobots } from '../../src/export-service/crawler/robots.ts';
+import { createScope } from '../../src/export-service/crawler/site-scope.ts';
 import { readLlmsText, readSitemap } from '../../src/export-service/crawler/sitemap.ts';
 import { parseDateBound } from '../../src/export-service/date-bounds.ts';
 import { judgeLink } from '../../src/export-service/links.ts';
@@ -42,6 +42,7 @@ import { bundleOf } from './site/fixtures.ts';
 const longest = 100_000;
 const table = buildRouteTable(bundleOf(['404.html', 'a/404.html', 'a/b/404.html']));
 const entityTag = `"${'0'.repeat(32)}"`;
+const site = createScope('docs.example.com', new URL('http://127.0.0.1:4000/'));
 const forms: SendableForms = { tags: [entityTag, '"x"'], entityTag, encodings: ['br', 'gzip'] };
 const roomy = { ...defaultLimits, maxPathBytes: 2 * longest, maxPathSegments: longest };
 
@@ -90,10 +91,6 @@ const readers: Readonly<Record<string, Reader>> = {
     openings: ['', 'token', 'token has', 'link is '],
     most: 8192,
   },
-  "an API's words": {
-    read: (text) => excerptOf(text, 'key'),
-    openings: ['', '<Message>', '<title>', 'a://', 'bearer', 'svc_'],
-  },
   "an API's instant": {
     read: (text) => [readInstant(text), readWordedDate(text), parseRetryAfter(text, 0)],
     openings: ['', '2026-01-01', '2026-01-01 10:00', '2026-01-01T10:00:00.', 'Sat, 21 Nov', 'Sat ('],
@@ -123,7 +120,7 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'a manifest': { read: readManifestReferences, openings: ['', '{', '[', '{"icons":['] },
   'robots.txt': {
-    read: (text) => readRobotsText(text.replaceAll(',', '\n'), 'static-export-operator'),
+    read: (text) => readRobots(site, text.replaceAll(',', '\n')).isAllowed({ path: '/a', query: '' }),
     openings: ['', 'User-agent: *,Disallow: /', 'Sitemap:'],
   },
   'a srcset': { read: (text) => [...readSrcset(text)], openings: ['', 'a', 'a ', 'a ('] },

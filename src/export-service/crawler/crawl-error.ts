@@ -8,7 +8,6 @@ export type CrawlErrorCode =
   | 'OriginUnreachable' // not one answer from the origin
   | 'OriginInternal' // no administrator allowed this origin, which only this machine or cluster can see
   | 'OriginFailed' // it answered, and then a page or asset kept failing: 5xx, 429, network
-  | 'RobotsTooCostly' // its robots.txt has too many wildcards for a site of this size
   | 'CrawlTimedOut' // the whole crawl took longer than its time limit
   | 'CrawlAborted' // the caller's signal
   | 'CrawlOutOfMemory' // its thread reached the limit of its heap
@@ -74,13 +73,5 @@ export function crawlTimedOut(domain: string, timeoutMs: number, cause?: unknown
     'CrawlTimedOut',
     `the crawl of ${domain} was not done after ${timeoutMs} ms (--crawl-timeout); nothing was exported: raise the limit or speed up the origin`,
     { cause },
-  );
-}
-
-export function robotsTooCostly(domain: string): CrawlError {
-  return new CrawlError(
-    'RobotsTooCostly',
-    `robots.txt of ${domain} has too many rules with wildcards for the addresses of this site; nothing was exported: ` +
-      'write fewer rules, or rules without "*"',
   );
 }

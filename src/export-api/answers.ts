@@ -33,8 +33,6 @@ export interface IssuedLink {
   readonly expiresAt: number | undefined;
   /** Epoch ms of the response's `Date` header: the service's clock when it answered. */
   readonly serverDate: number | undefined;
-  /** Contains the link's text. Not enumerable, so that neither JSON nor inspection shows it. */
-  readonly raw: unknown;
 }
 
 export type ExportApiErrorCode =
@@ -59,7 +57,6 @@ export class ExportApiError extends PublishableError {
   readonly retryAfterMs: number | undefined;
   /** From `x-request-id` and similar headers, printable and bounded, for a support ticket. */
   readonly requestId: string | undefined;
-  readonly #excerpt: string | undefined;
 
   constructor(
     code: ExportApiErrorCode,
@@ -68,7 +65,6 @@ export class ExportApiError extends PublishableError {
       readonly status?: number | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly requestId?: string | undefined;
-      readonly excerpt?: string | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -76,15 +72,6 @@ export class ExportApiError extends PublishableError {
     this.status = facts.status;
     this.retryAfterMs = facts.retryAfterMs;
     this.requestId = facts.requestId;
-    this.#excerpt = facts.excerpt;
-  }
-
-  /**
-   * The service's own message: one bounded line with keys and links cut out. Only for a person at a terminal,
-   * because the service wrote it. Never for status, events or logs, so JSON and inspection do not show it.
-   */
-  get excerpt(): string | undefined {
-    return this.#excerpt;
   }
 }
 

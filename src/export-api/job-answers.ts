@@ -1,5 +1,5 @@
 // Parses start, status and bundle answers of any shape. Pure: parsed JSON in, typed values out. Owns the tolerance:
-// open status, odd or missing progress and counts, unreadable expiry. Unknown fields are kept in `raw`. Invariant:
+// open status, odd or missing progress and counts, unreadable expiry. Unknown fields of a job are kept in `raw`. Invariant:
 // returns `undefined` (never throws) when the answer lacks the requested value.
 
 import { z } from 'zod';
@@ -118,25 +118,6 @@ export function readCount(value: unknown): number | undefined {
   return Number.isSafeInteger(whole) ? whole : undefined;
 }
 
-/** Hides the raw answer from JSON and inspection, because it contains the link's text. */
-class Issued implements IssuedLink {
-  readonly link: Link;
-  readonly expiresAt: number | undefined;
-  readonly serverDate: number | undefined;
-  readonly #raw: unknown;
-
-  constructor(link: Link, expiresAt: number | undefined, serverDate: number | undefined, raw: unknown) {
-    this.link = link;
-    this.expiresAt = expiresAt;
-    this.serverDate = serverDate;
-    this.#raw = raw;
-  }
-
-  get raw(): unknown {
-    return this.#raw;
-  }
-}
-
 /**
  * @param serverDate epoch ms of the response's `Date`
  * @returns `undefined` when `bundleUrl` is not an absolute http(s) URL; a `file:` URL from a service is refused
@@ -145,5 +126,5 @@ export function readIssuedLink(body: unknown, serverDate: number | undefined): I
   const members = membersOf(body);
   const link = Link.parse(members?.['bundleUrl']);
   if (link === undefined || link.protocol === 'file:') return undefined;
-  return new Issued(link, readInstant(members?.['expiresAt']), serverDate, body);
+  return { link, expiresAt: readInstant(members?.['expiresAt']), serverDate };
 }

@@ -1,12 +1,9 @@
-// Converts an unsuccessful answer to one ExportApiError. Pure. Owns the table from status to code, and the excerpt:
-// the service's message, from any of the known error bodies. Refuses: text from the service in a message. Messages
-// are code, status and this client's own advice.
+// Converts an unsuccessful answer to one ExportApiError. Pure. Owns the table from status to code. Refuses: text from the
+// service in a message. Messages are code, status and this client's own advice.
 
-import { printable } from '../wire/printable-text.ts';
 import { parseRetryAfter } from '../wire/retry-after.ts';
 import { ExportApiError, type ExportApiErrorCode } from './answers.ts';
 import { readWordedDate } from './instants.ts';
-import { membersOf } from './job-answers.ts';
 import { containsSecret } from './secret-text.ts';
 
 /** A whole answer, unchanged. Header names are lower case. */
@@ -49,7 +46,7 @@ export function codeOfStatus(status: number): ExportApiErrorCode {
 
 /**
  * @param now epoch ms, for a dated Retry-After when the answer itself has no `Date`
- * @param key the API key, cut out of all repeated text
+ * @param key the API key, so that a request id that contains it is left out
  */
 export function refusalOf(answer: Answer, now: number, key: string): ExportApiError {
   const code = codeOfStatus(answer.status);
@@ -61,7 +58,6 @@ export function refusalOf(answer: Answer, now: number, key: string): ExportApiEr
     status: answer.status,
     retryAfterMs: retryAfterOf(answer, now),
     requestId: requestIdOf(answer.headers, key),
-    excerpt: excerptOf(answer.text, key),
   });
 }
 
@@ -74,7 +70,6 @@ export function unexpectedAnswer(answer: Answer, lacks: string, key: string): Ex
     {
       status: answer.status,
       requestId: requestIdOf(answer.headers, key),
-      excerpt: excerptOf(answer.text, key),
     },
   );
 }
@@ -112,58 +107,4 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-const longestExcerpt = 200;
-
-/**
- * One line of the service's message: `{error}`, `{error: {message}}`, `{error, details[]}`, problem+json (RFC 9457
- * `title`, `detail`), an XML `<Message>`, an HTML `<title>`, plain text. `undefined` if there is none.
- */
-export function excerptOf(text: string, key: string): string | undefined {
-  const body = text.slice(0, 64 * 1024);
-  const json = membersOf(parseJson(body));
-  const said = json === undefined ? markupText(body) : [...jsonTexts(json)].join(': ');
-  const line = printable(redact(said, key).trim(), longestExcerpt);
-  return line === '' ? undefined : line;
-}
-
-function* jsonTexts(members: Readonly<Record<string, unknown>>): Generator<string> {
-  const error = members['error'];
-  for (const value of [error, membersOf(error)?.['message'], members['title'], members['detail']]) {
-    if (typeof value === 'string' && value !== '') yield value;
-  }
-  const message = members['message'];
-  if (typeof message === 'string' && typeof error !== 'string') yield message;
-  const details = members['details'] ?? members['errors'];
-  for (const detail of Array.isArray(details) ? details.slice(0, 5) : []) {
-    const words: unknown = typeof detail === 'string' ? detail : membersOf(detail)?.['message'];
-    if (typeof words === 'string') yield words;
-  }
-}
-
-function markupText(text: string): string {
-  const found = /<Message>([^<]{1,1000})<|<title>([^<]{1,1000})</i.exec(text);
-  if (found !== null) return found[1] ?? found[2] ?? '';
-  return text.trimStart().startsWith('<') ? '' : text;
-}
-
-/** Finds `://` and then searches backwards. A search for the scheme first would scan to the end from every letter. */
-function withoutLink(word: string): string {
-  const mark = word.indexOf('://');
-  if (mark < 0) return word;
-  let start = mark;
-  while (start > 0 && /[a-z0-9+.-]/i.test(word[start - 1] ?? '')) start -= 1;
-  return `${word.slice(0, start)}[link]`;
-}
-
-/** Cuts out keys, links, bearer credentials and any text long enough to be one. Returns one printable line. */
-function redact(text: string, key: string): string {
-  return (key === '' ? text : text.replaceAll(key, '[redacted]'))
-    .replace(/[\p{C}\p{Z}\s]+/gu, ' ')
-    .replace(/\S+/g, withoutLink)
-    .replace(/\S+/g, (word) => (containsSecret(word, key) ? '[redacted]' : word))
-    .replace(/\bbearer\s+\S+/gi, '[redacted]')
-    .replace(/\bsvc_\S+/g, '[redacted]')
-    .replace(/[\w%+/=-]{33,}/g, '[redacted]');
 }

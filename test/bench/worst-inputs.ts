@@ -8,7 +8,7 @@ import {
 } from '../../src/bundle/published-bundle.ts';
 import { longestAnswerBytes } from '../../src/export-api/client.ts';
 import { membersOf, readIssuedLink, readJobId, readJobReport } from '../../src/export-api/job-answers.ts';
-import { excerptOf, parseJson } from '../../src/export-api/refusals.ts';
+import { parseJson } from '../../src/export-api/refusals.ts';
 import { isCostly, splitList } from '../../src/kube/transport/bounded-json.ts';
 import { readPublished } from '../../src/loop/publish/found-outputs.ts';
 import { readSchedule } from '../../src/reconcile/schedule.ts';
@@ -152,16 +152,6 @@ export const worstInputs: readonly WorstInput[] = [
     'answer of the export API: a link',
     () => `{"bundleUrl":"https://a.example/?${'&a=%41'.repeat(answer / 6 - 9)}"}`,
     (text) => readIssuedLink(parseJson(text), undefined)?.link.signedLifetime(),
-  ),
-  worst(
-    'answer of the export API: a refusal',
-    () => ' x://'.repeat(answer / 5),
-    (text) => excerptOf(text, 'svc_key'),
-  ),
-  worst(
-    'answer of the export API: a refusal of members',
-    () => manyMembers(answer),
-    (text) => excerptOf(text, 'svc_key'),
   ),
   worst(
     'members of an answer',

@@ -242,7 +242,6 @@ export class FakeVendor implements ExportApiSource {
       link,
       expiresAt: this.hidesExpiry ? undefined : serverNow + leftMs + this.overclaimMs,
       serverDate: this.isDated ? serverNow : undefined,
-      raw: {},
     };
   }
 

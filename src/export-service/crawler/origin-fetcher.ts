@@ -4,8 +4,7 @@
 
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-// The default export: see runtime/supported-node.ts.
-import zlib, { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { guardedLookup, InternalAddressError, isInternalHost } from '../../runtime/http/guarded-lookup.ts';
@@ -150,10 +149,9 @@ async function readAnswer<T>(
 ): Promise<Answer<T> | Failure> {
   const { statusCode, headers } = response;
   if (statusCode === 200 || statusCode === 203) {
-    const coding = header(headers, 'content-encoding').toLowerCase();
-    const decoders = decodersOf(coding);
-    if (decoders === undefined) return drop(response, { kind: 'absent', reason: 'UnknownEncoding' });
-    const body = await take(readBody(response.body, decoders, maxFileBytes, address));
+    const encoding = header(headers, 'content-encoding').trim().toLowerCase();
+    if (!decoders.has(encoding)) return drop(response, { kind: 'absent', reason: 'UnknownEncoding' });
+    const body = await take(readBody(response.body, decoders.get(encoding)?.(), maxFileBytes, address));
     return { kind: 'body', contentType: header(headers, 'content-type'), body };
   }
   const location = header(headers, 'location');
@@ -180,36 +178,24 @@ async function drop<T>({ body }: Dispatcher.ResponseData, answer: T): Promise<T>
 
 type Decoder = ReturnType<typeof createGunzip> | ReturnType<typeof createBrotliDecompress>;
 
-/** Each takes a window of memory of its own; no server codes a body more often. */
-const maxCodings = 2;
-/** RFC 8878 §3.1.1.1.2: 8 MB are to be supported, and no more have to be. */
-const zstdParameters = { [constants.ZSTD_d_windowLogMax]: 23 };
-
-/** In the order of decoding. Undefined for a content encoding that was not requested and cannot be decoded. */
-function decodersOf(coding: string): readonly Decoder[] | undefined {
-  const decoders = coding
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '' && name !== 'identity')
-    .map((name) => {
-      if (name === 'gzip' || name === 'x-gzip') return createGunzip();
-      if (name === 'br') return createBrotliDecompress();
-      if (name === 'deflate') return createInflate();
-      return name === 'zstd' ? zlib.createZstdDecompress({ params: zstdParameters }) : undefined;
-    });
-  const known = decoders.filter((decoder) => decoder !== undefined);
-  return known.length === decoders.length && known.length <= maxCodings ? known.toReversed() : undefined;
-}
+/** By content encoding. Others were not requested. */
+const decoders: ReadonlyMap<string, (() => Decoder) | undefined> = new Map([
+  ['', undefined],
+  ['identity', undefined],
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['br', createBrotliDecompress],
+]);
 
 async function* readBody(
   body: Dispatcher.ResponseData['body'],
-  decoders: readonly Decoder[],
+  decoder: Decoder | undefined,
   maxBytes: number,
   address: Address,
 ): AsyncGenerator<Uint8Array> {
-  const source: Readable = decoders.at(-1) ?? body;
-  const fed = decoders.length === 0 ? undefined : pipeline([body, ...decoders]);
-  // Reported by reading the last of them; awaited below all the same.
+  const source: Readable = decoder ?? body;
+  const fed = decoder && pipeline(body, decoder);
+  // Reading the decoder reports its error; it is awaited below all the same.
   fed?.catch(() => {});
   let size = 0;
   for await (const chunk of source) {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { type Answer, createOriginFetcher } from '../../../../src/export-service/crawler/origin-fetcher.ts';
 import { createScope } from '../../../../src/export-service/crawler/site-scope.ts';
 import { userAgent } from '../../../../src/runtime/version.ts';
@@ -31,13 +31,10 @@ const encoded: readonly (readonly [string, Uint8Array])[] = [
   ['gzip', gzipSync(text)],
   ['x-gzip', gzipSync(text)],
   ['br', brotliCompressSync(text)],
-  ['deflate', deflateSync(text)],
-  ['zstd', zstdCompressSync(text)],
   ['identity', Buffer.from(text)],
-  ['gzip, br', brotliCompressSync(gzipSync(text))],
 ];
 for (const [coding, body] of encoded) {
-  test(`a body sent as ${coding} is what it was before`, async (t) => {
+  test(`a body sent as ${coding} is decoded`, async (t) => {
     const answer = await getOne(t, () => ({
       headers: { 'content-encoding': coding, 'content-type': 'text/x' },
       body,
@@ -59,15 +56,15 @@ const answers: readonly (readonly [string, Served, Answer<string>])[] = [
   ['401', { status: 401 }, { kind: 'absent', reason: 'AccessDenied' }],
   ['204', { status: 204 }, { kind: 'absent', reason: 'Status204' }],
   ['a redirect', { status: 302, headers: { location: '../y' } }, { kind: 'redirect', location: '../y' }],
-  ['a redirect to nowhere', { status: 302 }, { kind: 'absent', reason: 'Status302' }],
+  ['a redirect without a location', { status: 302 }, { kind: 'absent', reason: 'Status302' }],
   [
-    'more encodings than a server has a reason for',
-    { headers: { 'content-encoding': 'gzip, gzip, gzip' } },
+    'two encodings at once',
+    { headers: { 'content-encoding': 'gzip, br' } },
     { kind: 'absent', reason: 'UnknownEncoding' },
   ],
   [
-    'an encoding nobody knows',
-    { headers: { 'content-encoding': 'aes' } },
+    'an encoding that was not requested',
+    { headers: { 'content-encoding': 'zstd' } },
     { kind: 'absent', reason: 'UnknownEncoding' },
   ],
 ];
@@ -75,7 +72,7 @@ for (const [name, served, expected] of answers) {
   test(`${name} is ${expected.kind}`, async (t) => assert.deepEqual(await getOne(t, () => served), expected));
 }
 
-test('the limit on a file holds after decoding: a small bomb is too large', async (t) => {
+test('the limit on a file applies to the decoded body', async (t) => {
   const body = gzipSync(Buffer.alloc(5_000_000));
   assert.ok(body.byteLength < 10_000);
   await assert.rejects(
@@ -84,7 +81,7 @@ test('the limit on a file holds after decoding: a small bomb is too large', asyn
   );
 });
 
-test('a body that does not decode is a failing answer, not an empty file', async (t) => {
+test('a body that cannot be decoded is a failed answer, not an empty file', async (t) => {
   const body = gzipSync(text).subarray(0, 60);
   await assert.rejects(
     getOne(t, () => ({ headers: { 'content-encoding': 'gzip' }, body })),
@@ -92,7 +89,7 @@ test('a body that does not decode is a failing answer, not an empty file', async
   );
 });
 
-test('requests say who is asking, and ask for the query as it was', async (t) => {
+test('a request names its User-Agent and keeps the query unchanged', async (t) => {
   let asked: readonly unknown[] = [];
   await getOne(t, (path, { method, headers }) => {
     asked = [method, path, headers['user-agent']];
@@ -101,7 +98,7 @@ test('requests say who is asking, and ask for the query as it was', async (t) =>
   assert.deepEqual(asked, ['GET', '/x?q=1', userAgent]);
 });
 
-test('a Retry-After given to one request holds back the others', async (t) => {
+test('a Retry-After of one answer delays all requests', async (t) => {
   const clock = steppingClock();
   let isFirst = true;
   const { origin } = await serveSite(t, () => {

@@ -121,43 +121,25 @@ class BoundedTokenizer extends Tokenizer {
   }
 }
 
-/** Text that comes in many short pieces: one string made of all of them would take forty bytes for each. */
-class Text {
-  #whole = '';
-  #pieces: string[] = [];
-
-  add(piece: string): void {
-    this.#pieces.push(piece);
-    if (this.#pieces.length >= 1024) this.#whole = this.read();
-  }
-
-  read(): string {
-    const whole = this.#whole + this.#pieces.join('');
-    this.#pieces = [];
-    this.#whole = whole;
-    return whole;
-  }
-}
-
 /** @param pieceLength how much is read at a time; it changes nothing of what is found */
 export function readHtmlReferences(html: string, pieceLength = usualPieceLength): HtmlReferences {
   const references: Reference[] = [];
   const inlineScripts: string[] = [];
   const scriptSources: string[] = [];
   let base: string | undefined;
-  /** The style or script without `src` that is open, and its text so far. */
-  let open: { readonly tagName: string; readonly text: Text } | undefined;
+  /** The style or script without `src` that is open. Its text is kept in pieces, because adding many makes a deep rope. */
+  let open: { readonly tagName: string; readonly text: string[] } | undefined;
   /** SVG and MathML around this place: there, `<style/>` is whole, and CDATA is text. */
   let foreignDepth = 0;
 
   const finish = (): void => {
-    const text = open?.text.read() ?? '';
+    const text = open?.text.join('') ?? '';
     if (open?.tagName === 'style') addReferences(references, readCssReferences(text));
     else if (text !== '') inlineScripts.push(text);
     open = undefined;
   };
   const addText = ({ chars }: Token.CharacterToken): void => {
-    open?.text.add(chars);
+    open?.text.push(chars);
   };
   const start = (element: Element): void => {
     const { tagName, selfClosing } = element;
@@ -168,7 +150,7 @@ export function readHtmlReferences(html: string, pieceLength = usualPieceLength)
     if (foreignDepth > 0 && selfClosing) return;
     if (isForeignRoot(tagName) && !selfClosing) foreignDepth += 1;
     const isCode = tagName === 'style' || tagName === 'script';
-    if (isCode && source === undefined) open = { tagName, text: new Text() };
+    if (isCode && source === undefined) open = { tagName, text: [] };
     const mode = isCode || foreignDepth === 0 ? textModes[tagName] : undefined;
     if (mode !== undefined) tokenizer.state = mode;
     tokenizer.inForeignNode = foreignDepth > 0;

@@ -1,9 +1,9 @@
 // The query of the conversation listing: checks all parameters at once, so that a 400 names every error. Pure. A
 // repeated parameter is an error; a parameter that the specification does not name is ignored.
 
+import { z } from 'zod';
 import { pageLimits, ulidPattern } from '../export-api/contract.ts';
 import { ApiRefusal } from './api-refusal.ts';
-import { parseDateBound } from './date-bounds.ts';
 
 export interface ListingQuery {
   /** Epoch ms, inclusive. */
@@ -41,4 +41,19 @@ export function readListingQuery(parameters: URLSearchParams): ListingQuery {
 function readLimit(text: string): number | undefined {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   return limit >= pageLimits.minimum && limit <= pageLimits.maximum ? limit : undefined;
+}
+
+const dateForms = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })]);
+
+/**
+ * An ISO 8601 date-time, or a bare date, which is that day's start in UTC. A date-time without a zone is UTC.
+ * @returns epoch ms, or `undefined` for other text and for a date that is on no calendar
+ */
+export function parseDateBound(text: string): number | undefined {
+  const iso = text
+    .toUpperCase()
+    .replace(',', '.')
+    .replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
+  if (!dateForms.safeParse(iso).success) return undefined;
+  return Date.parse(/^[^T]*$|Z$|[+-]\d\d:\d\d$/.test(iso) ? iso : `${iso}Z`);
 }

@@ -21,8 +21,8 @@ import { readSrcset } from '../../src/export-service/crawler/references/srcset.t
 import { readRobots } from '../../src/export-service/crawler/robots.ts';
 import { createScope } from '../../src/export-service/crawler/site-scope.ts';
 import { readLlmsText, readSitemap } from '../../src/export-service/crawler/sitemap.ts';
-import { parseDateBound } from '../../src/export-service/date-bounds.ts';
 import { judgeLink } from '../../src/export-service/links.ts';
+import { parseDateBound } from '../../src/export-service/listing-query.ts';
 import { assetNaming } from '../../src/site/content/asset-name.ts';
 import { buildRouteTable } from '../../src/site/content/route-table.ts';
 import { readByteRange } from '../../src/site/http/byte-range.ts';

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { ApiRefusal } from '../../../src/export-service/api-refusal.ts';
-import { readListingQuery } from '../../../src/export-service/listing-query.ts';
+import { parseDateBound, readListingQuery } from '../../../src/export-service/listing-query.ts';
 
 const ulid = '01HZX3J8T4A1B2C3D4E5F6G7H8';
 
@@ -63,5 +64,60 @@ test('several faults are all named at once', () => {
   assert.throws(
     () => readListingQuery(new URLSearchParams('limit=0&dateFrom=x&dateTo=y&cursor=z')),
     (error) => error instanceof ApiRefusal && error.details.length === 4,
+  );
+});
+
+test('date-times and bare dates are read, and a missing zone is UTC', () => {
+  const rows: readonly (readonly [string, string])[] = [
+    ['2024-01-15', '2024-01-15T00:00:00.000Z'],
+    ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+    ['2024-01-15T10:30:00Z', '2024-01-15T10:30:00.000Z'],
+    ['2024-01-15T10:30:00.123456Z', '2024-01-15T10:30:00.123Z'],
+    ['2024-01-15T10:30:00,5Z', '2024-01-15T10:30:00.500Z'],
+    ['2024-01-15T10:30:00', '2024-01-15T10:30:00.000Z'],
+    ['2024-01-15T10:30', '2024-01-15T10:30:00.000Z'],
+    ['2024-01-15T10:30:00+02:00', '2024-01-15T08:30:00.000Z'],
+    ['2024-01-15T10:30:00-0530', '2024-01-15T16:00:00.000Z'],
+    ['2024-01-15t10:30:00z', '2024-01-15T10:30:00.000Z'],
+    ['0001-01-01', '0001-01-01T00:00:00.000Z'],
+  ];
+  for (const [text, instant] of rows) {
+    assert.equal(new Date(parseDateBound(text) ?? Number.NaN).toISOString(), instant, text);
+  }
+});
+
+test('other text, and a date on no calendar, is not a bound', () => {
+  for (const text of [
+    '',
+    'yesterday',
+    '2024',
+    '2024-01',
+    '2024-1-5',
+    '2024-02-30',
+    '2023-02-29',
+    '2024-13-01',
+    '2024-00-10',
+    '2024-01-15T24:00:00Z',
+    '2024-01-15T10:60:00Z',
+    '2024-01-15T10:30:60Z',
+    '2024-01-15T10:30:00+25:00',
+    '2024-01-15 10:30:00',
+    '2024-01-15T',
+    ' 2024-01-15',
+    '2024-01-15Z',
+    '20240115',
+    '1705314600',
+  ]) {
+    assert.equal(parseDateBound(text), undefined, text);
+  }
+});
+
+test('every text that a Date writes is read exactly', () => {
+  const min = new Date('0000-01-01T00:00:00.000Z');
+  const max = new Date('9999-12-31T23:59:59.999Z');
+  fc.assert(
+    fc.property(fc.date({ min, max, noInvalidDate: true }), (date) => {
+      assert.equal(parseDateBound(date.toISOString()), date.getTime());
+    }),
   );
 });

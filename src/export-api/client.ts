@@ -2,6 +2,7 @@
 // Owns the meaning of answers (any 2xx with a job id starts a job; a redirect is never followed). Refuses:
 // retrying, polling, pacing. The caller decides when to call again, with the help of `retryAfterMs`.
 
+import { readJson } from '../wire/json-text.ts';
 import {
   type ExportApi,
   ExportApiError,
@@ -17,19 +18,7 @@ import {
 } from './conversation-answers.ts';
 import { type ApiRequest, createExchange, type ExchangeOptions } from './exchange.ts';
 import { isIdentifier, readIssuedLink, readJobId, readJobReport } from './job-answers.ts';
-import {
-  type Answer,
-  parseJson,
-  refusalOf,
-  retryAfterOf,
-  serverDateOf,
-  unexpectedAnswer,
-} from './refusals.ts';
-
-export interface ExportApiClientOptions extends ExchangeOptions {
-  /** Further statuses that end a job as failed (any case), in addition to `failed`. None by default. */
-  readonly failureStates?: readonly string[];
-}
+import { type Answer, refusalOf, retryAfterOf, serverDateOf, unexpectedAnswer } from './refusals.ts';
 
 export interface ExportApiClient extends ExportApi {
   /** One page. `pagesOf` in conversation-pages.ts reads further pages. */
@@ -47,10 +36,9 @@ const maxListingBytes = 64 * 1024 * 1024;
  * Never throws itself. An unusable key or base URL rejects every call (`Unauthorized` or `BadRequest`, without a
  * status) before anything is sent. All calls reject with {@link ExportApiError} only.
  */
-export function createExportApiClient(options: ExportApiClientOptions): ExportApiClient {
+export function createExportApiClient(options: ExchangeOptions): ExportApiClient {
   const { clock, key } = options;
   const exchange = createExchange(options);
-  const failureStates = new Set(['failed', ...(options.failureStates ?? [])].map((one) => one.toLowerCase()));
 
   /** Sends, and parses a 2xx with `read`. If `read` returns `undefined`, the answer lacks `wanted`. */
   async function call<T>(
@@ -61,7 +49,7 @@ export function createExportApiClient(options: ExportApiClientOptions): ExportAp
   ): Promise<T> {
     const answer = await exchange(request, signal);
     if (answer.status < 200 || answer.status > 299) throw refusalOf(answer, clock.now(), key);
-    const result = read(parseJson(answer.text), answer);
+    const result = read(readJson(answer.text), answer);
     if (result === undefined) throw unexpectedAnswer(answer, wanted, key);
     return result;
   }
@@ -84,7 +72,7 @@ export function createExportApiClient(options: ExportApiClientOptions): ExportAp
         { method: 'GET', path: jobPath(checkedId(jobId, 'job id')), maxBytes: longestAnswerBytes },
         'a job',
         (raw, answer) => {
-          const report = readJobReport(raw, failureStates, key);
+          const report = readJobReport(raw, key);
           return report && { ...report, retryAfterMs: retryAfterOf(answer, clock.now()) };
         },
         signal,

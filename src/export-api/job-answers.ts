@@ -58,19 +58,14 @@ function jobIdOfLocation(location: string | undefined): string | undefined {
 /**
  * A state that contains a secret anywhere is `unknown`, because the shown part may end within a key.
  *
- * @param failureStates lower case; the states that count as failed
  * @param key the API key; empty for none
  */
-export function readJobReport(
-  body: unknown,
-  failureStates: ReadonlySet<string>,
-  key = '',
-): JobReport | undefined {
+export function readJobReport(body: unknown, key = ''): JobReport | undefined {
   const members = membersOf(body);
   if (members === undefined) return undefined;
   const status = readStatus(members['status']);
   return {
-    outcome: outcomeOf(status.toLowerCase(), failureStates),
+    outcome: outcomeOf(status.toLowerCase()),
     state: containsSecret(status, key) ? 'unknown' : printable(status, longestState).trim() || 'unknown',
     progress: readPercent(members['progress']),
     pageCount: readCount(members['pageCount']),
@@ -84,9 +79,8 @@ function readStatus(value: unknown): string {
   return coded.success ? coded.data.code.trim() : '';
 }
 
-function outcomeOf(status: string, failureStates: ReadonlySet<string>): JobOutcome {
-  if (status === 'completed') return 'completed';
-  return failureStates.has(status) ? 'failed' : 'unfinished';
+function outcomeOf(status: string): JobOutcome {
+  return status === 'completed' || status === 'failed' ? status : 'unfinished';
 }
 
 /**

@@ -1,6 +1,7 @@
 // Converts an unsuccessful answer to one ExportApiError. Pure. Owns the table from status to code. Refuses: text from the
 // service in a message. Messages are code, status and this client's own advice.
 
+import { readJson } from '../wire/json-text.ts';
 import { parseRetryAfter } from '../wire/retry-after.ts';
 import { ExportApiError, type ExportApiErrorCode } from './answers.ts';
 import { readWordedDate } from './instants.ts';
@@ -97,14 +98,5 @@ function describeBody(text: string): string {
   if (start === '') return 'an empty body';
   if (start.startsWith('<!doctype html') || start.startsWith('<html')) return 'an HTML page';
   if (start.startsWith('<')) return 'XML';
-  return parseJson(text) === undefined ? 'something that is not JSON' : 'JSON';
-}
-
-/** `undefined` for text that is not JSON (and for nothing else: JSON has no undefined). */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return readJson(text) === undefined ? 'something that is not JSON' : 'JSON';
 }

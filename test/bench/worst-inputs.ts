@@ -8,12 +8,12 @@ import {
 } from '../../src/bundle/published-bundle.ts';
 import { longestAnswerBytes } from '../../src/export-api/client.ts';
 import { membersOf, readIssuedLink, readJobId, readJobReport } from '../../src/export-api/job-answers.ts';
-import { parseJson } from '../../src/export-api/refusals.ts';
 import { isCostly, splitList } from '../../src/kube/transport/bounded-json.ts';
 import { readPublished } from '../../src/loop/publish/found-outputs.ts';
 import { readSchedule } from '../../src/reconcile/schedule.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { parseStaticExport } from '../../src/staticexport/parse.ts';
+import { readJson } from '../../src/wire/json-text.ts';
 import { Link } from '../../src/wire/link.ts';
 import { printable } from '../../src/wire/printable-text.ts';
 
@@ -131,32 +131,32 @@ export const worstInputs: readonly WorstInput[] = [
   worst(
     'answer of the export API: members',
     () => manyMembers(answer),
-    (text) => readJobReport(parseJson(text), new Set()),
+    (text) => readJobReport(readJson(text)),
   ),
   worst(
     'answer of the export API: nesting',
     () => nested(answer),
-    (text) => readJobReport(parseJson(text), new Set()),
+    (text) => readJobReport(readJson(text)),
   ),
   worst(
     'answer of the export API: a status of members',
     () => `{"status":${manyMembers(answer - 20)}}`,
-    (text) => readJobReport(parseJson(text), new Set()),
+    (text) => readJobReport(readJson(text)),
   ),
   worst(
     'answer of the export API: a job id',
     () => `{"jobId":"${'\u202e'.repeat(answer / 3)}"}`,
-    (text) => readJobId(parseJson(text), undefined),
+    (text) => readJobId(readJson(text), undefined),
   ),
   worst(
     'answer of the export API: a link',
     () => `{"bundleUrl":"https://a.example/?${'&a=%41'.repeat(answer / 6 - 9)}"}`,
-    (text) => readIssuedLink(parseJson(text), undefined)?.link.signedLifetime(),
+    (text) => readIssuedLink(readJson(text), undefined)?.link.signedLifetime(),
   ),
   worst(
     'members of an answer',
     () => manyMembers(answer),
-    (text) => membersOf(parseJson(text)),
+    (text) => membersOf(readJson(text)),
   ),
   worst(
     'output Secret: as long as it may be, of members',

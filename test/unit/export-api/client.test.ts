@@ -10,7 +10,8 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { Agent } from 'undici';
 import { ExportApiError, type ExportApiErrorCode } from '../../../src/export-api/answers.ts';
-import { createExportApiClient, type ExportApiClientOptions } from '../../../src/export-api/client.ts';
+import { createExportApiClient } from '../../../src/export-api/client.ts';
+import type { ExchangeOptions } from '../../../src/export-api/exchange.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 
 const key = 'svc_topsecret';
@@ -51,7 +52,7 @@ function portOf(listening: Server): number {
   return address.port;
 }
 
-function client(options: Partial<ExportApiClientOptions> = {}) {
+function client(options: Partial<ExchangeOptions> = {}) {
   received = [];
   return createExportApiClient({
     baseUrl,

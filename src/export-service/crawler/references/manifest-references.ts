@@ -2,6 +2,7 @@
 // Returns nothing for a manifest that is not JSON, or not of the right shape.
 
 import { z } from 'zod';
+import { readJson } from '../../../wire/json-text.ts';
 import type { Reference } from './reference.ts';
 
 const images = z
@@ -21,13 +22,7 @@ const manifest = z.object({
 const maxLength = 1024 * 1024;
 
 export function readManifestReferences(text: string): readonly Reference[] {
-  let json: unknown;
-  try {
-    json = text.length > maxLength ? undefined : JSON.parse(text);
-  } catch {
-    return [];
-  }
-  const parsed = manifest.safeParse(json);
+  const parsed = manifest.safeParse(text.length > maxLength ? undefined : readJson(text));
   if (!parsed.success) return [];
   const { icons, screenshots, shortcuts } = parsed.data;
   return [...icons, ...screenshots, ...shortcuts.flatMap((shortcut) => shortcut.icons)]

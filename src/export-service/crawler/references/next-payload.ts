@@ -2,6 +2,7 @@
 // them: `x.txt` for the page `/x`, then `x/__next._tree.txt`, and a file per segment that the tree names. Without them
 // every click gets a 404 and then loads a whole page. All found are hints. Never throws.
 
+import { readJson } from '../../../wire/json-text.ts';
 import type { Reference } from './reference.ts';
 
 /** A page's data as a whole. */
@@ -41,7 +42,7 @@ function hint(text: string): Reference {
 /** Paths of all segments, each with its parents', in Next's spelling: `/guide/$d$slug/__PAGE__`. */
 function readSegments(text: string): readonly string[] {
   const rows = new Map(
-    [...text.slice(0, maxTreeLength).matchAll(row)].map(([, id = '', value = '']) => [id, parse(value)]),
+    [...text.slice(0, maxTreeLength).matchAll(row)].map(([, id = '', value = '']) => [id, readJson(value)]),
   );
   const found: string[] = [];
   const pending: { readonly node: unknown; readonly parent: string }[] = [
@@ -100,12 +101,4 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? Reflect.get(value, name)
     : undefined;
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,8 +4,7 @@
 
 import { type Dispatcher, getGlobalDispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
-import { unlessAborted } from '../runtime/flags/patience.ts';
-import { withinLimit } from '../runtime/time-limit.ts';
+import { unlessAborted, withinLimit } from '../runtime/time-limit.ts';
 import { publishableCode } from '../wire/publishable-error.ts';
 import { ExportApiError } from './answers.ts';
 import type { Answer } from './refusals.ts';
@@ -52,7 +51,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
       try {
         // A connection in progress ignores the signal, and a connection through a proxy also ignores this client's
         // limit.
-        return await unlessAborted(send(options, base, request, limit), limit, () => limit.reason);
+        return await unlessAborted(send(options, base, request, limit), limit);
       } catch (error) {
         throw failureOf(error, signal, limit, options.timeoutMs);
       }

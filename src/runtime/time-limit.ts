@@ -1,12 +1,12 @@
-// Runs work that must end in time. The signal of `Clock.deadline` stays active until its time, even if the work took a
-// millisecond. Here timer and signal end with the work, so that thousands of short calls leave nothing behind. Refuses
-// to wait for work that ignores its signal; the work itself must end.
+// Limits how long a caller waits for work. The signal of `Clock.deadline` stays active until its time, even if the work
+// took a millisecond. Here timer and signal end with the work, so that thousands of short calls leave nothing behind.
+// Refuses to end the work itself: the code that started it owns its result.
 
 import type { Clock } from './clock.ts';
 
 /**
  * @param work is given a signal that aborts with a `TimeoutError` after `ms`, or earlier with the parent's reason
- * @returns what the work returns or throws, whenever it does
+ * @returns the work's own result, once it settles
  */
 export async function withinLimit<T>(
   clock: Pick<Clock, 'after'>,
@@ -27,5 +27,21 @@ export async function withinLimit<T>(
     parent.removeEventListener('abort', pass);
     // With a reason of its own: without one, each would build an exception with its stack.
     done.abort('done');
+  }
+}
+
+/**
+ * For work that may ignore the caller's signal, or that other callers also wait for.
+ * @param signal not aborted yet
+ * @throws the signal's reason when it aborts first
+ */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }

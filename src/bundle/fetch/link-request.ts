@@ -3,9 +3,9 @@
 // GET. Invariant: no error made here holds a URL, a header or a body.
 
 import { type Dispatcher, request } from 'undici';
-import { unlessAborted } from '../../runtime/flags/patience.ts';
 import { untrustedCertificateCodes } from '../../runtime/http/authorities.ts';
 import { InternalAddressError, isInternalHost } from '../../runtime/http/guarded-lookup.ts';
+import { unlessAborted } from '../../runtime/time-limit.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';
 import { oddAnswer } from '../refusal.ts';
@@ -67,7 +67,7 @@ async function send(url: URL, options: LinkRequestOptions, signal: AbortSignal):
       signal,
     });
     // A connection that is being made heeds no signal.
-    return await unlessAborted(answer, signal, () => signal.reason);
+    return await unlessAborted(answer, signal);
   } catch (error) {
     throw networkFault(error, signal);
   }

@@ -3,7 +3,7 @@
 // Refuses: judging an answer, retrying, and holding more of an answer than memory allows.
 
 import type { Dispatcher } from 'undici';
-import { unlessAborted } from '../../runtime/flags/patience.ts';
+import { unlessAborted } from '../../runtime/time-limit.ts';
 
 export interface Answer {
   readonly status: number;
@@ -114,7 +114,7 @@ export const openStream: Send<StreamedAnswer> = async (dispatcher, request, sign
   signal.throwIfAborted();
   const opening = dispatcher.request({ ...request, signal });
   // A connection attempt ignores the signal; its late result is discarded.
-  const opened = unlessAborted(opening, signal, ({ reason }) => reason);
+  const opened = unlessAborted(opening, signal);
   const { statusCode, headers, body } = await opened.catch((error: unknown) => {
     opening.then(
       (late) => late.body.on('error', () => {}).destroy(),

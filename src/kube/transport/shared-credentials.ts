@@ -5,8 +5,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../runtime/clock.ts';
-import { unlessAborted } from '../../runtime/flags/patience.ts';
-import { withinLimit } from '../../runtime/time-limit.ts';
+import { unlessAborted, withinLimit } from '../../runtime/time-limit.ts';
 import { type Connection, ConnectionError, type Credentials } from './connection.ts';
 
 export interface SharedCredentials {
@@ -80,7 +79,7 @@ export function shareCredentials(
   return {
     obtain: (signal) => {
       if (kept !== undefined && clock.monotonic() < kept.until) return kept.answer;
-      return unlessAborted(asked ?? ask(), signal, reasonOf);
+      return unlessAborted(asked ?? ask(), signal).catch(nameLate);
     },
     doubt: () => {
       if (kept?.hasFailed === false) kept = undefined;
@@ -102,17 +101,17 @@ function authenticate(
   round: number,
 ): Promise<GivenCredentials> {
   return withinLimit(clock, sourceTimeoutMs, new AbortController().signal, async (limit) => {
-    const credentials = await unlessAborted(connection.authenticate(limit), limit, reasonOf);
+    const credentials = await unlessAborted(connection.authenticate(limit), limit);
     return { ...credentials, round };
-  });
+  }).catch(nameLate);
 }
 
 /** Names the plugin that hangs instead of the API server. */
-function reasonOf({ reason }: AbortSignal): unknown {
-  if (!(reason instanceof Error) || reason.name !== 'TimeoutError') return reason;
-  return new ConnectionError(
+function nameLate(error: unknown): never {
+  if (!(error instanceof Error) || error.name !== 'TimeoutError') throw error;
+  throw new ConnectionError(
     'CredentialsLate',
     'the credentials for the API server did not arrive in time; check the exec plugin of the kubeconfig',
-    { cause: reason },
+    { cause: error },
   );
 }

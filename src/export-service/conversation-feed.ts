@@ -44,10 +44,7 @@ export async function feedConversations(
 ): Promise<ConversationFeed> {
   const stopping = new AbortController();
   const pause = (): Promise<void> => clock.after(0, stopping.signal);
-  if (source === undefined) {
-    await store.replaceAll([], pause);
-    return { refresh: () => Promise.resolve(), stop: () => Promise.resolve() };
-  }
+  if (source === undefined) return { refresh: () => Promise.resolve(), stop: () => Promise.resolve() };
   const { path, defaultProject } = source;
   let seen = '';
   const load = async (): Promise<void> => {

@@ -55,12 +55,12 @@ export async function startExportService(options: ExportServiceOptions): Promise
   const origins = readOrigins(options.originMappings);
   const ring = watchFile(options.keysFile, 'keys file', readKeyRing, logger);
   const database = await openDatabase(directory);
+  const conversations = createConversationStore(directory);
   const listeners: HttpListener[] = [];
   let started: JobRunner | undefined;
   try {
     const linkSecret = loadLinkSecret(directory, random);
     const store = createJobStore(database);
-    const conversations = createConversationStore(database);
     const feed = await feedConversations(conversations, sourceOf(options), options);
     const metrics = createMetrics(store, () => runner.runningCount());
     const runner: JobRunner = createJobRunner({
@@ -97,12 +97,14 @@ export async function startExportService(options: ExportServiceOptions): Promise
         await listener.close({ lingerMs, graceMs });
         await Promise.all([runner.stop(), feed.stop()]);
         await admin?.close({ lingerMs: 0, graceMs });
+        conversations.close();
         database.close();
       },
     };
   } catch (error) {
     for (const listener of listeners) await listener.close({ lingerMs: 0, graceMs: 0 });
     await started?.stop();
+    conversations.close();
     database.close();
     throw error;
   }

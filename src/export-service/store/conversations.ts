@@ -1,13 +1,16 @@
 // Conversations as rows, ordered by ULID: the time of the conversation, then a hash of its content. The ULID is made
-// from the row alone, so a cursor stays valid across restarts and reloads. A load adds its rows in slices; listings
-// show the current rows until the last slice is complete. Invariant: a page holds exactly the rows of one load after
-// its cursor, oldest first; equal rows are one row.
+// from the row alone, so a cursor stays valid across restarts and reloads. Each load fills a file of its own, which no other
+// process sees; listings show the rows of the load before until the new one is complete. Invariant: a page holds exactly
+// the rows of one load after its cursor, oldest first; equal rows are one row.
 
 import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { encodeTime, TIME_MAX, ulid } from 'ulid';
 import type { ConversationDocument } from '../../export-api/contract.ts';
 import type { ListingQuery } from '../listing-query.ts';
-import type { Database } from './database.ts';
+import { openSqlite } from './database.ts';
 
 export interface StoredConversation {
   readonly project: string;
@@ -46,59 +49,25 @@ function firstCursorAt(at: number): string {
   return at <= 0 ? '' : encodeTime(at);
 }
 
-/** Rows written or removed at once: some milliseconds, during which no request is answered. */
+/** Rows written at once: some milliseconds, during which no request is answered. */
 const sliceRows = 50;
 const sliceLength = 256 * 1024;
 /** Bound of one page's documents. A larger page is cut, because the program answers no other request meanwhile. */
 const pageLength = 4 * 1024 * 1024;
 
-/** A conversation as its row. */
-interface Row {
-  readonly project: string;
-  readonly cursor: string;
-  readonly json: string;
+interface Load {
+  readonly rows: DatabaseSync;
+  /** Removes its file. */
+  close(): void;
 }
 
 export type ConversationStore = ReturnType<typeof createConversationStore>;
 
-export function createConversationStore({ connection, transactLazily }: Database) {
-  const current = connection.prepare('SELECT load FROM current_load');
-  const setCurrent = connection.prepare('UPDATE current_load SET load = ?');
-  const insert = connection.prepare(
-    'INSERT OR IGNORE INTO conversations (load, project, cursor, document) VALUES (?, ?, ?, ?)',
-  );
-  // Two ranges of the key: one condition for both would read every current row each time.
-  const removals = ['load < ?', 'load > ?'].map((condition) =>
-    connection.prepare(
-      `DELETE FROM conversations WHERE (load, project, cursor) IN
-       (SELECT load, project, cursor FROM conversations WHERE ${condition} LIMIT ?)`,
-    ),
-  );
-  const anyOf = connection.prepare('SELECT 1 FROM conversations WHERE load = ? AND project = ? LIMIT 1');
-  const select = connection.prepare(
-    `SELECT cursor, document FROM conversations
-     WHERE load = ? AND project = ? AND cursor > ? AND cursor >= ? AND cursor < ? ORDER BY cursor LIMIT ?`,
-  );
-  const currentLoad = (): number => Number(current.get()?.['load']);
-
-  function insertSlice(load: number, rows: readonly Row[]): number {
-    return transactLazily(() => {
-      let count = 0;
-      for (const { project, cursor, json } of rows) {
-        const result = insert.run(load, project, cursor, json);
-        count += Number(result.changes);
-      }
-      return count;
-    });
-  }
-
-  async function removeOtherLoads(pause: () => Promise<void>): Promise<void> {
-    const load = currentLoad();
-    for (const removal of removals) {
-      while (Number(transactLazily(() => removal.run(load, sliceRows)).changes) > 0) await pause();
-    }
-  }
-
+/** @param directory exists; one store at a time has it */
+export function createConversationStore(directory: string) {
+  let loads = 0;
+  const nextLoad = (): Load => openLoad(join(directory, `conversations.${loads++ % 2}.sqlite`));
+  let current = nextLoad();
   return {
     /**
      * The given rows and no others, visible all at once when the last is in; until then, and when `rows` ends in
@@ -110,20 +79,22 @@ export function createConversationStore({ connection, transactLazily }: Database
       rows: AsyncIterable<StoredConversation> | Iterable<StoredConversation>,
       pause: () => Promise<void>,
     ): Promise<number> {
-      // What a loading that was broken off has left behind.
-      await removeOtherLoads(pause);
-      const load = currentLoad() + 1;
-      let count = 0;
-      for await (const slice of slicesOf(rows)) {
-        count += insertSlice(load, slice);
-        await pause();
+      const load = nextLoad();
+      try {
+        const count = await fill(load.rows, rows, pause);
+        current.close();
+        current = load;
+        return count;
+      } catch (error) {
+        loads += 1;
+        load.close();
+        throw error;
       }
-      transactLazily(() => setCurrent.run(load));
-      await removeOtherLoads(pause);
-      return count;
     },
 
-    hasProject: (project: string): boolean => anyOf.get(currentLoad(), project) !== undefined,
+    hasProject: (project: string): boolean =>
+      current.rows.prepare('SELECT 1 FROM conversations WHERE project = ? LIMIT 1').get(project) !==
+      undefined,
 
     /**
      * One page, of one row at least where there is one; one row more than it holds tells exactly whether there is a
@@ -132,10 +103,14 @@ export function createConversationStore({ connection, transactLazily }: Database
     page(project: string, { dateFrom, dateTo, limit, cursor }: ListingQuery): StoredPage {
       const from = dateFrom === undefined ? '' : firstCursorAt(dateFrom);
       const to = dateTo === undefined ? lastOfAll : firstCursorAt(dateTo);
+      const select = current.rows.prepare(
+        `SELECT cursor, document FROM conversations
+         WHERE project = ? AND cursor > ? AND cursor >= ? AND cursor < ? ORDER BY cursor LIMIT ?`,
+      );
       const documents: string[] = [];
       let last = '';
       let length = 0;
-      for (const row of select.iterate(currentLoad(), project, cursor ?? '', from, to, limit + 1)) {
+      for (const row of select.iterate(project, cursor ?? '', from, to, limit + 1)) {
         const document = String(row['document']);
         length += document.length;
         const isFull = documents.length === limit || (documents.length > 0 && length > pageLength);
@@ -145,22 +120,46 @@ export function createConversationStore({ connection, transactLazily }: Database
       }
       return { documents, nextCursor: null };
     },
+
+    close: () => current.close(),
   };
 }
 
-async function* slicesOf(
+/** An empty load. A file of an earlier process makes room. */
+function openLoad(path: string): Load {
+  rmSync(path, { force: true });
+  const rows = openSqlite(path);
+  rows.exec(
+    `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+     CREATE TABLE conversations (project TEXT NOT NULL, cursor TEXT NOT NULL, document TEXT NOT NULL,
+       PRIMARY KEY (project, cursor)) STRICT, WITHOUT ROWID;`,
+  );
+  const close = (): void => {
+    rows.close();
+    rmSync(path, { force: true });
+  };
+  return { rows, close };
+}
+
+async function fill(
+  load: DatabaseSync,
   rows: AsyncIterable<StoredConversation> | Iterable<StoredConversation>,
-): AsyncGenerator<readonly Row[]> {
-  let slice: Row[] = [];
+  pause: () => Promise<void>,
+): Promise<number> {
+  const insert = load.prepare('INSERT OR IGNORE INTO conversations VALUES (?, ?, ?)');
+  let count = 0;
+  let sliced = 0;
   let length = 0;
+  load.exec('BEGIN');
   for await (const { project, at, document } of rows) {
     const json = JSON.stringify(document);
-    slice.push({ project, cursor: cursorFrom(project, at, json), json });
+    count += Number(insert.run(project, cursorFrom(project, at, json), json).changes);
+    sliced += 1;
     length += json.length;
-    if (slice.length < sliceRows && length < sliceLength) continue;
-    yield slice;
-    slice = [];
-    length = 0;
+    if (sliced < sliceRows && length < sliceLength) continue;
+    await pause();
+    [sliced, length] = [0, 0];
   }
-  if (slice.length > 0) yield slice;
+  load.exec('COMMIT');
+  return count;
 }

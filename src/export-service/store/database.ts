@@ -1,16 +1,18 @@
-// The one SQLite file under the data folder: opening, schema, transactions. Owns durability (WAL, full sync)
-// and the rule that one process at a time has the folder.
+// The SQLite file of the data folder: opening, schema, transactions, and the secret that signs links. Owns durability
+// (WAL, full sync) and the rule that one process at a time has the folder.
 // Invariant: after any kill the file holds exactly the transitions that were committed.
 
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { makeFolder } from '../../runtime/folder.ts';
+import type { Random } from '../../runtime/random.ts';
 import { PublishableError } from '../../wire/publishable-error.ts';
 
-const schemaVersion = 2;
+const schemaVersion = 3;
 
 const schema = `
-CREATE TABLE jobs (
+CREATE TABLE IF NOT EXISTS jobs (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   domain TEXT NOT NULL,
@@ -24,37 +26,25 @@ CREATE TABLE jobs (
   updated_at INTEGER NOT NULL,
   used_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX jobs_by_status ON jobs (status, sequence);
-CREATE INDEX jobs_by_domain ON jobs (domain, used_at);
-CREATE TABLE start_keys (
+CREATE INDEX IF NOT EXISTS jobs_by_status ON jobs (status, sequence);
+CREATE INDEX IF NOT EXISTS jobs_by_domain ON jobs (domain, used_at);
+CREATE TABLE IF NOT EXISTS start_keys (
   credential TEXT NOT NULL,
   key TEXT NOT NULL,
   job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
   PRIMARY KEY (credential, key)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX start_keys_by_job ON start_keys (job_id);
-CREATE TABLE issue_keys (
+CREATE INDEX IF NOT EXISTS start_keys_by_job ON start_keys (job_id);
+CREATE TABLE IF NOT EXISTS issue_keys (
   credential TEXT NOT NULL,
   key TEXT NOT NULL,
   job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
   expires_at INTEGER NOT NULL,
   PRIMARY KEY (credential, key, job_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX issue_keys_by_job ON issue_keys (job_id);
-CREATE INDEX issue_keys_by_expiry ON issue_keys (expires_at);
-`;
-
-/** What is read from a file at every start, so another version may drop it. */
-const conversationSchema = `
-CREATE TABLE conversations (
-  load INTEGER NOT NULL,
-  project TEXT NOT NULL,
-  cursor TEXT NOT NULL,
-  document TEXT NOT NULL,
-  PRIMARY KEY (load, project, cursor)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE current_load (load INTEGER NOT NULL) STRICT;
-INSERT INTO current_load (load) VALUES (0);
+CREATE INDEX IF NOT EXISTS issue_keys_by_job ON issue_keys (job_id);
+CREATE INDEX IF NOT EXISTS issue_keys_by_expiry ON issue_keys (expires_at);
+CREATE TABLE IF NOT EXISTS link_secret (secret BLOB NOT NULL) STRICT;
 `;
 
 export class StoreError extends PublishableError {}
@@ -63,8 +53,6 @@ export interface Database {
   readonly connection: DatabaseSync;
   /** All of `work` or nothing of it. Not reentrant. */
   transact<T>(work: () => T): T;
-  /** The same for what a file holds as well: a power cut may lose the last of it, and nothing written before. */
-  transactLazily<T>(work: () => T): T;
   close(): void;
 }
 
@@ -98,14 +86,6 @@ export async function openDatabase(directory: string): Promise<Database> {
   return {
     connection,
     transact,
-    transactLazily: (work) => {
-      connection.exec('PRAGMA synchronous = NORMAL');
-      try {
-        return transact(work);
-      } finally {
-        connection.exec('PRAGMA synchronous = FULL');
-      }
-    },
     close: () => connection.close(),
   };
 }
@@ -113,12 +93,31 @@ export async function openDatabase(directory: string): Promise<Database> {
 async function openFile(directory: string): Promise<DatabaseSync> {
   try {
     await makeFolder(directory, 0o700);
-    // Not imported: Node 20 has no such module, see runtime/supported-node.ts.
-    const sqlite = process.getBuiltinModule('node:sqlite');
-    return new sqlite.DatabaseSync(join(directory, 'state.sqlite'), { timeout: 0 });
+    const path = join(directory, 'state.sqlite');
+    const connection = openSqlite(path);
+    // It holds the secret that signs links. Files that SQLite adds get the same mode.
+    chmodSync(path, 0o600);
+    return connection;
   } catch (cause) {
     throw storeError(cause);
   }
+}
+
+export function openSqlite(path: string): DatabaseSync {
+  // Not imported: Node 20 has no such module, see runtime/supported-node.ts.
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  return new DatabaseSync(path, { timeout: 0 });
+}
+
+/** The secret that signs links, made at the first start. */
+export function loadLinkSecret({ connection, transact }: Database, random: Random): Uint8Array {
+  return transact(() => {
+    const stored = connection.prepare('SELECT secret FROM link_secret').get()?.['secret'];
+    if (stored instanceof Uint8Array) return stored;
+    const secret = random.bytes(32);
+    connection.prepare('INSERT INTO link_secret (secret) VALUES (?)').run(secret);
+    return secret;
+  });
 }
 
 function migrate(connection: DatabaseSync): void {
@@ -130,10 +129,7 @@ function migrate(connection: DatabaseSync): void {
     );
   }
   if (version === schemaVersion) return;
-  const changes = version === 0 ? schema : 'DROP TABLE conversations;';
-  connection.exec(
-    `BEGIN IMMEDIATE; ${changes} ${conversationSchema} PRAGMA user_version = ${schemaVersion}; COMMIT;`,
-  );
+  connection.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT;`);
 }
 
 function storeError(cause: unknown): StoreError {

@@ -1,8 +1,8 @@
-// The listing against an oracle: whatever the rows, filters and page sizes, paging gives each matching row
-// once, oldest first, and says exactly when there is no more; also while rows are added between pages.
+// The listing against an oracle. For any rows, filters and page sizes, paging gives each matching row once, oldest
+// first, and reports exactly when there are no more; also while rows are added between pages.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -13,14 +13,11 @@ import {
   cursorOf,
   type StoredConversation,
 } from '../../../../src/export-service/store/conversations.ts';
-import { openDatabase } from '../../../../src/export-service/store/database.ts';
-import { createJobStore } from '../../../../src/export-service/store/jobs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'conversations-'));
-const database = await openDatabase(folder);
-const store = createConversationStore(database);
+const store = createConversationStore(folder);
 after(() => {
-  database.close();
+  store.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -98,7 +95,7 @@ test('paging gives every matching row exactly once, oldest first', async () => {
   );
 });
 
-test('rows added between pages disturb no row that was there before', async () => {
+test('rows added between pages neither hide nor repeat an earlier row', async () => {
   const first = Array.from({ length: 30 }, (_, index) => conversation(`a${index}`, index * 1000));
   await store.replaceAll(first, pause);
   let added = 0;
@@ -112,7 +109,7 @@ test('rows added between pages disturb no row that was there before', async () =
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('a cursor is a ULID of the row alone: its time first, and the same after every load', () => {
+test('a cursor is a ULID made from the row alone, with its time first', () => {
   const one = conversation('a', 1_700_000_000_000);
   assert.match(cursorOf(one), ulidPattern);
   assert.equal(cursorOf(one), cursorOf(structuredClone(one)));
@@ -122,7 +119,7 @@ test('a cursor is a ULID of the row alone: its time first, and the same after ev
   assert.ok(cursorOf(conversation('z', 0)).startsWith('0000000000'));
 });
 
-test('date bounds are exact at the edges of what a ULID and a Date can say', async () => {
+test('date bounds are exact at the first and last instant of a ULID and a Date', async () => {
   await store.replaceAll([conversation('a', 0), conversation('b', 1), conversation('c', 2)], pause);
   const count = async (dateFrom: number | undefined, dateTo: number | undefined): Promise<number> =>
     (await collect({ dateFrom, dateTo }, 10)).length;
@@ -140,14 +137,14 @@ test('date bounds are exact at the edges of what a ULID and a Date can say', asy
   for (const [from, to, expected] of rows) assert.equal(await count(from, to), expected, `${from} ${to}`);
 });
 
-test('a page that ends exactly at the last row says that there is no more', async () => {
+test('a page that ends at the last row has no next cursor', async () => {
   await store.replaceAll([conversation('a', 1), conversation('b', 2)], pause);
   const page = store.page('p', { dateFrom: undefined, dateTo: undefined, limit: 2, cursor: undefined });
   assert.equal(page.documents.length, 2);
   assert.equal(page.nextCursor, null);
 });
 
-test('a page of large rows is shorter than asked for, and the next one goes on behind it', async () => {
+test('a page of large rows is shorter than its limit, and the next page continues after it', async () => {
   const large = Array.from({ length: 50 }, (_, at) => {
     const { document, ...rest } = conversation(`l${at}`, at);
     return { ...rest, document: { ...document, extra: 'x'.repeat(200_000) } };
@@ -169,7 +166,7 @@ test('a page of large rows is shorter than asked for, and the next one goes on b
   );
 });
 
-test('rows are written in slices by all that they hold, not by question and answer alone', async () => {
+test('the size of a slice counts whole rows, not only query and response', async () => {
   const large = Array.from({ length: 20 }, (_, at) => {
     const { document, ...rest } = conversation(`s${at}`, at);
     return { ...rest, document: { ...document, extra: 'x'.repeat(200_000) } };
@@ -182,7 +179,7 @@ test('rows are written in slices by all that they hold, not by question and answ
   assert.ok(pauses >= 10, `${pauses}`);
 });
 
-test('fields that the contract does not name survive storing', async () => {
+test('fields that the contract does not name are kept', async () => {
   const one = conversation('a', 5);
   await store.replaceAll(
     [{ ...one, document: { ...one.document, conversationId: 'c', nested: { a: [1] } } }],
@@ -205,23 +202,15 @@ test('a project is known while it has a row', async () => {
   assert.deepEqual([store.hasProject('one'), store.hasProject('two')], [true, false]);
 });
 
-test('a data folder of the version before keeps its jobs, and reads its conversations anew', async () => {
-  const older = mkdtempSync(join(tmpdir(), 'conversations-older-'));
-  const first = await openDatabase(older);
-  createJobStore(first).start({ id: 'a', domain: 'docs.example.com', now: 1, maxQueued: 1 });
-  first.connection.exec(`
-    DROP TABLE conversations; DROP TABLE current_load;
-    CREATE TABLE conversations (project TEXT NOT NULL, cursor TEXT NOT NULL, document TEXT NOT NULL,
-      PRIMARY KEY (project, cursor)) STRICT, WITHOUT ROWID;
-    INSERT INTO conversations VALUES ('p', '0', '{}');
-    PRAGMA user_version = 1;`);
-  first.close();
-  const second = await openDatabase(older);
-  assert.equal(createJobStore(second).find('a')?.status, 'queued');
-  const conversations = createConversationStore(second);
-  assert.equal(conversations.hasProject('p'), false);
-  assert.equal(await conversations.replaceAll([conversation('a', 1)], pause), 1);
-  assert.equal(conversations.hasProject('p'), true);
-  second.close();
-  rmSync(older, { recursive: true });
+test('each load removes the file of the load before, and a failed load its own', async () => {
+  async function* failing(): AsyncGenerator<StoredConversation> {
+    yield conversation('a', 1);
+    throw new Error('cut off');
+  }
+  await store.replaceAll([conversation('a', 1, 'one')], pause);
+  for (let round = 0; round < 2; round += 1) {
+    await assert.rejects(store.replaceAll(failing(), pause), { message: 'cut off' });
+    assert.equal(readdirSync(folder).length, 1);
+    assert.equal(store.hasProject('one'), true);
+  }
 });

@@ -11,10 +11,9 @@ import { type ConversationSource, feedConversations } from './conversation-feed.
 import { exportServiceApp } from './http/app.ts';
 import { createJobRunner, type JobRunner, type JobRunnerOptions } from './job-runner.ts';
 import { readKeyRing } from './key-ring.ts';
-import { loadLinkSecret } from './link-secret.ts';
 import { readOrigins } from './origins.ts';
 import { createConversationStore } from './store/conversations.ts';
-import { openDatabase } from './store/database.ts';
+import { loadLinkSecret, openDatabase } from './store/database.ts';
 import { createJobStore, type JobStore } from './store/jobs.ts';
 import { watchFile } from './watched-file.ts';
 
@@ -59,7 +58,7 @@ export async function startExportService(options: ExportServiceOptions): Promise
   const listeners: HttpListener[] = [];
   let started: JobRunner | undefined;
   try {
-    const linkSecret = loadLinkSecret(directory, random);
+    const linkSecret = loadLinkSecret(database, random);
     const store = createJobStore(database);
     const feed = await feedConversations(conversations, sourceOf(options), options);
     const metrics = createMetrics(store, () => runner.runningCount());

@@ -3,9 +3,9 @@
 // Refuses: replacing an object, listing or watching Secrets, writing without a precondition where others write.
 
 import { fieldManager } from '../staticexport/names.ts';
-import type { AppliedObject, Cluster, ObjectKey, SecretObject } from '../wire/cluster.ts';
+import type { AppliedObject, Cluster, ObjectKey } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
-import { readConfigMapData, readMeta, readResource, readSecretData } from './objects/stored-object.ts';
+import { readConfigMap, readMeta, readResource, readSecret } from './objects/stored-object.ts';
 import { mergePatch } from './transport/json.ts';
 import {
   apiVersionOf,
@@ -15,18 +15,17 @@ import {
   secrets,
   staticExports,
 } from './transport/resource-path.ts';
-import type { Transport } from './transport/transport.ts';
+import { callUnlessAbsent, type Transport } from './transport/transport.ts';
 
 /** Every method rejects with {@link ClusterError} only. */
 export function createCluster(transport: Transport): Cluster {
-  const read = async (resource: Resource, key: ObjectKey, signal: AbortSignal): Promise<unknown> => {
-    try {
-      return await transport.call({ verb: 'get', method: 'GET', address: { resource, ...key } }, signal);
-    } catch (error) {
-      if (error instanceof ClusterError && error.code === 'NotFound') return undefined;
-      throw error;
-    }
-  };
+  const reader =
+    <T>(resource: Resource, read: (object: unknown) => T) =>
+    async (key: ObjectKey, signal: AbortSignal): Promise<T | undefined> => {
+      const call = { verb: 'get', method: 'GET', address: { resource, ...key } } as const;
+      const object = await callUnlessAbsent(transport, call, signal);
+      return object === undefined ? undefined : read(object);
+    };
   const patch = (address: ObjectAddress, body: object, signal: AbortSignal): Promise<unknown> =>
     transport.call(
       {
@@ -84,22 +83,11 @@ export function createCluster(transport: Transport): Cluster {
   };
 
   return {
-    readStaticExport: async (key, signal) => {
-      const object = await read(staticExports, key, signal);
-      return object === undefined ? undefined : readResource(object);
-    },
-    readSecret: async (key, signal) => {
-      const object = await read(secrets, key, signal);
-      return object === undefined ? undefined : secretOf(object);
-    },
-    readConfigMap: async (key, signal) => {
-      const object = await read(configMaps, key, signal);
-      return object === undefined
-        ? undefined
-        : { metadata: readMeta(object), data: readConfigMapData(object) };
-    },
+    readStaticExport: reader(staticExports, readResource),
+    readSecret: reader(secrets, readSecret),
+    readConfigMap: reader(configMaps, readConfigMap),
     applySecret: async (object, signal) =>
-      secretOf(await apply(secrets, object, { type: 'Opaque', data: encodeAll(object.data) }, signal)),
+      readSecret(await apply(secrets, object, { type: 'Opaque', data: encodeAll(object.data) }, signal)),
     applyConfigMap: async (object, signal) => {
       await apply(configMaps, object, { data: object.data }, signal);
     },
@@ -122,10 +110,6 @@ export function createCluster(transport: Transport): Cluster {
       return readResource(stored);
     },
   };
-}
-
-function secretOf(object: unknown): SecretObject {
-  return { metadata: readMeta(object), data: readSecretData(object) };
 }
 
 const encode = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

@@ -2,10 +2,9 @@
 // microseconds (the API server refuses three digits), an empty holder for a released one.
 // Refuses: judging which replica leads. Times of other replicas stay text, to be compared and never to be parsed.
 
-import { ClusterError } from '../../wire/cluster-error.ts';
 import { isRecord, numberAt, recordAt, textAt } from '../transport/json.ts';
 import { leases } from '../transport/resource-path.ts';
-import type { Transport } from '../transport/transport.ts';
+import { callUnlessAbsent, type Transport } from '../transport/transport.ts';
 import { readMeta } from './stored-object.ts';
 
 export interface LeaseRecord {
@@ -58,12 +57,9 @@ export function createLeaseStore(
   });
   return {
     read: async (signal) => {
-      try {
-        return readLease(await transport.call({ verb: 'get', method: 'GET', address, timeoutMs }, signal));
-      } catch (error) {
-        if (error instanceof ClusterError && error.code === 'NotFound') return undefined;
-        throw error;
-      }
+      const call = { verb: 'get', method: 'GET', address, timeoutMs } as const;
+      const lease = await callUnlessAbsent(transport, call, signal);
+      return lease === undefined ? undefined : readLease(lease);
     },
     create: async (record, signal) =>
       readLease(

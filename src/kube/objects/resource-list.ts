@@ -48,12 +48,19 @@ export const maxPageBytes = 4 * 1024 * 1024;
  * @returns a list, which throws {ClusterError} when the server refused, or its answer is not a list
  */
 export function createList<T>(source: ListSource<T>): List<T> {
-  const size = new PageSize();
+  /** How many objects a page asks for. */
+  let pageObjects = mostObjects;
+  /** False where it cannot shrink further. */
+  const shrink = (fewest: number): boolean => {
+    if (pageObjects <= fewest) return false;
+    pageObjects = Math.max(fewest, Math.floor(pageObjects / 2));
+    return true;
+  };
 
   /** One page, from the continue token or from the start. */
   const readFitting = async (
     next: string | undefined,
-    budget: RetryBudget,
+    budget: { retries: number },
     signal: AbortSignal,
   ): Promise<Page<T>> => {
     const from = next === undefined ? {} : { continue: next };
@@ -61,15 +68,15 @@ export function createList<T>(source: ListSource<T>): List<T> {
       try {
         // Another limit with the same token is no promise of Kubernetes, but what every API server takes. One that
         // refused would be asked from the start by the next list, with the limit that was found by then.
-        const query = { limit: String(size.objects), ...from };
+        const query = { limit: String(pageObjects), ...from };
         return await readPage(source, { query, maxBytes: maxPageBytes }, signal);
       } catch (error) {
         if (isTooLarge(error)) {
-          if (!size.shrink(1)) throw impossible(source.resource, error);
+          if (!shrink(1)) throw impossible(source.resource, error);
         } else {
           if (!isTooSlow(error)) throw error;
           budget.retries -= 1;
-          if (!size.shrink(fewestForTime) || budget.retries < 0) throw error;
+          if (!shrink(fewestForTime) || budget.retries < 0) throw error;
         }
       }
     }
@@ -77,7 +84,7 @@ export function createList<T>(source: ListSource<T>): List<T> {
 
   const readPages: List<T> = async (heard, signal) => {
     const objects: T[] = [];
-    const budget: RetryBudget = { retries: retriesForTime };
+    const budget = { retries: retriesForTime };
     for (let next: string | undefined; ; ) {
       const page = await readFitting(next, budget, signal);
       heard();
@@ -104,35 +111,10 @@ export function createList<T>(source: ListSource<T>): List<T> {
       if (!(error instanceof ClusterError) || error.code !== 'Gone') throw error;
       return readWhole(heard, signal);
     });
-    size.grow();
+    // By a quarter after each list: while large objects exist, three lists in four waste no answer.
+    pageObjects = Math.min(mostObjects, Math.ceil(pageObjects * 1.25));
     return listed;
   };
-}
-
-/** Retries of one list after slow answers. */
-interface RetryBudget {
-  retries: number;
-}
-
-/** How many objects a page asks for. */
-class PageSize {
-  #objects = mostObjects;
-
-  get objects(): number {
-    return this.#objects;
-  }
-
-  /** False where it cannot shrink further. */
-  shrink(fewest: number): boolean {
-    if (this.#objects <= fewest) return false;
-    this.#objects = Math.max(fewest, Math.floor(this.#objects / 2));
-    return true;
-  }
-
-  /** By a quarter after each list: while large objects exist, three lists in four waste no answer. */
-  grow(): void {
-    this.#objects = Math.min(mostObjects, Math.ceil(this.#objects * 1.25));
-  }
 }
 
 function isTooLarge(error: unknown): boolean {

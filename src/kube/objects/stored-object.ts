@@ -1,7 +1,13 @@
 // Objects as the API server stores them, read into typed fields. Tolerant: a field of another type than
 // expected counts as absent; only an object without identity is refused. Specs and statuses stay raw.
 
-import type { ObjectMeta, OwnerReference, StaticExportObject } from '../../wire/cluster.ts';
+import type {
+  ConfigMapObject,
+  ObjectMeta,
+  OwnerReference,
+  SecretObject,
+  StaticExportObject,
+} from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { isRecord, type JsonRecord, numberAt, recordAt, textAt, textsAt } from '../transport/json.ts';
 
@@ -36,14 +42,15 @@ export function readResource(object: unknown): StaticExportObject {
   return { metadata: readMeta(object), spec: record['spec'], status: record['status'] };
 }
 
-/** A Secret's data by key, decoded. Invalid base64 decodes to what Buffer makes of it. */
-export function readSecretData(object: unknown): Readonly<Record<string, Uint8Array>> {
+/** Data that is not valid base64 decodes to what Buffer makes of it. */
+export function readSecret(object: unknown): SecretObject {
   const texts = isRecord(object) ? textsAt(object, 'data') : {};
-  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text, 'base64')]));
+  const data = Object.entries(texts).map(([key, text]) => [key, Buffer.from(text, 'base64')] as const);
+  return { metadata: readMeta(object), data: Object.fromEntries(data) };
 }
 
-export function readConfigMapData(object: unknown): Readonly<Record<string, string>> {
-  return isRecord(object) ? textsAt(object, 'data') : {};
+export function readConfigMap(object: unknown): ConfigMapObject {
+  return { metadata: readMeta(object), data: isRecord(object) ? textsAt(object, 'data') : {} };
 }
 
 function readOwners(metadata: JsonRecord): readonly OwnerReference[] {

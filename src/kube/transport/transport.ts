@@ -182,6 +182,18 @@ export function createTransport(connection: Connection, options: TransportOption
   };
 }
 
+/** A call about one object; `undefined` where there is none. @throws {ClusterError} */
+export async function callUnlessAbsent(
+  transport: Pick<Transport, 'call'>,
+  call: Call,
+  signal: AbortSignal,
+): Promise<unknown> {
+  return transport.call(call, signal).catch((error: unknown) => {
+    if (error instanceof ClusterError && error.code === 'NotFound') return undefined;
+    throw error;
+  });
+}
+
 async function* readChunks(
   chunks: AsyncIterable<Uint8Array>,
   call: Call,

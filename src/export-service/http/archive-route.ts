@@ -20,9 +20,9 @@ export function archiveRoute({ store, directory, linkSecret, clock }: ArchiveRou
     const verdict = judgeLink(linkSecret, request.method, request.url, clock.now());
     if (verdict.kind === 'refused') return refuse(response, 403, 'AccessDenied', 'Access Denied');
     if (verdict.kind === 'expired') return refuse(response, 403, 'AccessDenied', 'Request has expired');
-    const archive = store.find(verdict.jobId)?.archive;
-    if (archive === undefined) return refuse(response, 404, 'NoSuchKey', 'The archive is no longer kept');
-    const etag = `"${archive.sha256}"`;
+    const sha256 = store.find(verdict.jobId)?.archiveSha256 ?? null;
+    if (sha256 === null) return refuse(response, 404, 'NoSuchKey', 'The archive is no longer kept');
+    const etag = `"${sha256}"`;
     const condition = request.headers['if-range'];
     // RFC 9110 §13.1.5: a weak or different validator, or a date (none is sent), means the whole archive.
     if (condition !== undefined && condition !== etag) delete request.headers.range;

@@ -94,8 +94,8 @@ function readJob({ store, runner }: JobRoutesOptions): ApiHandler<{ jobId: strin
 function issueLink(options: JobRoutesOptions): ApiHandler<{ jobId: string }> {
   const { store, directory, clock } = options;
   return (request, response) => {
-    const { id: jobId, status, archive } = findJob(store, request.params.jobId);
-    if (archive === undefined) {
+    const { id: jobId, status, archiveBytes: sizeBytes } = findJob(store, request.params.jobId);
+    if (sizeBytes === null) {
       throw new ApiRefusal(409, `the job is ${status}: a bundle needs a completed one`);
     }
     if (!existsSync(archiveFile(directory, jobId))) {
@@ -109,7 +109,7 @@ function issueLink(options: JobRoutesOptions): ApiHandler<{ jobId: string }> {
       jobId,
       bundleUrl: `${options.publicUrl()}${link.target}`,
       expiresAt: new Date(link.expiresAt).toISOString(),
-      sizeBytes: archive.sizeBytes,
+      sizeBytes,
     };
     response.json(document);
   };

@@ -7,35 +7,22 @@ import { jobStatuses } from '../../export-api/contract.ts';
 import type { Exported } from '../site-export.ts';
 import type { Database } from './database.ts';
 
-const rowSchema = z
-  .object({
-    id: z.string(),
-    domain: z.string(),
-    status: z.enum(jobStatuses),
-    attempts: z.number(),
-    page_count: z.number(),
-    error: z.string().nullable(),
-    archive_bytes: z.number().nullable(),
-    archive_sha256: z.string().nullable(),
-    created_at: z.number(),
-    updated_at: z.number(),
-  })
-  .transform((row) => ({
-    id: row.id,
-    domain: row.domain,
-    status: row.status,
-    attempts: row.attempts,
-    pageCount: row.page_count,
-    error: row.error,
-    archive:
-      row.archive_bytes === null || row.archive_sha256 === null
-        ? undefined
-        : { sizeBytes: row.archive_bytes, sha256: row.archive_sha256 },
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }));
+const rowSchema = z.object({
+  id: z.string(),
+  domain: z.string(),
+  status: z.enum(jobStatuses),
+  attempts: z.number(),
+  pageCount: z.number(),
+  error: z.string().nullable(),
+  archiveBytes: z.number().nullable(),
+  archiveSha256: z.string().nullable(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+const columns = `jobs.id, domain, status, attempts, page_count AS pageCount, error, archive_bytes AS archiveBytes,
+  archive_sha256 AS archiveSha256, created_at AS createdAt, updated_at AS updatedAt`;
 
-/** Instants are epoch ms. `archive` exactly when completed. */
+/** Instants are epoch ms. The archive's fields are set exactly when the job is completed. */
 export type JobRow = Readonly<z.infer<typeof rowSchema>>;
 
 /** An Idempotency-Key in the scope of the credential that sent it. */
@@ -74,9 +61,9 @@ export function createJobStore({ connection, transact }: Database) {
       statement.all(...values).map((row) => String(row['id']));
   };
 
-  const byId = one('SELECT * FROM jobs WHERE id = ?');
+  const byId = one(`SELECT ${columns} FROM jobs WHERE id = ?`);
   const byKey = one(
-    'SELECT jobs.* FROM start_keys JOIN jobs ON jobs.id = job_id WHERE credential = ? AND key = ?',
+    `SELECT ${columns} FROM start_keys JOIN jobs ON jobs.id = job_id WHERE credential = ? AND key = ?`,
   );
   const insert = change(
     "INSERT INTO jobs (id, domain, status, created_at, updated_at, used_at) VALUES (?, ?, 'queued', ?, ?, ?)",
@@ -85,7 +72,7 @@ export function createJobStore({ connection, transact }: Database) {
   const countQueued = connection.prepare("SELECT count(*) AS n FROM jobs WHERE status = 'queued'");
   const claim = one(
     `UPDATE jobs SET status = 'running', attempts = attempts + 1, updated_at = ?
-     WHERE id = (SELECT id FROM jobs WHERE status = 'queued' ORDER BY sequence LIMIT 1) RETURNING *`,
+     WHERE id = (SELECT id FROM jobs WHERE status = 'queued' ORDER BY sequence LIMIT 1) RETURNING ${columns}`,
   );
   const setCompleted = change(
     `UPDATE jobs SET status = 'completed', page_count = ?, archive_bytes = ?, archive_sha256 = ?,

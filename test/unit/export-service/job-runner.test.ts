@@ -108,7 +108,7 @@ test('jobs run one at a time, oldest first, and leave an archive and no spool', 
   assert.ok(existsSync(crawls[0]?.request.spoolDirectory ?? ''));
   crawls[0]?.end(site);
   await until(() => crawls.length === 2);
-  assert.deepEqual(store.find('a')?.archive, { sizeBytes: 7, sha256: 'ab' });
+  assert.deepEqual([store.find('a')?.archiveBytes, store.find('a')?.archiveSha256], [7, 'ab']);
   assert.deepEqual([store.find('a')?.status, store.find('a')?.pageCount], ['completed', 3]);
   assert.ok(existsSync(archiveFile(directory, 'a')));
   crawls[1]?.end(site);

@@ -54,7 +54,8 @@ test('a job goes from queued over running to completed, oldest first', () => {
     attempts: 1,
     pageCount: 3,
     error: null,
-    archive: { sizeBytes: 10, sha256: 'ab' },
+    archiveBytes: 10,
+    archiveSha256: 'ab',
     createdAt: 1000,
     updatedAt: 3000,
   });

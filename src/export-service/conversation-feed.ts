@@ -1,12 +1,11 @@
 // Keeps the store of conversations equal to its file: reads it at the start, and again when a listing finds the file
 // changed. Invariant: a changed file that cannot be used leaves the old rows as they were.
 
-import { statSync } from 'node:fs';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { readConversationFile } from './conversation-file.ts';
 import type { ConversationStore } from './store/conversations.ts';
-import { stampOf } from './watched-file.ts';
+import { readFileState } from './watched-file.ts';
 
 export interface ConversationSource {
   readonly path: string;
@@ -24,7 +23,7 @@ export interface ConversationFeed {
   stop(): Promise<void>;
 }
 
-export interface FeedEdge {
+export interface FeedContext {
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -40,7 +39,7 @@ const waitedForBytes = 256 * 1024;
 export async function feedConversations(
   store: ConversationStore,
   source: ConversationSource | undefined,
-  { clock, logger }: FeedEdge,
+  { clock, logger }: FeedContext,
 ): Promise<ConversationFeed> {
   const stopping = new AbortController();
   const pause = (): Promise<void> => clock.after(0, stopping.signal);
@@ -48,7 +47,7 @@ export async function feedConversations(
   const { path, defaultProject } = source;
   let seen = '';
   const load = async (): Promise<void> => {
-    const stamp = stampOf(path);
+    const { stamp } = readFileState(path);
     if (stamp === seen) return;
     seen = stamp;
     const count = await store.replaceAll(readConversationFile(path, defaultProject), pause);
@@ -58,25 +57,18 @@ export async function feedConversations(
   let loading = Promise.resolve();
   return {
     refresh: async () => {
-      if (stampOf(path) !== seen) {
+      const { stamp, sizeBytes } = readFileState(path);
+      if (stamp !== seen) {
         loading = loading.then(load).catch((error: unknown) => {
           if (stopping.signal.aborted) return;
           logger.warn({ error }, 'the conversations file has changed and is not usable; the old rows stay');
         });
       }
-      if (sizeOf(path) <= waitedForBytes) await loading;
+      if (sizeBytes <= waitedForBytes) await loading;
     },
     stop: () => {
       stopping.abort();
       return loading;
     },
   };
-}
-
-function sizeOf(path: string): number {
-  try {
-    return statSync(path).size;
-  } catch {
-    return 0;
-  }
 }

@@ -19,14 +19,7 @@ const maxKeys = 10_000;
 
 export type KeyRing = readonly KeyEntry[];
 
-/** Thrown for an invalid keys file; names the line, never its text. */
-export class KeysFileError extends PublishableError {
-  constructor(message: string) {
-    super('KeysFileInvalid', message);
-  }
-}
-
-/** @throws {KeysFileError} for a key that no bearer header can carry, or a file without any key */
+/** @throws {PublishableError} `KeysFileInvalid`: a key that no bearer header can carry, or a file without any key */
 export function readKeyRing(text: string): KeyRing {
   const entries = text.split('\n').flatMap((raw, index) => {
     const line = raw.trim();
@@ -34,17 +27,17 @@ export function readKeyRing(text: string): KeyRing {
     const mayWrite = !line.startsWith('read:');
     const key = mayWrite ? line : line.slice('read:'.length);
     if (!/^[\x21-\x7e]+$/.test(key)) {
-      throw new KeysFileError(
-        `line ${index + 1} of the keys file is no key: one key of printable ASCII without spaces per line`,
+      throw invalid(
+        `line ${index + 1} of the keys file is not a key: write one key a line, in printable ASCII without spaces`,
       );
     }
     const digest = digestOf(key);
     return [{ id: digest.toString('hex'), mayWrite, digest }];
   });
   if (entries.length > maxKeys) {
-    throw new KeysFileError(`the keys file holds more than ${maxKeys} keys: remove those that are not used`);
+    throw invalid(`the keys file holds more than ${maxKeys} keys: remove those that are not used`);
   }
-  if (entries.length === 0) throw new KeysFileError('the keys file holds no key: put one key on a line');
+  if (entries.length === 0) throw invalid('the keys file holds no key: write one key a line');
   return entries;
 }
 
@@ -61,4 +54,9 @@ export function findCredential(ring: KeyRing, header: string | undefined): Crede
 
 function digestOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();
+}
+
+/** The message names a line and never repeats its text. */
+function invalid(message: string): PublishableError {
+  return new PublishableError('KeysFileInvalid', message);
 }

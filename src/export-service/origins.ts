@@ -6,20 +6,13 @@ import { PublishableError } from '../wire/publishable-error.ts';
 
 export interface Origin {
   readonly url: URL;
-  /** The operator of this service named it, so it may be an internal address. */
+  /** The service's administrator named it, so it may be an internal address. */
   readonly isConsented: boolean;
 }
 
 export type Origins = ReadonlyMap<string, URL>;
 
-/** Thrown for an invalid `--origin`; says which form it needs. */
-export class OriginMappingError extends PublishableError {
-  constructor(message: string) {
-    super('OriginInvalid', message);
-  }
-}
-
-/** @param mappings each `domain=http(s)://host[:port][/prefix]`. @throws {OriginMappingError} */
+/** @param mappings each `domain=http(s)://host[:port][/prefix]`. @throws {PublishableError} `OriginInvalid` */
 export function readOrigins(mappings: readonly string[]): Origins {
   return new Map(
     mappings.map((mapping) => {
@@ -36,9 +29,10 @@ export function readOrigins(mappings: readonly string[]): Origins {
   );
 }
 
-function unusable(mapping: string): OriginMappingError {
+function unusable(mapping: string): PublishableError {
   const domain = domainSchema.safeParse(mapping.split('=')[0]);
-  return new OriginMappingError(
+  return new PublishableError(
+    'OriginInvalid',
     `--origin${domain.success ? ` of ${domain.data}` : ''} must be DOMAIN=URL, for example docs.example.com=http://127.0.0.1:4000`,
   );
 }

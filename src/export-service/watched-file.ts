@@ -2,17 +2,15 @@
 // Checked at each use, never by a timer. Invariant: a removed or unreadable file keeps its last good content and is
 // reported once per change. A half-written edit therefore takes no client's access.
 
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Logger } from '../runtime/logger.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
-
-export class UnreadableFileError extends PublishableError {}
 
 /**
  * @param what for messages, for example `keys file`
  * @param parse may throw; at the first reading that ends in an error, later the old content stays
  * @returns the current content
- * @throws {UnreadableFileError} from the first reading, done here at once
+ * @throws {PublishableError} from the first reading, done here at once
  */
 export function watchFile<T>(
   path: string,
@@ -20,10 +18,10 @@ export function watchFile<T>(
   parse: (text: string) => T,
   logger: Logger,
 ): () => T {
-  let seen = stampOf(path);
+  let seen = readFileState(path).stamp;
   let content = readContent(path, what, parse);
   return () => {
-    const stamp = stampOf(path);
+    const { stamp } = readFileState(path);
     if (stamp === seen) return content;
     seen = stamp;
     try {
@@ -41,7 +39,7 @@ function readContent<T>(path: string, what: string, parse: (text: string) => T):
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new UnreadableFileError(
+    throw new PublishableError(
       publishableCode(cause),
       `cannot read the ${what} (${publishableCode(cause)}): check that it exists and may be read`,
       { cause },
@@ -50,13 +48,12 @@ function readContent<T>(path: string, what: string, parse: (text: string) => T):
   return parse(text);
 }
 
-/** Changes with every edit that a file system can show, replaced links (mounted Secrets) included. */
-export function stampOf(path: string): string {
-  let stats: Stats | undefined;
+/** `stamp` changes with every edit that a file system can show, replaced links (mounted Secrets) included. */
+export function readFileState(path: string): { readonly stamp: string; readonly sizeBytes: number } {
   try {
-    stats = statSync(path, { throwIfNoEntry: false });
+    const { dev, ino, size, mtimeMs } = statSync(path);
+    return { stamp: `${dev}:${ino}:${size}:${mtimeMs}`, sizeBytes: size };
   } catch {
-    stats = undefined;
+    return { stamp: 'absent', sizeBytes: 0 };
   }
-  return stats === undefined ? 'absent' : `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeMs}`;
 }

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findCredential, KeysFileError, readKeyRing } from '../../../src/export-service/key-ring.ts';
+import { findCredential, readKeyRing } from '../../../src/export-service/key-ring.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 const ring = readKeyRing('# team\nsvc_one\n\n  svc_two  \r\nread:svc_reader\n#svc_off\n');
 
@@ -45,12 +46,16 @@ test('a credential says nothing of its key, and differs from key to key', () => 
 });
 
 test('a file without a key, or with a line that no header can carry, is refused by line number only', () => {
-  for (const text of ['', '\n# nothing\n']) assert.throws(() => readKeyRing(text), KeysFileError);
+  for (const text of ['', '\n# nothing\n'])
+    assert.throws(() => readKeyRing(text), { code: 'KeysFileInvalid' });
   for (const text of ['svc_a\nsvc_b c\n', 'svc_a\nsvc_\u00e9', 'svc_a\nread:']) {
     assert.throws(
       () => readKeyRing(text),
       (error) =>
-        error instanceof KeysFileError && /line 2/.test(error.message) && !/svc_/.test(error.message),
+        error instanceof PublishableError &&
+        error.code === 'KeysFileInvalid' &&
+        /line 2/.test(error.message) &&
+        !/svc_/.test(error.message),
     );
   }
 });

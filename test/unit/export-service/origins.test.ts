@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OriginMappingError, originOf, readOrigins } from '../../../src/export-service/origins.ts';
+import { originOf, readOrigins } from '../../../src/export-service/origins.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 test('a mapped domain is crawled where its owner says, and no other domain is exported', () => {
   const origins = readOrigins([
@@ -35,7 +36,8 @@ test('a mapping that cannot be meant is refused without repeating it', () => {
   ]) {
     assert.throws(
       () => readOrigins([mapping]),
-      (error) => error instanceof OriginMappingError && !/hush/.test(error.message),
+      (error) =>
+        error instanceof PublishableError && error.code === 'OriginInvalid' && !/hush/.test(error.message),
       mapping,
     );
   }

@@ -5,8 +5,9 @@ import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { UnreadableFileError, watchFile } from '../../../src/export-service/watched-file.ts';
+import { watchFile } from '../../../src/export-service/watched-file.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
+import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'watched-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -56,6 +57,6 @@ test("an absent or bad file at the first reading is an error with the system's c
   assert.throws(
     () => watchFile(join(folder, 'absent'), 'keys file', String, silentLogger),
     (error) =>
-      error instanceof UnreadableFileError && error.code === 'ENOENT' && /keys file/.test(error.message),
+      error instanceof PublishableError && error.code === 'ENOENT' && /keys file/.test(error.message),
   );
 });

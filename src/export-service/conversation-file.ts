@@ -4,10 +4,14 @@
 import { createReadStream } from 'node:fs';
 import { z } from 'zod';
 import { conversationSchema } from '../export-api/contract.ts';
+import { readLines } from '../runtime/lines.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import type { StoredConversation } from './store/conversations.ts';
 
 const lineSchema = conversationSchema.extend({ projectId: z.string().min(1).max(200).optional() });
+
+/** A line is parsed in one go, and no request is answered meanwhile. */
+const maxLineBytes = 256 * 1024;
 
 export class ConversationFileError extends PublishableError {}
 
@@ -21,16 +25,18 @@ export async function* readConversationFile(
   defaultProject: string,
 ): AsyncGenerator<StoredConversation> {
   let lineNumber = 0;
-  for await (const line of readLines(path)) {
+  for await (const line of readFileLines(path)) {
     lineNumber += 1;
     if (line.trim() !== '') yield readLine(line, lineNumber, defaultProject);
   }
 }
 
-async function* readLines(path: string): AsyncGenerator<string> {
+async function* readFileLines(path: string): AsyncGenerator<string> {
   const input = createReadStream(path);
   try {
-    yield* splitLines(input);
+    yield* readLines(withLastNewline(input), maxLineBytes, (line) =>
+      invalid(line, `is longer than ${maxLineBytes} bytes`),
+    );
   } catch (cause) {
     if (cause instanceof ConversationFileError) throw cause;
     const code = publishableCode(cause);
@@ -40,36 +46,9 @@ async function* readLines(path: string): AsyncGenerator<string> {
   }
 }
 
-/** A line is read in one go; the program answers no request meanwhile. */
-const maxLineBytes = 256 * 1024;
-const newline = 0x0a;
-
-/** Never holds more than a line and a chunk. */
-async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let lineNumber = 1;
-  let held: Uint8Array[] = [];
-  let heldBytes = 0;
-  const hold = (piece: Uint8Array): void => {
-    held.push(piece);
-    heldBytes += piece.byteLength;
-    refuseLong(heldBytes, lineNumber);
-  };
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      hold(chunk.subarray(start, end));
-      yield Buffer.concat(held).toString();
-      [held, heldBytes] = [[], 0];
-      lineNumber += 1;
-      start = end + 1;
-    }
-    hold(chunk.subarray(start));
-  }
-  yield Buffer.concat(held).toString();
-}
-
-function refuseLong(lineBytes: number, lineNumber: number): void {
-  if (lineBytes > maxLineBytes) throw invalid(lineNumber, `is longer than ${maxLineBytes} bytes`);
+async function* withLastNewline(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+  yield Buffer.from('\n');
 }
 
 function invalid(lineNumber: number, what: string): ConversationFileError {

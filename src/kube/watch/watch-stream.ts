@@ -2,6 +2,7 @@
 // Refuses: a line that is not JSON or has no end, after which the resourceVersion cannot be trusted. A line of too many
 // fields is left out, because one tenant's object must not end the watch.
 
+import { readLines } from '../../runtime/lines.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { isCostly } from '../transport/bounded-json.ts';
 import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from '../transport/json.ts';
@@ -22,7 +23,8 @@ export async function* readWatchEvents(
   chunks: AsyncIterable<Uint8Array>,
   onLeftOut: () => void = () => {},
 ): AsyncGenerator<WatchEvent> {
-  for await (const line of readLines(chunks)) {
+  // A rest without a newline was cut off; the next watch brings it again.
+  for await (const line of readLines(chunks, maxLineBytes, tooLong)) {
     if (isCostly(line)) {
       onLeftOut();
       continue;
@@ -32,27 +34,8 @@ export async function* readWatchEvents(
   }
 }
 
-async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  // Decoded per line, not per chunk: a character may be split between chunks, never by a newline.
-  let pending: Uint8Array[] = [];
-  let pendingBytes = 0;
-  for await (const chunk of chunks) {
-    let from = 0;
-    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
-      yield Buffer.concat([...pending, chunk.subarray(from, at)]).toString('utf8');
-      pending = [];
-      pendingBytes = 0;
-      from = at + 1;
-    }
-    if (from < chunk.length) {
-      pending.push(chunk.subarray(from));
-      pendingBytes += chunk.length - from;
-    }
-    if (pendingBytes > maxLineBytes) {
-      throw new ClusterError('Unavailable', `a watch event is longer than ${maxLineBytes / 1024 / 1024} MiB`);
-    }
-  }
-  // A rest without a newline was cut off; the next watch brings it again.
+function tooLong(): ClusterError {
+  return new ClusterError('Unavailable', `a watch event is longer than ${maxLineBytes / 1024 / 1024} MiB`);
 }
 
 function readEvent(line: string): WatchEvent | undefined {

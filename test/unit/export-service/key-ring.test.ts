@@ -7,14 +7,14 @@ import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
 const ring = readKeyRing('# team\nsvc_one\n\n  svc_two  \r\nread:svc_reader\n#svc_off\n');
 
-test('each line is a key, comments and blanks are not, and read: takes the right to write away', () => {
-  assert.equal(ring.length, 3);
+test('each line is a key, except comments and blank lines, and read: permits reading only', () => {
+  assert.equal(ring.size, 3);
   assert.equal(findCredential(ring, 'Bearer svc_one')?.mayWrite, true);
   assert.equal(findCredential(ring, 'Bearer svc_two')?.mayWrite, true);
   assert.equal(findCredential(ring, 'Bearer svc_reader')?.mayWrite, false);
 });
 
-test('only a whole known key under the bearer scheme opens', () => {
+test('only a whole known key with the bearer scheme is accepted', () => {
   const rows: readonly (readonly [string | undefined, boolean])[] = [
     ['Bearer svc_one', true],
     ['bearer svc_one', true],
@@ -38,14 +38,14 @@ test('only a whole known key under the bearer scheme opens', () => {
   }
 });
 
-test('a credential says nothing of its key, and differs from key to key', () => {
+test('a credential does not show its key, and differs for each key', () => {
   const [one, two] = ['Bearer svc_one', 'Bearer svc_two'].map((header) => findCredential(ring, header));
   assert.match(one?.id ?? '', /^[0-9a-f]{64}$/);
   assert.notEqual(one?.id, two?.id);
-  assert.doesNotMatch(JSON.stringify(ring), /svc_/);
+  assert.doesNotMatch(JSON.stringify([...ring]), /svc_/);
 });
 
-test('a file without a key, or with a line that no header can carry, is refused by line number only', () => {
+test('a file without a key, or with an invalid line, is refused without repeating the line', () => {
   for (const text of ['', '\n# nothing\n'])
     assert.throws(() => readKeyRing(text), { code: 'KeysFileInvalid' });
   for (const text of ['svc_a\nsvc_b c\n', 'svc_a\nsvc_\u00e9', 'svc_a\nread:']) {
@@ -58,13 +58,4 @@ test('a file without a key, or with a line that no header can carry, is refused 
         !/svc_/.test(error.message),
     );
   }
-});
-
-test('more keys than each request can be compared with are refused', () => {
-  const keys = (count: number): string => Array.from({ length: count }, (_, at) => `svc_${at}`).join('\n');
-  assert.equal(readKeyRing(keys(10_000)).length, 10_000);
-  assert.throws(() => readKeyRing(keys(10_001)), {
-    code: 'KeysFileInvalid',
-    message: /more than 10000 keys/,
-  });
 });

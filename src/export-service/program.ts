@@ -1,6 +1,7 @@
 // The program's flags and its main function: from the command line to a running service and an orderly shutdown. Owns
 // the defaults; only --keys-file and --data are required.
 
+import { once } from 'node:events';
 import * as kind from '../runtime/flags/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
@@ -97,9 +98,6 @@ export async function runExportService(
       maxBytes: values.maxBytes,
     },
   });
-  await new Promise<void>((resolve) => {
-    if (edge.shutdown.aborted) resolve();
-    edge.shutdown.addEventListener('abort', () => resolve(), { once: true });
-  });
+  if (!edge.shutdown.aborted) await once(edge.shutdown, 'abort');
   await service.stop(values.drainLinger);
 }

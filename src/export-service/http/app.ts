@@ -6,8 +6,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { KeyRing } from '../key-ring.ts';
 import { answerErrors, answerNotFound } from './answers.ts';
 import { type ArchiveRouteOptions, archiveRoute } from './archive-route.ts';
+import { requireKey } from './auth-check.ts';
 import { type ConversationRoutesOptions, conversationRoutes } from './conversation-routes.ts';
-import { guard } from './gate.ts';
 import { type JobRoutesOptions, jobRoutes } from './job-routes.ts';
 
 export interface AppOptions extends JobRoutesOptions, ArchiveRouteOptions, ConversationRoutesOptions {
@@ -23,7 +23,7 @@ export function exportServiceApp(options: AppOptions): Express {
   app.disable('x-powered-by');
   app.set('etag', false);
   const api = express.Router({ caseSensitive: true });
-  api.use(guard(options.ring));
+  api.use(requireKey(options.ring));
   api.use('/static-export', jobRoutes(options));
   api.use('/analytics', conversationRoutes(options));
   api.use(answerNotFound);

@@ -6,7 +6,7 @@ import { ApiRefusal } from '../api-refusal.ts';
 import { readListingQuery } from '../listing-query.ts';
 import type { ConversationStore } from '../store/conversations.ts';
 import { answerOnly } from './answers.ts';
-import type { ApiHandler } from './gate.ts';
+import type { ApiHandler } from './auth-check.ts';
 
 export interface ConversationRoutesOptions {
   readonly conversations: ConversationStore;

@@ -18,7 +18,7 @@ import { expiryOf, signLink } from '../links.ts';
 import { type Origins, originOf } from '../origins.ts';
 import type { JobRow, JobStore, OnceKey } from '../store/jobs.ts';
 import { answerOnly } from './answers.ts';
-import type { ApiHandler, ApiResponse } from './gate.ts';
+import type { ApiHandler, ApiResponse } from './auth-check.ts';
 
 export interface JobRoutesOptions {
   readonly store: JobStore;

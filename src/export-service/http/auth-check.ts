@@ -5,7 +5,7 @@ import type { RequestHandler, Response } from 'express';
 import { ApiRefusal } from '../api-refusal.ts';
 import { type Credential, findCredential, type KeyRing } from '../key-ring.ts';
 
-/** What handlers behind the gate find in `response.locals`. */
+/** What later handlers find in `response.locals`. */
 export interface Caller extends Record<string, unknown> {
   credential: Credential;
 }
@@ -13,7 +13,7 @@ export interface Caller extends Record<string, unknown> {
 export type ApiResponse = Response<unknown, Caller>;
 export type ApiHandler<P = Record<string, string>> = RequestHandler<P, unknown, unknown, unknown, Caller>;
 
-export function guard(ring: () => KeyRing): ApiHandler {
+export function requireKey(ring: () => KeyRing): ApiHandler {
   return (request, response, next) => {
     const credential = findCredential(ring(), request.headers.authorization);
     if (credential === undefined) {

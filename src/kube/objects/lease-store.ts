@@ -18,11 +18,7 @@ export interface LeaseRecord {
 }
 
 /** A lease as stored. `fingerprint` changes with every renewal. */
-export interface StoredLease {
-  readonly holder: string;
-  readonly durationMs: number;
-  readonly transitions: number;
-  readonly acquiredAt: number;
+export interface StoredLease extends Omit<LeaseRecord, 'renewedAt'> {
   readonly fingerprint: string;
   readonly resourceVersion: string;
 }

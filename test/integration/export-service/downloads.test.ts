@@ -37,7 +37,7 @@ async function get(url: string, headers: Readonly<Record<string, string>> = {}, 
   };
 }
 
-test('the whole archive has a strong ETag that is the hash of its bytes, and no key is asked for', async () => {
+test('a whole archive has a strong ETag, the hash of its bytes, and needs no key', async () => {
   const answer = await get(await issue());
   assert.equal(answer.status, 200);
   assert.equal(answer.headers['content-type'], 'application/gzip');
@@ -48,7 +48,7 @@ test('the whole archive has a strong ETag that is the hash of its bytes, and no 
   assert.match(gunzipSync(answer.bytes).toString('latin1'), /^index\.html\0/);
 });
 
-test('ranges are answered as RFC 9110 has them', async () => {
+test('ranges are answered as RFC 9110 defines', async () => {
   const url = await issue();
   const whole = (await get(url)).bytes;
   const size = whole.byteLength;
@@ -78,7 +78,7 @@ test('ranges are answered as RFC 9110 has them', async () => {
   }
 });
 
-test('a resume continues only under the very same strong validator', async () => {
+test('a resume continues only with the same strong ETag', async () => {
   const url = await issue();
   const { bytes, headers } = await get(url);
   const etag = String(headers['etag']);
@@ -106,7 +106,7 @@ test('a link is for GET only', async () => {
   }
 });
 
-test('a link is refused as soon as a byte of it has changed, and the answer tells nothing', async () => {
+test('a link with a changed byte is refused, without details', async () => {
   const url = await issue();
   const start = new URL(url).origin.length + 1;
   for (let at = start; at < url.length; at += 1) {
@@ -129,7 +129,7 @@ test('a link is refused as soon as a byte of it has changed, and the answer tell
   assert.equal((await get(`${service.url}/`)).status, 403);
 });
 
-test('a link dies at its expiry; a fresh one for the same job works', async () => {
+test('a link expires at its expiry, and a new link for the same job works', async () => {
   const short = await startService({ linkLifetimeMs: 30_000 });
   const id = await exportPage(short, 'short');
   const api = short.client;
@@ -145,7 +145,7 @@ test('a link dies at its expiry; a fresh one for the same job works', async () =
   await short.close();
 });
 
-test('a public URL with a path works with and without a proxy that takes the path away', async () => {
+test('a public URL with a path works with and without a proxy that removes the path', async () => {
   const prefixed = await startService();
   const { port } = new URL(prefixed.url);
   await prefixed.close();
@@ -160,7 +160,7 @@ test('a public URL with a path works with and without a proxy that takes the pat
   await behind.close();
 });
 
-test('an archive that somebody removed is 404 behind its link, and 410 for a new one', async () => {
+test('a removed archive is 404 for its link, and 410 for a new link', async () => {
   const own = await startService();
   const id = await exportPage(own, 'removed');
   const { link } = await own.client.issueLink({ jobId: id, idempotencyKey: 'a' }, never);
@@ -173,7 +173,7 @@ test('an archive that somebody removed is 404 behind its link, and 410 for a new
   await own.close();
 });
 
-test('jobs beyond those to keep are gone, except while a link to them may be alive', async () => {
+test('jobs above the number to keep are removed, unless a link to them may be valid', async () => {
   const own = await startService({ keepJobs: 1, linkLifetimeMs: 60_000 });
   const first = await exportPage(own, 'one');
   own.moveClock(61_000);
@@ -185,7 +185,7 @@ test('jobs beyond those to keep are gone, except while a link to them may be ali
   await own.close();
 });
 
-test('a service that stops lets a download under way come to its end', async () => {
+test('a service that stops completes running downloads', async () => {
   const own = await startService();
   const id = await exportPage(own, textOfSize(4 * 1024 * 1024));
   const { link } = await own.client.issueLink({ jobId: id, idempotencyKey: 'a' }, never);
@@ -196,7 +196,7 @@ test('a service that stops lets a download under way come to its end', async () 
   await stopped;
 });
 
-test('a download that its client breaks off is no failure of the service', async () => {
+test('a download that its client aborts is not an error of the service', async () => {
   const own = await startService();
   const id = await exportPage(own, textOfSize(4 * 1024 * 1024));
   const { link } = await own.client.issueLink({ jobId: id, idempotencyKey: 'a' }, never);

@@ -92,7 +92,7 @@ test('a job is queued, runs with live progress, completes, and its bundle is one
   assert.equal((await archive.arrayBuffer()).byteLength, raw.sizeBytes);
 });
 
-test('jobs wait for each other in the order of their starts', async () => {
+test('jobs run in the order of their starts', async () => {
   const first = await service.client.startJob(start(), never);
   const second = await service.client.startJob(start({ domain: 'other.example.com' }), never);
   const crawl = await service.nextCrawl();
@@ -131,7 +131,7 @@ test('the same content gives the same archive, and a link for an old job still w
   assert.equal(etags[0], etags[1]);
 });
 
-test('the same Idempotency-Key is the same job, per key of the caller; another body under it is refused', async () => {
+test('the same Idempotency-Key of the same API key is the same job; another body is refused', async () => {
   const request = start();
   const first = await service.client.startJob(request, never);
   const crawl = await service.nextCrawl();
@@ -153,7 +153,7 @@ test('the same Idempotency-Key is the same job, per key of the caller; another b
   );
 });
 
-test('issues: the same Idempotency-Key repeats the link, another one later gives a later link', async () => {
+test('the same Idempotency-Key repeats the link, and another gives a later link', async () => {
   const jobId = await exportPage(service, 'issued');
   const issue = (idempotencyKey: string) => service.client.issueLink({ jobId, idempotencyKey }, never);
   const first = await issue('one');
@@ -164,7 +164,7 @@ test('issues: the same Idempotency-Key repeats the link, another one later gives
   assert.equal((await fetch(first.link.reveal(), { headers: { range: 'bytes=0-0' } })).status, 206);
 });
 
-test('starts with one Idempotency-Key that arrive at once make one job', async () => {
+test('simultaneous starts with one Idempotency-Key make one job', async () => {
   const request = start();
   const started = await Promise.all(Array.from({ length: 8 }, () => service.client.startJob(request, never)));
   assert.equal(new Set(started.map((one) => one.jobId)).size, 1);
@@ -172,7 +172,7 @@ test('starts with one Idempotency-Key that arrive at once make one job', async (
   await untilFinished(service.client, started[0]?.jobId ?? '');
 });
 
-test('unknown keys, keys that may only read, unknown jobs and domains have their own refusals', async () => {
+test('unknown keys, read-only keys, unknown jobs and unknown domains have their own refusals', async () => {
   const { client, clientWith } = service;
   const jobId = await exportPage(service, 'refusals');
   const reader = clientWith(readerKey);
@@ -204,7 +204,7 @@ test('a keys file that changes takes effect with the next request', async () => 
   await refused(service.clientWith('svc_new').readJob('x', never), 'Unauthorized', 401);
 });
 
-test('a full queue is 429 with a wait', async () => {
+test('a full queue is 429 with Retry-After', async () => {
   const small = await startService({ maxQueued: 1 });
   await small.client.startJob(start(), never);
   await small.nextCrawl();
@@ -215,7 +215,7 @@ test('a full queue is 429 with a wait', async () => {
   await small.close();
 });
 
-test('conversations are listed by project, date and page, and exactly to their end', async () => {
+test('conversations are listed by project, date and page, to their end', async () => {
   const path = join(service.folder, 'conversations.ndjson');
   const row = (index: number, projectId?: string): ConversationDocument => ({
     id: `c${index}`,
@@ -274,7 +274,7 @@ test('conversations are listed by project, date and page, and exactly to their e
   await listing.close();
 });
 
-test('a restart keeps jobs, keys and links; a job under way is stopped and run again from its beginning', async () => {
+test('a restart keeps jobs, keys and links, and starts a running job again', async () => {
   const old = await startService();
   const doneId = await exportPage(old, 'kept');
   const { link } = await old.client.issueLink({ jobId: doneId, idempotencyKey: 'm' }, never);
@@ -297,7 +297,7 @@ test('a restart keeps jobs, keys and links; a job under way is stopped and run a
   await renewed.close();
 });
 
-test('no key, signature or link was logged, and the admin port tells how it goes', async () => {
+test('no key, signature or link is logged, and the admin port reports health and metrics', async () => {
   const log = service.log();
   assert.match(log, /"endpoint":"bundle"/);
   assert.doesNotMatch(log, new RegExp(`${key}|${readerKey}|signature|expires=|key-1"`));

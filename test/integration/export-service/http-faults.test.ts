@@ -40,7 +40,7 @@ async function send({ method = 'GET', path, headers = {}, body, isAnonymous = fa
 const json = { 'content-type': 'application/json' };
 const jobs = '/v1/static-export/jobs';
 
-test('each wrong request has its status, and a body in the one error shape', async () => {
+test('each invalid request has its status, and a body in the error shape', async () => {
   const good = '{"domain":"docs.example.com"}';
   const rows: readonly (readonly [string, Sent, number, RegExp])[] = [
     ['no body', { method: 'POST', path: jobs, headers: json }, 400, /body/],
@@ -130,7 +130,7 @@ test('each wrong request has its status, and a body in the one error shape', asy
   }
 });
 
-test('a 405 names what is possible', async () => {
+test('a 405 names the allowed methods', async () => {
   for (const [path, allow] of [
     [jobs, 'POST'],
     [`${jobs}/x`, 'GET, HEAD'],
@@ -142,7 +142,7 @@ test('a 405 names what is possible', async () => {
   }
 });
 
-test('details name each fault of a body or a query', async () => {
+test('details name each error of a body or a query', async () => {
   const bodies: readonly (readonly [string, RegExp])[] = [
     ['{"domain":"https://x.example.com/a"}', /bare host name/],
     ['{"domain":"docs.example.com","version":"1"}', /only domain is understood/],
@@ -158,7 +158,7 @@ test('details name each fault of a body or a query', async () => {
   assert.equal(errorSchema.parse(JSON.parse(text)).details?.length, 3);
 });
 
-test('without a known key nothing is told but that one is needed', async () => {
+test('without a known key the answer only says that a key is required', async () => {
   for (const path of [jobs, `${jobs}/se_1`, '/v1/analytics/default/assistant', '/v1/unknown', '/v1']) {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS'] as const) {
       const missing = await send({ method, path, isAnonymous: true });
@@ -172,7 +172,7 @@ test('without a known key nothing is told but that one is needed', async () => {
   assert.doesNotMatch(wrong.text, /svc_/);
 });
 
-test('a body of a link request is not looked at', async () => {
+test('the body of a link request is ignored', async () => {
   const jobId = await exportPage(service, 'issue');
   const sent = { method: 'POST', path: `${jobs}/${jobId}/bundle`, headers: json } as const;
   assert.equal((await send({ ...sent, body: '{"broken' })).status, 200);
@@ -185,7 +185,7 @@ test('HEAD answers like GET without its body', async () => {
   assert.deepEqual([answer.status, answer.text], [200, '']);
 });
 
-test('a start answers 202 with the whole job and where to ask for it', async () => {
+test('a start answers 202 with the whole job and its Location', async () => {
   const answer = await send({
     method: 'POST',
     path: jobs,
@@ -201,7 +201,7 @@ test('a start answers 202 with the whole job and where to ask for it', async () 
   assert.match(String(answer.headers['x-request-id']), /^[0-9a-f]{16}$/);
 });
 
-test('a fault of the service is 500 in the one error shape, without its cause, and is logged once', async () => {
+test('a defect of the service is 500 in the error shape, without its cause, and is logged once', async () => {
   const broken = await startService({
     random: {
       uuid: () => '',
@@ -226,7 +226,7 @@ test('a fault of the service is 500 in the one error shape, without its cause, a
   await broken.close();
 });
 
-test('no request makes the service fail, whatever its method, path, headers and body', async () => {
+test('no method, path, header or body makes the service fail', async () => {
   const segment = fc.oneof(
     fc.constantFrom(
       'v1',

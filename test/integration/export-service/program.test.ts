@@ -117,7 +117,7 @@ function holdSecondPage(): { readonly asked: Promise<void>; readonly release: ()
   return { asked: asked.promise, release: () => released.resolve() };
 }
 
-test('a job in whose middle the program was killed is run again by the next one, and its bundle is whole', async () => {
+test('a job interrupted by a kill starts again with the next process, and its bundle is whole', async () => {
   const gate = holdSecondPage();
   const first = await startProgram();
   const request = { domain, idempotencyKey: 'mark' };
@@ -143,7 +143,7 @@ test('a job in whose middle the program was killed is run again by the next one,
   }
 });
 
-test('a job that keeps being killed fails in the end instead of hanging', async () => {
+test('a job that is killed repeatedly fails', async () => {
   const gate = holdSecondPage();
   let running = await startProgram();
   const { jobId } = await running.client.startJob({ domain, idempotencyKey: 'again' }, never);
@@ -160,7 +160,7 @@ test('a job that keeps being killed fails in the end instead of hanging', async 
   await running.kill('SIGTERM');
 });
 
-test('an origin without pages is a failed job that says so, and an unmapped domain is no job', async () => {
+test('an origin without pages is a failed job with its reason, and an unmapped domain is refused', async () => {
   const running = await startProgram();
   pages = (_request, response) => response.writeHead(404).end();
   const { jobId } = await running.client.startJob({ domain, idempotencyKey: 'none' }, never);
@@ -173,7 +173,7 @@ test('an origin without pages is a failed job that says so, and an unmapped doma
   await running.kill('SIGTERM');
 });
 
-test('without a mapping, a domain that leads inside is refused by the crawl', async () => {
+test('without a mapping, a domain with an internal address fails its job', async () => {
   const { child, client, kill } = await startProgram(
     [],
     usual().filter((_, index) => index !== 4 && index !== 5),
@@ -185,7 +185,7 @@ test('without a mapping, a domain that leads inside is refused by the crawl', as
   await kill('SIGTERM');
 });
 
-test('a second program on the same folder ends with 1 and says why', async () => {
+test('a second program on the same folder exits 1 with the reason', async () => {
   const running = await startProgram();
   const { child, output } = launch(usual());
   child.stdout?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
@@ -195,7 +195,7 @@ test('a second program on the same folder ends with 1 and says why', async () =>
   await running.kill('SIGTERM');
 });
 
-test('a wrong flag ends with 2 and a wrong file with 1, each with what would be right', async () => {
+test('an invalid flag exits 2 and an invalid file exits 1, each with the expected form', async () => {
   const own = ['--data', join(folder, 'own')];
   const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
     [[...own, '--keys-file', join(folder, 'keys'), '--orgin', 'x'], 2, /did you mean --origin/],
@@ -210,7 +210,7 @@ test('a wrong flag ends with 2 and a wrong file with 1, each with what would be 
   }
 });
 
-test('a robots.txt of thousands of wildcards keeps no client waiting, and is obeyed', async () => {
+test('a robots.txt of thousands of wildcards delays no client, and is obeyed', async () => {
   const rules = Array.from({ length: 11_000 }, (_, at) => `Disallow: /*${'a*'.repeat(14)}${at}y\n`).join('');
   const links = Array.from({ length: 300 }, (_, at) => `<a href="/${'a'.repeat(990)}${at}x">`).join('');
   pages = (request, response) => {

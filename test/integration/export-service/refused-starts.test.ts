@@ -19,7 +19,7 @@ function file(name: string, content: string): string {
   return join(folder, name);
 }
 
-test('a start is refused with code and words, and the data folder is free again', async () => {
+test('a refused start has a code and a message, and releases the data folder', async () => {
   const taken = await startService();
   const port = Number(new URL(taken.url).port);
   const directory = join(folder, 'data');
@@ -46,7 +46,7 @@ test('a start is refused with code and words, and the data folder is free again'
   await taken.close();
 });
 
-test('a start that finds its port taken puts the job it has begun back, uncounted', async () => {
+test('a start whose port is in use puts its running job back into the queue, uncounted', async () => {
   const taken = await startService();
   const directory = join(folder, 'interrupted');
   const withStore = async <T>(use: (store: ReturnType<typeof createJobStore>) => T): Promise<T> => {

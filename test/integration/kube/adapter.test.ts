@@ -66,14 +66,14 @@ const owned = (name: string, data: Record<string, string>, readVersion?: string,
   readVersion,
 });
 
-test('what does not exist reads as undefined', async () => {
+test('a missing object reads as undefined', async () => {
   const key = { namespace, name: 'nothing' };
   assert.equal(await cluster.readStaticExport(key, signal), undefined);
   assert.equal(await cluster.readSecret(key, signal), undefined);
   assert.equal(await cluster.readConfigMap(key, signal), undefined);
 });
 
-test('a 404 of a version that is not served is no absence', async () => {
+test('a 404 of a version that is not served is not an absence', async () => {
   const resource = { ...staticExports, version: 'v1beta7' };
   const address = { resource, namespace, name: 'nothing' };
   await assert.rejects(
@@ -82,7 +82,7 @@ test('a 404 of a version that is not served is no absence', async () => {
   );
 });
 
-test('a Secret is applied, read back byte for byte, and a key that is no longer wanted is removed', async () => {
+test('a Secret is applied and read back byte for byte, and a data key that is not applied again is removed', async () => {
   const first = await cluster.applySecret(owned('out', { 'bundle.json': '{"é":1}', version: 'v1' }), signal);
   assert.deepEqual(first, await cluster.readSecret({ namespace, name: 'out' }, signal), 'as stored');
   const version = first.metadata.resourceVersion;
@@ -99,7 +99,7 @@ test('a Secret is applied, read back byte for byte, and a key that is no longer 
   assert.deepEqual(secret?.metadata.labels, { a: 'b' });
 });
 
-test('a Secret that is applied as it was read stays as it is, and one that is gone by then is not made again', async () => {
+test('a Secret applied as it was read is unchanged, and a deleted Secret is not created again', async () => {
   const key = { namespace, name: 'confirmed' };
   const data = { version: 'v1' };
   const first = await cluster.applySecret(owned('confirmed', data), signal);
@@ -131,7 +131,7 @@ test('applying leaves the fields of other managers alone', async () => {
   assert.deepEqual(map?.data, { version: 'v2', theirs: '1' });
 });
 
-test('an edit of a foreign document changes one key, and is refused once it moved', async () => {
+test("an edit of another owner's document changes one key, and is refused if the object changed", async () => {
   await world.apply({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -171,7 +171,7 @@ test('a Secret document is edited as text', async () => {
   assert.equal(Buffer.from(edited?.data['other'] ?? []).toString(), 'x');
 });
 
-test('status is written through its own door, absent fields go, and a stale write is a conflict', async () => {
+test('status is written through its subresource, absent fields are removed, and a stale write is a conflict', async () => {
   await applyStaticExport('status');
   const fresh = await cluster.readStaticExport({ namespace, name: 'status' }, signal);
   assert.ok(fresh);
@@ -192,7 +192,7 @@ test('status is written through its own door, absent fields go, and a stale writ
   );
 });
 
-test('a status written for an object that was deleted and made again is a conflict', async () => {
+test('a status write for an object that was deleted and created again is a conflict', async () => {
   await applyStaticExport('reborn');
   const old = await cluster.readStaticExport({ namespace, name: 'reborn' }, signal);
   assert.ok(old);
@@ -214,7 +214,7 @@ test('an invalid status is refused naming the field', async () => {
   );
 });
 
-test('a missing right is named by verb and resource', async () => {
+test('a missing permission is named by verb and resource', async () => {
   const elsewhere = { namespace: 'team-b', name: 'x' };
   await assert.rejects(
     cluster.readSecret(elsewhere, signal),
@@ -243,7 +243,7 @@ test('an API server that does not answer is Unavailable, and the message says so
   await dead.close();
 });
 
-test('a lease is created, contended and released with times that the server takes', async () => {
+test('a lease is created, contended and released with times that the server accepts', async () => {
   const store = createLeaseStore(
     transport,
     { namespace: world.operatorNamespace, name: world.leaseName },

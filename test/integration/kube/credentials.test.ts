@@ -64,7 +64,7 @@ const untrusted = [
   ],
 ] as const;
 for (const [what, certificate, words] of untrusted) {
-  test(`a certificate that is ${what} is refused by name, and all is well once it is replaced`, async () => {
+  test(`a certificate that is ${what} is refused with its reason, and calls succeed once it is replaced`, async () => {
     world.api.present(await certificate());
     // What was on a connection that this closed ends with it.
     await ask();
@@ -86,7 +86,7 @@ const unusable = [
   ['cut short', (file: string) => truncateSync(file, 200), /it holds no certificate in PEM/],
 ] as const;
 for (const [what, spoil, why] of unusable) {
-  test(`a file of authorities that is ${what} is named by its field, and all is well once it is mended`, async () => {
+  test(`a file of CA certificates that is ${what} is named by its field, and calls succeed once it is fixed`, async () => {
     spoil(world.caFile);
     // What was read before is good for a second.
     await world.clock.pass(1_000);
@@ -102,7 +102,7 @@ for (const [what, spoil, why] of unusable) {
   });
 }
 
-test('a refused token is read again at once, and the call goes on with the new one', async () => {
+test('a refused token is read again at once, and the call continues with the new token', async () => {
   world.api.fault = ({ authorization }, response) => {
     if (authorization === 'Bearer token-2') return false;
     sendJson(response, 401, { kind: 'Status', code: 401 });
@@ -149,7 +149,7 @@ test('a token file that is missing for a moment costs a retry, not the process',
   assert.equal(world.troubles.at(-1), undefined);
 });
 
-test('a kubeconfig that is gone when a token is refused leaves what was read before', async () => {
+test('if the kubeconfig is missing when a token is refused, the earlier configuration stays', async () => {
   let refusals = 0;
   world.api.fault = (_request, response) => {
     refusals += 1;
@@ -161,7 +161,7 @@ test('a kubeconfig that is gone when a token is refused leaves what was read bef
   assert.match(await ask(), /^NotFound/);
 });
 
-test('renewals of the lease never share a connection with other calls, and pass while all of them hang', async () => {
+test('renewals of the lease have their own connection, and succeed while all other calls hang', async () => {
   const leaseTransport = createTransport(world.connection, { clock: world.clock, timeoutMs: 15_000 });
   const store = createLeaseStore(leaseTransport, { namespace: 'ns', name: 'lease' }, 5_000);
   world.api.fault = ({ path }) => !path.includes('/leases');

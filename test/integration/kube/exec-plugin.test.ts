@@ -161,7 +161,7 @@ test('a plugin that hangs is named after the deadline of each call, and ended af
   assert.equal(started().length, 2);
 });
 
-test('what a plugin started, and holds its output open, does not keep it from being replaced', async () => {
+test("a plugin's child that holds its output open does not prevent its replacement", async () => {
   usePlugin('sleep 600 &\necho $! >> started\nwait');
   const first = ask();
   await eventually('both processes', () => started()[1], { timeoutMs: 10_000, everyMs: 5 });

@@ -100,7 +100,7 @@ test('objects of more than 64 MiB are all listed once, the large ones in smaller
   assert.equal(asked[0]?.limit, '19');
 });
 
-test('with another limit the same continue token continues at the same object, in the state of the first page', async () => {
+test('a continue token with another limit continues at the same object, in the state of the first page', async () => {
   const read = async (query: Readonly<Record<string, string>>) => {
     const call = { verb: 'list', method: 'GET', address: { resource }, query } as const;
     const answer = await transport.call(call, never);
@@ -123,7 +123,7 @@ test('with another limit the same continue token continues at the same object, i
   }
 });
 
-test('a reflector knows them all, and hears of an edit of a large one over its watch', async () => {
+test('a reflector lists all large objects, and its watch reports an edit of one', async () => {
   const wakes: string[] = [];
   const stop = new AbortController();
   const reflector = createReflector({

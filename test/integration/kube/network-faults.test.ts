@@ -62,7 +62,7 @@ for (const [name, harm] of [
   });
 }
 
-test('a call over a path that drops all packets ends at its deadline, and the next one takes another connection', async () => {
+test('a call over a path that drops all packets ends at its deadline, and the next call uses another connection', async () => {
   await synced();
   world.path.goDark();
   const address = { resource: { group: '', version: 'v1', plural: 'x', kind: 'X' }, name: 'x' };
@@ -116,7 +116,7 @@ test('a list that fails with 500 backs off, is reported once, and succeeds in th
   assert.deepEqual([...new Set(world.troubles)], ['Unavailable', undefined]);
 });
 
-test('429 is asked again after what the server says, on the same connection', async () => {
+test('a 429 is retried after its Retry-After, on the same connection', async () => {
   await synced();
   const connections = world.api.connections();
   const asked: number[] = [];
@@ -163,7 +163,7 @@ test('every watch asks for bookmarks and for an end after 300 to 600 s', async (
   assert.ok(seconds >= 300 && seconds <= 600, `${seconds} s`);
 });
 
-test('an hour of nothing but bookmarks is one watch, a few audits, and no trouble', async () => {
+test('an hour of bookmarks is one watch with a few audits and no outage', async () => {
   await synced();
   for (let minute = 0; minute < 60; minute += 1) {
     await world.clock.pass(60_000);
@@ -178,7 +178,7 @@ test('an hour of nothing but bookmarks is one watch, a few audits, and no troubl
   assert.deepEqual(world.troubles, []);
 });
 
-test('an object deleted and created again between two watches is another one', async () => {
+test('an object deleted and created again between two watches counts as another object', async () => {
   await synced();
   world.path.reset();
   world.api.remove('a');
@@ -190,7 +190,7 @@ test('an object deleted and created again between two watches is another one', a
   assert.deepEqual(world.wakes, ['ns/a', 'ns/b', 'ns/a']);
 });
 
-test('stopped in the middle of a list, it opens no watch and holds no connection', async () => {
+test('a reflector stopped during a list opens no watch and holds no connection', async () => {
   await world.close();
   let held = 0;
   world = await startScriptedCluster((api) => {
@@ -222,7 +222,7 @@ test('5,000 objects are listed in pages, on no more connections than a few calls
   assert.ok(world.api.connections() <= 3);
 });
 
-test('a storm of 30,000 events leaves the cache as the server has it', async () => {
+test('after 30,000 events the cache equals the server', async () => {
   await synced();
   for (let round = 1; round <= 10; round += 1) {
     for (let index = 0; index < 3_000; index += 1) world.api.put(staticExport(`s${index}`, round));
@@ -234,7 +234,7 @@ test('a storm of 30,000 events leaves the cache as the server has it', async () 
   assert.equal(watches().length, 1);
 });
 
-test('300 calls one by one and a watch share four TLS connections at most; 300 at once open no hundreds', async () => {
+test('300 sequential calls and a watch use at most four TLS connections; 300 simultaneous calls do not open hundreds', async () => {
   await synced();
   const address = { resource: { group: '', version: 'v1', plural: 'x', kind: 'X' }, name: 'x' };
   const ask = () =>

@@ -109,14 +109,14 @@ const ask = (): Promise<string> =>
     (error: unknown) => (error instanceof ClusterError ? `${error.code}: ${error.message}` : 'not ours'),
   );
 
-test('calls go through the proxy, over connections that are kept', async () => {
+test('calls go through the proxy over kept connections', async () => {
   for (let call = 0; call < 10; call += 1) assert.match(await ask(), /^NotFound/);
   assert.ok(proxy.asked.length <= 2, `${proxy.asked.length} connections for 10 calls`);
   assert.equal(proxy.asked[0], new URL(world.connection.server).host);
   assert.equal(world.api.requests.at(-1)?.authorization, 'Bearer token-1');
 });
 
-test('a proxy that answers no CONNECT costs calls their deadline, and none of those that come after it woke up', {
+test('a proxy that does not answer CONNECT fails calls at their deadline, and later calls succeed once it answers', {
   timeout: 30_000,
 }, async () => {
   await transport.close();

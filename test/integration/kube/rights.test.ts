@@ -140,7 +140,7 @@ async function writeEvent(): Promise<string> {
   return createEventStore(transport, 'host').create({ ...event, regarding: metadata }, never);
 }
 
-test('what the roles of the chart allow is what the operator needs, and no more', () => {
+test("the chart's roles allow exactly what the operator needs", () => {
   const allowed = roles.flatMap(({ rules }) =>
     rules.flatMap(({ resources, verbs }) =>
       resources.flatMap((resource) => verbs.map((verb) => `${resource} ${verb}`)),

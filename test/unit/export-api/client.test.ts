@@ -108,7 +108,7 @@ test('every 2xx with a job id starts a job', async () => {
   assert.equal((await client().startJob(start, never)).jobId, 'se_2');
 });
 
-test('a job id of any characters goes out as one path segment', async () => {
+test('a job id of any characters is sent as one path segment', async () => {
   reply(200, { status: 'running', progress: 0.5, pageCount: '7' });
   const report = await client().readJob('a/b?c#d%2e é', never);
   assert.equal(received[0]?.url, '/api/external/v1/static-export/jobs/a%2Fb%3Fc%23d%252e%20%C3%A9');
@@ -125,7 +125,7 @@ test('a job id of any characters goes out as one path segment', async () => {
   );
 });
 
-test('a link request is a POST without a body, and brings the clock of the service along', async () => {
+test("a link request is a POST without a body, and returns the service's clock", async () => {
   const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
   reply(
     200,
@@ -143,7 +143,7 @@ test('a link request is a POST without a body, and brings the clock of the servi
   assert.equal(received[0]?.body, '');
 });
 
-test('a listing sends full instants and only the filters that were asked for', async () => {
+test('a listing sends full instants and only the given filters', async () => {
   reply(200, { conversations: [{ id: 'c1', odd: true }, 7], nextCursor: null, hasMore: false });
   const page = await client().listConversations(
     { projectId: 'p/1', dateFrom: 0, dateTo: Date.UTC(2026, 0, 1), limit: 1000, cursor: 'C 1' },
@@ -162,7 +162,7 @@ test('a listing sends full instants and only the filters that were asked for', a
   assert.deepEqual(page.following, { kind: 'end' });
 });
 
-test('answers that are not what the contract says are typed, each with advice', async () => {
+test('answers that break the contract are typed errors, each with advice', async () => {
   const rows: readonly (readonly [number, string, ExportApiErrorCode, RegExp])[] = [
     [200, '', 'UnexpectedAnswer', /empty body/],
     [200, '<!DOCTYPE html><title>Sign in</title>', 'UnexpectedAnswer', /HTML page/],
@@ -223,7 +223,7 @@ test('a base URL, id, bound or Idempotency-Key that cannot be sent is refused be
   assert.equal(received.length, 0);
 });
 
-test('an answer larger than the bound is given up', async () => {
+test('an answer above its limit is an error', async () => {
   answer = (response) => {
     response.writeHead(200);
     const pour = (): void => {
@@ -237,7 +237,7 @@ test('an answer larger than the bound is given up', async () => {
   assert.match(error.message, /more than 131072 bytes/);
 });
 
-test('a refusal larger than the bound is cut: its status, its Retry-After and its first words count', async () => {
+test('a refusal above the limit keeps its status and its Retry-After', async () => {
   answer = (response) => {
     response.writeHead(503, { 'retry-after': '120', 'content-type': 'text/html' });
     response.write('<html><title>Under maintenance</title>');
@@ -272,7 +272,7 @@ test('a deadline that passes is RequestTimeout, before the headers and in the mi
   }
 });
 
-test("the caller's signal ends a call as Aborted, under way and before it began", async () => {
+test("the caller's signal ends a call as Aborted, before and during it", async () => {
   answer = () => {};
   const controller = new AbortController();
   const arrived = once(server, 'request');
@@ -284,7 +284,7 @@ test("the caller's signal ends a call as Aborted, under way and before it began"
   assert.equal(received.length, 0);
 });
 
-test('no service, a service that hangs up, and one that does not speak HTTP are NetworkError', async () => {
+test('a missing service, a closed connection and an answer that is not HTTP are NetworkError', async () => {
   const closed = createTcpServer().listen(0, '127.0.0.1');
   await once(closed, 'listening');
   const port = portOf(closed);
@@ -339,7 +339,7 @@ test('a job id that contains the key or a link is unusable, in the body and in L
   assert.equal((await client().startJob(start, never)).jobId, 'svc_top', 'a part of the key is not the key');
 });
 
-test('a state that repeats the key or a link is not passed on, nor the part of it that is shown', async () => {
+test('a state that contains the key or a link is unknown, also if only the hidden part contains it', async () => {
   for (const echo of echoes) {
     for (const status of [echo, `waiting for ${echo}`, { code: echo }, `${'.'.repeat(58)}${echo}`]) {
       reply(200, { status });
@@ -355,7 +355,7 @@ test('a request id that contains the key is left out, and the next header is tak
   }
 });
 
-test('mutated payloads and statuses never give anything but an answer or ExportApiError', async () => {
+test('any payload and status gives an answer or an ExportApiError', async () => {
   const pieces = fc.oneof(
     fc.json(),
     fc.string({ unit: 'binary' }),
@@ -403,7 +403,7 @@ test('mutated payloads and statuses never give anything but an answer or ExportA
   );
 });
 
-test('raw bytes in place of HTTP never give anything but an answer or ExportApiError', async () => {
+test('any bytes in place of HTTP give an answer or an ExportApiError', async () => {
   let bytes: Uint8Array = new Uint8Array();
   const raw = createTcpServer((socket) => {
     socket.on('error', () => {});

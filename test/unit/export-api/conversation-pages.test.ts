@@ -44,7 +44,7 @@ const page = (ids: readonly string[], nextCursor: unknown, hasMore: unknown) => 
   hasMore,
 });
 
-test('pages are followed by cursor with unchanged filters until either sign of the end', async () => {
+test('pages are read by cursor, with unchanged filters, until hasMore is false or nextCursor is null', async () => {
   for (const last of [page(['c'], null, false), page(['c'], 'X', false), page(['c'], null, undefined)]) {
     const { rows, error, asked } = await collect([page(['a', 'b'], 'C1', true), page([], 'C2', true), last]);
     assert.equal(error, undefined);
@@ -57,7 +57,7 @@ test('pages are followed by cursor with unchanged filters until either sign of t
   }
 });
 
-test('a listing that would never end, or ends without saying so, is an error after its rows', async () => {
+test('a listing without an end, or with a missing cursor, is an error after its rows', async () => {
   const endless = Array.from({ length: 50 }, (_, index) => page([], `C${index}`, true));
   const cases = [
     { bodies: [page(['a'], null, true)], rows: ['a'], words: /no cursor/ },

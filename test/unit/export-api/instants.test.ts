@@ -37,7 +37,7 @@ test('an instant is read from every form that services use, and a missing zone i
   for (const [value, at] of rows) assert.equal(readInstant(value), at, inspect(value));
 });
 
-test('whatever comes in, an instant is undefined or one that a Date can hold', () => {
+test('for any value an instant is undefined, or valid for a Date', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.double(), fc.jsonValue()), (value) => {
       const at = readInstant(value);

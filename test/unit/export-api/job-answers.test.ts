@@ -63,7 +63,7 @@ test('a page count is a whole number of at least zero, as number or text', () =>
   for (const [value, count] of rows) assert.equal(readCount(value), count, inspect(value));
 });
 
-test('only completed completes, only failed fails, in any case; all else is unfinished and kept, escaped where it would not be seen', () => {
+test('only completed and failed end a job, in any case; other states are unfinished and kept, with hidden characters escaped', () => {
   const rows = [
     [{ status: 'completed' }, 'completed', 'completed'],
     [{ status: 'Completed ' }, 'completed', 'Completed'],
@@ -118,7 +118,7 @@ test('a job id is opaque text that fits one path segment, else the last segment 
   }
 });
 
-test('every identifier survives being a path segment', () => {
+test('every identifier can be a path segment', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 600 }), (id) => {
       if (!isIdentifier(id)) return;
@@ -159,7 +159,7 @@ test('neither JSON nor inspection shows an issued link', () => {
   assert.equal(issued.serverDate, 5);
 });
 
-test('no reading throws, whatever JSON comes in', () => {
+test('no JSON makes a reader throw', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.option(fc.string(), { nil: undefined }), (body, location) => {
       readJobId(body, location);

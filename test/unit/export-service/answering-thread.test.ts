@@ -28,7 +28,7 @@ function loadedBy(program: string): ReadonlySet<string> {
   return new Set([...loaded].filter((name) => !name.endsWith('.json')));
 }
 
-test('of the crawler, the answering thread loads names, limits and errors', () => {
+test('the thread that answers clients loads only names, limits and errors of the crawler', () => {
   const crawler = [...loadedBy('export-service.ts')].filter((name) =>
     name.startsWith('export-service/crawler/'),
   );
@@ -39,7 +39,7 @@ test('of the crawler, the answering thread loads names, limits and errors', () =
   ]);
 });
 
-test('what fetches, parses and packs is loaded by the worker alone', () => {
+test('only the worker loads code that fetches, parses and packs', () => {
   const answering = loadedBy('export-service.ts');
   const working = loadedBy('crawl-worker.ts');
   for (const name of ['parse5', 'css-tree', 'undici', 'tar-stream']) {

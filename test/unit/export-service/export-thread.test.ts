@@ -59,7 +59,7 @@ function heldClock(): { readonly clock: Clock; readonly pass: () => void; readon
   return { clock, pass: () => pass(), isOver: () => limit?.aborted ?? false };
 }
 
-test('an export reports progress, logs and what came of it', async () => {
+test('an export reports its progress, its log and its result', async () => {
   const lines: string[] = [];
   const seen: unknown[] = [];
   const exported = await start('good', {
@@ -74,7 +74,7 @@ test('an export reports progress, logs and what came of it', async () => {
   );
 });
 
-test('the time limit of a crawl ends a thread that never pauses, and the half archive goes', async () => {
+test('the time limit of a crawl ends a thread that never pauses, and removes its partial archive', async () => {
   const { clock, pass } = heldClock();
   const ended = start('turns', { clock, onProgress: pass });
   await assert.rejects(ended, { code: 'CrawlTimedOut', message: /3600000 ms \(--crawl-timeout\)/ });
@@ -91,7 +91,7 @@ test('an abort ends a thread that never pauses, with the reason of the abort', a
   await assert.rejects(start('turns', { signal: caller.signal }), { message: 'stopping' });
 });
 
-test('the time limit of a crawl is not that of packing', async () => {
+test('the time limit of a crawl does not apply to packing', async () => {
   const { clock, pass, isOver } = heldClock();
   const caller = new AbortController();
   const onCrawled = (): void => {

@@ -130,7 +130,7 @@ test('as many jobs run at once as allowed', async () => {
   await runner.stop();
 });
 
-test('progress is live, never falls, says when it moved, and stays below 100 until the job is completed', async () => {
+test('progress is live, never falls, shows its last change, and stays below 100 until the job is completed', async () => {
   let now = 1000;
   const runner = createRunner({ clock: { ...systemClock, now: () => now } });
   queue('a');
@@ -165,12 +165,12 @@ test('progress is live, never falls, says when it moved, and stays below 100 unt
   assert.equal(runner.progressOf('a'), undefined);
 });
 
-test('percent is defined for nothing discovered and for more pages than discovered', () => {
+test('the percentage is defined for no known pages and for more pages than known', () => {
   assert.equal(percentOf({ pageCount: 0, discovered: 0 }, 0), 0);
   assert.equal(percentOf({ pageCount: 5, discovered: 3 }, 0), 99);
 });
 
-test('a job fails with the code and words of its error, and with the code alone of a foreign one', async () => {
+test('a failed job shows the code and message of its error, and only the code of an unknown error', async () => {
   const foreign = Object.assign(new Error('secret path /x'), { code: 'EIO' });
   const rows: readonly (readonly [unknown, string])[] = [
     [new CrawlError('OriginUnreachable', 'no answer'), 'OriginUnreachable: no answer'],
@@ -192,7 +192,7 @@ test('a job fails with the code and words of its error, and with the code alone 
   await runner.stop();
 });
 
-test('a site without pages, a pack that fails, and a domain no longer mapped are failed jobs', async () => {
+test('a site without pages, a failed pack and a domain without origin are failed jobs', async () => {
   const runner = createRunner({
     exportSite: exportWith(heldCrawl, () =>
       Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
@@ -213,7 +213,7 @@ test('a site without pages, a pack that fails, and a domain no longer mapped are
   await runner.stop();
 });
 
-test('a job beyond its deadline has failed', async () => {
+test('a job fails at its deadline', async () => {
   const passed = new AbortController();
   const clock: Clock = {
     ...systemClock,
@@ -230,7 +230,7 @@ test('a job beyond its deadline has failed', async () => {
   await runner.stop();
 });
 
-test('a stop puts running jobs back without counting the attempt, and takes no others', async () => {
+test('a stop puts running jobs back into the queue without counting the attempt, and starts no others', async () => {
   const runner = createRunner();
   queue('a', 'b');
   await runner.start();
@@ -248,7 +248,7 @@ test('a stop puts running jobs back without counting the attempt, and takes no o
   assert.equal(crawls.length, 1);
 });
 
-test('what a killed process left is run again from the beginning, and its debris removed', async () => {
+test('a job of a killed process starts again, and its files are removed', async () => {
   queue('a', 'done');
   store.claimNext(1);
   store.claimNext(1);
@@ -269,7 +269,7 @@ test('what a killed process left is run again from the beginning, and its debris
   await runner.stop();
 });
 
-test('a start that is under way takes nothing: what is queued meanwhile runs once', async () => {
+test('a job queued while the runner starts runs once', async () => {
   const runner = createRunner();
   queue('a');
   const started = runner.start();
@@ -286,7 +286,7 @@ test('a start that is under way takes nothing: what is queued meanwhile runs onc
   assert.equal(crawls.length, 1);
 });
 
-test('a job that was interrupted too often is failed instead of run', async () => {
+test('a job that was interrupted too often fails and does not run', async () => {
   queue('a');
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     store.claimNext(attempt);
@@ -299,7 +299,7 @@ test('a job that was interrupted too often is failed instead of run', async () =
   await runner.stop();
 });
 
-test('jobs beyond those to keep go away with their archives', async () => {
+test('jobs above the number to keep are removed with their archives', async () => {
   const runner = createRunner({ keepJobs: 1, keepUsedMs: -1000 });
   await runner.start();
   for (const [index, id] of ['a', 'b'].entries()) {
@@ -314,7 +314,7 @@ test('jobs beyond those to keep go away with their archives', async () => {
   assert.deepEqual(readdirSync(join(directory, 'archives')), ['b.tar.gz']);
 });
 
-test('archives of domains that nobody asks for again make room for new ones', async () => {
+test('archives of unused domains are removed for new archives', async () => {
   const origins = readOrigins(
     ['a.example.com', 'b.example.com', 'c.example.com'].map((d) => `${d}=http://x`),
   );
@@ -336,7 +336,7 @@ test('archives of domains that nobody asks for again make room for new ones', as
   assert.deepEqual(readdirSync(join(directory, 'archives')).toSorted(), ['b.tar.gz', 'c.tar.gz']);
 });
 
-test('an outcome that cannot be written is written later, and the job is never forgotten', async () => {
+test('a result that cannot be written is written later, and no job is lost', async () => {
   let refusals = 2;
   const full = (): never => {
     refusals -= 1;

@@ -19,7 +19,7 @@ test('a link is valid until its expiry and expired from then on', () => {
   assert.equal(judgeLink(secret, 'GET', link.target, link.expiresAt).kind, 'expired');
 });
 
-test('an expiry is a whole second, and never sooner than a second from the one it was issued in', () => {
+test('an expiry is a whole second, at least one second after the second of issue', () => {
   assert.equal(expiryOf(1999, 10_000), 11_000);
   assert.equal(expiryOf(1000, 10_001), 12_000);
   assert.equal(expiryOf(1000, 1), 2000);
@@ -32,7 +32,7 @@ test('a link is bound to GET and to the secret', () => {
   assert.equal(judgeLink(Buffer.alloc(32, 8), 'GET', link.target, now).kind, 'refused');
 });
 
-test('another job or expiry under the same signature is refused', () => {
+test('the same signature with another job or expiry is refused', () => {
   const other = link.target.replace('se_0123456789abcdef', 'se_0123456789abcdee');
   assert.equal(judgeLink(secret, 'GET', other, now).kind, 'refused');
   const longer = link.target.replace(/expires=(\d+)/, (_, seconds) => `expires=${Number(seconds) + 1}`);

@@ -8,7 +8,7 @@ import { parseDateBound, readListingQuery } from '../../../src/export-service/li
 
 const ulid = '01HZX3J8T4A1B2C3D4E5F6G7H8';
 
-test('nothing asked for is the first hundred of all', () => {
+test('without parameters the first hundred rows are listed', () => {
   assert.deepEqual(readListingQuery(new URLSearchParams()), {
     dateFrom: undefined,
     dateTo: undefined,
@@ -29,7 +29,7 @@ test('all parameters are read; one that is unknown is ignored', () => {
   });
 });
 
-test('each faulty parameter is refused with 400 and named', () => {
+test('each invalid parameter is refused with 400 and named', () => {
   const rows = [
     ['limit=0', /^limit/],
     ['limit=1001', /^limit/],
@@ -60,7 +60,7 @@ test('each faulty parameter is refused with 400 and named', () => {
   }
 });
 
-test('several faults are all named at once', () => {
+test('several errors are all named at once', () => {
   assert.throws(
     () => readListingQuery(new URLSearchParams('limit=0&dateFrom=x&dateTo=y&cursor=z')),
     (error) => error instanceof ApiRefusal && error.details.length === 4,

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { originOf, readOrigins } from '../../../src/export-service/origins.ts';
 import { PublishableError } from '../../../src/wire/publishable-error.ts';
 
-test('a mapped domain is crawled where its owner says, and no other domain is exported', () => {
+test('a mapped domain is crawled at its origin, and no other domain is exported', () => {
   const origins = readOrigins([
     'docs.example.com=http://127.0.0.1:4000',
     'A.example.com=https://x.example.com/docs',
@@ -16,13 +16,13 @@ test('a mapped domain is crawled where its owner says, and no other domain is ex
   assert.equal(originOf(origins, 'other.example.com'), undefined);
 });
 
-test('without any mapping a domain is crawled at its public address, without consent to internal ones', () => {
+test('without any mapping a domain is crawled at its public address, and never at an internal address', () => {
   const origin = originOf(readOrigins([]), 'docs.example.com');
   assert.equal(origin?.url.href, 'https://docs.example.com/');
   assert.equal(origin?.isConsented, false);
 });
 
-test('a mapping that cannot be meant is refused without repeating it', () => {
+test('an invalid mapping is refused without repeating it', () => {
   for (const mapping of [
     'docs.example.com',
     '=http://127.0.0.1',

@@ -8,7 +8,7 @@ import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 const needed = ['--keys-file', 'keys', '--data', 'data'];
 const read = (args: readonly string[]) => readInvocation(exportServiceProgram, '1.0.0', args, {});
 
-test('keys and data are all that must be said', () => {
+test('only --keys-file and --data are required', () => {
   const invocation = read(needed);
   assert.ok(invocation.outcome === 'run');
   const { values } = invocation;
@@ -34,7 +34,7 @@ test('the stable flags are read', () => {
   assert.deepEqual([values.linkLifetime, values.conversations], [30_000, 'c.ndjson']);
 });
 
-test('an address that links can lead to needs no public URL', () => {
+test('--public-url is not required if --listen is one address', () => {
   for (const listen of ['127.0.0.1:8480', '[::1]:8480', 'localhost:8480', '10.0.0.0:1', '[fd00::]:1']) {
     assert.equal(read([...needed, '--listen', listen]).outcome, 'run', listen);
   }
@@ -47,7 +47,7 @@ test('an address that links can lead to needs no public URL', () => {
   );
 });
 
-test('what is missing or malformed is refused with what would be right', () => {
+test('a missing or malformed flag is refused with the expected form', () => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [['--data', 'data'], /--keys-file .*is required/],
     [['--keys-file', 'keys'], /--data .*is required/],

@@ -22,7 +22,7 @@ test('content is parsed once, and again after an edit', () => {
   assert.deepEqual([read(), read()], ['longer2', 'longer2']);
 });
 
-test('a file replaced through a link, as mounted Secrets are, is noticed at the same size', () => {
+test('a file replaced through a symbolic link, as in a mounted Secret, is read again at the same size', () => {
   const path = join(folder, 'mounted');
   for (const version of ['aaa', 'bbb']) writeFileSync(join(folder, version), version);
   symlinkSync(join(folder, 'aaa'), path);
@@ -33,7 +33,7 @@ test('a file replaced through a link, as mounted Secrets are, is noticed at the 
   assert.equal(read(), 'bbb');
 });
 
-test('a file that vanishes or turns bad keeps its last good content, and heals', () => {
+test('a removed or invalid file keeps its last valid content until it is valid again', () => {
   const path = join(folder, 'vanishing');
   writeFileSync(path, 'good');
   const warnings: string[] = [];
@@ -53,7 +53,7 @@ test('a file that vanishes or turns bad keeps its last good content, and heals',
   assert.equal(read(), 'better');
 });
 
-test("an absent or bad file at the first reading is an error with the system's code", () => {
+test("a missing or invalid file at the first reading is an error with the system's code", () => {
   assert.throws(
     () => watchFile(join(folder, 'absent'), 'keys file', String, silentLogger),
     (error) =>

@@ -20,6 +20,6 @@ for (const [what, movedMs, afterMs, followedMs] of [
   });
 }
 
-test('a place is what one clock shows beyond the other', () => {
+test('the offset is wall time minus monotonic time', () => {
   assert.deepEqual(placeOf({ now: () => 1_700, monotonic: () => 200 }), { offsetMs: 1_500, at: 200 });
 });

@@ -33,7 +33,7 @@ test('an aborted wait rejects with the reason, before and during', async () => {
   await assert.rejects(waiting, reason);
 });
 
-test('a deadline passes its parent’s reason on', () => {
+test('a deadline aborts with its parent’s reason', () => {
   const controller = new AbortController();
   const deadline = systemClock.deadline(60_000, controller.signal);
   assert.equal(deadline.aborted, false);
@@ -41,7 +41,7 @@ test('a deadline passes its parent’s reason on', () => {
   assert.match(String(deadline.reason), /shutdown/);
 });
 
-test('a wait in the past is a wait of nothing', async (t) => {
+test('a negative wait ends at once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const waited = systemClock.after(-5);
   t.mock.timers.tick(0);

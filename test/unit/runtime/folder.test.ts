@@ -10,7 +10,7 @@ import { makeFolder } from '../../../src/runtime/folder.ts';
 const root = await mkdtemp(join(tmpdir(), 'folder-'));
 after(() => rm(root, { recursive: true }));
 
-test('a folder is made with its parents, and making it again is fine, also behind a link', async () => {
+test('a folder is made with its parents, and may exist already, also behind a symbolic link', async () => {
   const deep = join(root, 'a', 'b', 'c');
   await makeFolder(deep, 0o700);
   await makeFolder(deep);
@@ -22,7 +22,7 @@ test('a folder is made with its parents, and making it again is fine, also behin
   await Promise.all(Array.from({ length: 8 }, () => makeFolder(join(root, 'x', 'y', 'z'))));
 });
 
-test('what cannot be a folder is refused with the system’s own code', async () => {
+test('a path that cannot be a folder is refused with the system’s code', async () => {
   await writeFile(join(root, 'file'), '');
   const rows = [
     [join(root, 'file'), 'EEXIST'],

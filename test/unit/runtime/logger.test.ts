@@ -34,7 +34,7 @@ for (const [name, fields] of leaks) {
   test(`not logged: ${name}`, () => assert.doesNotMatch(logged(fields), /s3cret/));
 }
 
-test('our own error is logged with code, message and the codes of its causes, without frames', () => {
+test("this project's error is logged with code, message and the codes of its causes, without stack frames", () => {
   const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   const { error } = JSON.parse(
     logged({ error: new PublishableError('Unavailable', 'try later', { cause }) }),
@@ -45,7 +45,7 @@ test('our own error is logged with code, message and the codes of its causes, wi
   assert.equal(error.stack, undefined);
 });
 
-test('an error that nobody foresaw is logged with its frames, not its message', () => {
+test('an unexpected error is logged with its stack frames, not its message', () => {
   const { error } = JSON.parse(logged({ error: new TypeError('s3cret') }));
   assert.equal(error.message, 'unexpected TypeError');
   assert.match(error.stack[0], /^at /);

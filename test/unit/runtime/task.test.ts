@@ -43,7 +43,7 @@ test('one task has a thread of its own', async () => {
   assert.notEqual(await runTask<string, number>(program, 'thread'), await runTask(program, 'thread'));
 });
 
-test('reports come in order, and the thread that waits for them waits for the reader', async () => {
+test('reports arrive in order, and a thread that awaits them waits for a slow reader', async () => {
   const read: string[] = [];
   const onReport = async (at: number): Promise<void> => {
     read.push(`${at} begins`);
@@ -95,7 +95,7 @@ test('a thread that ends, breaks or sends anything else fails its task', async (
   });
 });
 
-test('a thread that ends right behind its result was not lost', async () => {
+test('a thread that ends right after its result does not fail the task', async () => {
   for (const end of ['', 'process.exit();']) {
     const done = runTask(foreign(`parentPort.postMessage({ type: 'done', output: 7 }); ${end}`), 1);
     await new Promise(setImmediate);
@@ -116,7 +116,7 @@ test('tasks are answered in turn by one thread', async () => {
   assert.deepEqual(await tasks.run({ text: 'x' }, 'a'), { answered: { text: 'x' } });
 });
 
-test('owners take turns, whatever one of them has waiting', async () => {
+test('owners take turns, however many tasks of one owner wait', async () => {
   const tasks = queue();
   const done: string[] = [];
   const run = (owner: string, name: string) => tasks.run(name, owner).then(() => done.push(name));
@@ -131,7 +131,7 @@ test('owners take turns, whatever one of them has waiting', async () => {
   assert.deepEqual(done, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
 });
 
-test('an owner who has too many waiting is refused, and another is not', async () => {
+test('an owner with too many waiting tasks is refused, and another owner is not', async () => {
   const tasks = queue({ maxWaitingPerOwner: 2 });
   const codes = ['a', 'a', 'a', 'a', 'b'].map((owner, at) => codeOf(tasks.run(at, owner)));
   assert.deepEqual(await Promise.all(codes), [
@@ -143,7 +143,7 @@ test('an owner who has too many waiting is refused, and another is not', async (
   ]);
 });
 
-test('a task beyond its time ends with its thread, and the next one is answered by another', async () => {
+test('a task above its time limit ends with its thread, and another thread does the next task', async () => {
   // The clock rings when it is told to, so that a slow machine changes nothing.
   let ring = (): void => {};
   const clock = {
@@ -162,20 +162,20 @@ test('a task beyond its time ends with its thread, and the next one is answered 
   assert.notEqual(await next, before);
 });
 
-test('a task beyond its memory ends with its thread alone', async () => {
+test('a task above its memory limit ends only its thread', async () => {
   const tasks = queue();
   const codes = [codeOf(tasks.run('fill', 'a')), codeOf(tasks.run(1, 'a'))];
   assert.deepEqual(await Promise.all(codes), ['TaskOutOfMemory', 'answered {"answered":1}']);
 });
 
-test('a program that throws, or ends, fails its task and says nothing of the text', async () => {
+test('a thread that throws or ends fails its task, without the text of the error', async () => {
   const tasks = queue();
   await assert.rejects(tasks.run('throw', 'a'), { name: 'RangeError', message: 'unexpected RangeError' });
   assert.equal(await codeOf(tasks.run('exit', 'a')), 'TaskFailed');
   assert.equal(await codeOf(tasks.run(2, 'a')), 'answered {"answered":2}');
 });
 
-test('a program that cannot be loaded, and an input that cannot be sent, fail their tasks', async () => {
+test('a program that cannot be loaded, or an input that cannot be cloned, fails its task', async () => {
   const missing = queue({ program: new URL('./no-such-program.ts', import.meta.url) });
   assert.equal(await codeOf(missing.run(1, 'a')), 'TaskFailed');
   const tasks = queue();
@@ -196,7 +196,7 @@ test('an aborted task leaves the queue, or ends the thread that does it, and the
   await assert.rejects(tasks.run(4, 'a', AbortSignal.abort(new Error('before'))), { message: 'before' });
 });
 
-test('an idle thread ends and the next task starts another', async () => {
+test('an idle thread ends, and the next task starts another thread', async () => {
   const rings: (() => void)[] = [];
   const clock = {
     after: (ms: number) => new Promise<void>((resolve) => (ms === 5 ? rings.push(resolve) : undefined)),
@@ -209,7 +209,7 @@ test('an idle thread ends and the next task starts another', async () => {
   assert.notEqual(await tasks.run('thread', 'a'), before);
 });
 
-test('a closed thread fails what runs, what waits and what comes later', async () => {
+test('a closed queue fails running, waiting and later tasks', async () => {
   const tasks = queue();
   const codes = [codeOf(tasks.run('turn', 'a')), codeOf(tasks.run(1, 'b'))];
   await tasks.close();

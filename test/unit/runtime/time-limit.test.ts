@@ -9,13 +9,13 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
-test('work that is done in time gives its result and leaves no timer', async () => {
+test('work that ends in time returns its result and leaves no timer', async () => {
   const clock = steppedClock();
   assert.equal(await withinLimit(clock, 1_000, never, async () => clock.waiting()), 1);
   assert.equal(clock.waiting(), 0);
 });
 
-test('work that fails leaves no timer, and its error is its own', async () => {
+test('work that fails leaves no timer, and throws its own error', async () => {
   const clock = steppedClock();
   const failure = new Error('no');
   await assert.rejects(
@@ -25,14 +25,14 @@ test('work that fails leaves no timer, and its error is its own', async () => {
   assert.equal(clock.waiting(), 0);
 });
 
-test('work that takes longer is told so, as a timeout', async () => {
+test('the signal of work that takes longer aborts with a TimeoutError', async () => {
   const clock = steppedClock();
   const outcome = assert.rejects(withinLimit(clock, 1_000, never, untilAborted), { name: 'TimeoutError' });
   await clock.pass(1_000);
   await outcome;
 });
 
-test("the caller's abort comes through with its reason, before the work and during it", async () => {
+test("the caller's abort reaches the work with its reason, before and during it", async () => {
   const clock = steppedClock();
   const reason = new Error('stop');
   const seen = withinLimit(clock, 1_000, AbortSignal.abort(reason), async (signal) => signal.reason);
@@ -44,7 +44,7 @@ test("the caller's abort comes through with its reason, before the work and duri
   assert.equal(clock.waiting(), 0);
 });
 
-test('a signal that outlives thousands of calls keeps nothing of them', async () => {
+test('a signal keeps no listener of thousands of ended calls', async () => {
   const clock = steppedClock();
   let listening = 0;
   const caller = new AbortController().signal;

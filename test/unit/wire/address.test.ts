@@ -90,7 +90,7 @@ const octets = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255));
 const groups = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 });
 const written = (parts: readonly number[]): string => parts.map((part) => part.toString(16)).join(':');
 
-test('property: an IPv4 address within IPv6 is judged as itself where it is reached, and refused elsewhere', () => {
+test('property: the embedded IPv4 address of an IPv6 address decides if the address leads to it; otherwise it is refused', () => {
   fc.assert(
     fc.property(octets, ([a, b, c, d]) => {
       const plain = `${a}.${b}.${c}.${d}`;
@@ -112,7 +112,7 @@ test('property: an IPv4 address within IPv6 is judged as itself where it is reac
   );
 });
 
-test('property: nothing outside of 2000::/3 is reached, however it is written, but what holds an IPv4 address', () => {
+test('property: addresses outside of 2000::/3 are refused in any spelling, except with an embedded IPv4 address', () => {
   fc.assert(
     fc.property(groups, ([first = 0, ...rest]) => {
       const address = written([first, ...rest]);

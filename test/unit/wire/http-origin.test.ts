@@ -39,7 +39,7 @@ for (const [entry, origin] of [
   });
 }
 
-test('the entry of the origin of any URL stands for that origin', () => {
+test('the entry of the origin of any URL names that origin', () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true }), fc.nat(65_535), (url, port) => {
       const moved = new URL(url);

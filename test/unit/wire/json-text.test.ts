@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readJson } from '../../../src/wire/json-text.ts';
 
-test('what is JSON is its value', () => {
+test('JSON text gives its value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
@@ -14,7 +14,7 @@ test('what is JSON is its value', () => {
   );
 });
 
-test('what is none is undefined, and so is no text', () => {
+test('text that is not JSON, and absent text, give undefined', () => {
   for (const text of [undefined, '', '{', 'nul', '\u0000', "{'a':1}"]) {
     assert.equal(readJson(text), undefined, String(text));
   }

@@ -29,12 +29,12 @@ test('no way of printing a link shows its text', () => {
   assert.deepEqual(Object.keys(link), []);
 });
 
-test('the text comes back only when it is asked for by name', () => {
+test('only reveal() returns the text', () => {
   assert.equal(parse(secret).reveal(), secret);
   assert.equal(parse(secret).host, 'store.example.com');
 });
 
-test('what is no http, https or file URL is no link', () => {
+test('only http, https and file URLs are links', () => {
   for (const text of [
     '',
     'null',

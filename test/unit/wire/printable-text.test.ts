@@ -32,7 +32,7 @@ for (const [what, first, last] of hidden) {
   });
 }
 
-test('what people write in their languages stays as it is', () => {
+test('ordinary text of any language is unchanged', () => {
   for (const text of [
     '',
     'se_0123 /a-b',
@@ -50,7 +50,7 @@ test('what people write in their languages stays as it is', () => {
   }
 });
 
-test('a text that is too long ends in an ellipsis, and in no half of a character or an escape', () => {
+test('a text that is too long ends in an ellipsis, never within a character or an escape', () => {
   assert.equal(printable('abcdef', 6), 'abcdef');
   assert.equal(printable('abcdefg', 6), 'abcde…');
   assert.equal(printable('abcd😀g', 6), 'abcd…');
@@ -66,7 +66,7 @@ const anyText = fc.oneof(
   fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) }),
 );
 
-test('property: what comes out is printable, bounded, well-formed, and comes out unchanged', () => {
+test('property: the result is printable, bounded and well-formed, and a second call does not change it', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 16, max: 80 }), (text, maxLength) => {
       const shown = printable(text, maxLength);
@@ -77,7 +77,7 @@ test('property: what comes out is printable, bounded, well-formed, and comes out
   );
 });
 
-test('every text within a value is printable, names included, and nothing else changes', () => {
+test('every text and name within a value is printable, and nothing else changes', () => {
   const date = new Date(0);
   assert.deepEqual(
     printableValue({ 'a\n': ['\u202e', 1, null, true, undefined, date], b: { c: 'd\u0085' } }),

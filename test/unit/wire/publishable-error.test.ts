@@ -8,7 +8,7 @@ import {
 
 class ExampleError extends PublishableError {}
 
-test('our own errors are published as they are, and keep their cause', () => {
+test("this project's errors are published unchanged, and keep their cause", () => {
   const cause = new Error('GET https://h/?sig=secret');
   const error = new ExampleError('LinkExpired', 'the link is dead; wait for a fresh one', { cause });
   assert.equal(error.name, 'ExampleError');
@@ -31,7 +31,7 @@ test('a code that is not the system’s is not published', () => {
   assert.equal(publishableCode(Object.assign(new Error('x'), { code: 'https://h/?sig=secret' })), 'Error');
 });
 
-test('a value that is no error has a code too, and causes in a circle end', () => {
+test('a value that is not an error has a code, and circular causes end', () => {
   assert.equal(publishableCode('boom'), 'UnknownError');
   const circle = new Error('round');
   circle.cause = circle;

@@ -47,7 +47,7 @@ function reportsOf(answers: Readonly<Record<string, Outcome>>, seeds: readonly R
 
 const home = [link('/'), { ...link('/sitemap.xml', 'hint'), isSitemap: true }];
 
-test('nothing is reported of the home page until the sitemap has spoken too', () => {
+test('the home page is reported only after the sitemap was read', () => {
   const all = numbered(64);
   const answers = Object.fromEntries(all.map((path) => [path, page(...all)]));
   const waves = reportsOf(
@@ -61,14 +61,14 @@ test('nothing is reported of the home page until the sitemap has spoken too', ()
   );
 });
 
-test('a sitemap of sitemaps is waited for', () => {
+test('progress waits for nested sitemaps', () => {
   const nested = { ...link('/more.xml', 'asset'), isSitemap: true };
   const answers = { '/': page('/a'), '/a': page(), '/b': page(), '/sitemap.xml': sitemap(nested) };
   const waves = reportsOf({ ...answers, '/more.xml': sitemap(link('/b')) }, home);
   assert.deepEqual(waves, [[], [{ pageCount: 2, discovered: 3 }], [{ pageCount: 3, discovered: 3 }]]);
 });
 
-test('a few pages are reported together, with what all of them lead to', () => {
+test('a few pages are reported together, with all pages that they link to', () => {
   const answers = {
     '/': page('/changes', '/guide'),
     '/changes': page(),
@@ -79,7 +79,7 @@ test('a few pages are reported together, with what all of them lead to', () => {
   assert.deepEqual(second, [{ pageCount: 3, discovered: 23 }]);
 });
 
-test('each answer moves one page from open to arrived, and what it links to is counted once, ahead', () => {
+test('each answer counts its page as fetched, and each new page that it links to once', () => {
   const [, second] = reportsOf(
     {
       '/': page(...numbered(8)),

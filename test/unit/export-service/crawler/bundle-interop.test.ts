@@ -19,7 +19,7 @@ import { createScope, locate } from '../../../../src/export-service/crawler/site
 import * as traps from '../../../fixtures/sites/trap-site.ts';
 import { crawl, serveSite } from './site-server.ts';
 
-test('the reader takes every path that an address can have, and changes none', () => {
+test('the bundle reader accepts every path of an address unchanged', () => {
   const scope = createScope(traps.domain, new URL('http://127.0.0.1:4000/'));
   const segment = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 5 }),
@@ -45,7 +45,7 @@ function encodeSafely(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : '%ff';
 }
 
-test('the archive of the trap site is read whole, every file by its path and hash', async (t) => {
+test('the bundle reader reads every file of the trap site by its path and hash', async (t) => {
   let site: Readonly<Record<string, traps.Served>> = {};
   const { origin } = await serveSite(t, (path) => site[path]);
   site = traps.trapSite(origin.origin);

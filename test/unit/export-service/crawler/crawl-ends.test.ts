@@ -146,14 +146,14 @@ for (const [name, answer, options, code, message] of ends) {
   });
 }
 
-test('an origin that nobody listens at is unreachable, after some tries with growing waits', async (t) => {
+test('an origin without a server is unreachable, after several attempts with growing waits', async (t) => {
   const clock = steppingClock();
   const closed = new URL('http://127.0.0.1:1/');
   await assert.rejects(crawl(t, closed, { clock }), failsWith('OriginUnreachable', /ECONNREFUSED/));
   assert.deepEqual(clock.waits, [500, 1000, 2000, 4000]);
 });
 
-test('a page that fails and then does not is exported, and Retry-After is obeyed within bounds', async (t) => {
+test('a page that fails at first is exported, and Retry-After is obeyed up to a limit', async (t) => {
   const answers = ['30', 'Thu, 01 Jan 2026 00:00:50 GMT', '86400'];
   const { origin } = await serveSite(t, (path) => {
     const retryAfter = path === '/' ? answers.shift() : undefined;
@@ -168,7 +168,7 @@ test('a page that fails and then does not is exported, and Retry-After is obeyed
   assert.deepEqual(clock.waits, [30_000, 20_000, 60_000]);
 });
 
-test('a crawl that takes too long ends by its deadline, waits included', async (t) => {
+test('a crawl ends at its time limit, also during a wait', async (t) => {
   const { origin } = await serveSite(t, () => ({ status: 503, headers: { 'retry-after': '60' } }));
   const limits = { timeoutMs: 100_000 };
   await assert.rejects(
@@ -177,7 +177,7 @@ test('a crawl that takes too long ends by its deadline, waits included', async (
   );
 });
 
-test('an answer that never comes is given up by the request deadline', async (t) => {
+test('a request without an answer ends at its deadline', async (t) => {
   const clock = steppingClock();
   const { origin } = await serveSite(t, (path, _, response) => {
     if (path !== '/hangs') return pages({ '/': '<a href="/hangs">' })(path);
@@ -199,7 +199,7 @@ test('the caller ends a crawl at once, in the middle of an answer', async (t) =>
   await assert.rejects(crawl(t, origin, { signal: caller.signal }), failsWith('CrawlAborted'));
 });
 
-test('redirects longer than the limit are left out by name, and end', async (t) => {
+test('a chain of too many redirects ends and is reported by name', async (t) => {
   const { origin, requests } = await serveSite(t, (path) => {
     const hop = /^\/r\/(\d+)$/.exec(path)?.[1];
     return hop === undefined
@@ -211,7 +211,7 @@ test('redirects longer than the limit are left out by name, and end', async (t) 
   assert.equal(requests.filter((path) => path.startsWith('/r/')).length, 4);
 });
 
-test('a file that nothing names may fail: it is reported, and the site exported', async (t) => {
+test('a conventional file that fails is reported, and the site is exported', async (t) => {
   const { origin } = await serveSite(t, (path) =>
     path === '/llms-full.txt' ? { status: 500 } : pages({ '/': 'home' })(path),
   );
@@ -220,7 +220,7 @@ test('a file that nothing names may fail: it is reported, and the site exported'
   assert.deepEqual(result.skipped, [{ path: '/llms-full.txt', reason: 'OriginFailed' }]);
 });
 
-test('a sitemap that fails may hide pages, so it ends the crawl, unless robots.txt disallows it', async (t) => {
+test('a failed sitemap ends the crawl, unless robots.txt disallows it', async (t) => {
   const failing = (path: string): Served | undefined =>
     path === '/sitemap.xml' ? { status: 500 } : pages({ '/': 'home' })(path);
   const first = await serveSite(t, failing);
@@ -229,7 +229,7 @@ test('a sitemap that fails may hide pages, so it ends the crawl, unless robots.t
   assert.equal((await crawl(t, second.origin)).pageCount, 1);
 });
 
-test('the error page of a server that hides .html is taken under its shorter name, and is no page', async (t) => {
+test('an error page at /404 is exported, and is not counted as a page', async (t) => {
   const { origin } = await serveSite(t, (path) =>
     path === '/404.html'
       ? { status: 308, headers: { location: '/404' } }

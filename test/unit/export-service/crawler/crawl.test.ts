@@ -25,7 +25,7 @@ const failsWith = (code: string) => (error: unknown) => {
   return true;
 };
 
-test('the trap site is exported as its tree says, byte for byte', async (t) => {
+test('the trap site is exported byte for byte as its tree defines', async (t) => {
   const { origin } = await serveTraps(t);
   const result = await crawl(t, origin);
   const texts = await textsOf(result);
@@ -42,7 +42,7 @@ test('the trap site is exported as its tree says, byte for byte', async (t) => {
   assert.equal(result.pageCount, traps.pageCount);
 });
 
-test('the report names what is not in the export, and what will not work in it', async (t) => {
+test('the report names missing addresses, and parts that do not work in a bundle', async (t) => {
   const { origin } = await serveTraps(t);
   const result = await crawl(t, origin);
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('the report names what is not in the export, and what will not work in it',
   ]);
 });
 
-test('nothing is asked for twice, but robots.txt, and nothing that robots.txt disallows', async (t) => {
+test('no address is requested twice except robots.txt, and no disallowed address at all', async (t) => {
   const { origin, requests } = await serveTraps(t);
   await crawl(t, origin);
   const repeated = requests.filter((path, index) => requests.indexOf(path) !== index);
@@ -66,7 +66,7 @@ test('nothing is asked for twice, but robots.txt, and nothing that robots.txt di
   );
 });
 
-test('the order in which answers arrive changes nothing', async (t) => {
+test('the order of answers does not change the export', async (t) => {
   let site: Readonly<Record<string, traps.Served>> = {};
   let seed = 0;
   const { origin } = await serveSite(t, async (path) => {
@@ -84,7 +84,7 @@ test('the order in which answers arrive changes nothing', async (t) => {
   for (seed of [3, 5, 7]) assert.deepEqual(await summarize(8), expected);
 });
 
-test('progress never falls, and ends at what was exported', async (t) => {
+test('progress never falls, and ends at the number of exported pages', async (t) => {
   const { origin } = await serveTraps(t);
   const seen: { readonly pageCount: number; readonly discovered: number }[] = [];
   const { pageCount } = await crawl(t, origin, { onProgress: (progress) => seen.push(progress) });
@@ -149,7 +149,7 @@ test('links, pictures and sitemaps of other hosts are not fetched', async (t) =>
   assert.deepEqual(other.requests, []);
 });
 
-test('an internal origin that nobody consented to is refused before anything is asked of it', async (t) => {
+test('an internal origin without --origin is refused before any request', async (t) => {
   const { origin, requests } = await serveSite(t, pages({ '/': 'internal' }));
   const request = { isOriginConsented: false };
   await assert.rejects(crawl(t, origin, { request }), failsWith('OriginInternal'));
@@ -158,7 +158,7 @@ test('an internal origin that nobody consented to is refused before anything is 
   assert.deepEqual(requests, []);
 });
 
-test('a name that DNS leads to this machine is refused when connecting', async (t) => {
+test('a name that DNS resolves to this machine is refused when connecting', async (t) => {
   // A machine's own name mostly leads to an address of its own; where it does not, there is nothing to show.
   const name = hostname();
   const addresses = await lookup(name, { all: true }).catch(() => []);

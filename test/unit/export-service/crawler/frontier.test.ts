@@ -48,7 +48,7 @@ function runThrough(site: Readonly<Record<string, Outcome>>, limits: Partial<Cra
 const contents = ({ files }: Frontier): Readonly<Record<string, string>> =>
   Object.fromEntries([...files].map(([path, { body }]) => [path, body.sha256]));
 
-test('of two addresses with one file, the nearer wins, then the first by name', () => {
+test('if two addresses have one path, the nearer is kept, then the first by name', () => {
   const frontier = runThrough({
     '/': stored('home', true, link('/b', 'page'), link('/a.png?2', 'asset'), link('/a.png?1', 'asset')),
     '/a.png?1': stored('one', false),
@@ -67,7 +67,7 @@ test('of two addresses with one file, the nearer wins, then the first by name', 
   assert.equal(frontier.pageCount(), 2);
 });
 
-test('a document met first as an asset becomes a page when a link to it is found, links and all', () => {
+test('a document found first as an asset becomes a page, with its links, when a page links to it', () => {
   const frontier = runThrough({
     '/': stored('home', true, link('/x', 'asset'), link('/y', 'page')),
     '/x': stored('x', true, link('/z', 'page')),
@@ -84,7 +84,7 @@ test('a document met first as an asset becomes a page when a link to it is found
   ]);
 });
 
-test('redirects in a circle, met as assets and then as pages, end', () => {
+test('redirects in a circle end, as assets and as pages', () => {
   const frontier = runThrough({
     '/': stored('home', true, link('/a', 'asset'), link('/p', 'page')),
     '/a': redirect('/b'),
@@ -94,7 +94,7 @@ test('redirects in a circle, met as assets and then as pages, end', () => {
   assert.deepEqual(Object.keys(contents(frontier)), ['index.html', 'p.html']);
 });
 
-test('what too many redirects led to is visited all the same when a page links to it', () => {
+test('an address behind too many redirects is visited if a page links to it', () => {
   const frontier = runThrough(
     {
       '/': stored('home', true, link('/r0', 'page'), link('/a', 'page')),
@@ -110,14 +110,14 @@ test('what too many redirects led to is visited all the same when a page links t
   assert.equal(contents(frontier)['r2.html'], 'end');
 });
 
-test('a file is tried under a few queries, and no more', () => {
+test('a file is requested with a limited number of queries', () => {
   const variants = Array.from({ length: 9 }, (_, index) => link(`/a.png?${index}`, 'asset'));
   const frontier = runThrough({ '/': stored('home', true, ...variants) });
   assert.equal([...frontier.visits.keys()].filter((key) => key.startsWith('/a.png')).length, 4);
   assert.deepEqual(frontier.notes.get('QueriesNotTried'), { count: 5, example: '/a.png' });
 });
 
-test('what robots may not fetch is never in a wave', () => {
+test('a disallowed address is never in a wave', () => {
   const frontier = runThrough({
     '/': stored('home', true, link('/no/x', 'page')),
     '/no/x': stored('x', true),
@@ -126,7 +126,7 @@ test('what robots may not fetch is never in a wave', () => {
   assert.deepEqual(Object.keys(contents(frontier)), ['index.html']);
 });
 
-test('a chain of what pages load may be a little deeper than pages, and no more', () => {
+test('chains of assets may be slightly deeper than pages', () => {
   const chain = Object.fromEntries(
     Array.from({ length: 40 }, (_, n) => [
       `/${n}.css`,
@@ -138,7 +138,7 @@ test('a chain of what pages load may be a little deeper than pages, and no more'
   assert.equal(runThrough(site, { maxDepth: 30 }).files.size, 41);
 });
 
-test('on any site, no address is visited twice, limits hold, and a second run gives the same', () => {
+test('for any site no address is visited twice, limits apply, and a second run gives the same result', () => {
   const path = fc.constantFrom('/', '/a', '/a.html', '/a/', '/b', '/b.png', '/no', '/404.html', '/c');
   const use = fc.constantFrom<ReferenceUse>('page', 'asset', 'hint');
   const outcome = fc.oneof(

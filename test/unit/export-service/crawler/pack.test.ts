@@ -49,7 +49,7 @@ const site: readonly CrawledFile[] = [
   fileOf('assets/app.js', 'x'.repeat(300_000)),
 ];
 
-test('tar lists and extracts every file as it was, names long and accented included', async (t) => {
+test('tar lists and extracts every file unchanged, also with long and accented names', async (t) => {
   const folder = folderFor(t);
   const archive = join(folder, 'site.tar.gz');
   await packSite({ files: site }, archive, never);
@@ -68,7 +68,7 @@ test('tar lists and extracts every file as it was, names long and accented inclu
   }
 });
 
-test('the order in which files are handed over, and the day, change no byte; size and hash are the file’s', async (t) => {
+test('neither the order of the files nor the day changes a byte, and size and hash are correct', async (t) => {
   const folder = folderFor(t);
   const one = await packSite({ files: site }, join(folder, 'one'), never);
   const other = await packSite({ files: site.toReversed() }, join(folder, 'other'), never);
@@ -79,7 +79,7 @@ test('the order in which files are handed over, and the day, change no byte; siz
   assert.equal(createHash('sha256').update(bytes).digest('hex'), one.sha256);
 });
 
-test('nothing in the archive says when, where or by whom it was made', async (t) => {
+test('the archive contains no time, system or owner', async (t) => {
   const archive = join(folderFor(t), 'site.tar.gz');
   await packSite({ files: site }, archive, never);
   assert.deepEqual([...readFileSync(archive).subarray(0, 10)], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
@@ -90,7 +90,7 @@ test('nothing in the archive says when, where or by whom it was made', async (t)
   for (const line of lines) assert.match(line, /^-rw-r--r-- 0\/0 +\d+ 1970-01-01 00:00 /);
 });
 
-test('an archive replaces an older one of its name, and no partial one stays', async (t) => {
+test('an archive replaces an older archive of its name, and leaves no partial archive', async (t) => {
   const folder = folderFor(t);
   const archive = join(folder, 'site.tar.gz');
   writeFileSync(archive, 'old');
@@ -100,7 +100,7 @@ test('an archive replaces an older one of its name, and no partial one stays', a
   execFileSync('gzip', ['-t', archive]);
 });
 
-test('a file that cannot be read fails the pack with its error, and leaves nothing', async (t) => {
+test('a file that cannot be read fails the pack with its error, and leaves no file', async (t) => {
   const folder = folderFor(t);
   const gone = { ...fileOf('b.html', 'x'), read: () => broken() };
   const packing = packSite({ files: [...site, gone] }, join(folder, 'site.tar.gz'), never);
@@ -108,12 +108,12 @@ test('a file that cannot be read fails the pack with its error, and leaves nothi
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('a folder that is not there fails the pack', async (t) => {
+test('a missing folder fails the pack', async (t) => {
   const missing = join(folderFor(t), 'missing', 'site.tar.gz');
   await assert.rejects(packSite({ files: site }, missing, never), { code: 'ENOENT' });
 });
 
-test('an abort in the middle ends the pack with the signal’s reason, and leaves nothing', async (t) => {
+test('an abort ends the pack with the signal’s reason, and leaves no file', async (t) => {
   const folder = folderFor(t);
   const caller = new AbortController();
   const stopping: CrawledFile = {
@@ -129,7 +129,7 @@ test('an abort in the middle ends the pack with the signal’s reason, and leave
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('whatever the files, the archive unpacks to the end mark and names each once', async (t) => {
+test('for any files the archive unpacks to its end mark and names each file', async (t) => {
   const folder = folderFor(t);
   const path = fc.stringMatching(/^[a-zé]{1,120}(\/[a-z.]{1,90}){0,3}$/);
   const files = fc.uniqueArray(fc.tuple(path, fc.uint8Array({ maxLength: 1500 })), {

@@ -46,7 +46,7 @@ for (const [name, kind, body] of crowds) {
   });
 }
 
-test('scripts name no more paths than are taken', () => {
+test('the number of paths of a script is limited', () => {
   const paths = Array.from({ length: beyond }, (_, at) => `"/${at}.js",`).join('');
   const script = read('script', paths);
   assert.deepEqual([script.links.length, script.isPartial], [maxReferences, true]);
@@ -54,7 +54,7 @@ test('scripts name no more paths than are taken', () => {
   assert.deepEqual([inline.links.length, inline.isPartial], [maxReferences, true]);
 });
 
-test('the paths of a script are tried beside a bounded number of scripts', () => {
+test('the paths of a script are resolved against a limited number of scripts', () => {
   const scripts = Array.from({ length: 5000 }, (_, at) => `<script src=/${at}/a/b.js></script>`).join('');
   const paths = Array.from({ length: 5000 }, (_, at) => `"a/${at}.js",`).join('');
   const { links } = read('document', `${scripts}<script>${paths}</script>`);
@@ -85,7 +85,7 @@ for (const [name, endless] of [
   });
 }
 
-test('a page gives the same in pieces of any length', () => {
+test('the length of the pieces does not change the references of a page', () => {
   const part = fc.constantFrom(
     '<a href="/a&amp;b">',
     '<script>"/x/y.js"</script>',
@@ -113,30 +113,30 @@ test('a page gives the same in pieces of any length', () => {
   );
 });
 
-test('a refresh of white space alone is divided in one way', () => {
+test('a refresh of white space takes linear time', () => {
   const page = many(`<meta http-equiv=refresh content="1${many(' ', 4000)}">`, 1000);
   assert.doesNotThrow(() => runToItsEnd(() => void readHtmlReferences(page)));
 });
 
-test('a tree of Next.js whose node is its own child has an end', () => {
+test('a tree of Next.js with a node that is its own child is read to an end', () => {
   const text = '0:{"tree":{"s":"","c":"$1"}}\n1:[["children",{"s":"","c":"$1"}]]\n';
   assert.doesNotThrow(() => runToItsEnd(() => void readPayload('/a/__next._tree.txt', text)));
 });
 
-test('a tree of Next.js whose nodes all have all nodes has an end', () => {
+test('a tree of Next.js in which every node has every node as a child is read to an end', () => {
   const children = Array.from({ length: 2000 }, () => '["children",{"s":"","c":"$1"}]').join(',');
   const text = `0:{"tree":{"s":"","c":"$1"}}\n1:[${children}]\n`;
   assert.doesNotThrow(() => runToItsEnd(() => void readPayload('/a/__next._tree.txt', text)));
 });
 
-test('a sitemap of kilobytes that unpacks to megabytes of tags costs one pass', () => {
+test('a small sitemap that unpacks to megabytes of tags takes linear time', () => {
   for (const tag of ['<loc>', '<xhtml:link ', '<xhtml:link href="', '<loc><![CDATA[', '<!---->']) {
     const bomb = gzipSync(many(tag, Math.floor((8 * 1024 * 1024) / tag.length)), { level: 1 });
     assert.doesNotThrow(() => runToItsEnd(() => void readSitemap(bomb)), tag);
   }
 });
 
-test('a reference that no server would take is unsafe, and a large data: leads nowhere', () => {
+test('a very long reference is unsafe, and a large data: URL leads nowhere', () => {
   const base = new URL('http://127.0.0.1:4000/');
   const long = many('a', 9000);
   assert.deepEqual(locate(scope, `/b?${long}`, base), { where: 'unsafe', path: '/b' });
@@ -144,7 +144,7 @@ test('a reference that no server would take is unsafe, and a large data: leads n
   assert.equal(locate(scope, `/${many('a/', 400)}`, base).where, 'unsafe');
 });
 
-test('a page that is read in part is in the bundle as it is, and in the notes', async (t) => {
+test('a page that is read in part is in the bundle unchanged, and in the notes', async (t) => {
   const large = `<a href="/a">${many('<i title="x">', 700_000)}<a href="/b">`;
   const { origin } = await serveSite(t, pages({ '/': large, '/a': 'a', '/b': 'b' }));
   const { files, notes } = await crawl(t, origin);

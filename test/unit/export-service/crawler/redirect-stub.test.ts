@@ -6,13 +6,13 @@ import fc from 'fast-check';
 import { redirectStub, relativePath } from '../../../../src/export-service/crawler/redirect-stub.ts';
 import { readHtmlReferences } from '../../../../src/export-service/crawler/references/html-references.ts';
 
-test('the stub refreshes to its target, fragment included, and is well formed for any path', () => {
+test('a redirect stub refreshes to its target with the fragment, and is well-formed for any path', () => {
   const stub = Buffer.from(redirectStub('/a/old', '/b/"new"&<x>', '#part')).toString();
   const targets = readHtmlReferences(stub).references.map(({ text }) => text);
   assert.deepEqual(targets, ['../b/"new"&<x>#part', '../b/"new"&<x>#part']);
 });
 
-test('relative paths lead from any address to any other, under any prefix', () => {
+test('a relative path leads from any address to any other, with any prefix', () => {
   const segment = fc.constantFrom('a', 'b', 'c:d', 'x.html', '%C3%A9');
   const path = fc
     .tuple(fc.array(segment, { maxLength: 4 }), fc.boolean())

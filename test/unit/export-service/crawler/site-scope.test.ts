@@ -73,12 +73,12 @@ for (const [name, text, where] of elsewhere) {
   test(`${where}: ${name}`, () => assert.equal(locate(scope, text, page).where, where));
 }
 
-test('what is outside is named without its query', () => {
+test('an address outside of the site is named without its query', () => {
   const located = locate(scope, 'https://cdn.example.net/x.js?secret=1', page);
   assert.deepEqual(located, { where: 'outside', name: 'cdn.example.net/x.js' });
 });
 
-test('under a prefix, only what starts with it is the site, and the prefix is no part of the address', () => {
+test('with a prefix, only addresses below it are in the site, and the prefix is not part of them', () => {
   const base = originUrl(prefixed, { path: '/guides/x', query: '' });
   assert.equal(base.href, 'http://127.0.0.1:4000/base/guides/x');
   const addressOf = (text: string): string => {
@@ -93,7 +93,7 @@ test('under a prefix, only what starts with it is the site, and the prefix is no
   assert.equal(addressOf('https://docs.example.com/y'), '/y');
 });
 
-test('whatever a page says, locating it does not throw, and an address inside can be a path of an archive', () => {
+test('no reference makes locate throw, and every address inside can be a path of an archive', () => {
   const texts = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.webUrl(),

@@ -56,14 +56,14 @@ for (const [name, input, pages, sitemaps] of rows) {
   test(`sitemap: ${name}`, () => assert.deepEqual(readSitemap(input), { pages, sitemaps }));
 }
 
-test('a sitemap that unpacks past its limit is not read', () => {
+test('a sitemap that unpacks to more than its limit is not read', () => {
   const bomb = gzipSync(Buffer.concat([Buffer.from(list), Buffer.alloc(50 * 1024 * 1024, ' ')]), {
     level: 1,
   });
   assert.deepEqual(readSitemap(bomb), { pages: [], sitemaps: [] });
 });
 
-test('comments and locations that never end cost one pass', () => {
+test('comments and locations without an end take linear time', () => {
   const { pages } = readSitemap(bytes(`<urlset>${'<loc>'.repeat(100_000)}${'<!--'.repeat(100_000)}`));
   assert.deepEqual(pages, []);
 });

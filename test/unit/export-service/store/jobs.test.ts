@@ -39,7 +39,7 @@ function finish(id: string, now: number): void {
   store.complete(id, exported, now);
 }
 
-test('a job goes from queued over running to completed, oldest first', () => {
+test('jobs go from queued to running to completed, the oldest first', () => {
   start('a');
   start('b', { now: 1001 });
   assert.equal(store.find('a')?.status, 'queued');
@@ -65,7 +65,7 @@ test('a job goes from queued over running to completed, oldest first', () => {
   assert.deepEqual([store.find('b')?.status, store.find('b')?.error], ['failed', 'NoPages: none']);
 });
 
-test('a transition from any other state than running changes nothing', () => {
+test('only a running job can complete, fail or be released', () => {
   start('a');
   assert.equal(store.complete('a', exported, 1), false);
   assert.equal(store.fail('a', 'x', 0, 1), false);
@@ -94,7 +94,7 @@ test('a replay is answered even while the queue is full; a new job is not', () =
   assert.equal(start('b', { maxQueued: 2 }).kind, 'started');
 });
 
-test('everything committed is there after the file is opened again', async () => {
+test('committed changes are present after the file is opened again', async () => {
   start('a', { once });
   store.claimNext(1);
   database.close();
@@ -103,7 +103,7 @@ test('everything committed is there after the file is opened again', async () =>
   assert.equal(start('b', { once }).kind, 'replayed');
 });
 
-test('recovery queues what was interrupted, and fails what was interrupted too often', () => {
+test('recovery queues interrupted jobs, and fails those that were interrupted too often', () => {
   start('a');
   for (const attempt of [1, 2, 3]) {
     assert.equal(store.claimNext(attempt)?.attempts, attempt);
@@ -122,7 +122,7 @@ test('a job released on purpose does not lose an attempt', () => {
   }
 });
 
-test('an Idempotency-Key of a link gives the same expiry again while more than half of a new one is ahead', () => {
+test("a link's Idempotency-Key gives the same expiry while more than half of a new lifetime is left", () => {
   finish('a', 1000);
   const issue = (now: number, key?: typeof once) =>
     store.issue({ jobId: 'a', freshUntil: now + 100_000, now, once: key });
@@ -134,7 +134,7 @@ test('an Idempotency-Key of a link gives the same expiry again while more than h
   assert.equal(issue(500_000, once), 600_000);
 });
 
-test('keys of expired links go some at a time, however many a client has left', () => {
+test('keys of expired links are removed in slices', () => {
   finish('a', 1000);
   for (let at = 0; at < 1200; at += 1) {
     store.issue({ jobId: 'a', freshUntil: 2000, now: 1000, once: { ...once, key: `k${at}` } });
@@ -149,7 +149,7 @@ test('keys of expired links go some at a time, however many a client has left', 
   assert.equal(left(), 1);
 });
 
-test('retention keeps the most recently used finished jobs of a domain, and whatever was used lately', () => {
+test('retention keeps the most recently used finished jobs of a domain, and every job used recently', () => {
   for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) finish(id, 1000 + index);
   start('waiting');
   // Issuing a link is a use: the oldest job becomes the most recent.
@@ -171,14 +171,14 @@ test('a key whose job was removed starts a new job', () => {
   assert.equal(start('c', { once }).kind, 'started');
 });
 
-test('a second process on the same folder is refused in plain words', async () => {
+test('a second process on the same folder is refused', async () => {
   await assert.rejects(
     () => openDatabase(folder),
     (error) => error instanceof StoreError && error.code === 'StoreBusy' && /another/.test(error.message),
   );
 });
 
-test('a folder written by a newer version, and one that is no folder, are refused', async () => {
+test('a data folder of a newer version, and a path that is not a folder, are refused', async () => {
   database.connection.exec('PRAGMA user_version = 99');
   database.close();
   await assert.rejects(
@@ -197,7 +197,7 @@ test('a folder written by a newer version, and one that is no folder, are refuse
   await reopen();
 });
 
-test('beyond the bounds of all domains the least recently used finished jobs go, but none that is in use', () => {
+test('above the limits of all domains the least recently used finished jobs are removed, but none in use', () => {
   for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) finish(id, 1000 + index);
   start('waiting');
   store.issue({ jobId: 'a', freshUntil: 9000, now: 5000 });

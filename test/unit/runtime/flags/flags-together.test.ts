@@ -24,7 +24,7 @@ test('a program with a flag named version reads its value', () => {
   }
 });
 
-test('--version without a value prints, whether the program has such a flag or not', () => {
+test('--version without a value prints the version, also if the program has such a flag', () => {
   assert.deepEqual(readInvocation(program, '1.2.3', ['--version'], {}), {
     outcome: 'print',
     text: 'demo 1.2.3\n',
@@ -35,7 +35,7 @@ test('--version without a value prints, whether the program has such a flag or n
   });
 });
 
-test('flags that do not go together are refused in the words of the program', () => {
+test("flags that conflict are refused with the program's message", () => {
   const invocation = readInvocation(program, '1.2.3', ['--version', 'v7'], { DEMO_FILE: 'x' });
   assert.equal(invocation.outcome, 'refuse');
   assert.match(
@@ -44,7 +44,7 @@ test('flags that do not go together are refused in the words of the program', ()
   );
 });
 
-test('what was given by its variable is named by it, at the start and later; what was given as a flag is not', () => {
+test('a value set by its variable is named by that variable, at the start and later', () => {
   const env = { DEMO_FILE: 'x', DEMO_VERSION: 'v7' };
   const both = readInvocation(program, '1.2.3', [], env);
   assert.match(both.outcome === 'refuse' ? both.text : '', /^demo: DEMO_VERSION and DEMO_FILE exclude/);

@@ -120,7 +120,7 @@ for (const url of [
   'https://x?sig=a',
   'https://x/#a',
 ]) {
-  test(`a base URL is nothing but one, as in a resource: ${url}`, () => {
+  test(`refused as a base URL: ${url}`, () => {
     assert.match(
       refusalOf([`--api-base-url=${url}`]),
       /--api-base-url must be a URL without user, password, query and fragment/,
@@ -135,7 +135,7 @@ test('an address may be in the path of a base URL', () => {
   );
 });
 
-test('what was meant for a flag is never repeated: it may be a link or a key', () => {
+test('a stray argument is never repeated, because it may be a link or a key', () => {
   const link = 'https://store.example.com/b.tar.gz?X-Amz-Signature=s3cret';
   for (const args of [
     [link],
@@ -148,14 +148,14 @@ test('what was meant for a flag is never repeated: it may be a link or a key', (
   }
 });
 
-test('a bad environment variable is called by its own name', () => {
+test('an invalid environment variable is named', () => {
   assert.match(
     refusalOf(needed, { BUNDLE_SERVER_KEEP: 'many' }),
     /BUNDLE_SERVER_KEEP must be a whole number/,
   );
 });
 
-test('a switch may have a value, and takes no other argument for one', () => {
+test('a switch may have a value, and never uses the next argument as its value', () => {
   for (const [args, allowed] of [
     [['--allow-private-links'], true],
     [['--allow-private-links=true'], true],
@@ -170,7 +170,7 @@ test('a switch may have a value, and takes no other argument for one', () => {
   );
 });
 
-test('--help is printed beside values that are wrong or missing, and --version prints the version', () => {
+test('--help is printed despite invalid or missing values, and --version prints the version', () => {
   const help = run(['--help']);
   assert.match(help.outcome === 'print' ? help.text : '', /--keep N\n/);
   assert.deepEqual(run(['--keep=x', '-h']), help);
@@ -190,7 +190,7 @@ test('no command line makes the reader throw', () => {
   );
 });
 
-test('a size is written in the largest unit that holds it whole, and is read as the same', () => {
+test('a size is written in its largest whole unit, and is read as the same size', () => {
   const units = [
     [4 * 1024 ** 3, '4GiB'],
     [1536 * 1024 ** 2, '1536MiB'],
@@ -202,7 +202,7 @@ test('a size is written in the largest unit that holds it whole, and is read as 
   fc.assert(fc.property(fc.nat(), (size) => bytes.withDefault('0', '').parse([sizeText(size)]) === size));
 });
 
-test('a variable that is nearly one of ours is told, and one that the cluster sets is not', () => {
+test("a variable that resembles one of the program's is reported, and a variable of the cluster is not", () => {
   const invocation = readInvocation(program, '1', needed, {
     BUNDLE_SERVER_KEPE: '3',
     BUNDLE_SERVER_SERVICE_HOST: '10.0.0.1',

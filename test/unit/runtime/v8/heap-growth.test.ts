@@ -22,7 +22,7 @@ function largestOf(before: string, work: string): number {
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }
 
-test('the young generation stays small under a load that makes it grow otherwise', () => {
+test('the young generation stays small under load', () => {
   // Keeps 64 MB of small objects for a moment, as a server under load does.
   const load = watching(
     'new_space',
@@ -37,7 +37,7 @@ test('the young generation stays small under a load that makes it grow otherwise
   assert.ok(left >= 3 * kept, `${left} left alone, ${kept} kept small`);
 });
 
-test('what outlived the young generation and is dead is collected sooner than V8 would by itself', () => {
+test("garbage of the old generation is collected earlier than by V8's default", () => {
   // Beside what lives on, 16 rounds are always in use: long enough to become old, as what a pass holds does.
   const load = watching(
     'old_space',

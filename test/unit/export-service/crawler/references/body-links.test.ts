@@ -46,7 +46,7 @@ const listed = ({ links }: BodyLinks): readonly string[] =>
     ({ use, address, isSitemap }) => `${isSitemap ? 'sitemap' : use} ${address.path}${address.query}`,
   );
 
-test('each address once for each use, pages without their query, assets with it', () => {
+test('each address is listed once for each use: pages without their query, assets with it', () => {
   const found = read(
     'document',
     '<a href="y#1"><a href="y?a#2"><a href="./y"><img src="y?a"><img src="y?a#z">',
@@ -55,12 +55,12 @@ test('each address once for each use, pages without their query, assets with it'
   assert.equal(found.queriesDropped, 1);
 });
 
-test('base decides what is relative, and may itself be relative', () => {
+test('relative references follow <base>, which may be relative too', () => {
   assert.deepEqual(listed(read('document', '<base href="../b/"><a href="y">')), ['page /b/y']);
   assert.deepEqual(listed(read('document', '<base href="https://elsewhere.example/"><a href="y">')), []);
 });
 
-test('addresses in another charset are read in it', () => {
+test('addresses are decoded with the declared charset', () => {
   const html = Buffer.from('<a href="/\xe9">', 'latin1');
   assert.deepEqual(listed(read('document', html, '/', 'text/html; charset=ISO-8859-1')), ['page /%C3%A9']);
   const declared = Buffer.from('<meta charset="latin1"><a href="/\xe9">', 'latin1');
@@ -70,7 +70,7 @@ test('addresses in another charset are read in it', () => {
   ]);
 });
 
-test('a page of VitePress leads to the chunk that its successors load', () => {
+test('a page of VitePress leads to the chunk that its next pages load', () => {
   const html = `<link rel="modulepreload" href="/assets/guides_x.md.H1.lean.js"><script type="module" src="/assets/app.H2.js"></script>
     <script>window.__VP_HASH_MAP__=JSON.parse("{\\"guides_x.md\\":\\"H1\\"}");</script>`;
   assert.deepEqual(listed(read('document', html)), [
@@ -97,7 +97,7 @@ test('a sitemap leads to pages and to sitemaps, contents to pages', () => {
   assert.deepEqual(listed(read('contents', '- [A](/a.md)')), ['page /a.md']);
 });
 
-test('what comes from elsewhere is named once, without its query; links to elsewhere are not', () => {
+test('an asset of another host is named once, without its query; a link to another host is not', () => {
   const found = read(
     'document',
     '<img src="//c.example/a.png?t=1"><img src="//c.example/a.png?t=2"><a href="//d.example/">',
@@ -105,7 +105,7 @@ test('what comes from elsewhere is named once, without its query; links to elsew
   assert.deepEqual(found.external, ['c.example/a.png']);
 });
 
-test('a document that spells out its origin is told how often', () => {
+test('references that spell out the origin are counted', () => {
   const html = '<a href="http://127.0.0.1:4000/a"><img src="http://127.0.0.1:4000/b"><a href="/c">';
   assert.equal(read('document', html).originSpelled, 2);
 });

@@ -58,7 +58,7 @@ for (const [html, expected] of rows) {
   });
 }
 
-test('the first base with an address counts, and scripts are handed on as text or as addresses', () => {
+test('the first <base> with an address is used, and scripts are returned as text or as addresses', () => {
   const read = readHtmlReferences(
     '<base target=_top><base href=/b/><base href=/c/><script>let a</script><script src=x.js></script>',
   );
@@ -67,7 +67,7 @@ test('the first base with an address counts, and scripts are handed on as text o
   assert.deepEqual(read.scriptSources, ['x.js']);
 });
 
-test('a document as deep as a stack is read to its end', () => {
+test('a deeply nested document is read to its end', () => {
   const html = `${'<b><i>'.repeat(20_000)}<a href=/deep>`;
   assert.ok(readHtmlReferences(html).references.some(({ text }) => text === '/deep'));
 });

@@ -15,14 +15,14 @@ const tree = `3:[["children",{"s":"__PAGE__","h":160}]]
 0:{"b":"BUILD","t":{"t":{"s":"","h":80,"c":"$Q1"}}}
 `;
 
-test('a page has its data beside it', () => {
+test('a page leads to its data file', () => {
   assert.equal(payloadOf('/guide').text, '/guide.txt');
   assert.equal(payloadOf('/guide.html').text, '/guide.txt');
   assert.equal(payloadOf('/guide/').text, '/guide/index.txt');
   assert.equal(payloadOf('/').text, '/index.txt');
 });
 
-test('data of a page leads to its tree and its parts, in the folder of the page’s name', () => {
+test('the data of a page leads to its tree and its parts, in the folder of the page’s name', () => {
   const data = '1:"$Sreact.fragment"\n0:{}';
   const parts = ['_tree', '_full', '_head', '_index'].map((part) => `/__next.${part}.txt`);
   assert.deepEqual(
@@ -44,7 +44,7 @@ test('a tree leads to a file for every segment', () => {
   ]);
 });
 
-test('parameters, groups and slots are spelled as Next spells them in names', () => {
+test('parameters, groups and slots are spelled as in the file names of Next.js', () => {
   const text = `2:[["children",{"s":"__PAGE__"}],["side",{"s":"__DEFAULT__"}]]
 1:[["children",{"s":["slug","x","d"],"c":"$Q2"}]]
 0:{"t":{"t":{"s":"(docs)","c":"$Q1"}}}`;
@@ -65,13 +65,13 @@ test('the earlier form of a tree is read too', () => {
   ]);
 });
 
-test('text that is no such data leads nowhere', () => {
+test('other text leads to no file', () => {
   for (const text of ['', 'User-agent: *', '# Docs', 'a: plain', '{"json":1}']) {
     assert.deepEqual(names('/x.txt', text), []);
   }
 });
 
-test('trees in circles end, and no text makes the reader throw', () => {
+test('trees with circles are read to an end, and no text makes the reader throw', () => {
   const circle = '1:[["children",{"s":"a","c":"$Q1"}]]\n0:{"t":{"t":{"s":"","c":"$Q1"}}}';
   assert.equal(names('/x/__next._tree.txt', circle).length, 500);
   const line = fc.oneof(

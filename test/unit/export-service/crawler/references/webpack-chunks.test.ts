@@ -30,13 +30,13 @@ for (const [name, script, expected] of rows) {
   test(`webpack: ${name}`, () => assert.deepEqual([...readWebpackChunks(script)].toSorted(), expected));
 }
 
-test('chunks lie where the runtime lies, base and all', () => {
+test('chunks are in the folder of the runtime, with its base', () => {
   const script = 'r.u=e=>"assets/js/"+({1:"a"}[e]||e)+"."+{1:"h"}[e]+".js"';
   const found = readScriptReferences(script, ['/base/assets/js/runtime~main.h0.js']);
   assert.deepEqual(found, [{ text: '/base/assets/js/a.h.js', use: 'hint' }]);
 });
 
-test('no script makes the reader throw, or take long', () => {
+test('no script makes the reader throw or exceed linear time', () => {
   const piece = fc.constantFrom(
     '"js/"+',
     '({',

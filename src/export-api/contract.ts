@@ -1,5 +1,5 @@
 // The wire format of the export API: paths, requests, answers and error bodies of its four endpoints. It follows
-// the specification and, where that says nothing, the vendor. The service answers in exactly these shapes. Refuses:
+// the specification and, where that is silent, the vendor. The service answers in exactly these shapes. Refuses:
 // tolerance. job-answers.ts and conversation-answers.ts have the deviations that the client accepts.
 
 import { z } from 'zod';

@@ -34,7 +34,7 @@ export interface ConversationRow {
   readonly raw: unknown;
 }
 
-/** What follows a page. `broken`: the service says that there is more, but not where. */
+/** What follows a page. `broken`: the service reports more rows, but gives no cursor. */
 export type Following =
   | { readonly kind: 'more'; readonly cursor: string }
   | { readonly kind: 'end' }

@@ -9,8 +9,8 @@ import type { ConversationPage, ConversationQuery } from './conversation-answers
 const maxEmptyPages = 20;
 
 /**
- * @throws {ExportApiError} `UnexpectedAnswer`, after the page was returned, when the service says that more follows
- *   and gives no cursor or a used cursor
+ * @throws {ExportApiError} `UnexpectedAnswer`, after the page was returned, when the service reports more
+ *   conversations and gives no cursor or a used cursor
  */
 export async function* pagesOf(
   client: Pick<ExportApiClient, 'listConversations'>,
@@ -24,7 +24,7 @@ export async function* pagesOf(
     yield page;
     if (page.following.kind === 'end') return;
     if (page.following.kind === 'broken') {
-      throw brokenPaging('says that there are more conversations and gives no cursor to them');
+      throw brokenPaging('reports more conversations, but gives no cursor');
     }
     if (seen.has(page.following.cursor)) throw brokenPaging('gave the same cursor twice');
     emptyPages = page.rows.length === 0 ? emptyPages + 1 : 0;
@@ -35,5 +35,5 @@ export async function* pagesOf(
 }
 
 function brokenPaging(words: string): ExportApiError {
-  return new ExportApiError('UnexpectedAnswer', `the export API ${words}: the listing is not complete`);
+  return new ExportApiError('UnexpectedAnswer', `the export API ${words}: the listing is incomplete`);
 }

@@ -62,7 +62,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
 const unusableBaseUrl =
   'the base URL must be http:// or https:// without user, query and fragment; nothing was sent';
 const unusableKey =
-  'the API key is empty or holds a character that no header can carry (a newline, a space, non-ASCII): store it again without; nothing was sent';
+  'the API key is empty or holds a character that no header can carry (a newline, a space, non-ASCII); nothing was sent; store the key without it';
 
 interface Base {
   readonly origin: string;
@@ -150,7 +150,9 @@ function failureOf(
 ): ExportApiError {
   if (error instanceof ExportApiError) return error;
   if (caller.aborted)
-    return new ExportApiError('Aborted', 'the request to the export API was called off', { cause: error });
+    return new ExportApiError('Aborted', 'the caller stopped the request to the export API', {
+      cause: error,
+    });
   if (deadline.aborted) {
     return new ExportApiError('RequestTimeout', `the export API did not answer within ${timeoutMs} ms`, {
       cause: error,
@@ -158,7 +160,7 @@ function failureOf(
   }
   return new ExportApiError(
     'NetworkError',
-    `the export API could not be reached (${publishableCode(error)}): check its address, the network and proxies`,
+    `the export API could not be reached (${publishableCode(error)}); check its address, the network and proxies`,
     { cause: error },
   );
 }

@@ -26,18 +26,19 @@ const codeByStatus: Readonly<Record<number, ExportApiErrorCode>> = {
 };
 
 const advice: Readonly<Record<ExportApiErrorCode, string>> = {
-  BadRequest: 'refused the request: check the domain and the base URL',
-  Unauthorized: 'does not accept the key: check that it is whole, not expired, and belongs to this service',
-  Forbidden: 'forbids this to the key: check its scopes, the plan, and address allow-lists',
-  NotFound: 'knows nothing at this address: the job is gone, or the base URL is wrong',
+  BadRequest: 'refused the request; check the domain and the base URL',
+  Unauthorized:
+    'does not accept the key; check that it is complete, not expired, and belongs to this service',
+  Forbidden: 'refused this key; check its scopes, the plan, and address allow-lists',
+  NotFound: 'found nothing at this address; the job was removed, or the base URL is wrong',
   Gone: 'no longer has this job',
-  Conflict: 'says that the job is not in a state for this',
-  RateLimited: 'asks to slow down',
+  Conflict: 'refused the request in the present state of the job',
+  RateLimited: 'limits the rate of requests',
   ServerError: 'failed',
-  UnexpectedAnswer: 'gave an answer that the contract does not know',
+  UnexpectedAnswer: 'gave an answer that breaks the contract',
   RequestTimeout: 'did not answer in time',
   NetworkError: 'could not be reached',
-  Aborted: 'was not waited for',
+  Aborted: 'was not asked, because the caller stopped',
 };
 
 export function codeOfStatus(status: number): ExportApiErrorCode {
@@ -53,7 +54,7 @@ export function refusalOf(answer: Answer, now: number, key: string): ExportApiEr
   const code = codeOfStatus(answer.status);
   const words =
     answer.status >= 300 && answer.status < 400
-      ? 'redirects, which is not followed with a key: set the base URL to the final address'
+      ? 'redirects, which is not followed with a key; set the base URL to the final address'
       : advice[code];
   return new ExportApiError(code, `the export API ${words} (status ${answer.status})`, {
     status: answer.status,

@@ -8,7 +8,7 @@ export class ApiRefusal extends PublishableError {
   readonly details: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
 
-  /** @param message goes out as `error`; written by us, never a repetition of the request */
+  /** @param message goes out as `error`; fixed text that never repeats the request */
   constructor(
     status: number,
     message: string,

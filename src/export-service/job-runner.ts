@@ -14,13 +14,13 @@ import { type Origins, originOf } from './origins.ts';
 import type { Exported, ExportRequest, SiteExport } from './site-export.ts';
 import type { JobRow, JobStore } from './store/jobs.ts';
 
-/** A job that is interrupted this often is failed: something about it may be what ends the process. */
+/** A job that is interrupted this often fails, because the job itself may end the process. */
 export const maxAttempts = 3;
 
 /** Finished jobs kept of all domains. A failed job has no archive, but their number has no bound if any domain is allowed. */
 const maxFinishedJobs = 10_000;
 
-/** How long to wait before the store is tried again when it could not be written (a full disk). */
+/** Wait before the next attempt to write to the store, for example on a full disk. */
 const storeRetryMs = 5000;
 
 /** Packing and everything else that comes on top of the crawl's own time limit. */
@@ -55,7 +55,7 @@ export interface JobRunnerOptions {
 export interface JobRunner {
   /** Recovers what an earlier process left, then takes from the queue. Call once, before a client can queue a job. */
   start(): Promise<void>;
-  /** Something was queued. Does nothing before the start is done: recovery would take a claimed job for debris. */
+  /** A job was queued. Does nothing before the start is done, because recovery would requeue a claimed job. */
   wake(): void;
   progressOf(jobId: string): LiveProgress | undefined;
   readonly runningCount: () => number;
@@ -129,7 +129,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     }
   }
 
-  /** In memory only: a page is not worth a write to the disk. A clock set back moves nothing back. */
+  /** In memory only, because a page is not worth a write to disk. A clock set back does not move it back. */
   function note(jobId: string, percent: number, pageCount: number): void {
     const earlier = live.get(jobId);
     if (earlier?.percent === percent && earlier.pageCount === pageCount) return;
@@ -193,7 +193,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     ];
     for (const id of gone) {
       rmSync(archiveFile(directory, id), { force: true });
-      logger.info({ job: id }, 'job removed: newer ones take its place');
+      logger.info({ job: id }, 'job removed for newer jobs');
     }
   }
 

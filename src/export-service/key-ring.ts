@@ -1,5 +1,5 @@
 // Which clients may call: the keys of the keys file, kept as hashes. Pure. One key a line, `#` starts a comment line,
-// `read:KEY` may only read. Invariant: a key is found by its hash, so the time of a search says nothing about the key.
+// `read:KEY` may only read. Invariant: a key is found by its hash, so the time of a search does not depend on the key.
 
 import { createHash } from 'node:crypto';
 import { PublishableError } from '../wire/publishable-error.ts';

@@ -22,7 +22,7 @@ const shape =
 
 export const archivePath = (jobId: string): string => `/bundles/${jobId}/${archiveName}`;
 
-/** The first whole second at which a link issued at `now` is no longer valid. */
+/** The first whole second at which a link issued at `now` has expired. */
 export function expiryOf(now: number, lifetimeMs: number): number {
   return (Math.floor(now / 1000) + Math.max(1, Math.ceil(lifetimeMs / 1000))) * 1000;
 }

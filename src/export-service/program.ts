@@ -67,7 +67,7 @@ function isUnspecified(host: string): boolean {
 }
 
 /**
- * Runs until the edge asks for the end.
+ * Runs until `edge.shutdown` aborts.
  * @param workerUrl program of the thread that crawls (`src/bin/crawl-worker.ts`, or where the build put it)
  */
 export async function runExportService(

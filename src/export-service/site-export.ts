@@ -3,7 +3,7 @@
 // left a whole archive at its destination.
 
 import { PublishableError } from '../wire/publishable-error.ts';
-import type { CrawlEdge, CrawlRequest, CrawlResult } from './crawler/contract.ts';
+import type { CrawlContext, CrawlRequest, CrawlResult } from './crawler/contract.ts';
 import type { PackedSite } from './crawler/pack.ts';
 
 export interface ExportRequest extends CrawlRequest {
@@ -15,29 +15,29 @@ export interface Exported extends PackedSite {
   readonly pageCount: number;
 }
 
-export interface ExportEdge extends CrawlEdge {
+export interface ExportContext extends CrawlContext {
   /** The crawl is over and its time limit with it; packing begins. */
   readonly onCrawled: () => void;
 }
 
-/** Settles soon after the edge's signal aborts, with the signal's reason; a thread is ended for it. */
-export type SiteExport = (request: ExportRequest, edge: ExportEdge) => Promise<Exported>;
+/** Settles soon after the signal aborts, with the signal's reason. A thread is ended for it. */
+export type SiteExport = (request: ExportRequest, context: ExportContext) => Promise<Exported>;
 
-export type Crawl = (request: CrawlRequest, edge: CrawlEdge) => Promise<CrawlResult>;
+export type Crawl = (request: CrawlRequest, context: CrawlContext) => Promise<CrawlResult>;
 export type Pack = (result: CrawlResult, destination: string, signal: AbortSignal) => Promise<PackedSite>;
 
 /** Puts an export together from its two halves. */
 export function exportWith(crawl: Crawl, pack: Pack): SiteExport {
-  return async (request, edge) => {
-    const { logger, onProgress, signal } = edge;
-    const result = await crawl(request, edge);
+  return async (request, context) => {
+    const { logger, onProgress, signal } = context;
+    const result = await crawl(request, context);
     const { pageCount } = result;
     if (pageCount === 0) throw new PublishableError('NoPages', 'the site has no pages');
     for (const { code, count, example } of result.notes) {
       logger.info({ note: code, count, example }, 'crawl note');
     }
     onProgress({ pageCount, discovered: pageCount });
-    edge.onCrawled();
+    context.onCrawled();
     const packed = await pack(result, request.destination, signal);
     return { pageCount, ...packed };
   };

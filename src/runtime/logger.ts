@@ -17,7 +17,7 @@ export interface Logger {
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Names under which a secret could be handed over by mistake; the rules of the callers come first. */
+/** Names under which a caller could log a secret by mistake. */
 const censored = ['apiKey', 'key', 'authorization', 'bundleUrl', 'url', 'link', 'token', 'headers', 'body'];
 
 /** @param write where each finished line goes, newline included */
@@ -67,7 +67,7 @@ export function serializeError(error: unknown): object {
   };
 }
 
-/** Says nothing. For tests and libraries that were given no logger. */
+/** Writes nothing. For tests, and for libraries without a logger. */
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},

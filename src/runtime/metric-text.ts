@@ -3,7 +3,7 @@
 
 import type { Registry } from 'prom-client';
 
-/** A registered metric whose lines are made as they are asked for. */
+/** A registered metric whose lines are made as they are read. */
 export interface PiecewiseMetric {
   /** Whole lines, in the text format; together what the registry would say. */
   pieces(): Iterable<string>;

@@ -66,7 +66,7 @@ function shutdownSignal(process: NodeJS.Process, logger: Logger): AbortSignal {
   // SIGHUP means that the terminal closed. Without a terminal, other programs take it as a request to reload files.
   process.on('SIGHUP', (signal) => {
     if (process.stdout.isTTY) stop(signal);
-    else logger.info({ signal }, 'nothing to read again: mounted files are looked at by themselves');
+    else logger.info({ signal }, 'SIGHUP has no effect; mounted files are read again when they change');
   });
   return controller.signal;
 }

@@ -110,7 +110,7 @@ async function ask<Input, Output, Report>(
     await onReport?.(report);
     thread.postMessage('taken' satisfies Question<Input>);
   };
-  // Settles at once and not a turn later: the thread's end may be reported right behind its last message.
+  // Settles at once, because the thread's end may be reported right after its last message.
   const onMessage = (answer: Answer<Output, Report> | undefined): void => {
     if (answer?.type === 'done') resolve(answer.output);
     else if (answer?.type === 'failed') reject(errorOf(answer.failure));

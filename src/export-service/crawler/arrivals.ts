@@ -1,13 +1,13 @@
 // Counts the responses so far, in any order: for progress, and for the limit on pages, which must end a crawl in the
 // middle of a wave. Decides nothing about the site; the frontier does that when the wave is settled. Refuses to report
-// progress too early: a home page alone says nothing of the site's size.
+// progress too early, because a home page alone does not show the site's size.
 
 import { documentPath } from './bundle-path.ts';
 import type { CrawlLimits, CrawlProgress } from './contract.ts';
 import { tooManyPages } from './crawl-error.ts';
 import { type Frontier, isNotFoundPage, type Outcome, type Visit } from './frontier.ts';
 
-/** What fewer pages lead to says little of the rest of a site: they are reported when all of them are there. */
+/** Links of fewer pages do not show a site's size. Such a wave is reported once all its pages are fetched. */
 const tellingPages = 8;
 
 export interface Arrivals {
@@ -22,7 +22,7 @@ export function createArrivals(
   onProgress: (progress: CrawlProgress) => void,
 ): Arrivals {
   const pages = new Set<string>();
-  /** Paths of pages that this wave's bodies lead to and the frontier does not know yet. */
+  /** Paths of pages that this wave's bodies link to and the frontier does not know yet. */
   const ahead = new Set<string>();
   let wavePages = 0;
   let openPages = 0;

@@ -29,7 +29,7 @@ export interface CrawlRequest {
   readonly origin: URL;
   /**
    * The service's administrator named this origin, so it may be an address that only this machine or cluster can
-   * see. False where it follows from a client's domain: then such an address is refused, whatever DNS says.
+   * see. False if it follows from a client's domain. Such an address is then refused, whatever DNS returns.
    */
   readonly isOriginConsented: boolean;
   /** Bodies are kept here, named by their hash, until the site is packed. Created if absent; the caller removes it. */
@@ -42,7 +42,7 @@ export interface CrawlProgress {
   readonly pageCount: number;
   /**
    * Those, the pages known and still to fetch, and as many more as the rest of the wave is likely to lead to.
-   * May fall when a link turns out to be broken.
+   * May fall when a link is broken.
    */
   readonly discovered: number;
 }
@@ -69,7 +69,7 @@ export interface CrawlNote {
   /** Stable, PascalCase. */
   readonly code: string;
   readonly count: number;
-  /** One path it was seen at. */
+  /** One path at which it was found. */
   readonly example: string;
 }
 
@@ -82,7 +82,7 @@ export interface CrawlResult {
   readonly notes: readonly CrawlNote[];
 }
 
-export interface CrawlEdge {
+export interface CrawlContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onProgress: (progress: CrawlProgress) => void;

@@ -4,8 +4,8 @@
 import { PublishableError } from '../../wire/publishable-error.ts';
 
 export type CrawlErrorCode =
-  | 'NoPages' // the origin answered, and nothing of it was a page
-  | 'OriginUnreachable' // not one answer from the origin
+  | 'NoPages' // the origin answered, but with no page
+  | 'OriginUnreachable' // no request was answered
   | 'OriginInternal' // no administrator allowed this origin, which only this machine or cluster can see
   | 'OriginFailed' // it answered, and then a page or asset kept failing: 5xx, 429, network
   | 'CrawlTimedOut' // the whole crawl took longer than its time limit
@@ -34,7 +34,7 @@ const endless =
 export function tooManyPages(maxPages: number, path: string): CrawlError {
   return new CrawlError(
     'TooManyPages',
-    `more than ${maxPages} pages (--max-pages), the first one too many at ${path}; nothing was exported: ` +
+    `more than ${maxPages} pages (--max-pages), the first above it at ${path}; nothing was exported; ` +
       `raise the limit, or ${endless}`,
   );
 }
@@ -42,36 +42,36 @@ export function tooManyPages(maxPages: number, path: string): CrawlError {
 export function tooManyFiles(maxFiles: number): CrawlError {
   return new CrawlError(
     'TooManyFiles',
-    `more than ${maxFiles} files (maxFiles); nothing was exported: raise the limit`,
+    `more than ${maxFiles} files (maxFiles); nothing was exported; unlink files that the export does not need`,
   );
 }
 
 export function tooManyLinks(count: number, path: string): CrawlError {
   return new CrawlError(
     'TooManyLinks',
-    `more than ${count} addresses to visit, the last at ${path}; nothing was exported: raise maxFiles, or ${endless}`,
+    `more than ${count} addresses to visit, the last at ${path}; nothing was exported; ${endless}`,
   );
 }
 
 export function tooManyBytes(maxBytes: number): CrawlError {
   return new CrawlError(
     'TooManyBytes',
-    `the site is larger than ${maxBytes} bytes (--max-bytes); nothing was exported: raise the limit`,
+    `the site is larger than ${maxBytes} bytes (--max-bytes); nothing was exported; raise the limit`,
   );
 }
 
 export function tooDeep(maxDepth: number, path: string): CrawlError {
   return new CrawlError(
     'TooDeep',
-    `${path} is more than ${maxDepth} links away from the home page (maxDepth); nothing was exported: ` +
-      `raise the limit, list the pages in a sitemap, or ${endless}`,
+    `${path} is more than ${maxDepth} links away from the home page (maxDepth); nothing was exported; ` +
+      `list the pages in a sitemap, or ${endless}`,
   );
 }
 
 export function crawlTimedOut(domain: string, timeoutMs: number, cause?: unknown): CrawlError {
   return new CrawlError(
     'CrawlTimedOut',
-    `the crawl of ${domain} was not done after ${timeoutMs} ms (--crawl-timeout); nothing was exported: raise the limit or speed up the origin`,
+    `the crawl of ${domain} was not finished after ${timeoutMs} ms (--crawl-timeout); nothing was exported; raise the limit or speed up the origin`,
     { cause },
   );
 }

@@ -5,7 +5,7 @@
 
 import { createArrivals } from './arrivals.ts';
 import { assembleSite } from './assembly.ts';
-import type { CrawlEdge, CrawlRequest, CrawlResult } from './contract.ts';
+import type { CrawlContext, CrawlRequest, CrawlResult } from './contract.ts';
 import { CrawlError, crawlTimedOut } from './crawl-error.ts';
 import { createFrontier, type Frontier, type Outcome, type Visit } from './frontier.ts';
 import { type Answer, createOriginFetcher, type OriginFetcher } from './origin-fetcher.ts';
@@ -20,12 +20,12 @@ import { createSpool, type Spool } from './spool.ts';
  * the crawler never connects to another host.
  * @throws {CrawlError}
  */
-export async function crawlSite(request: CrawlRequest, edge: CrawlEdge): Promise<CrawlResult> {
+export async function crawlSite(request: CrawlRequest, edge: CrawlContext): Promise<CrawlResult> {
   const { limits } = request;
   const scope = createScope(request.domain, request.origin);
   const spool = createSpool(request.spoolDirectory, limits.maxBytes);
   const fetcher = createOriginFetcher(scope, limits, request.isOriginConsented, edge.clock);
-  // One that fails ends the others; the deadline ends all.
+  // The first failed request ends the others; the deadline ends all.
   const failed = new AbortController();
   const signal = edge.clock.deadline(limits.timeoutMs, AbortSignal.any([edge.signal, failed.signal]));
   try {
@@ -72,7 +72,7 @@ async function fetchRobots(scope: SiteScope, fetcher: OriginFetcher, signal: Abo
   return readRobots(scope, '');
 }
 
-/** What is beyond the bound is not even waited for. */
+/** Stops at the limit, and does not wait for the rest. */
 async function takeRobots(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const taken: Uint8Array[] = [];
   let size = 0;
@@ -84,7 +84,7 @@ async function takeRobots(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array
   return Buffer.concat(taken).subarray(0, maxRobotsBytes);
 }
 
-/** Files that a site has by convention and that nothing need link to. */
+/** Files that a site has by convention, also without a link to them. */
 const conventionalFiles = ['/robots.txt', '/404', '/404.html', '/favicon.ico', '/llms.txt', '/llms-full.txt'];
 /** Search indexes of MkDocs, mdBook and Docusaurus, and Sphinx's list of objects: only scripts know their names. */
 const searchFiles = ['/search/search_index.json', '/searchindex.json', '/search-index.json', '/objects.inv'];
@@ -133,13 +133,13 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
   const role = isDocument ? kind : visit.isSitemap ? 'sitemap' : isContents(address) ? 'contents' : kind;
   const { body } = answer;
   if (role === 'other') return { kind: 'stored', body, isDocument, links: noLinks };
-  // A byte more than is read says that there is more.
+  // One byte more than is read shows that the body is longer.
   const head = spool.head(body, readableBytes(role) + 1);
   const links = readLinks(scope, address, role, answer.contentType, head, pool);
   return { kind: 'stored', body, isDocument, links };
 }
 
-/** Nothing on the site says that this file exists, so a failed download of it does not fail the site. */
+/** No page names this file, so its failed download does not fail the crawl. */
 function isGuess({ address, isPage, isAsset }: Visit): boolean {
   return !isPage && !isAsset && guessedFiles.has(address.path);
 }
@@ -172,7 +172,7 @@ async function visitAll(
 }
 
 /** Broken links do not fail the crawl, but the site's owner needs to know them. */
-function logLeftOut({ skipped }: CrawlResult, { logger }: CrawlEdge): void {
+function logLeftOut({ skipped }: CrawlResult, { logger }: CrawlContext): void {
   if (skipped.length === 0) return;
   const byReason = [...Map.groupBy(skipped, ({ reason }) => reason)];
   // An origin may answer with hundreds of statuses: the log names the most frequent.
@@ -193,10 +193,10 @@ function noPages({ domain }: CrawlRequest, { skipped }: CrawlResult): CrawlError
     home === 'RobotsDisallowed'
       ? 'its robots.txt disallows the home page: allow static-export-operator there'
       : 'check that the origin serves the site at its root, as HTML';
-  return new CrawlError('NoPages', `${domain} has no page to export (home page: ${home}): ${advice}`);
+  return new CrawlError('NoPages', `${domain} has no page to export (home page: ${home}); ${advice}`);
 }
 
-/** Turns the reasons of the deadline and of the caller's signal into named errors. */
+/** Names the end by the deadline or by the caller's signal. */
 function nameEnd(error: unknown, { domain, limits }: CrawlRequest, callers: AbortSignal): unknown {
   if (callers.aborted) {
     return new CrawlError('CrawlAborted', `the crawl of ${domain} was stopped`, { cause: error });

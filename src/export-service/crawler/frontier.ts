@@ -21,7 +21,7 @@ export type Outcome =
   | { readonly kind: 'redirect'; readonly to: Address | undefined; readonly fragment: string }
   | { readonly kind: 'absent'; readonly reason: string };
 
-/** One address. Fields only ever grow: a hint may turn out to be a page, never the other way. */
+/** One address. Its uses only grow: a hint may become a page, but a page never becomes a hint. */
 export interface Visit {
   readonly address: Address;
   isPage: boolean;
@@ -32,7 +32,7 @@ export interface Visit {
   /** Redirects that led here without a link of its own. */
   readonly hops: number;
   outcome: Outcome | undefined;
-  /** Set once its file and links have been taken. */
+  /** Set once its file and links are in the export. */
   isTaken: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface Frontier {
 
 /** A path is not fetched under more queries than this: `?v=1`, `?v=2`, … are one path. */
 const maxQueriesPerPath = 4;
-/** Addresses that lead nowhere or elsewhere are part of any site; this many per file are not. */
+/** Every site has broken and outside links, but not this many for each file. */
 const linksPerFile = 4;
 const spareLinks = 1000;
 /** All addresses together: each is kept several times, as key, path and link. */

@@ -1,4 +1,4 @@
-// Sends requests to the origin only: the connection pool knows one host and port, so no redirect and no page can lead
+// Sends requests to the origin only. The connection pool knows one host and port, so no redirect and no page can lead
 // it elsewhere. Owns: retries with back-off, Retry-After, decoding, bounds on one answer. Refuses to follow a redirect
 // (the frontier decides), and to take a failing answer for an absent page.
 
@@ -16,7 +16,7 @@ import { CrawlError } from './crawl-error.ts';
 import { type Address, originUrl, type SiteScope } from './site-scope.ts';
 
 export type Answer<T> =
-  /** `body` is what was made of its chunks. */
+  /** `body` is what `take` returned for its chunks. */
   | { readonly kind: 'body'; readonly contentType: string; readonly body: T }
   /** `location` as received. */
   | { readonly kind: 'redirect'; readonly location: string }
@@ -115,7 +115,7 @@ export function createOriginFetcher(
 function originInternal({ domain }: SiteScope, cause?: unknown): CrawlError {
   return new CrawlError(
     'OriginInternal',
-    `${domain} leads to a loopback, link-local or private address: name its origin with --origin if this is meant`,
+    `${domain} leads to a loopback, link-local or private address; if this is intended, name its origin with --origin`,
     { cause },
   );
 }
@@ -130,12 +130,12 @@ function originError(
     ? new CrawlError(
         'OriginFailed',
         `the origin of ${scope.domain} failed ${attempts} times at ${address.path} (${what}); ` +
-          'nothing was exported, because a page would be missing: repair the origin or disallow the address in robots.txt',
+          'nothing was exported; repair the origin, or disallow the address in robots.txt',
         { cause },
       )
     : new CrawlError(
         'OriginUnreachable',
-        `the origin of ${scope.domain} cannot be reached (${what}): check that it runs and that its address is right`,
+        `the origin of ${scope.domain} cannot be reached (${what}); check that it runs and that its address is correct`,
         { cause },
       );
 }
@@ -210,7 +210,7 @@ async function* readBody(
 function tooLarge(address: Address, maxBytes: number): CrawlError {
   return new CrawlError(
     'FileTooLarge',
-    `${address.path} is larger than the limit of ${maxBytes} bytes for one file: raise the limit or unlink the file`,
+    `${address.path} is larger than ${maxBytes} bytes, the limit of one file; unlink the file`,
   );
 }
 

@@ -1,4 +1,4 @@
-// What the site's owner asks robots not to fetch (RFC 9309), checked under the site's public name. Ignores unknown lines
+// Addresses that the site's robots.txt disallows (RFC 9309), checked under the site's public name. Ignores unknown lines
 // and `Crawl-delay`, which is not part of the standard. The concurrency limit and Retry-After keep the load low. Refuses
 // to override a Disallow. Invariant: comparing a rule with an address takes time in proportion to their lengths.
 
@@ -81,7 +81,7 @@ function upperCaseEscapes(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (one) => one.toUpperCase());
 }
 
-/** Each part at its first place: if any other place would do, this one does. */
+/** Each part is matched at its first position, because a later position never fits more. */
 function fits({ head, parts, hasEnd }: Rule, path: string): boolean {
   if (!path.startsWith(head)) return false;
   let at = head.length;

@@ -3,7 +3,7 @@
 // and encoded again, `.` and `..` removed), so that it can be a key. It is also safe: it has no empty, dotted or
 // control-character segment, and can be a path in a bundle.
 
-/** A place on the site. */
+/** A path and a query on the site. */
 export interface Address {
   /** Percent-encoded, from the site's root (the origin's prefix taken off), leading slash. */
   readonly path: string;
@@ -53,12 +53,12 @@ export function originUrl(scope: SiteScope, address: Address): URL {
   return new URL(`${scope.originHost}${scope.prefix}${address.path}${address.query}`);
 }
 
-/** The URL of an address under its public name: what robots.txt speaks of. */
+/** The URL of an address under its public name, to which robots.txt applies. */
 export function publicUrl(scope: SiteScope, address: Address): string {
   return `https://${scope.domain}${address.path}${address.query}`;
 }
 
-/** Resolves a reference as a browser would and says where it leads. Never throws. */
+/** Resolves a reference as a browser does, and returns where it leads. Never throws. */
 export function locate(scope: SiteScope, reference: string, base: URL): Located {
   const text = reference.trim();
   if (text === '' || text.startsWith('#')) return nowhere;

@@ -38,31 +38,31 @@ export function readSitemap(bytes: Uint8Array): Sitemap {
   return { pages: [...locations, ...alternates], sitemaps: [] };
 }
 
-/** A comment, or one of the three tags that say something. */
-const mark = /<(?:(!--)|(?:\w+:)?(loc)\s*>|(xhtml:link)\s|(?:\w+:)?(sitemapindex)[\s>])/gi;
+/** The start of a comment, or of one of the three tags that are read. */
+const openings = /<(?:(!--)|(?:\w+:)?(loc)\s*>|(xhtml:link)\s|(?:\w+:)?(sitemapindex)[\s>])/gi;
 
 interface Tag {
   readonly kind: 'loc' | 'link' | 'sitemapindex';
   readonly content: string;
 }
 
-/** In one pass, from mark to mark: a missing end is searched for once. */
+/** In one pass, from start to start. A missing end is searched for once. */
 function* readTags(text: string): Generator<Tag> {
-  const marks = new RegExp(mark);
-  // None of them reads past the next mark: so many marks, so much text between them.
+  const tags = new RegExp(openings);
+  // Neither reads past the next start of a tag, so the whole text is read once.
   const inLocation = /([^<]*(?:<!\[CDATA\[[^<]*)?)<\//y;
   const inTag = /[^<>]*/y;
-  for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
+  for (let match = tags.exec(text); match !== null; match = tags.exec(text)) {
     const [, comment, location, link] = match;
     if (comment !== undefined) {
-      const end = text.indexOf('-->', marks.lastIndex);
+      const end = text.indexOf('-->', tags.lastIndex);
       if (end < 0) return;
-      marks.lastIndex = end + 3;
+      tags.lastIndex = end + 3;
     } else if (location !== undefined) {
-      inLocation.lastIndex = marks.lastIndex;
+      inLocation.lastIndex = tags.lastIndex;
       yield { kind: 'loc', content: decodeXml(inLocation.exec(text)?.[1] ?? '') };
     } else if (link !== undefined) {
-      inTag.lastIndex = marks.lastIndex;
+      inTag.lastIndex = tags.lastIndex;
       yield { kind: 'link', content: readAlternate(inTag.exec(text)?.[0] ?? '') };
     } else {
       yield { kind: 'sitemapindex', content: '' };

@@ -97,8 +97,8 @@ export function createConversationStore(directory: string) {
       undefined,
 
     /**
-     * One page, of one row at least where there is one; one row more than it holds tells exactly whether there is a
-     * next one.
+     * One page, of at least one row if there is one. One row more than it holds is read, to know whether a next page
+     * exists.
      */
     page(project: string, { dateFrom, dateTo, limit, cursor }: ListingQuery): StoredPage {
       const from = dateFrom === undefined ? '' : firstCursorAt(dateFrom);

@@ -105,10 +105,10 @@ export function createJobStore({ connection, transact }: Database) {
   );
   const beyond = ids(
     `SELECT id FROM (
-       SELECT id, used_at, row_number() OVER lately AS place, sum(coalesce(archive_bytes, 0)) OVER lately AS bytes
+       SELECT id, used_at, row_number() OVER lately AS position, sum(coalesce(archive_bytes, 0)) OVER lately AS bytes
        FROM jobs WHERE status IN ('completed', 'failed')
        WINDOW lately AS (ORDER BY used_at DESC, sequence DESC ROWS UNBOUNDED PRECEDING)
-     ) WHERE used_at < ? AND (bytes > ? OR place > ?)`,
+     ) WHERE used_at < ? AND (bytes > ? OR position > ?)`,
   );
   const remove = change('DELETE FROM jobs WHERE id = ?');
   const completedIds = ids("SELECT id FROM jobs WHERE status = 'completed'");

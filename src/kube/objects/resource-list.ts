@@ -31,8 +31,8 @@ interface Page<T> extends Listed<T> {
   readonly next: string | undefined;
 }
 
-/** @param heard called for every page */
-export type List<T> = (heard: () => void, signal: AbortSignal) => Promise<Listed<T>>;
+/** @param onPage called for every page */
+export type List<T> = (onPage: () => void, signal: AbortSignal) => Promise<Listed<T>>;
 
 const mostObjects = 500;
 /** A slow answer may be a short interruption: it does not shrink pages so far that the next list takes for ever. */
@@ -48,7 +48,7 @@ export const maxPageBytes = 4 * 1024 * 1024;
  * @returns a list, which throws {ClusterError} when the server refused, or its answer is not a list
  */
 export function createList<T>(source: ListSource<T>): List<T> {
-  /** How many objects a page asks for. */
+  /** The `limit` of a page. */
   let pageObjects = mostObjects;
   /** False where it cannot shrink further. */
   const shrink = (fewest: number): boolean => {
@@ -66,8 +66,8 @@ export function createList<T>(source: ListSource<T>): List<T> {
     const from = next === undefined ? {} : { continue: next };
     for (;;) {
       try {
-        // Another limit with the same token is no promise of Kubernetes, but what every API server takes. One that
-        // refused would be asked from the start by the next list, with the limit that was found by then.
+        // Kubernetes does not promise that a token works with another limit, but every API server accepts it. If one
+        // refused, the next list would start with the limit that was found by then.
         const query = { limit: String(pageObjects), ...from };
         return await readPage(source, { query, maxBytes: maxPageBytes }, signal);
       } catch (error) {
@@ -82,12 +82,12 @@ export function createList<T>(source: ListSource<T>): List<T> {
     }
   };
 
-  const readPages: List<T> = async (heard, signal) => {
+  const readPages: List<T> = async (onPage, signal) => {
     const objects: T[] = [];
     const budget = { retries: retriesForTime };
     for (let next: string | undefined; ; ) {
       const page = await readFitting(next, budget, signal);
-      heard();
+      onPage();
       objects.push(...page.objects);
       ({ next } = page);
       if (next === undefined) return { objects, resourceVersion: page.resourceVersion };
@@ -95,21 +95,21 @@ export function createList<T>(source: ListSource<T>): List<T> {
   };
 
   /** As client-go does where the continue token expired: another paged list would fail in the same way. */
-  const readWhole: List<T> = async (heard, signal) => {
+  const readWhole: List<T> = async (onPage, signal) => {
     try {
       const page = await readPage(source, { query: {} }, signal);
-      heard();
+      onPage();
       return page;
     } catch (error) {
       if (!isTooLarge(error)) throw error;
-      return readPages(heard, signal);
+      return readPages(onPage, signal);
     }
   };
 
-  return async (heard, signal) => {
-    const listed = await readPages(heard, signal).catch((error: unknown) => {
+  return async (onPage, signal) => {
+    const listed = await readPages(onPage, signal).catch((error: unknown) => {
       if (!(error instanceof ClusterError) || error.code !== 'Gone') throw error;
-      return readWhole(heard, signal);
+      return readWhole(onPage, signal);
     });
     // By a quarter after each list: while large objects exist, three lists in four waste no answer.
     pageObjects = Math.min(mostObjects, Math.ceil(pageObjects * 1.25));

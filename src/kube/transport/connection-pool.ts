@@ -36,7 +36,7 @@ export function createPool(connection: Connection, bounds: PoolBounds): Connecti
   };
 }
 
-/** To connect, and to be answered by a proxy that is asked to. */
+/** For connecting, and for a proxy's answer to CONNECT. */
 const connectTimeoutMs = 10_000;
 const probed = { keepAlive: true, keepAliveInitialDelay: 30_000 };
 

@@ -30,7 +30,7 @@ export type Send<A extends Answer> = (
 
 export interface RequestLimits {
   readonly permit?: Permit | undefined;
-  /** Of the body as it is on the wire. Not asked of a stream. */
+  /** Of the body as it is on the wire. Does not apply to a stream. */
   readonly maxBytes: number;
 }
 
@@ -61,7 +61,7 @@ const closedCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_E
 
 /**
  * @throws the signal's reason, {UnfinishedError} where that is a deadline and a part of the answer is here, what the permit
- * throws, {UnansweredError}, {OversizeError}, or what undici says of the connection
+ * throws, {UnansweredError}, {OversizeError}, or undici's error about the connection
  */
 export const exchange: Send<Answer> = (dispatcher, request, signal, { permit, maxBytes }) =>
   new Promise((resolve, reject) => {

@@ -95,7 +95,7 @@ function explain(
     case 'Gone':
       return `the resourceVersion for ${what} is too old`;
     case 'TooManyRequests':
-      return `the API server asks for fewer requests (${verb} ${what})`;
+      return `the API server limits the rate of requests (${verb} ${what})`;
     case 'NamespaceTerminating':
       return `namespace ${address.namespace ?? ''} is being deleted; nothing can be created in it`;
     case 'Invalid':

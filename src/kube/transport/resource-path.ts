@@ -1,5 +1,5 @@
-// Names of things in the API server: which resource, which object, which verb; and the URL path that says so.
-// Every segment is encoded here and nowhere else. The same facts make the words of an error.
+// Names in the API server: resource, object, verb, and the URL path made of them. Every segment is encoded here and
+// nowhere else. Messages of errors use the same names.
 
 import { apiVersionName, group, kind, plural } from '../../staticexport/names.ts';
 

@@ -114,7 +114,7 @@ export function createTransport(connection: Connection, options: TransportOption
     }
   };
 
-  /** A successful answer, after the retries that the server asks for. */
+  /** A successful answer, after the retries that the server requests. */
   const obtain = async <A extends Answer>(call: Call, route: RequestRoute<A>) => {
     let isResent = false;
     for (let attempts = 1; ; attempts += 1) {
@@ -221,8 +221,8 @@ function asClusterError(error: unknown, call: Call, signal: AbortSignal): Cluste
     return new ClusterError('Aborted', `stopped before the answer to ${whatOf(call)}`, { cause: error });
   }
   if (error instanceof ConnectionError) {
-    const isOurFault = error.code !== 'CredentialsLate' && error.code !== 'AuthorityUnusable';
-    const code = isOurFault ? 'Unauthorized' : 'Unavailable';
+    const isMisconfigured = error.code !== 'CredentialsLate' && error.code !== 'AuthorityUnusable';
+    const code = isMisconfigured ? 'Unauthorized' : 'Unavailable';
     return new ClusterError(code, error.message, { cause: error });
   }
   if (error instanceof OversizeError) {

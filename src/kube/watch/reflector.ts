@@ -162,7 +162,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
         believe();
       }
     } catch (error) {
-      // An abort's own reason says more than the broken stream.
+      // An abort's own reason is more precise than the broken stream's error.
       throw connection.signal.aborted ? connection.signal.reason : error;
     } finally {
       connection.abort();
@@ -233,7 +233,7 @@ export function createReflector<T extends Remembered>(options: ReflectorOptions<
         failures = countFailures(failures, trouble, clock.monotonic() - startedAt);
         judge(trouble, failures);
         const backedOffMs = backoffMs(failures) * (0.5 + random.fraction() / 2);
-        // Spread above what the server asked for, because every watch of every replica got that answer at once.
+        // Spread above the requested time, because every watch of every replica got that answer at once.
         const askedMs = (trouble?.retryAfterMs ?? 0) * (1 + random.fraction() / 5);
         const waitMs = Math.max(askedMs, backedOffMs);
         if (waitMs > 0) await clock.after(waitMs, signal).catch(() => {});

@@ -1,9 +1,9 @@
-// Which texts a flag accepts, and which value each becomes. Each kind is a pure parser; its error says what is allowed.
+// Which texts a flag accepts, and which value each becomes. Each kind is a pure parser; its error names what is allowed.
 // Used for command lines and for environment variables alike.
 
 import type { HostPort } from '../http/http-listener.ts';
 
-/** Says what the text should have been; the flag's name is put in front by the reader. */
+/** Names the expected form; the reader puts the flag's name in front. */
 export class FlagValueError extends Error {}
 
 export interface Flag<T> {
@@ -42,7 +42,7 @@ export const path = kind('PATH', (value) => {
   return value;
 });
 export const hostPort = kind<HostPort>('HOST:PORT', readHostPort);
-/** A base that paths are put behind, and that may be shown: what is signed or named into a URL is a secret. */
+/** A base for paths, which may be shown. Signatures and credentials in a URL would be secrets. */
 export const httpUrl = kind('URL', (value) => {
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
     throw new FlagValueError('must be an http:// or https:// URL');
@@ -54,17 +54,17 @@ export const httpUrl = kind('URL', (value) => {
 });
 /** Milliseconds, from `250ms`, `30s`, `15m`, `2h`, `7d`. */
 export const duration = kind('DURATION', readDurationMs);
-/** For what would never get done, or never rest, in no time at all. */
+/** For limits and intervals that must not be zero. */
 export const positiveDuration = kind('DURATION', (value) => positive(readDurationMs(value)));
 /** Bytes, from a plain count or with `KiB`, `MiB`, `GiB`. */
 export const bytes = kind('SIZE', readBytes);
-/** For limits that would refuse everything. */
+/** For limits that would refuse everything at zero. */
 export const positiveBytes = kind('SIZE', (value) => positive(readBytes(value)));
-/** For what there must be at least one of. */
+/** For numbers of at least one. */
 export const positiveCount = kind('N', (value) =>
   readCount(value, 999_999_999, 'must be a whole number of at least 1'),
 );
-/** The same, where each costs something. */
+/** From one to a limit. */
 export const countUpTo = (most: number, placeholder = 'N') =>
   kind(placeholder, (value) => readCount(value, most, `must be a whole number from 1 to ${most}`));
 

@@ -1,5 +1,5 @@
-// A running export service for tests: the real one on a real port with a real store and real archives; only
-// the crawl is in the test's hand, and the wall clock can be moved.
+// A running export service for tests, with a real port, store and archives. The test controls the crawl and the wall
+// clock.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { after } from 'node:test';
 import type { ExportApi } from '../../../src/export-api/answers.ts';
 import { createExportApiClient, type ExportApiClient } from '../../../src/export-api/client.ts';
 import {
-  type CrawlEdge,
+  type CrawlContext,
   type CrawledFile,
   type CrawlRequest,
   type CrawlResult,
@@ -31,7 +31,7 @@ export const never = new AbortController().signal;
 
 export interface Crawl {
   readonly request: CrawlRequest;
-  readonly edge: CrawlEdge;
+  readonly edge: CrawlContext;
   readonly end: (result: CrawlResult) => void;
   readonly fail: (error: unknown) => void;
 }

@@ -1,5 +1,5 @@
-// The thread of an export from its starter's side: what it reports, and that neither time, memory nor an abort waits for
-// a thread that never comes to a pause.
+// The thread of an export, seen by its starter: what it reports, and that time limit, memory limit and abort end a thread
+// that never pauses.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import { defaultCrawlLimits } from '../../../src/export-service/crawler/contract.ts';
 import { partialFile } from '../../../src/export-service/crawler/partial-file.ts';
 import { exportInThread } from '../../../src/export-service/export-thread.ts';
-import type { ExportEdge, Exported } from '../../../src/export-service/site-export.ts';
+import type { ExportContext, Exported } from '../../../src/export-service/site-export.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { createLogger, silentLogger } from '../../../src/runtime/logger.ts';
 import { publishableCode } from '../../../src/wire/publishable-error.ts';
@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'export-thread-'));
 const destination = join(folder, 'site.tar.gz');
 after(() => rmSync(folder, { recursive: true }));
 
-function start(domain: string, edge: Partial<ExportEdge> = {}): Promise<Exported> {
+function start(domain: string, edge: Partial<ExportContext> = {}): Promise<Exported> {
   return exportSite(
     {
       domain,
@@ -43,7 +43,7 @@ function start(domain: string, edge: Partial<ExportEdge> = {}): Promise<Exported
   );
 }
 
-/** The time limit passes when it is told to, so that a slow machine changes nothing. */
+/** The test ends the time limit, so that a slow machine does not change the result. */
 function heldClock(): { readonly clock: Clock; readonly pass: () => void; readonly isOver: () => boolean } {
   let pass = (): void => {};
   let limit: AbortSignal | undefined;

@@ -1,12 +1,16 @@
-// The runner with a crawl and a pack that a test holds in its hand: order, progress, every way to end, the
-// backstop, stopping and recovering, and what stays on the disk.
+// The runner with a crawl and a pack that the test controls: order, progress, all ends of a job, the last deadline,
+// stopping and recovering, and the files that stay.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { CrawlEdge, CrawlRequest, CrawlResult } from '../../../src/export-service/crawler/contract.ts';
+import type {
+  CrawlContext,
+  CrawlRequest,
+  CrawlResult,
+} from '../../../src/export-service/crawler/contract.ts';
 import { defaultCrawlLimits } from '../../../src/export-service/crawler/contract.ts';
 import { CrawlError } from '../../../src/export-service/crawler/crawl-error.ts';
 import {
@@ -27,7 +31,7 @@ import { silentLogger } from '../../../src/runtime/logger.ts';
 /** A crawl under way, to be ended by the test. */
 interface Crawl {
   readonly request: CrawlRequest;
-  readonly edge: CrawlEdge;
+  readonly edge: CrawlContext;
   readonly end: (result: CrawlResult) => void;
   readonly fail: (error: unknown) => void;
 }

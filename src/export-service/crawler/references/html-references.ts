@@ -83,7 +83,7 @@ const linkUses: Readonly<Record<string, ReferenceUse>> = {
   author: 'page',
   up: 'page',
 };
-/** Pictures of a page that other sites show. Their absence harms no visitor. */
+/** Pictures of a page that other sites show. Visitors do not notice a missing one. */
 const metaPictures =
   /^(?:og:image|og:image:url|twitter:image|msapplication-tileimage|msapplication-config)$/i;
 
@@ -129,7 +129,7 @@ export function readHtmlReferences(html: string, pieceLength = usualPieceLength)
   let base: string | undefined;
   /** The style or script without `src` that is open. Its text is kept in pieces, because adding many makes a deep rope. */
   let open: { readonly tagName: string; readonly text: string[] } | undefined;
-  /** SVG and MathML around this place: there, `<style/>` is whole, and CDATA is text. */
+  /** Open SVG and MathML elements. Within them `<style/>` is complete, and CDATA is text. */
   let foreignDepth = 0;
 
   const finish = (): void => {

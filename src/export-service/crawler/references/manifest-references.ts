@@ -1,5 +1,5 @@
 // Finds what a web app manifest loads: icons, screenshots, and the icons of its shortcuts (W3C Application Manifest).
-// Returns nothing for a manifest that is not JSON, or not of the right shape.
+// Returns nothing for text that is not JSON, or does not have its shape.
 
 import { z } from 'zod';
 import { readJson } from '../../../wire/json-text.ts';

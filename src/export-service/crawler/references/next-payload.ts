@@ -22,7 +22,7 @@ const maxTreeLength = 1024 * 1024;
 
 /**
  * @param path of the text file
- * @returns the files that its reader asks for next; nothing for a text that is no such data
+ * @returns the files that its reader asks for next; nothing for other text
  */
 export function readPayload(path: string, text: string): readonly Reference[] {
   if (!/^[0-9a-f]*:[["{A-Z]/.test(text)) return [];

@@ -1,4 +1,4 @@
-// The client against the service over real sockets: every row of the specification that both sides carry.
+// The client against the service over real sockets: every row of the specification that both implement.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

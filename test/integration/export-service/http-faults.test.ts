@@ -1,5 +1,5 @@
-// What the service answers to requests that are wrong, as raw HTTP: every status with `{error, details?}`,
-// and nothing of the request or of the service's inside in it.
+// Answers to invalid requests, as raw HTTP: each has its status and `{error, details?}`, and repeats nothing of the request
+// or of the service's internals.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';

@@ -1,5 +1,4 @@
-// Clients that break off: in the middle of their own request, and in the middle of a download. Each is counted
-// as what it was, and never as an answer.
+// Clients that leave in the middle of their own request or of a download. Neither is counted as answered.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
-// The real program as a child process with the real crawler: killed in the middle of a job, started again,
-// asked to stop, started twice, started wrongly; and what it printed all the while.
+// The real program as a child process with the real crawler: killed during a job, restarted, stopped, started twice,
+// started with errors; and what it logs.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

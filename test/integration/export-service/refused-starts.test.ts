@@ -1,4 +1,4 @@
-// What keeps the service from starting: each with a stable code and words, and nothing left listening or locked.
+// Reasons to refuse a start: each has a stable code and a message, and leaves no port and no lock.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

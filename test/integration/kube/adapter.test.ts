@@ -1,5 +1,5 @@
-// The cluster adapter on a real API server, with the rights of the chart's own ServiceAccount: what it reads
-// and writes is what the server keeps, what it may not do is said in words a person can act on.
+// The Kubernetes adapter on a real API server, with the permissions of the chart's own ServiceAccount. The server keeps
+// what it writes, and a missing permission is named in its message.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,5 +1,5 @@
-// Certificates and tokens while they change under a running operator: what is rotated is used without a restart,
-// what is wrong is said in words that name neither, and a renewal of the lease waits behind nothing.
+// Certificates and tokens that change under a running operator. Rotated ones are used without a restart, invalid ones are
+// reported without their text, and renewals of the lease wait for nothing.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';

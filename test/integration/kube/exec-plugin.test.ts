@@ -1,5 +1,5 @@
-// Credentials plugins as real programs on their bad days: odd answers, failures, hanging. None blinds the operator
-// for longer than it lasts, and none leaves processes behind.
+// Credentials plugins as real programs: unusual answers, failures, hanging. Each affects the operator only while it lasts,
+// and leaves no process.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Objects as large as a tenant may make them, 250 KiB of annotations in each of 264, behind 510 ordinary ones on a real
-// API server: they cost the others nothing but smaller pages.
+// Objects as large as a tenant may make them: 264 with 250 KiB of annotations, after 510 ordinary ones, on a real API
+// server. They only make the pages of a list smaller.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// The reflector and the transport on real TLS connections, while the network and the server do what they do on bad
-// days. After every one of them the cache is what the server has, and nobody was woken twice for one change.
+// The reflector and the transport on real TLS connections, with faults of the network and of the server. After each fault
+// the cache equals the server, and no key is woken twice for one change.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -96,7 +96,7 @@ test('an expired resourceVersion leads to a list, whether an answer or an event 
   world.api.put(staticExport('d'));
   await nextWatch(before);
   await woken('ns/d');
-  // Ordinary after a long sleep: nothing that anybody has to be told.
+  // Ordinary after a long sleep, and not reported.
   assert.deepEqual(world.troubles, []);
 });
 

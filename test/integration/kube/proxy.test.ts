@@ -1,5 +1,5 @@
-// A proxy between the operator and the API server, over real sockets: what goes through it, and what becomes of calls
-// while it answers nothing. undici's timers are the test's here, as no clock of ours moves them.
+// A proxy between the operator and the API server, over real sockets, also while it answers nothing. The test controls
+// undici's timers, because they do not follow the project's clock.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

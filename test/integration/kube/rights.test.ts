@@ -1,5 +1,5 @@
-// Every right that the chart gives, taken away on a real API server: whoever needed it says which verb of which
-// resource is missing, and where. A right that nothing here needs would be one too many.
+// Each permission of the chart is removed on a real API server. The operator's message then names the verb, the resource
+// and the namespace. A permission that no case here needs fails the test.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

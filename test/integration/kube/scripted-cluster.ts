@@ -1,5 +1,5 @@
-// A scripted API server, the network path to it, and one reflector on the real transport that watches it over
-// virtual time: what the tests of the network's faults stand on. Sockets are real; only waiting is not.
+// For tests of network faults: a scripted API server, the network path to it, and a reflector on the real transport.
+// Sockets are real; time is virtual.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

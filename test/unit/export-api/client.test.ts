@@ -1,5 +1,5 @@
-// The client against a real loopback server that answers whatever a row says: what is sent, what is accepted,
-// which error each fault becomes, and that nothing but ExportApiError ever comes out.
+// The client against a real loopback server with scripted answers: what it sends, what it accepts, and the error of each
+// fault. It throws only ExportApiError.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Paging: identical filters, only the last cursor, and an end to listings that would never end.
+// Paging: identical filters, only the last cursor, and an end to endless listings.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

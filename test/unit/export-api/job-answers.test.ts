@@ -1,4 +1,4 @@
-// The readings of job answers, as tables: what counts as an id, a state, a percentage, a count, a link.
+// Parsing of job answers, as tables: ids, states, percentages, counts and links.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The thread that answers clients cannot read what a site sent: nothing that could is among the modules it loads. What
-// they import as types alone is not loaded.
+// The thread that answers clients cannot parse what a site sends, because it loads no module that could. Imports of types
+// alone are not loaded.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The thread of export-thread.test.ts: does what the domain of its task says, with the real reports of an export.
+// The thread of export-thread.test.ts. The domain of its task decides what it does. It sends the reports of a real export.
 
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';

@@ -1,4 +1,4 @@
-// Presigned links: one target is valid, every neighbour of it is not, and the expiry is a whole second.
+// Presigned links: one target is valid, every changed target is not, and the expiry is a whole second.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The listing's query: defaults, bounds, and a 400 that names every fault.
+// The query of a listing: defaults, limits, dates, and a 400 that names every error.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

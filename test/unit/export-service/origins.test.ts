@@ -1,4 +1,4 @@
-// Origin mappings: what is accepted, what a closed list means, and what is refused at the start.
+// Origin mappings: accepted forms, the closed list, and refusals at the start.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The command line, without a process: defaults, and what is refused before anything is touched.
+// The command line without a process: defaults and refusals.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The README against the program: every flag is in its table with its default, and no other.
+// The README's table has every flag of the program with its default, and no others.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// A watched file: fatal at the first reading, forgiving later, and read again only when it has changed.
+// A watched file: an error at the first reading, tolerated later, and read again only when it has changed.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// An API server in a unit test's hand, without sockets: it lists in pages and streams what it is told, over virtual
-// time; and one reflector that watches it. Knows no history: what a watch would bring, the test sends.
+// An API server without sockets, over virtual time, and one reflector that watches it. It lists in pages. It keeps no
+// history; the test sends the events of a watch.
 
 import assert from 'node:assert/strict';
 import { OversizeError, UnfinishedError } from '../../../src/kube/transport/exchange.ts';
@@ -33,7 +33,7 @@ export class FakeServer implements Transport {
   lists = 0;
   /** Of each request for a list: what was asked for. */
   readonly asked: string[] = [];
-  /** Whether an answer with these objects is read; the place of the first one is said. */
+  /** Whether an answer with these objects, from this position on, is read. */
   fits: (objects: readonly object[], from: number) => boolean = () => true;
   /** Whether an answer with so many objects comes to its end in time. */
   isQuick: (count: number) => boolean = () => true;

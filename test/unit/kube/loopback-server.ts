@@ -1,5 +1,4 @@
-// A plain HTTP server in a unit test's hand, and what a transport needs to talk to it. What it answers, the test says
-// before each call.
+// A plain HTTP server, and what a transport needs to connect to it. The test sets the answer before each call.
 
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -13,7 +12,7 @@ export interface LoopbackServer {
   /** Accepted so far. */
   connections: number;
   readonly origin: string;
-  /** With a token and without TLS, unless told otherwise. */
+  /** By default with a token and without TLS. */
   connection(credentials?: Partial<Credentials>): Connection;
   close(): void;
 }

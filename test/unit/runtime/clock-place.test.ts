@@ -1,4 +1,4 @@
-// The place to measure a clock from: it goes along with an adjustment, and lets no step slip.
+// The reference point of a clock: it follows an adjustment, and keeps every step visible.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

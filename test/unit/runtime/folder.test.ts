@@ -1,4 +1,4 @@
-// Folders that a user named, made or refused: never waited for.
+// Folders that a user named are made or refused, without hanging.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// The thread of task.test.ts: answers, reports, throws, turns for ever, fills its heap or ends, as its input says.
+// The thread of task.test.ts. Its input decides: it answers, reports, throws, loops forever, fills its heap or ends.
 
 import process from 'node:process';
 import { threadId } from 'node:worker_threads';

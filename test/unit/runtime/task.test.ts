@@ -144,7 +144,7 @@ test('an owner with too many waiting tasks is refused, and another owner is not'
 });
 
 test('a task above its time limit ends with its thread, and another thread does the next task', async () => {
-  // The clock rings when it is told to, so that a slow machine changes nothing.
+  // The test ends the time limit, so that a slow machine does not change the result.
   let ring = (): void => {};
   const clock = {
     after: (_ms: number, signal?: AbortSignal) =>

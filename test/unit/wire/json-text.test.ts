@@ -1,4 +1,4 @@
-// Text that may be JSON: a value, or nothing.
+// Text that may be JSON: its value, or undefined.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What people are shown of a text that somebody else wrote: nothing that is not seen, nothing without bound.
+// Foreign text as it is shown: no hidden characters, and a limited length.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

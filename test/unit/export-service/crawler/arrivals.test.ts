@@ -1,4 +1,4 @@
-// Progress as a wave's answers come in: what has arrived, what is still open, what lies ahead.
+// Progress while a wave's answers arrive: pages fetched, pages open, and pages that the wave links to.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What the crawler packs is what the bundle's reader takes: every address the crawler calls its own gives a path
-// that the reader keeps as it is, and the archive of a whole site comes out file for file, without a note.
+// The bundle reader accepts what the crawler packs: every address gives a path that the reader keeps unchanged, and the
+// archive of a whole site is read file by file, without a note.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
-// The ends a crawl can come to other than a whole site: each limit, each failure of the origin, and the caller's
-// signal. All of them are errors with a code; none of them is half a site.
+// All ends of a crawl other than a whole site: each limit, each failure of the origin, and the caller's signal. Each is an
+// error with a code, and none leaves part of a site.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The crawl as a whole, against a real server on loopback: the tree of the trap site, the ends a crawl can come
-// to, and that it depends on the site's content alone.
+// The whole crawl against a real server on loopback: the tree of the trap site, and that the result depends only on the
+// site's content.
 
 import assert from 'node:assert/strict';
 import { lookup } from 'node:dns/promises';
@@ -70,7 +70,7 @@ test('the order of answers does not change the export', async (t) => {
   let site: Readonly<Record<string, traps.Served>> = {};
   let seed = 0;
   const { origin } = await serveSite(t, async (path) => {
-    // Each answer is held back for some turns of the event loop, decided by its path and the seed.
+    // Each answer is delayed by some rounds of the event loop, derived from its path and the seed.
     const turns = seed === 0 ? 0 : [...path].reduce((sum, char) => sum * seed + char.charCodeAt(0), 1) % 17;
     for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     return site[path];

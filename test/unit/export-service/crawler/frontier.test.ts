@@ -1,4 +1,4 @@
-// What the frontier decides without any server: who wins, what an address found twice becomes, when to stop.
+// Decisions of the frontier, without a server: which address is kept, what an address found twice becomes, when to stop.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// One answer at a time: what counts as a body, a redirect, an absence; encodings; bounds that hold after decoding.
+// Single answers: what counts as a body, a redirect or an absence; content encodings; limits after decoding.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The archive: the same bytes for the same files whatever else differs, readable by tar, whole or not there.
+// The archive: the same bytes for the same files, readable by tar, and complete or absent.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

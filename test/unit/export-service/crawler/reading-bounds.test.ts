@@ -1,5 +1,5 @@
-// What is read of one body has bounds, in bytes, references and steps, and each kind keeps them: a body beyond them gives
-// what was read until then, says so, and takes nothing of the crawl with it.
+// What is read of one body has limits in bytes, references and steps. A body above them is read in part and reported, and
+// does not end the crawl.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

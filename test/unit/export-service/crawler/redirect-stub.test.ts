@@ -1,4 +1,4 @@
-// A stub must lead to its target from wherever it is served: at its address, under a prefix, with or without .html.
+// A stub leads to its target at any address: with a prefix, with and without .html.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// A web server on loopback for one test, answering from a table, and a crawl of it with small limits.
-// Keeps what was asked of it, so that a test can tell what a crawler did not ask for.
+// A web server on loopback for one test, which answers from a table, and a crawl of it with small limits. It records the
+// requests.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

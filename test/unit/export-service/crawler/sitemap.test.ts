@@ -1,4 +1,4 @@
-// Sitemaps in the forms in which sites publish them, and in the forms in which they break.
+// Sitemaps in all published forms, valid and broken.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// A clock that stands still until somebody waits, and then is where they waited for. Keeps every wait.
-// Deadlines fire when a wait passes them, so that time limits can be tested without time.
+// A clock that stands still until code waits, and then jumps to the end of the wait. It records every wait. Deadlines fire
+// when a wait passes them.
 
 import type { Clock } from '../../../../src/runtime/clock.ts';
 

@@ -1,4 +1,4 @@
-// What an event looks like when it is sent: within the limits of the API server, whatever its object and its words.
+// Events as they are sent: within the limits of the API server, for any object and message.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Lists of objects of every size, against a server in the test's hand: what is too large to be read is asked for in
-// smaller pages, the places and the sizes that were found are kept, and one tenant's objects hide nobody's.
+// Lists of objects of every size. Answers that are too large are requested again in smaller pages, from the same token; the
+// page size is kept; and one tenant's objects hide no other's.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

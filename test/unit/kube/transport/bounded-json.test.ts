@@ -1,4 +1,4 @@
-// JSON in pieces of bounded cost: what is costly is known without parsing, and a list comes apart into what it holds.
+// JSON in pieces of bounded cost: a costly text is recognised without parsing, and a list is split into its items.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

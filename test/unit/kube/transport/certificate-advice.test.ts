@@ -1,4 +1,4 @@
-// The remedy for a certificate that is not accepted: one for every such code, and none for others.
+// The remedy for a certificate that is not accepted: one for each such code, and none for others.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Connections set no limit of time of their own, and last as long as what they are made of. undici's timers are the
-// test's here, as no clock of ours moves them.
+// Connections have no time limit of their own, and last as long as their TLS material. The test controls undici's timers,
+// because they do not follow the project's clock.
 
 import assert from 'node:assert/strict';
 import { after, mock, test } from 'node:test';

@@ -1,4 +1,4 @@
-// From a kubeconfig to a connection: what it takes from it, and which words each misconfiguration gets.
+// From a kubeconfig to a connection: what is read, and the message for each misconfiguration.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Which processes are ended with the work that started them: real ones, and what they leave behind.
+// Which processes end with the work that started them, with real processes.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-// What each no of the API server becomes, in a table; and that no word of what was sent comes back.
+// Each refusal of the API server as an error, in a table. No message repeats what was sent.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

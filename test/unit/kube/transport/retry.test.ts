@@ -1,4 +1,4 @@
-// Which refusals are retried, and which requests are repeated because no answer came.
+// Which refusals are retried, and which unanswered requests are sent again.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

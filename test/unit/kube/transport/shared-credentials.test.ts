@@ -1,4 +1,4 @@
-// Credentials shared over virtual time: how often their source is asked while it fails, hangs, or gives what is refused.
+// Shared credentials over virtual time: how often their source is read while it fails, hangs, or gives refused credentials.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The transport where the first try does not do: connections that the server closes, waits that do not fit, tokens
-// that were replaced, writes that may no longer be sent, answers without end, and a deadline of minutes.
+// The transport after a failed first attempt: closed connections, waits beyond the deadline, replaced tokens, fenced writes,
+// endless answers, and a deadline of minutes.
 
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
@@ -89,7 +89,7 @@ test('a Retry-After beyond the deadline is not waited for: the call ends with th
   await transport.close();
 });
 
-/** A server that accepts one token, and a source whose token is read anew only when it is told to. */
+/** A server that accepts one token, and a source that is read again only after renew(). */
 function rotating() {
   let accepted = 'one';
   let inSource = 'one';

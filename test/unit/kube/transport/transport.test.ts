@@ -1,5 +1,5 @@
-// The transport over real sockets to a server in the test's hand: few connections for many calls, deadlines, what
-// is tried again and what is not, and that errors name the request and never what was answered.
+// The transport over real sockets: few connections for many calls, deadlines, retries, and errors that name the request and
+// never repeat the answer.
 
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';

@@ -1,4 +1,4 @@
-// Which changes of an object wake somebody, and what a complete list makes of the cache.
+// Which changes of an object wake its key, and how a complete list changes the cache.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What is told of an outage: its beginning, its turning into another one, its end; and which of several counts.
+// Reports of an outage: its beginning, its change into another, its end; and which of several is reported.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

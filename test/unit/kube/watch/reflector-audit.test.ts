@@ -1,4 +1,4 @@
-// The audit that trusts no watch for ever: what only a list finds is counted and listed, what is on its way is not.
+// The audit of a watch: changes that only a list finds are counted and lead to a list; changes on their way are not counted.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -122,7 +122,7 @@ test('what an audit found is listed even if an event comes in the moment of its 
   await live(world, 19);
   await world.clock.pass(60_500);
   await world.last().send('BOOKMARK', object('', 51));
-  // The next audit is planned in the same turn in which this one ends the watch.
+  // The next audit is planned while this one ends the watch.
   chance.next = () => void world.last().send('ADDED', object('b', 12));
   await world.clock.pass(15_000);
   assert.equal(world.reflector.missedChanges(), 1);

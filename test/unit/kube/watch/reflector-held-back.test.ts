@@ -1,5 +1,5 @@
-// A proxy that lets a watch open and holds back, or cuts off, all its events: the reflector lists instead, reports that once,
-// counts missed changes, and trusts watches again when one brings something.
+// A proxy that lets a watch open and holds back its events. The reflector lists instead, reports that once, counts missed
+// changes, and trusts watches again once one delivers an event.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,4 @@
-// The reflector against a server in the test's hand, over virtual time: pages, places, silence, lost places, and
-// back-off.
+// The reflector against a scripted server, over virtual time: pages, resourceVersions, silence, 410, and back-off.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

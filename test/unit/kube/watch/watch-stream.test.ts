@@ -1,4 +1,4 @@
-// Framing of a watch: whatever the chunks, the same events; whatever the garbage, a ClusterError.
+// Framing of a watch: any chunks give the same events, and any invalid bytes give a ClusterError.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

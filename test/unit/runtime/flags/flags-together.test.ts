@@ -1,5 +1,5 @@
-// Two rules of the command line that concern more than one flag: `--version` as a flag of the program's
-// own, and flags that are each fine but do not go together.
+// Rules that concern several flags: a flag of the program's own named `--version`, flags that conflict, and flags set by
+// variables.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

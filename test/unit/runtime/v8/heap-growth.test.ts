@@ -5,7 +5,7 @@ import { test } from 'node:test';
 const smallHeap = new URL('../../../../src/runtime/v8/small-heap.ts', import.meta.url).href;
 const keepSmall = `await import(${JSON.stringify(smallHeap)});`;
 
-/** Tells the largest that a part of the heap was while `work` runs; it calls `look` from time to time. */
+/** @returns the largest size of a part of the heap while `work` runs; it calls `look` from time to time */
 const watching = (space: 'new_space' | 'old_space', work: string): string => `
   const { getHeapSpaceStatistics } = await import('node:v8');
   let largest = 0;
@@ -38,7 +38,7 @@ test('the young generation stays small under load', () => {
 });
 
 test("garbage of the old generation is collected earlier than by V8's default", () => {
-  // Beside what lives on, 16 rounds are always in use: long enough to become old, as what a pass holds does.
+  // 16 rounds are always in use in addition, long enough to become old, like the data of a reconcile.
   const load = watching(
     'old_space',
     `const living = Array.from({ length: 60 }, () => Array.from({ length: 10_000 }, (_, at) => ({ at })));

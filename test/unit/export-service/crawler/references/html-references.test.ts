@@ -1,4 +1,4 @@
-// One row per place in a document that an address can stand in.
+// One row for each position of an address in a document.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

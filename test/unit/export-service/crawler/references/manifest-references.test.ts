@@ -1,4 +1,4 @@
-// A web app manifest is somebody else's JSON: what is shaped like a list of images is read, the rest is not.
+// A web app manifest is foreign JSON: lists of images are read, and everything else is ignored.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

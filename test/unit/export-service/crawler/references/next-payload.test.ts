@@ -1,5 +1,5 @@
-// The names under which the router of a Next.js export asks for data: taken from a build of Next 16.4, and from
-// the form that its tree had before.
+// File names that the router of a Next.js export requests, from a build of Next 16.4 and from the earlier form of its
+// tree.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

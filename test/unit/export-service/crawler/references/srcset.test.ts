@@ -1,4 +1,4 @@
-// srcset is where naive crawlers lose images: commas are separators and parts of addresses.
+// The srcset attribute, in which commas are separators and parts of addresses.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The expression by which webpack's runtime names a chunk, in the spellings of the tools that print it.
+// The expression with which webpack's runtime names a chunk, as different tools print it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -80,7 +80,7 @@ const ends: readonly (readonly [string, Answering, CrawlOptions, string, RegExp]
     pages({ '/': '<a href="/a">', '/a': 'a'.repeat(600) }),
     { limits: { maxFileBytes: 500 } },
     'FileTooLarge',
-    /^\/a is larger than the limit of 500 bytes/,
+    /^\/a is larger than 500 bytes, the limit of one file/,
   ],
   ['no page at all', () => undefined, {}, 'NoPages', /home page: NotFound/],
   [

@@ -71,7 +71,7 @@ test('429 and 503 are tried again when the server says when, and only then', asy
     const transport = open();
     await assert.rejects(
       transport.call(get, never),
-      isRefusal('TooManyRequests', /fewer requests \(get secrets "b"/),
+      isRefusal('TooManyRequests', /limits the rate of requests \(get secrets "b"/),
     );
     assert.equal(calls, tries);
     await transport.close();

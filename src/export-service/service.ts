@@ -7,7 +7,7 @@ import { adminApp } from '../runtime/http/admin-port.ts';
 import { type HttpListener, listenHttp } from '../runtime/http/http-listener.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
-import { type ConversationSource, feedConversations } from './conversation-feed.ts';
+import { feedConversations } from './conversation-feed.ts';
 import { exportServiceApp } from './http/app.ts';
 import { createJobRunner, type JobRunner, type JobRunnerOptions } from './job-runner.ts';
 import { readKeyRing } from './key-ring.ts';
@@ -60,7 +60,9 @@ export async function startExportService(options: ExportServiceOptions): Promise
   try {
     const linkSecret = loadLinkSecret(database, random);
     const store = createJobStore(database);
-    const feed = await feedConversations(conversations, sourceOf(options), options);
+    const { conversations: path, defaultProject } = options;
+    const source = path === undefined ? undefined : { path, defaultProject };
+    const feed = await feedConversations(conversations, source, options);
     const metrics = createMetrics(store, () => runner.runningCount());
     const runner: JobRunner = createJobRunner({
       ...options,
@@ -107,10 +109,6 @@ export async function startExportService(options: ExportServiceOptions): Promise
     database.close();
     throw error;
   }
-}
-
-function sourceOf({ conversations, defaultProject }: ExportServiceOptions): ConversationSource | undefined {
-  return conversations === undefined ? undefined : { path: conversations, defaultProject };
 }
 
 function listenAdmin(

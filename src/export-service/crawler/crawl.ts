@@ -130,7 +130,13 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
   }
   const kind = bodyKind(answer.contentType, address.path);
   const isDocument = kind === 'document';
-  const role = isDocument ? kind : visit.isSitemap ? 'sitemap' : isContents(address) ? 'contents' : kind;
+  const role = isDocument
+    ? kind
+    : visit.isSitemap
+      ? 'sitemap'
+      : address.path === '/llms.txt'
+        ? 'contents'
+        : kind;
   const { body } = answer;
   if (role === 'other') return { kind: 'stored', body, isDocument, links: noLinks };
   // One byte more than is read shows that the body is longer.
@@ -142,10 +148,6 @@ async function fetchVisit(visit: Visit, context: VisitContext): Promise<Outcome>
 /** No page names this file, so its failed download does not fail the crawl. */
 function isGuess({ address, isPage, isAsset }: Visit): boolean {
   return !isPage && !isAsset && guessedFiles.has(address.path);
-}
-
-function isContents({ path }: Address): boolean {
-  return path === '/llms.txt';
 }
 
 /** Visits a wave with some requests at once; outcomes in the wave's order. The first failure ends the rest. */

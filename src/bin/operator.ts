@@ -11,15 +11,15 @@ import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
 
 // The workers stand beside this file, in the sources and in what the build makes of them.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
-const workerUrl = new URL(`./bundle-worker.${extension}`, import.meta.url);
-const valuesWorkerUrl = new URL(`./values-worker.${extension}`, import.meta.url);
+const bundleWorker = new URL(`./bundle-worker.${extension}`, import.meta.url);
+const valuesWorker = new URL(`./values-worker.${extension}`, import.meta.url);
 const { env } = process;
 keepWasmPlain();
 
 await runProgram(process, operatorProgram, (values, edge) =>
   runOperator(values, edge, {
-    workerUrl,
-    valuesWorkerUrl,
+    bundleWorker,
+    valuesWorker,
     proxy: {
       httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
       httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],

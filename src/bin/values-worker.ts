@@ -1,8 +1,8 @@
-// Composition root of the thread that plans edits of values documents. Started by operator/controller/values-planner.ts;
+// Composition root of the thread that plans edits of values documents. Started by services/values-planner.ts;
 // plans one document after the other until it is ended.
 
-import { planValuesTask } from '../operator/controller/values-planner.ts';
 import { serveTasks } from '../runtime/task.ts';
+import { planValuesTask } from '../services/values-planner.ts';
 
 // A document may hold 130,000 syntax errors, whose stacks would take the thread to its limit of memory.
 Error.stackTraceLimit = 0;

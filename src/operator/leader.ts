@@ -6,13 +6,14 @@ import { createCluster } from '../kube/cluster.ts';
 import { createEventStore } from '../kube/objects/event-store.ts';
 import type { Transport } from '../kube/transport/transport.ts';
 import type { ReconcileContext } from '../loop/context.ts';
+import type { InspectionPlaces } from '../loop/inspection-places.ts';
 import { createMemory } from '../loop/memory.ts';
 import { reconcile } from '../loop/reconcile.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
+import type { ExternalServices } from '../services/external-services.ts';
 import { watchClockSteps } from './controller/clock-steps.ts';
 import { runController } from './controller/controller.ts';
 import { createEventRecorder } from './controller/event-recorder.ts';
-import type { Outside } from './controller/outside.ts';
 import type { Reports } from './controller/reports.ts';
 import type { Term } from './election/election.ts';
 import { fenceCalls, fenceWrites } from './election/fence.ts';
@@ -30,7 +31,8 @@ export interface LeaderParts {
   readonly transport: Transport;
   /** The lease that is held, `<namespace>/<name>`. */
   readonly operatorLease: string;
-  readonly outside: Outside;
+  readonly services: Omit<ExternalServices, 'close'>;
+  readonly inspections: InspectionPlaces;
   /** This replica, in events. */
   readonly identity: string;
   readonly metrics: OperatorMetrics;
@@ -62,7 +64,7 @@ export function totalWorkers(values: Pick<OperatorValues, 'workers'>): number {
 
 /** Ends on shutdown (in order) or when the lease is lost (at once). */
 export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Promise<void> {
-  const { values, edge, queue, outside, metrics, reports } = parts;
+  const { values, edge, queue, services, metrics, reports } = parts;
   const transport = fenceWrites(parts.transport, isHeld);
   const { clock, random, logger, shutdown } = edge;
   const ended = new AbortController();
@@ -80,9 +82,9 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
   const cluster = createCluster(transport);
   const passEdge: ReconcileContext = {
     cluster: selectInstance(believeWatches(cluster, parts.isKnown), values.instance),
-    exportApi: fenceCalls(outside.exportApi, isHeld),
-    bundles: outside.bundles,
-    planner: outside.planner,
+    exportApi: fenceCalls(services.exportApi, isHeld),
+    bundles: services.bundles,
+    planner: services.planner,
     events,
     wake: ({ namespace, name }) => queue.add(`${namespace}/${name}`, 'due'),
     isKnown: ({ namespace, name }) => parts.isKnown(`${namespace}/${name}`),
@@ -97,7 +99,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
       inspectTimeoutMs: values.inspectTimeout,
     },
     // A process that stops does not finish reading archives; the next leader reads them again.
-    memory: createMemory(AbortSignal.any([lost, shutdown]), outside.inspections),
+    memory: createMemory(AbortSignal.any([lost, shutdown]), parts.inspections),
   };
   const noteStep = (stepMs: number): void => {
     logger.warn({ stepMs }, 'the clock was set, or the machine slept; reconciling every resource');

@@ -7,12 +7,13 @@ import { createLeaseStore } from '../kube/objects/lease-store.ts';
 import { ConnectionError, type ConnectionSource, openConnection } from '../kube/transport/connection.ts';
 import { createTransport } from '../kube/transport/transport.ts';
 import { allowedHosts } from '../loop/allowed-host.ts';
+import { InspectionPlaces } from '../loop/inspection-places.ts';
 import { adminApp } from '../runtime/http/admin-port.ts';
 import { listenHttp } from '../runtime/http/http-listener.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
+import { type ExternalServicesOptions, openExternalServices } from '../services/external-services.ts';
 import { watchSkew } from './controller/clock-skew.ts';
-import { type OutsideFacts, openOutside } from './controller/outside.ts';
 import { createReports } from './controller/reports.ts';
 import { type ElectionTimes, runElection } from './election/election.ts';
 import { selectorOf } from './election/instance.ts';
@@ -27,8 +28,9 @@ import { createFeed } from './watch/feed.ts';
 import { linkLifeLeft } from './watch/known-resource.ts';
 import { createWatches, logLeftOut } from './watch/watches.ts';
 
-/** What only the composition root can know. */
-export interface OperatorFacts extends OutsideFacts {
+/** What only `bin` can read from the process. */
+export interface OperatorEnvironment
+  extends Pick<ExternalServicesOptions, 'bundleWorker' | 'valuesWorker' | 'proxy'> {
   readonly source: ConnectionSource;
 }
 
@@ -36,20 +38,22 @@ export interface OperatorFacts extends OutsideFacts {
 export async function runOperator(
   values: OperatorValues,
   edge: ProgramEdge,
-  facts: OperatorFacts,
+  environment: OperatorEnvironment,
 ): Promise<void> {
   const { clock, random, logger, shutdown } = edge;
-  const connection = openConnection(facts.source);
+  const connection = openConnection(environment.source);
   const server = new URL(connection.server).host;
   const lease = { namespace: leaseNamespace(values, connection.namespace), name: values.leaseName };
   const operatorLease = `${lease.namespace}/${lease.name}`;
   const identity = `${hostname()}_${random.uuid()}`;
+  const callsAtOnce = totalWorkers(values);
+  const inspections = new InspectionPlaces(values.inspectConcurrency);
   const metrics: OperatorMetrics = createMetrics({
-    workers: totalWorkers(values),
+    workers: callsAtOnce,
     host: server,
     queueFigures: () => queue.figures(),
     reports: () => reports.list(),
-    inspections: () => outside.inspections,
+    inspections: () => inspections,
     watch: () => watches.figures(),
   });
   const queue = new WorkQueue({
@@ -64,7 +68,7 @@ export async function runOperator(
     observe: metrics.request,
     onLeftOut: (resource: string) => logLeftOut(logger, resource),
   };
-  const transport = createTransport(connection, { ...transportOptions, callsAtOnce: totalWorkers(values) });
+  const transport = createTransport(connection, { ...transportOptions, callsAtOnce });
   // A connection of its own: no call may delay a renewal.
   const leaseTransport = createTransport(connection, transportOptions);
   const feed = createFeed(queue);
@@ -82,9 +86,8 @@ export async function runOperator(
   const reports = createReports(watches, clock);
   const isKnown = (key: string): boolean => isPresent(watches.get(key));
   const lifeLeftMs = (key: string): number | undefined => linkLifeLeft(watches.get(key), clock.now());
-  const callsAtOnce = totalWorkers(values);
-  const opened = await openOutside(values, edge, { ...facts, callsAtOnce });
-  const outside = { ...opened, exportApi: watchSkew(opened.exportApi, clock, metrics.skew) };
+  const opened = await openExternalServices(servicesOptions(values, environment), edge);
+  const services = { ...opened, exportApi: watchSkew(opened.exportApi, clock, metrics.skew) };
   const health = {
     isDraining: () => shutdown.aborted,
     isSynced: watches.isSynced,
@@ -121,7 +124,19 @@ export async function runOperator(
         feed.open(watches.keys());
         const known = { isKnown, lifeLeftMs };
         return runLeader(
-          { values, edge, queue, transport, operatorLease, outside, identity, metrics, reports, ...known },
+          {
+            values,
+            edge,
+            queue,
+            transport,
+            operatorLease,
+            services,
+            inspections,
+            identity,
+            metrics,
+            reports,
+            ...known,
+          },
           term,
         );
       },
@@ -130,9 +145,27 @@ export async function runOperator(
     stopWatches.abort();
     await watching;
     await admin.close({ lingerMs: 0, graceMs: 1_000 });
-    await Promise.all([transport.close(), leaseTransport.close(), outside.close()]);
+    await Promise.all([transport.close(), leaseTransport.close(), services.close()]);
   }
   logger.info({ identity }, 'stopped');
+}
+
+/** The external services as the flags set them. */
+export function servicesOptions(
+  values: OperatorValues,
+  { bundleWorker, valuesWorker, proxy }: Omit<OperatorEnvironment, 'source'>,
+): ExternalServicesOptions {
+  return {
+    bundleWorker,
+    valuesWorker,
+    proxy,
+    callsAtOnce: totalWorkers(values),
+    extraCaFile: values.extraCaFile,
+    allowPrivateLinks: values.allowPrivateLinks,
+    requestTimeoutMs: values.requestTimeout,
+    maxArchiveBytes: values.maxArchiveSize,
+    maxBundleBytes: values.maxBundleSize,
+  };
 }
 
 /** The managed scope and the allowed APIs, to compare where two operators overlap. */

@@ -11,12 +11,13 @@ import { after, before, suite, test } from 'node:test';
 import { z } from 'zod';
 import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { defaultLimits } from '../../src/bundle/limits.ts';
-import { type Outside, openOutside } from '../../src/operator/controller/outside.ts';
 import { operatorProgram } from '../../src/operator/flags.ts';
+import { servicesOptions } from '../../src/operator/operator.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { readInvocation } from '../../src/runtime/flags/flags.ts';
 import { silentLogger } from '../../src/runtime/logger.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
+import { type ExternalServices, openExternalServices } from '../../src/services/external-services.ts';
 import { bundleServer } from '../../src/site/server-flags.ts';
 import { Link } from '../../src/wire/link.ts';
 import { eventually } from '../support/eventually.ts';
@@ -70,17 +71,16 @@ function refusalIn(log: string, version: string): string | undefined {
   return failures.find(({ success }) => success)?.data?.error.code;
 }
 
-/** What leads out of an operator, as the program makes it. */
-function open(shutdown: AbortSignal): Promise<Outside> {
+/** As the operator opens them. */
+function open(): Promise<ExternalServices> {
   const invocation = readInvocation(operatorProgram, '0', ['--allow-private-links'], {});
   assert.ok(invocation.outcome === 'run');
-  const edge = { clock: systemClock, random: systemRandom, logger: silentLogger, shutdown };
   const proxy = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
-  return openOutside(invocation.values, edge, {
-    workerUrl,
-    valuesWorkerUrl: workerUrl,
-    proxy,
-    callsAtOnce: 1,
+  const environment = { bundleWorker: workerUrl, valuesWorker: workerUrl, proxy };
+  return openExternalServices(servicesOptions(invocation.values, environment), {
+    clock: systemClock,
+    random: systemRandom,
+    logger: silentLogger,
   });
 }
 
@@ -93,25 +93,23 @@ function linkOf(text: string): Link {
 suite('the operator and a server, asked about the same archive', () => {
   let links: LinkServer;
   let site: ServedSite;
-  let outside: Outside;
-  const shutdown = new AbortController();
+  let services: ExternalServices;
 
   before(async () => {
     links = await startLinkServer();
     site = await prepareSite();
     await site.start();
-    outside = await open(shutdown.signal);
+    services = await open();
   });
   after(async () => {
-    shutdown.abort();
-    await outside?.close();
+    await services?.close();
     await site?.remove();
     await links?.close();
   });
 
   const askOperator = async (link: string): Promise<string> => {
     try {
-      return (await outside.bundles.inspect(linkOf(link), AbortSignal.timeout(60_000))).digest;
+      return (await services.bundles.inspect(linkOf(link), AbortSignal.timeout(60_000))).digest;
     } catch (error) {
       assert.ok(error instanceof BundleError, String(error));
       return error.code;
@@ -141,10 +139,10 @@ suite('the operator and a server, asked about the same archive', () => {
 
 test('both have their archives read by the same module in the same worker, and by nothing else', async () => {
   const read = (path: string): Promise<string> => readFile(join(sources, path), 'utf8');
-  for (const path of ['operator/controller/outside.ts', 'site/source/link-source.ts']) {
+  for (const path of ['services/external-services.ts', 'site/source/link-source.ts']) {
     assert.match(
       await read(path),
-      /import \{ prepareInWorker \} from '\.\.\/\.\.\/bundle\/prepare\/preparation\.ts';/,
+      /import \{ prepareInWorker \} from '(\.\.\/){1,2}bundle\/prepare\/preparation\.ts';/,
       path,
     );
   }
@@ -158,8 +156,7 @@ test('what is larger than a resource lets its servers have is refused by both, w
   const links = await startLinkServer();
   const limit = 64 * 1024;
   const site = await prepareSite();
-  const shutdown = new AbortController();
-  const outside = await open(shutdown.signal);
+  const services = await open();
   try {
     const flags = [`--max-bundle-size=${limit}`, `--max-archive-size=${limit}`];
     await site.start(...flags);
@@ -171,12 +168,12 @@ test('what is larger than a resource lets its servers have is refused by both, w
     for (const [code, content] of Object.entries(cases)) {
       links.put(code, await makeArchive(content));
       await assert.rejects(
-        outside.bundles.inspect(linkOf(links.link(code)), AbortSignal.timeout(60_000), limit),
+        services.bundles.inspect(linkOf(links.link(code)), AbortSignal.timeout(60_000), limit),
         (error) =>
           error instanceof BundleError &&
           error.kind === 'refused' &&
           error.code === code &&
-          error.message.includes('(64KiB: promotion.maxBundleSize'),
+          error.message.includes('(64KiB: spec.promotion.maxBundleSize'),
       );
       await site.mount(bundleDocument({ version: code, link: links.link(code) }));
       await eventually(`a verdict on ${code}`, () =>
@@ -184,7 +181,7 @@ test('what is larger than a resource lets its servers have is refused by both, w
       );
     }
     links.put('small', await makeArchive({ 'index.html': small }));
-    const { digest } = await outside.bundles.inspect(
+    const { digest } = await services.bundles.inspect(
       linkOf(links.link('small')),
       AbortSignal.timeout(60_000),
       limit,
@@ -192,8 +189,7 @@ test('what is larger than a resource lets its servers have is refused by both, w
     await site.mount(bundleDocument({ version: 'small', link: links.link('small') }));
     await site.until('the small one is served', ({ active }) => active?.digest === digest);
   } finally {
-    shutdown.abort();
-    await outside.close();
+    await services.close();
     await site.remove();
     await links.close();
   }

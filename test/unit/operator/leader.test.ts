@@ -80,13 +80,12 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
       },
       queue,
       transport,
-      outside: {
+      services: {
         exportApi: { connect: () => exportApi ?? assert.fail('no key, no call') },
         bundles: { inspect: nothing, probe: nothing },
         planner: { planValues: nothing },
-        inspections: new InspectionPlaces(2),
-        close: async () => {},
       },
+      inspections: new InspectionPlaces(2),
       identity: 'host_1',
       operatorLease: 'operators/test',
       metrics,

@@ -1,5 +1,5 @@
-// How many calls leave at once: what would wait for a connection in line would be told that nobody answered it. And whom
-// they trust, when the file of authorities is replaced.
+// External services: as many calls leave at once as are set, because a call that waits for a connection would be reported
+// as unanswered; and a replaced file of CA certificates is trusted.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -9,23 +9,22 @@ import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { ProxySettings } from '../../../../src/bundle/fetch/link-agent.ts';
-import { type Outside, openOutside } from '../../../../src/operator/controller/outside.ts';
-import { operatorProgram } from '../../../../src/operator/flags.ts';
-import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { readInvocation } from '../../../../src/runtime/flags/flags.ts';
-import { silentLogger } from '../../../../src/runtime/logger.ts';
-import { systemRandom } from '../../../../src/runtime/random.ts';
-import { Link } from '../../../../src/wire/link.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { createAuthority } from '../../../support/pki.ts';
-import { steppedClock } from '../../../support/stepped-clock.ts';
-import { never, startLoopbackServer } from '../../kube/loopback-server.ts';
+import type { ProxySettings } from '../../../src/bundle/fetch/link-agent.ts';
+import { defaultLimits } from '../../../src/bundle/limits.ts';
+import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
+import { silentLogger } from '../../../src/runtime/logger.ts';
+import { systemRandom } from '../../../src/runtime/random.ts';
+import { type ExternalServices, openExternalServices } from '../../../src/services/external-services.ts';
+import { Link } from '../../../src/wire/link.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createAuthority } from '../../support/pki.ts';
+import { steppedClock } from '../../support/stepped-clock.ts';
+import { never, startLoopbackServer } from '../kube/loopback-server.ts';
 
 const callsAtOnce = 30;
 const noProxy: ProxySettings = { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined };
 
-/** Answers nobody before so many have asked. */
+/** Answers when all calls have arrived. */
 async function startPatientServer() {
   const server = await startLoopbackServer();
   const held: ServerResponse[] = [];
@@ -43,17 +42,24 @@ const none = new URL('file:///');
 
 function open(
   proxy: ProxySettings,
-  more: readonly string[] = [],
+  extraCaFile?: string,
   clock: Clock = systemClock,
-): Promise<Outside> {
-  const flags = ['--allow-private-links', '--request-timeout=5s', ...more];
-  const invocation = readInvocation(operatorProgram, '0', flags, {});
-  assert.ok(invocation.outcome === 'run');
-  const edge = { clock, random: systemRandom, logger: silentLogger, shutdown: never };
-  return openOutside(invocation.values, edge, { workerUrl: none, valuesWorkerUrl: none, proxy, callsAtOnce });
+): Promise<ExternalServices> {
+  const options = {
+    extraCaFile,
+    allowPrivateLinks: true,
+    requestTimeoutMs: 5_000,
+    maxArchiveBytes: defaultLimits.maxArchiveBytes,
+    maxBundleBytes: defaultLimits.maxTotalBytes,
+    callsAtOnce,
+    proxy,
+    bundleWorker: none,
+    valuesWorker: none,
+  };
+  return openExternalServices(options, { clock, random: systemRandom, logger: silentLogger });
 }
 
-type Ask = (outside: Outside, origin: string) => Promise<string>;
+type Ask = (services: ExternalServices, origin: string) => Promise<string>;
 
 const calls: readonly (readonly [name: string, ask: Ask, answered: string])[] = [
   [
@@ -73,22 +79,22 @@ const calls: readonly (readonly [name: string, ask: Ask, answered: string])[] = 
 ];
 for (const [name, call, answered] of calls) {
   for (const isProxied of [false, true]) {
-    test(`${name} leave together, as many as passes run${isProxied ? ', through a proxy too' : ''}`, async (t) => {
+    test(`${name} leave together, as many as are set${isProxied ? ', through a proxy too' : ''}`, async (t) => {
       const server = await startPatientServer();
       t.after(() => server.close());
-      const outside = await open(isProxied ? { ...noProxy, httpProxy: server.origin } : noProxy);
-      t.after(() => outside.close());
-      // Of plain HTTP a proxy is asked itself.
+      const services = await open(isProxied ? { ...noProxy, httpProxy: server.origin } : noProxy);
+      t.after(() => services.close());
+      // A proxy gets plain HTTP requests itself.
       const origin = isProxied ? 'http://192.0.2.1' : server.origin;
-      const answers = await Promise.all(Array.from({ length: callsAtOnce }, () => call(outside, origin)));
+      const answers = await Promise.all(Array.from({ length: callsAtOnce }, () => call(services, origin)));
       assert.deepEqual(new Set(answers), new Set([answered]));
       assert.equal(server.connections, callsAtOnce);
     });
   }
 }
 
-test('an export API whose authority is renewed is called again a minute after the file was', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'outside-'));
+test('an export API with a new CA is called within a minute after --extra-ca-file has it', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'services-'));
   t.after(() => rm(folder, { recursive: true }));
   const [authority, other] = await Promise.all([createAuthority(), createAuthority()]);
   const { certificatePem, keyPem } = await authority.issueServer({ dns: ['localhost'], ips: ['127.0.0.1'] });
@@ -104,13 +110,13 @@ test('an export API whose authority is renewed is called again a minute after th
   const file = join(folder, 'ca.pem');
   await writeFile(file, other.certificatePem);
   const clock = steppedClock();
-  const outside = await open(noProxy, [`--extra-ca-file=${file}`], clock);
-  t.after(() => outside.close());
-  const api = outside.exportApi.connect(`https://127.0.0.1:${address.port}`, 'svc_x');
+  const services = await open(noProxy, file, clock);
+  t.after(() => services.close());
+  const api = services.exportApi.connect(`https://127.0.0.1:${address.port}`, 'svc_x');
   await assert.rejects(api.readJob('j', never), { code: 'NetworkError' });
   await writeFile(file, `${other.certificatePem}\n${authority.certificatePem}`);
   await clock.pass(60_000);
-  // The file is read by the system, whose time is not the clock's.
+  // The system reads the file in its own time, not the clock's.
   const answer = await eventually('trusted', async () => api.readJob('j', never).catch(() => undefined));
   assert.equal(answer.state, 'processing');
 });

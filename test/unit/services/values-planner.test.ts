@@ -3,16 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import {
-  createValuesPlanner,
-  type ValuesPlanner,
-} from '../../../../src/operator/controller/values-planner.ts';
-import { systemClock } from '../../../../src/runtime/clock.ts';
-import { planValuesEdit } from '../../../../src/targets/values.ts';
-import { Link } from '../../../../src/wire/link.ts';
-import { costlyDocuments } from '../../../support/costly-documents.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { createValuesPlanner, type ValuesPlanner } from '../../../src/services/values-planner.ts';
+import { planValuesEdit } from '../../../src/targets/values.ts';
+import { Link } from '../../../src/wire/link.ts';
+import { costlyDocuments } from '../../support/costly-documents.ts';
 
-const program = new URL('../../../../src/bin/values-worker.ts', import.meta.url);
+const program = new URL('../../../src/bin/values-worker.ts', import.meta.url);
 const wanted = { enabled: true, version: 'v1' } as const;
 const { signal } = new AbortController();
 const open: ValuesPlanner[] = [];

@@ -2,11 +2,11 @@
 // thread. A link crosses as text, because an opaque link does not survive the copy; nothing of it is logged. Invariant:
 // a document costs the main thread only its copy to the thread.
 
-import type { TargetPlanner } from '../../loop/ports.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { TaskError, TaskQueue } from '../../runtime/task.ts';
-import { planValuesEdit, type ValuesPlan } from '../../targets/values.ts';
-import { Link } from '../../wire/link.ts';
+import type { TargetPlanner } from '../loop/ports.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { TaskError, TaskQueue } from '../runtime/task.ts';
+import { planValuesEdit, type ValuesPlan } from '../targets/values.ts';
+import { Link } from '../wire/link.ts';
 
 /** The costliest document within the bounds of `planValuesEdit` takes about a second of an idle core. */
 const timeoutMs = 10_000;

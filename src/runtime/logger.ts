@@ -1,4 +1,4 @@
-// Writes JSON lines to standard output. Owns the two rules that keep secrets out: an error is written as code,
+// Writes JSON lines to where the program says. Owns the two rules that keep secrets out: an error is written as code,
 // publishable message and stack frames (never a foreign message), and known secret fields are censored. Invariant: no
 // line holds a hidden character, escaped or not, or an unbounded text, whatever its source.
 

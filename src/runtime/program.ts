@@ -18,17 +18,22 @@ export interface ProgramEdge {
   readonly shutdown: AbortSignal;
 }
 
-const commonFlags = {
-  logLevel: oneOf(logLevels).withDefault('info', 'How much to log, as JSON lines on standard output'),
-};
+/** Where a program logs. Its standard output is for data, if it prints any. */
+export type LogStream = 'stdout' | 'stderr';
+
+function commonFlags(logTo: LogStream) {
+  const stream = logTo === 'stdout' ? 'standard output' : 'standard error';
+  return { logLevel: oneOf(logLevels).withDefault('info', `How much to log, as JSON lines on ${stream}`) };
+}
 
 /** Runs `main` to its end and sets the exit code. */
 export async function runProgram<F extends Flags>(
   process: NodeJS.Process,
   description: ProgramDescription<F>,
   main: (values: FlagValues<F>, edge: ProgramEdge) => Promise<void>,
+  logTo: LogStream = 'stdout',
 ): Promise<void> {
-  const program = { ...description, flags: { ...description.flags, ...commonFlags } };
+  const program = { ...description, flags: { ...description.flags, ...commonFlags(logTo) } };
   const invocation = readInvocation(program, version, process.argv.slice(2), process.env);
   if (invocation.outcome !== 'run') {
     (invocation.outcome === 'print' ? process.stdout : process.stderr).write(invocation.text);
@@ -37,7 +42,7 @@ export async function runProgram<F extends Flags>(
   }
   const all: Readonly<Record<string, unknown>> = invocation.values;
   const level = logLevels.find((one) => one === all['logLevel']) ?? 'info';
-  const logger = createLogger(level, (line) => process.stdout.write(line));
+  const logger = createLogger(level, (line) => process[logTo].write(line));
   const fail = (error: unknown): void => {
     const words = invocation.nameSources(publishableMessage(error));
     logger.error({ error }, `${program.name} ends: ${words}`);

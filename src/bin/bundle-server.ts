@@ -1,4 +1,4 @@
-// The program `bundle-server`: hands it the process, and the workers that prepare bundles and code their files.
+// The program `bundle-server`: starts it with the process and with the workers that prepare bundles and compress their files.
 // Decides nothing; what it does is in src/site.
 
 import '../runtime/supported-node.ts';
@@ -10,11 +10,11 @@ import { bundleServer } from '../site/server-flags.ts';
 
 keepWasmPlain();
 
-// The workers stand beside this file, in the sources and in what the build makes of them.
+// The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const workers = {
   bundle: new URL(`./bundle-worker.${extension}`, import.meta.url),
   variant: new URL(`./variant-worker.${extension}`, import.meta.url),
 };
 
-await runProgram(process, bundleServer, (flags, edge) => runBundleServer(flags, edge, workers));
+await runProgram(process, bundleServer, (flags, context) => runBundleServer(flags, context, workers));

@@ -1,6 +1,6 @@
 // Composition root of the thread that prepares bundles, checks one that is stored, or copies one from a peer. Started
 // by src/bundle (preparation.ts, checking.ts, copying.ts). Each task loads only what it needs: a check must not wait
-// for an HTTP client. Reads nothing of the environment but the usual proxy variables.
+// for an HTTP client. Of the environment it reads only the usual proxy variables.
 
 import process from 'node:process';
 import { type BundleReport, type BundleSummary, handOver, summaryOf } from '../bundle/bundle-task.ts';

@@ -1,5 +1,5 @@
-// The image's entrypoint: the first argument names a program beside this file, the rest is the program's own.
-// Refuses what is not a program here, and says which there are. Workers are not programs.
+// The image's entrypoint: the first argument names a program in this folder; the program gets the rest.
+// Refuses any other name, and lists the programs. Workers are not programs.
 
 import '../runtime/supported-node.ts';
 import { readdirSync } from 'node:fs';
@@ -16,7 +16,7 @@ const programs = readdirSync(import.meta.dirname)
 const [node = '', , program = '', ...args] = process.argv;
 if (programs.includes(program)) {
   const file = join(import.meta.dirname, `${program}${extension}`);
-  // The program finds its arguments where it would have them without this file.
+  // The program reads its arguments as if it had been started directly.
   process.argv = [node, file, ...args];
   await import(pathToFileURL(file).href);
 } else {

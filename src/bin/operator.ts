@@ -1,7 +1,7 @@
-// The program `operator`: composition root. Reads what only the process knows (environment, where it lies);
-// what it does is in src/operator.
+// The program `operator`: composition root. Reads the environment and the location of its workers; what it does is in
+// src/operator.
 
-// First, for they act on all that follows.
+// First, because they affect all that follows.
 import '../runtime/supported-node.ts';
 import '../runtime/v8/small-heap.ts';
 import { operatorProgram } from '../operator/flags.ts';
@@ -9,15 +9,15 @@ import { runOperator } from '../operator/operator.ts';
 import { runProgram } from '../runtime/program.ts';
 import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
 
-// The workers stand beside this file, in the sources and in what the build makes of them.
+// The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const bundleWorker = new URL(`./bundle-worker.${extension}`, import.meta.url);
 const valuesWorker = new URL(`./values-worker.${extension}`, import.meta.url);
 const { env } = process;
 keepWasmPlain();
 
-await runProgram(process, operatorProgram, (values, edge) =>
-  runOperator(values, edge, {
+await runProgram(process, operatorProgram, (values, context) =>
+  runOperator(values, context, {
     bundleWorker,
     valuesWorker,
     proxy: {

@@ -1,5 +1,5 @@
 // Composition root of the thread that plans edits of values documents. Started by services/values-planner.ts;
-// plans one document after the other until it is ended.
+// plans one document after another until it is stopped.
 
 import { serveTasks } from '../runtime/task.ts';
 import { planValuesTask } from '../services/values-planner.ts';

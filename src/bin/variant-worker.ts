@@ -6,8 +6,8 @@ import { systemClock } from '../runtime/clock.ts';
 import { serveTasks } from '../runtime/task.ts';
 import { prepareVariants, type VariantTask } from '../site/variants/variant-making.ts';
 
-// On Linux this is the calling thread alone: a tenth of the weight of the others, which still moves on where a node is
-// busy. A system that refuses it compresses at the usual priority.
+// On Linux this sets the calling thread alone, to a tenth of the weight of the others, so that it still progresses on a
+// busy node. A system that refuses it compresses at the usual priority.
 try {
   setPriority(10);
 } catch {}

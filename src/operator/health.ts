@@ -3,44 +3,33 @@
 // Refuses: failing liveness during an outage of the cluster, which would restart every replica.
 
 import type { Readiness } from '../runtime/http/admin-port.ts';
-
-export interface HealthFacts {
-  readonly isDraining: () => boolean;
-  /** Every namespace has been listed, or is refused. */
-  readonly isSynced: () => boolean;
-  /** Every namespace is refused. */
-  readonly isRefused: () => boolean;
-  /** Why a watch is interrupted, safe to publish. */
-  readonly trouble: () => string | undefined;
-  /** Since a list or a watch brought anything. */
-  readonly silenceMs: () => number;
-  /** Age of the oldest reconcile. */
-  readonly longestPassMs: () => number;
-  /** A reconcile is aborted after this; at twice this age it ignores the abort. */
-  readonly passTimeoutMs: number;
-}
+import type { Watches } from './watch/watches.ts';
 
 /** Three times the limit after which a silent watch is dropped. */
 const silenceLimitMs = 3 * 70_000;
 
-export function readinessOf(facts: HealthFacts): Readiness {
+export function readinessOf(
+  watches: Pick<Watches, 'isSynced' | 'isRefused' | 'outage' | 'silenceMs'>,
+  shutdown: AbortSignal,
+): Readiness {
   return () => {
-    if (facts.isDraining()) return 'shutting down';
-    const trouble = facts.trouble();
-    const why = trouble === undefined ? '' : `: ${trouble}`;
-    if (facts.isRefused()) return `StaticExports cannot be watched${why}`;
-    if (!facts.isSynced()) return `waiting for the first list of StaticExports${why}`;
-    const silentMs = facts.silenceMs();
+    if (shutdown.aborted) return 'shutting down';
+    const outage = watches.outage();
+    const cause = outage === undefined ? '' : `: ${outage}`;
+    if (watches.isRefused()) return `StaticExports cannot be watched${cause}`;
+    if (!watches.isSynced()) return `waiting for the first list of StaticExports${cause}`;
+    const silentMs = watches.silenceMs();
     return silentMs > silenceLimitMs
-      ? `StaticExports have not been watched for ${Math.round(silentMs / 1000)} s${why}`
+      ? `StaticExports have not been watched for ${Math.round(silentMs / 1000)} s${cause}`
       : undefined;
   };
 }
 
-export function livenessOf(facts: HealthFacts): Readiness {
+/** @param timeoutMs after which a reconcile is aborted; at twice this age it ignores the abort */
+export function livenessOf(longestReconcileMs: () => number, timeoutMs: number): Readiness {
   return () => {
-    const longestMs = facts.longestPassMs();
-    return longestMs > 2 * facts.passTimeoutMs
+    const longestMs = longestReconcileMs();
+    return longestMs > 2 * timeoutMs
       ? `a reconcile has been running for ${Math.round(longestMs / 1000)} s and does not stop`
       : undefined;
   };

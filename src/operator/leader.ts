@@ -22,11 +22,13 @@ import { type OperatorValues, passTimeoutOf } from './flags.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import type { QueueSlots } from './queue/host-queues.ts';
 import type { WorkQueue } from './queue/work-queue.ts';
-import { believeWatches } from './watch/absence.ts';
+import { isPresent, trustWatchedDeletions } from './watch/absence.ts';
+import { linkRemainingMs } from './watch/known-resource.ts';
+import type { Watches } from './watch/watches.ts';
 
 export interface LeaderParts {
   readonly values: OperatorValues;
-  readonly edge: ProgramEdge;
+  readonly context: ProgramEdge;
   readonly queue: WorkQueue;
   readonly transport: Transport;
   /** The lease that is held, `<namespace>/<name>`. */
@@ -37,10 +39,7 @@ export interface LeaderParts {
   readonly identity: string;
   readonly metrics: OperatorMetrics;
   readonly reports: Reports;
-  /** True if the watches know a resource, and no deletion of it. */
-  readonly isKnown: (key: string) => boolean;
-  /** Remaining lifetime of the link in a resource's status; `undefined` where there is none. */
-  readonly lifeLeftMs: (key: string) => number | undefined;
+  readonly watches: Pick<Watches, 'get'>;
 }
 
 /** Reconciles get this long to end after SIGTERM. */
@@ -64,11 +63,11 @@ export function totalWorkers(values: Pick<OperatorValues, 'workers'>): number {
 
 /** Ends on shutdown (in order) or when the lease is lost (at once). */
 export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Promise<void> {
-  const { values, edge, queue, services, metrics, reports } = parts;
+  const { values, queue, services, metrics, reports, watches } = parts;
   const transport = fenceWrites(parts.transport, isHeld);
-  const { clock, random, logger, shutdown } = edge;
+  const { clock, random, logger, shutdown } = parts.context;
   const ended = new AbortController();
-  const work = AbortSignal.any([lost, ended.signal]);
+  const stop = AbortSignal.any([lost, ended.signal]);
   const drain = closeInOrder(parts, lost, ended);
   const store = createEventStore(transport, parts.identity);
   const events = createEventRecorder({
@@ -76,18 +75,19 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     clock,
     random,
     logger,
-    signal: work,
+    signal: stop,
     dropped: metrics.eventDropped,
   });
   const cluster = createCluster(transport);
-  const passEdge: ReconcileContext = {
-    cluster: selectInstance(believeWatches(cluster, parts.isKnown), values.instance),
+  const isKnown = (key: string): boolean => isPresent(watches.get(key));
+  const reconcileContext: ReconcileContext = {
+    cluster: selectInstance(trustWatchedDeletions(cluster, isKnown), values.instance),
     exportApi: fenceCalls(services.exportApi, isHeld),
     bundles: services.bundles,
     planner: services.planner,
     events,
     wake: ({ namespace, name }) => queue.add(`${namespace}/${name}`, 'due'),
-    isKnown: ({ namespace, name }) => parts.isKnown(`${namespace}/${name}`),
+    isKnown: ({ namespace, name }) => isKnown(`${namespace}/${name}`),
     clock,
     random,
     logger,
@@ -101,30 +101,30 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     // A process that stops does not finish reading archives; the next leader reads them again.
     memory: createMemory(AbortSignal.any([lost, shutdown]), parts.inspections),
   };
-  const noteStep = (stepMs: number): void => {
+  const requeueAll = (stepMs: number): void => {
     logger.warn({ stepMs }, 'the clock was set, or the machine slept; reconciling every resource');
     queue.addDelayed();
   };
-  const steps = watchClockSteps(clock, noteStep, work);
+  const steps = watchClockSteps(clock, requeueAll, stop);
   try {
     await runController(
       {
         queue,
-        pass: (key, signal) => reconcile(key, passEdge, signal),
+        reconcile: (key, signal) => reconcile(key, reconcileContext, signal),
         workers: totalWorkers(values),
-        passTimeoutMs: passTimeoutOf(values),
+        timeoutMs: passTimeoutOf(values),
         fullResyncMs,
-        isKnown: parts.isKnown,
-        lifeLeftMs: parts.lifeLeftMs,
+        isKnown,
+        linkRemainingMs: (key) => linkRemainingMs(watches.get(key), clock.now()),
         clock,
         random,
         logger,
         observe: (key, result, tookMs, outcome, failed) => {
-          metrics.pass(key, result, tookMs, outcome);
+          metrics.reconciled(result, tookMs, outcome);
           reports.put(key, outcome, failed);
         },
       },
-      work,
+      stop,
     );
     await events.settled();
   } finally {
@@ -135,17 +135,17 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
 
 /** Closes the queue when it is time to stop, and aborts reconciles after the grace period of a shutdown. */
 async function closeInOrder(
-  { queue, edge }: LeaderParts,
+  { queue, context }: LeaderParts,
   lost: AbortSignal,
   ended: AbortController,
 ): Promise<void> {
-  const stop = AbortSignal.any([edge.shutdown, lost, ended.signal]);
+  const stop = AbortSignal.any([context.shutdown, lost, ended.signal]);
   if (!stop.aborted) {
     await new Promise<void>((resolve) => {
       stop.addEventListener('abort', () => resolve(), { once: true });
     });
   }
   queue.close();
-  await edge.clock.after(drainMs, AbortSignal.any([lost, ended.signal])).catch(() => {});
+  await context.clock.after(drainMs, AbortSignal.any([lost, ended.signal])).catch(() => {});
   ended.abort();
 }

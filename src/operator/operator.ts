@@ -23,10 +23,8 @@ import { queueSlotsOf, runLeader, totalWorkers } from './leader.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { hostQueueOf } from './queue/api-host.ts';
 import { WorkQueue } from './queue/work-queue.ts';
-import { isPresent } from './watch/absence.ts';
 import { createFeed } from './watch/feed.ts';
-import { linkLifeLeft } from './watch/known-resource.ts';
-import { createWatches, logLeftOut } from './watch/watches.ts';
+import { createWatches, logIgnoredObject } from './watch/watches.ts';
 
 /** What only `bin` can read from the process. */
 export interface OperatorEnvironment
@@ -37,10 +35,10 @@ export interface OperatorEnvironment
 /** Runs until shutdown. @throws {PublishableError} on loss of leadership, or when it cannot start */
 export async function runOperator(
   values: OperatorValues,
-  edge: ProgramEdge,
+  context: ProgramEdge,
   environment: OperatorEnvironment,
 ): Promise<void> {
-  const { clock, random, logger, shutdown } = edge;
+  const { clock, random, logger, shutdown } = context;
   const connection = openConnection(environment.source);
   const server = new URL(connection.server).host;
   const lease = { namespace: leaseNamespace(values, connection.namespace), name: values.leaseName };
@@ -51,9 +49,9 @@ export async function runOperator(
   const metrics: OperatorMetrics = createMetrics({
     workers: callsAtOnce,
     host: server,
-    queueFigures: () => queue.figures(),
+    queue: () => queue.figures(),
     reports: () => reports.list(),
-    inspections: () => inspections,
+    inspections,
     watch: () => watches.figures(),
   });
   const queue = new WorkQueue({
@@ -66,7 +64,7 @@ export async function runOperator(
     clock,
     timeoutMs: values.clusterTimeout,
     observe: metrics.request,
-    onLeftOut: (resource: string) => logLeftOut(logger, resource),
+    onLeftOut: (resource: string) => logIgnoredObject(logger, resource),
   };
   const transport = createTransport(connection, { ...transportOptions, callsAtOnce });
   // A connection of its own: no call may delay a renewal.
@@ -81,27 +79,16 @@ export async function runOperator(
     logger,
     wake: feed.wake,
     operatorLease,
-    contested: feed.recheckOverlap,
+    onOverlap: feed.recheckOverlap,
   });
   const reports = createReports(watches, clock);
-  const isKnown = (key: string): boolean => isPresent(watches.get(key));
-  const lifeLeftMs = (key: string): number | undefined => linkLifeLeft(watches.get(key), clock.now());
-  const opened = await openExternalServices(servicesOptions(values, environment), edge);
+  const opened = await openExternalServices(servicesOptions(values, environment), context);
   const services = { ...opened, exportApi: watchSkew(opened.exportApi, clock, metrics.skew) };
-  const health = {
-    isDraining: () => shutdown.aborted,
-    isSynced: watches.isSynced,
-    isRefused: watches.isRefused,
-    trouble: watches.trouble,
-    silenceMs: watches.silenceMs,
-    longestPassMs: () => queue.figures().longestActiveMs,
-    passTimeoutMs: passTimeoutOf(values),
-  };
   const admin = await listenHttp(
     values.adminListen,
     adminApp({
-      readiness: readinessOf(health),
-      liveness: livenessOf(health),
+      readiness: readinessOf(watches, shutdown),
+      liveness: livenessOf(() => queue.figures().longestActiveMs, passTimeoutOf(values)),
       registry: metrics.registry,
       logger,
     }),
@@ -122,11 +109,10 @@ export async function runOperator(
       shutdown,
       (term) => {
         feed.open(watches.keys());
-        const known = { isKnown, lifeLeftMs };
         return runLeader(
           {
             values,
-            edge,
+            context,
             queue,
             transport,
             operatorLease,
@@ -135,7 +121,7 @@ export async function runOperator(
             identity,
             metrics,
             reports,
-            ...known,
+            watches,
           },
           term,
         );

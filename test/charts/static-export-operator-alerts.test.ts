@@ -43,10 +43,10 @@ async function exposedMetrics(): Promise<ReadonlyMap<string, { readonly type: st
   const metrics = createMetrics({
     workers: 4,
     host: '10.0.0.1',
-    queueFigures: () => ({ waiting: 0, active: 0, delayed: 0, longestActiveMs: 0, unfinishedMs: 0 }),
+    queue: () => ({ waiting: 0, active: 0, delayed: 0, longestActiveMs: 0, unfinishedMs: 0 }),
     reports: createReports({ get: () => undefined }, { now: () => 0 }).list,
     watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 0, auditedAt: 0, namespaces: [] }),
-    inspections: () => ({ taken: 0, waiting: 0 }),
+    inspections: { taken: 0, waiting: 0 },
   });
   const text = await metrics.registry.metrics();
   const types = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)];

@@ -18,8 +18,8 @@ export async function watchClockSteps(
   report: (stepMs: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let place = placeOf(clock);
-  let checkedAt = place.at;
+  let reading = placeOf(clock);
+  let checkedAt = reading.at;
   let reportsLeft = reportsAtOnce;
   const hasWaited = (): Promise<boolean> =>
     clock.after(checkEveryMs, signal).then(
@@ -30,11 +30,11 @@ export async function watchClockSteps(
     const now = placeOf(clock);
     reportsLeft = Math.min(reportsAtOnce, reportsLeft + (now.at - checkedAt) / reportEveryMs);
     checkedAt = now.at;
-    const stepMs = now.offsetMs - place.offsetMs;
-    if (Math.abs(stepMs) <= toleranceMs) place = followAdjustment(place, now);
+    const stepMs = now.offsetMs - reading.offsetMs;
+    if (Math.abs(stepMs) <= toleranceMs) reading = followAdjustment(reading, now);
     else if (reportsLeft >= 1) {
       reportsLeft -= 1;
-      place = now;
+      reading = now;
       report(stepMs);
     }
   }

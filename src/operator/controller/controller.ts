@@ -15,10 +15,10 @@ import { publishableCode } from '../../wire/publishable-error.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
 import { nextLookMs } from '../watch/absence.ts';
 
-export type PassResult = 'success' | 'requeue_after' | 'gone' | 'conflict' | 'error' | 'timeout';
+export type ReconcileResult = 'success' | 'requeue_after' | 'gone' | 'conflict' | 'error' | 'timeout';
 
 /** A reconcile that failed. */
-export interface FailedPass {
+export interface FailedReconcile {
   /** Failures in a row, this one included. A conflict with another write is not a failure the first four times. */
   readonly inARow: number;
   readonly code: string;
@@ -28,26 +28,26 @@ export interface FailedPass {
 
 export interface ControllerOptions {
   readonly queue: WorkQueue;
-  readonly pass: (key: ObjectKey, signal: AbortSignal) => Promise<PassOutcome>;
+  readonly reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<PassOutcome>;
   readonly workers: number;
   /** A reconcile that takes longer is aborted and retried. */
-  readonly passTimeoutMs: number;
+  readonly timeoutMs: number;
   /** Every resource is reconciled this often. Requeue times are spread already. */
   readonly fullResyncMs: number;
   /** Whether the watches know the resource, and of no deletion. */
   readonly isKnown: (key: string) => boolean;
   /** Time until the published link expires, negative afterwards; `undefined` where no link is published. */
-  readonly lifeLeftMs: (key: string) => number | undefined;
+  readonly linkRemainingMs: (key: string) => number | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   /** Called after every reconcile. */
   readonly observe: (
     key: ObjectKey,
-    result: PassResult,
+    result: ReconcileResult,
     tookMs: number,
     outcome: PassOutcome | undefined,
-    failed: FailedPass | undefined,
+    failed: FailedReconcile | undefined,
   ) => void;
 }
 
@@ -81,7 +81,7 @@ export async function runController(options: ControllerOptions, work: AbortSigna
       const text = await options.queue.take();
       if (text === undefined) return;
       try {
-        await withinLimit(options.clock, options.passTimeoutMs, work, (deadline) =>
+        await withinLimit(options.clock, options.timeoutMs, work, (deadline) =>
           reconcileKey(text, options, state, { work, deadline }),
         );
       } finally {
@@ -102,7 +102,7 @@ async function reconcileKey(
   const key = parseKey(text);
   const startedAt = clock.monotonic();
   try {
-    const outcome = await options.pass(key, deadline);
+    const outcome = await options.reconcile(key, deadline);
     failures.delete(text);
     const { wakeAfterMs } = outcome;
     const requeues = countImmediate(text, wakeAfterMs, immediate);
@@ -126,33 +126,24 @@ async function reconcileKey(
     const failed = before.count + 1;
     failures.set(text, { ...before, count: failed });
     const result = resultOf(error, deadline);
-    const delay = {
-      isConflict: result === 'conflict',
-      failures: failed,
-      elapsedMs: clock.monotonic() - before.since,
-      lifeLeftMs: lifeLeftOf(error, clock.now()) ?? options.lifeLeftMs(text),
-    };
-    const retryMs = retryAfterMs(error, delay, random);
-    queue.addAfter(text, retryMs);
     // Another client wrote first, which is ordinary; the next reconcile reads what it wrote.
     const isOrdinary = result === 'conflict' && failed < 5;
-    const failure = isOrdinary ? undefined : failedPass(error, failed, result);
+    const observed = error instanceof PassRefused ? error.observed : undefined;
+    // As the reconcile observed it: the link in status is old where status cannot be written.
+    const remainingMs = observed?.linkExpiresAt && observed.linkExpiresAt - clock.now();
+    const longestMs = longestRetryMs(remainingMs ?? options.linkRemainingMs(text) ?? 0);
+    // As long again as the failures have lasted: that doubles, and quick attempts before an expiry cause no long wait later.
+    const base = isOrdinary ? 100 : Math.min(longestMs, firstRetryMs + clock.monotonic() - before.since);
+    const asked = error instanceof ClusterError ? (error.retryAfterMs ?? 0) : 0;
+    const retryMs = Math.ceil(Math.max(asked, base * (0.8 + 0.4 * random.fraction())));
+    queue.addAfter(text, retryMs);
+    const code = result === 'timeout' ? 'PassTimeout' : publishableCode(error);
+    const failure = isOrdinary ? undefined : { inARow: failed, code, observed };
     options.observe(key, result, clock.monotonic() - startedAt, undefined, failure);
     if (isOrdinary) logger.debug({ object: text, error, retryMs }, 'conflict with another write; retrying');
     else
       logger.warn({ object: text, error, result, failures: failed, retryMs }, 'reconcile failed; retrying');
   }
-}
-
-function failedPass(error: unknown, inARow: number, result: PassResult): FailedPass {
-  const code = result === 'timeout' ? 'PassTimeout' : publishableCode(error);
-  return { inARow, code, observed: error instanceof PassRefused ? error.observed : undefined };
-}
-
-/** As the reconcile observed it: the link in status is old where status cannot be written. */
-function lifeLeftOf(error: unknown, now: number): number | undefined {
-  const expiresAt = error instanceof PassRefused ? error.observed.linkExpiresAt : undefined;
-  return expiresAt === undefined ? undefined : expiresAt - now;
 }
 
 /** @returns immediate requeues in a row, this one included */
@@ -193,31 +184,15 @@ function logOutcome(
   else logger.debug(fields, 'reconciled');
 }
 
-function resultOf(error: unknown, deadline: AbortSignal): PassResult {
+function resultOf(error: unknown, deadline: AbortSignal): ReconcileResult {
   if (deadline.aborted) return 'timeout';
   return error instanceof ClusterError && error.code === 'Conflict' ? 'conflict' : 'error';
 }
 
-interface Delay {
-  readonly isConflict: boolean;
-  readonly failures: number;
-  /** Since the first of them. */
-  readonly elapsedMs: number;
-  readonly lifeLeftMs: number | undefined;
-}
-
 /** Only a reconcile refreshes a link: a failing one is retried well before the link expires. */
-function retryAfterMs(
-  error: unknown,
-  { isConflict, failures, elapsedMs, lifeLeftMs = 0 }: Delay,
-  random: Random,
-): number {
-  const longestMs =
-    lifeLeftMs > 0 ? Math.min(maxRetryMs, Math.max(firstRetryMs, lifeLeftMs / 4)) : maxRetryMs;
-  // As long again as the failures have lasted: that doubles, and quick attempts before an expiry cause no long wait later.
-  const base = isConflict && failures < 5 ? 100 : Math.min(longestMs, firstRetryMs + elapsedMs);
-  const asked = error instanceof ClusterError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.ceil(Math.max(asked, base * (0.8 + 0.4 * random.fraction())));
+function longestRetryMs(linkRemainingMs: number): number {
+  if (linkRemainingMs <= 0) return maxRetryMs;
+  return Math.min(maxRetryMs, Math.max(firstRetryMs, linkRemainingMs / 4));
 }
 
 function parseKey(text: string): ObjectKey {

@@ -18,7 +18,7 @@ export interface RecorderOptions {
   /** Ends what is being sent. */
   readonly signal: AbortSignal;
   /** Called for every event that is not written. */
-  readonly dropped: (why: EventLoss) => void;
+  readonly dropped: (reason: EventLoss) => void;
 }
 
 /** Too many of one object, too many being sent, or refused by the API server. */
@@ -85,8 +85,8 @@ export function createEventRecorder(options: RecorderOptions): EventRecorder {
       series.delete(id);
       dropped('refused');
       const { namespace, name } = object.metadata;
-      const about = { object: `${namespace}/${name}`, reason: note.reason };
-      logger.warn({ error, ...about }, 'could not write an event');
+      const subject = { object: `${namespace}/${name}`, reason: note.reason };
+      logger.warn({ error, ...subject }, 'could not write an event');
     }
   };
 

@@ -5,16 +5,19 @@ import type { Registry } from 'prom-client';
 import type { Observed } from '../../loop/context.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { CollectedGauge, type GaugeLine } from '../metrics/collected-gauge.ts';
-import type { StatusFacts } from '../watch/known-resource.ts';
+import type { StatusSummary } from '../watch/known-resource.ts';
+
+/** A reconcile that fails early may observe no more than that the resource is not ready. */
+export type ReportedObservation = Pick<Observed, 'isReady' | 'isSuspended'> & Partial<Observed>;
 
 /** What the last reconcile observed, and the status of the resource. */
-export interface ResourceReport extends StatusFacts {
+export interface ResourceReport extends StatusSummary {
   readonly key: ObjectKey;
-  readonly observed: Observed;
+  readonly observed: ReportedObservation;
   /** Reconciles in a row that did not finish. */
-  readonly failedPasses: number;
+  readonly failedReconciles: number;
   /** Lifetime that the previous link had left at its refresh; below zero: it had expired. */
-  readonly lifeLeftMs: number | undefined;
+  readonly remainingAtRefreshMs: number | undefined;
   /** Another operator that writes the same status. */
   readonly overlapsWith: string | undefined;
 }
@@ -38,7 +41,7 @@ const gauges: readonly (readonly [
   [
     'staticexport_failed_passes',
     'Reconciles in a row that did not finish; absent without any. The log names the cause',
-    ({ failedPasses }) => (failedPasses > 0 ? failedPasses : undefined),
+    ({ failedReconciles }) => (failedReconciles > 0 ? failedReconciles : undefined),
   ],
   ['staticexport_pages', 'Pages of the published version', ({ pages }) => pages],
   [
@@ -74,65 +77,68 @@ const gauges: readonly (readonly [
   [
     'staticexport_link_life_left_at_refresh_seconds',
     'Lifetime that the previous link had left at its refresh; below zero: it had expired',
-    ({ lifeLeftMs }) => seconds(lifeLeftMs),
+    ({ remainingAtRefreshMs }) => seconds(remainingAtRefreshMs),
+  ],
+];
+
+/** Gauges with further labels. */
+const lists: readonly (readonly [
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: (report: ResourceReport) => readonly GaugeLine[],
+])[] = [
+  [
+    'staticexport_failures',
+    'Failures in a row of exporting, polling or the link, and 1 for a refused key, by reason',
+    ['operation', 'reason'],
+    ({ failures }) =>
+      failures.map(({ operation, reason, count }) => ({ labels: { operation, reason }, value: count })),
+  ],
+  [
+    'staticexport_calls_blocked',
+    'Always 1; the reason why the export API must not be called',
+    ['reason'],
+    ({ observed: { blockedBy: reason } }) => (reason === undefined ? [] : [{ labels: { reason }, value: 1 }]),
+  ],
+  [
+    'staticexport_operators_overlap',
+    'Always 1; another operator, named by its lease, wrote this status within the last ten minutes',
+    ['operator_lease'],
+    ({ overlapsWith: lease }) =>
+      lease === undefined ? [] : [{ labels: { operator_lease: lease }, value: 1 }],
+  ],
+  [
+    'staticexport_target_synced',
+    '1 if the target, by its name in spec.targets, holds the published version',
+    ['target'],
+    ({ targets }) => targets.map(({ target, isSynced }) => ({ labels: { target }, value: flag(isSynced) })),
+  ],
+  [
+    'staticexport_condition',
+    'Always 1; a condition of the status',
+    ['type', 'status', 'reason'],
+    ({ conditions }) => conditions.map((labels) => ({ labels, value: 1 })),
   ],
 ];
 
 export function registerReports(registry: Registry, reports: () => readonly ResourceReport[]): void {
-  const register = (
-    name: string,
-    help: string,
-    labelNames: readonly string[],
-    linesOf: (report: ResourceReport) => readonly GaugeLine[],
-  ): void => {
+  const single = gauges.map(([name, help, read]) => {
+    const lines = (report: ResourceReport): readonly GaugeLine[] => {
+      const value = read(report);
+      return value === undefined ? [] : [{ labels: {}, value }];
+    };
+    return [name, help, [], lines] as const;
+  });
+  for (const [name, help, labelNames, linesOf] of [...single, ...lists]) {
     const read = function* (): Generator<GaugeLine> {
-      for (const report of reports()) yield* linesOf(report);
+      for (const report of reports()) {
+        for (const { labels, value } of linesOf(report))
+          yield { labels: { ...report.key, ...labels }, value };
+      }
     };
     new CollectedGauge({ name, help, labelNames: ['namespace', 'name', ...labelNames], registry, read });
-  };
-  for (const [name, help, read] of gauges) {
-    register(name, help, [], (report) => {
-      const value = read(report);
-      return value === undefined ? [] : [{ labels: { ...report.key }, value }];
-    });
   }
-  register(
-    'staticexport_failures',
-    'Failures in a row of exporting, polling or the link, and 1 for a refused key, by reason',
-    ['operation', 'reason'],
-    ({ key, failures }) =>
-      failures.map(({ operation, reason, count }) => ({
-        labels: { ...key, operation, reason },
-        value: count,
-      })),
-  );
-  register(
-    'staticexport_calls_blocked',
-    'Always 1; the reason why the export API must not be called',
-    ['reason'],
-    ({ key, observed: { blockedBy } }) =>
-      blockedBy === undefined ? [] : [{ labels: { ...key, reason: blockedBy }, value: 1 }],
-  );
-  register(
-    'staticexport_operators_overlap',
-    'Always 1; another operator, named by its lease, wrote this status within the last ten minutes',
-    ['operator_lease'],
-    ({ key, overlapsWith }) =>
-      overlapsWith === undefined ? [] : [{ labels: { ...key, operator_lease: overlapsWith }, value: 1 }],
-  );
-  register(
-    'staticexport_target_synced',
-    '1 if the target, by its name in spec.targets, holds the published version',
-    ['target'],
-    ({ key, targets }) =>
-      targets.map(({ target, isSynced }) => ({ labels: { ...key, target }, value: flag(isSynced) })),
-  );
-  register(
-    'staticexport_condition',
-    'Always 1; a condition of the status',
-    ['type', 'status', 'reason'],
-    ({ key, conditions }) => conditions.map((condition) => ({ labels: { ...key, ...condition }, value: 1 })),
-  );
 }
 
 const flag = (isTrue: boolean): number => (isTrue ? 1 : 0);

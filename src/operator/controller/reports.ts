@@ -2,53 +2,38 @@
 // reconciles in a row did not finish. Pages, and the last export's times and failures, come from the resource's watched
 // status. Invariant: state that reconciles no longer see is judged by the clock, not by memory.
 
-import type { Observed, PassOutcome } from '../../loop/context.ts';
+import type { PassOutcome } from '../../loop/context.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { ObjectKey } from '../../wire/cluster.ts';
 import { isPresent } from '../watch/absence.ts';
 import type { KnownResource } from '../watch/known-resource.ts';
 import type { Watches } from '../watch/watches.ts';
-import type { FailedPass } from './controller.ts';
-import type { ResourceReport } from './report-metrics.ts';
+import type { FailedReconcile } from './controller.ts';
+import type { ReportedObservation, ResourceReport } from './report-metrics.ts';
 
 export interface Reports {
   /** A failed reconcile keeps the previous observation, unless it observed something itself. */
-  put(key: ObjectKey, outcome: PassOutcome | undefined, failed?: FailedPass): void;
+  put(key: ObjectKey, outcome: PassOutcome | undefined, failed?: FailedReconcile): void;
   list(): readonly ResourceReport[];
 }
 
 /** The only observation of the resource is that it is not ready. */
-const unseen: Observed = {
-  isReady: false,
-  isSuspended: false,
-  exportState: 'unknown',
-  linkState: 'unknown',
-  wantState: 'unknown',
-  action: 'none',
-  linkExpiresAt: undefined,
-  linkIssuedAt: undefined,
-  nextRefreshAt: undefined,
-  nextExportAt: undefined,
-  actionFailure: undefined,
-  failure: undefined,
-  blockedBy: undefined,
-};
+const notReady: ReportedObservation = { isReady: false, isSuspended: false };
 
-interface Seen {
+interface LastReconcile {
   readonly key: ObjectKey;
-  readonly observed: Observed;
-  readonly lifeLeftMs: number | undefined;
-  readonly failedPasses: number;
+  readonly observed: ReportedObservation;
+  readonly remainingAtRefreshMs: number | undefined;
+  readonly failedReconciles: number;
   readonly overlapsWith: string | undefined;
 }
 
 export function createReports(watches: Pick<Watches, 'get'>, clock: Pick<Clock, 'now'>): Reports {
-  const last = new Map<string, Seen>();
+  const last = new Map<string, LastReconcile>();
   return {
     put: (key, outcome, failed) => {
       const id = `${key.namespace}/${key.name}`;
       const before = last.get(id);
-      const observed = seenBy(outcome, failed, before);
+      const observed = observedIn(outcome, failed, before);
       if (observed === undefined) return;
       const isGone = outcome !== undefined && outcome.wakeAfterMs === undefined;
       // One read that did not find it proves nothing while the watches know it: keep the last observation.
@@ -58,8 +43,8 @@ export function createReports(watches: Pick<Watches, 'get'>, clock: Pick<Clock, 
         last.set(id, {
           key,
           observed,
-          lifeLeftMs: lifeLeft(before, observed),
-          failedPasses: failed?.inARow ?? 0,
+          remainingAtRefreshMs: remainingAtRefresh(before, observed),
+          failedReconciles: failed?.inARow ?? 0,
           overlapsWith: outcome === undefined ? before?.overlapsWith : outcome.overlapsWith,
         });
     },
@@ -67,30 +52,37 @@ export function createReports(watches: Pick<Watches, 'get'>, clock: Pick<Clock, 
   };
 }
 
-function seenBy(
+function observedIn(
   outcome: PassOutcome | undefined,
-  failed: FailedPass | undefined,
-  before: Seen | undefined,
-): Observed | undefined {
+  failed: FailedReconcile | undefined,
+  before: LastReconcile | undefined,
+): ReportedObservation | undefined {
   // A resource whose spec cannot be read says no more than that.
-  if (outcome !== undefined) return outcome.observed ?? { ...unseen, failure: 'InvalidSpec' };
+  if (outcome !== undefined) return outcome.observed ?? { ...notReady, failure: 'InvalidSpec' };
   if (failed === undefined) return undefined;
-  return { ...(failed.observed ?? before?.observed ?? unseen), failure: failed.code };
+  return { ...(failed.observed ?? before?.observed ?? notReady), failure: failed.code };
 }
 
-function reportOf(seen: Seen, known: KnownResource | undefined, now: number): readonly ResourceReport[] {
+function reportOf(
+  seen: LastReconcile,
+  known: KnownResource | undefined,
+  now: number,
+): readonly ResourceReport[] {
   // Only a reconcile learns that the resource is gone, and none succeeds while the API server cannot be read.
   if (known === undefined) return [];
   const { observed } = seen;
   const isReady = observed.isReady && (observed.linkExpiresAt ?? Number.POSITIVE_INFINITY) > now;
   const judged = isReady === observed.isReady ? observed : { ...observed, isReady };
-  return [{ ...seen, observed: judged, ...known.facts }];
+  return [{ ...seen, observed: judged, ...known.status }];
 }
 
 /** Lifetime that the previous link had left when this one was issued; kept until the next refresh. */
-function lifeLeft(before: Seen | undefined, { linkIssuedAt }: Observed): number | undefined {
-  if (before === undefined || linkIssuedAt === undefined) return before?.lifeLeftMs;
+function remainingAtRefresh(
+  before: LastReconcile | undefined,
+  { linkIssuedAt }: ReportedObservation,
+): number | undefined {
+  if (before === undefined || linkIssuedAt === undefined) return before?.remainingAtRefreshMs;
   const { linkIssuedAt: earlier, linkExpiresAt } = before.observed;
   const isRefreshed = earlier !== undefined && linkExpiresAt !== undefined && linkIssuedAt > earlier;
-  return isRefreshed ? linkExpiresAt - linkIssuedAt : before.lifeLeftMs;
+  return isRefreshed ? linkExpiresAt - linkIssuedAt : before.remainingAtRefreshMs;
 }

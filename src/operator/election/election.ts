@@ -51,7 +51,7 @@ export interface Term {
 }
 
 /** Options, and the time by which the own lease is judged. */
-interface Contest extends ElectionOptions {
+interface ElectionRun extends ElectionOptions {
   readonly elapsed: () => number;
 }
 
@@ -66,19 +66,19 @@ export async function runElection(
   shutdown: AbortSignal,
   lead: (term: Term) => Promise<void>,
 ): Promise<void> {
-  const contest: Contest = { ...options, elapsed: createElapsedTime(options.clock) };
-  const held = await acquire(contest, shutdown);
+  const run: ElectionRun = { ...options, elapsed: createElapsedTime(options.clock) };
+  const held = await acquire(run, shutdown);
   if (held === undefined) return;
-  const { logger, identity, elapsed } = contest;
+  const { logger, identity, elapsed } = run;
   logger.info({ identity }, 'leading');
   options.observe(true);
   const lost = new AbortController();
   const stopped = new AbortController();
   let { renewedAt } = held;
-  const note = (at: number): void => {
+  const onRenewed = (at: number): void => {
     renewedAt = at;
   };
-  const renewing = renew(contest, held, stopped.signal, note).then((outcome) => {
+  const renewing = renew(run, held, stopped.signal, onRenewed).then((outcome) => {
     if (outcome === 'lost') lost.abort(new LeadershipLostError());
     return outcome;
   });
@@ -86,7 +86,7 @@ export async function runElection(
   const leading = lead({ lost: lost.signal, isHeld });
   leading.catch(() => {});
   try {
-    await Promise.race([leading, abandonment(options, lost.signal, stopped.signal)]);
+    await Promise.race([leading, gracePeriod(options, lost.signal, stopped.signal)]);
   } finally {
     stopped.abort();
     const outcome = await renewing;
@@ -100,7 +100,7 @@ export async function runElection(
  * Resolves when aborted work has had its grace period, which is shorter than the rest of the lease: work that ignores
  * the abort must not keep the process, which could still write.
  */
-async function abandonment(
+async function gracePeriod(
   { clock, times }: ElectionOptions,
   lost: AbortSignal,
   stopped: AbortSignal,
@@ -113,40 +113,40 @@ async function abandonment(
 
 interface Held {
   readonly lease: StoredLease;
-  /** By {@link Contest.elapsed}, from before the request that got it was sent. */
+  /** By {@link ElectionRun.elapsed}, from before the request that got it was sent. */
   readonly renewedAt: number;
 }
 
 /** @returns `undefined` on shutdown, with no lease left behind */
-async function acquire(contest: Contest, shutdown: AbortSignal): Promise<Held | undefined> {
-  const { store, identity, logger } = contest;
+async function acquire(run: ElectionRun, shutdown: AbortSignal): Promise<Held | undefined> {
+  const { store, identity, logger } = run;
   let seen: Observation | undefined;
-  let trouble: string | undefined;
+  let failureCode: string | undefined;
   let mayBeOwn = false;
   while (!shutdown.aborted) {
-    const renewedAt = contest.elapsed();
+    const renewedAt = run.elapsed();
     try {
       const lease = await store.read(shutdown);
       mayBeOwn = lease?.holder === identity;
       const before = seen;
-      seen = observe(seen, lease, contest);
+      seen = observe(seen, lease, run);
       if (seen?.holder !== before?.holder) logObservation(logger, lease, identity);
-      if (isFree(seen, lease, contest)) {
+      if (isFree(seen, lease, run)) {
         mayBeOwn = true;
-        if (lease === undefined) seen ??= observeDeleted(contest, seen);
-        const held = { lease: await take(contest, lease), renewedAt };
+        if (lease === undefined) seen ??= observeDeleted(run, seen);
+        const held = { lease: await writeLease(run, lease), renewedAt };
         if (!shutdown.aborted) return held;
         break;
       }
-      trouble = undefined;
+      failureCode = undefined;
     } catch (error) {
       if (shutdown.aborted) break;
-      seen = distrust(seen);
-      trouble = report(logger, error, trouble);
+      seen = forgetAbsence(seen);
+      failureCode = logFailureOnce(logger, error, failureCode);
     }
-    await pause(contest, shutdown);
+    await pause(run, shutdown);
   }
-  if (mayBeOwn) await release(contest);
+  if (mayBeOwn) await release(run);
   return undefined;
 }
 
@@ -186,7 +186,7 @@ function observeDeleted({ clock, times }: ElectionOptions, before: Observation |
  * A lease that exists shows whether it changed while it could not be read. An absent one may have been created and deleted
  * meanwhile, also by this replica: its duration starts again.
  */
-function distrust(seen: Observation | undefined): Observation | undefined {
+function forgetAbsence(seen: Observation | undefined): Observation | undefined {
   return seen !== undefined && seen.fingerprint === undefined ? { ...seen, fingerprint: '' } : seen;
 }
 
@@ -209,7 +209,7 @@ function isFree(
 }
 
 /** Not aborted on shutdown: a request that was sent may succeed without this process knowing. */
-async function take(options: ElectionOptions, lease: StoredLease | undefined): Promise<StoredLease> {
+async function writeLease(options: ElectionOptions, lease: StoredLease | undefined): Promise<StoredLease> {
   const { store, clock, times } = options;
   const limit = clock.deadline(times.renewDeadlineMs);
   if (lease === undefined) return store.create(record(options, undefined), limit);
@@ -220,18 +220,18 @@ async function take(options: ElectionOptions, lease: StoredLease | undefined): P
 const shortestAttempt = 20;
 
 async function renew(
-  contest: Contest,
+  run: ElectionRun,
   first: Held,
   stopped: AbortSignal,
-  note: (renewedAt: number) => void,
+  onRenewed: (renewedAt: number) => void,
 ): Promise<'held' | 'lost'> {
-  const { store, clock, logger, times, elapsed } = contest;
+  const { store, clock, logger, times, elapsed } = run;
   let held = first;
-  let trouble: string | undefined;
+  let failureCode: string | undefined;
   let isRepeated = false;
   const remainingMs = (): number => held.renewedAt + times.renewDeadlineMs - elapsed();
   for (;;) {
-    if (!isRepeated) await pause(contest, stopped, remainingMs());
+    if (!isRepeated) await pause(run, stopped, remainingMs());
     if (stopped.aborted) return 'held';
     // A renewal whose answer comes too late may be stored, and keeps other replicas waiting for another lease duration.
     if (remainingMs() < times.retryMs / shortestAttempt) break;
@@ -240,15 +240,15 @@ async function renew(
     const wasRepeated: boolean = isRepeated;
     isRepeated = false;
     try {
-      const lease = await store.replace(held.lease.resourceVersion, record(contest, held.lease), deadline);
+      const lease = await store.replace(held.lease.resourceVersion, record(run, held.lease), deadline);
       held = { lease, renewedAt };
-      note(renewedAt);
-      trouble = undefined;
+      onRenewed(renewedAt);
+      failureCode = undefined;
     } catch (error) {
-      trouble = report(logger, error, trouble);
+      failureCode = logFailureOnce(logger, error, failureCode);
       if (!(error instanceof ClusterError) || error.code !== 'Conflict') continue;
       const now = await store.read(deadline).catch(() => undefined);
-      if (now !== undefined && now.holder !== contest.identity) break;
+      if (now !== undefined && now.holder !== run.identity) break;
       if (now === undefined) continue;
       // An own write whose answer was lost, or a foreign edit: repeated once without a pause. After a pause the lease
       // may have expired, or been edited again.
@@ -256,7 +256,7 @@ async function renew(
       isRepeated = !wasRepeated;
     }
   }
-  logger.error({ identity: contest.identity }, 'leadership lost');
+  logger.error({ identity: run.identity }, 'leadership lost');
   return 'lost';
 }
 
@@ -277,18 +277,18 @@ async function release(options: ElectionOptions): Promise<void> {
 
 function record(options: ElectionOptions, before: StoredLease | undefined): LeaseRecord {
   const now = options.clock.now();
-  const isOurs = before?.holder === options.identity;
+  const isOwn = before?.holder === options.identity;
   return {
     holder: options.identity,
     durationMs: options.times.leaseMs,
-    acquiredAt: isOurs && before !== undefined && !Number.isNaN(before.acquiredAt) ? before.acquiredAt : now,
+    acquiredAt: isOwn && before !== undefined && !Number.isNaN(before.acquiredAt) ? before.acquiredAt : now,
     renewedAt: now,
-    transitions: before === undefined ? 0 : before.transitions + (isOurs ? 0 : 1),
+    transitions: before === undefined ? 0 : before.transitions + (isOwn ? 0 : 1),
   };
 }
 
 /** Logs each kind of error once. @returns the code to compare the next one with */
-function report(logger: Logger, error: unknown, before: string | undefined): string {
+function logFailureOnce(logger: Logger, error: unknown, before: string | undefined): string {
   const code = error instanceof PublishableError ? error.code : 'Unexpected';
   const isRace = code === 'Conflict' || code === 'AlreadyExists';
   if (code !== before && !isRace) logger.warn({ error }, 'could not read or write the lease; retrying');

@@ -15,44 +15,45 @@ export interface WatchFigures {
   readonly namespaces: readonly { readonly namespace: string; readonly isRefused: boolean }[];
 }
 
-export function registerWatches(registry: Registry, figures: () => WatchFigures): void {
-  const register = (
-    name: string,
-    help: string,
-    read: (found: WatchFigures) => readonly GaugeLine[],
-  ): void => {
-    const labelNames = name === refused ? ['namespace'] : [];
-    new CollectedGauge({ name, help, labelNames, registry, read: () => read(figures()) });
-  };
-  register('staticexport_resources', 'StaticExports in the watched namespaces', ({ objects }) =>
-    one(objects),
-  );
-  register(
+const one = (value: number): readonly GaugeLine[] => [{ labels: {}, value }];
+
+const gauges: readonly (readonly [
+  name: string,
+  help: string,
+  read: (figures: WatchFigures) => readonly GaugeLine[],
+  labelNames?: readonly string[],
+])[] = [
+  ['staticexport_resources', 'StaticExports in the watched namespaces', ({ objects }) => one(objects)],
+  [
     'staticexport_watch_silence_seconds',
-    'Since a list was answered or anything came over a watch; absent before that',
+    'Time since the last answer to a list or message of a watch; absent before the first',
     ({ silenceSeconds }) => (Number.isFinite(silenceSeconds) ? one(silenceSeconds) : []),
-  );
-  register(
+  ],
+  [
     'staticexport_watch_missed_changes',
     'Changes that no watch brought and a list found',
     ({ missedChanges }) => one(missedChanges),
-  );
-  register(
+  ],
+  [
     'staticexport_watch_audited_timestamp_seconds',
     'When a list was last compared with what the watches brought',
     ({ auditedAt }) => (auditedAt === undefined ? [] : one(auditedAt / 1000)),
-  );
-  register(
-    refused,
-    '1 while the API server refuses to let a namespace be watched (403, 404)',
+  ],
+  [
+    'staticexport_watch_refused',
+    '1 while the Kubernetes API server refuses the watch of a namespace (403, 404)',
     ({ namespaces }) =>
       namespaces.map(({ namespace, isRefused }) => ({
-        // Prometheus takes an empty label that is honored for none, and does not put the operator's own namespace there.
+        // Prometheus treats an empty label as absent, and does not put the operator's own namespace there.
         labels: namespace === '' ? {} : { namespace },
         value: isRefused ? 1 : 0,
       })),
-  );
-}
+    ['namespace'],
+  ],
+];
 
-const refused = 'staticexport_watch_refused';
-const one = (value: number): readonly GaugeLine[] => [{ labels: {}, value }];
+export function registerWatches(registry: Registry, figures: () => WatchFigures): void {
+  for (const [name, help, read, labelNames = []] of gauges) {
+    new CollectedGauge({ name, help, labelNames, registry, read: () => read(figures()) });
+  }
+}

@@ -52,7 +52,7 @@ export class HostQueues {
   readonly #hosts = new Map<string, HostQueue>();
   readonly #waiting = new Map<string, WaitingKey>();
   readonly #used: Record<Slot, number> = { edit: 0, normal: 0 };
-  #turn = 0;
+  #served = 0;
 
   constructor(hostOf: (key: string) => string, slots: QueueSlots) {
     this.#hostOf = hostOf;
@@ -90,7 +90,7 @@ export class HostQueues {
     const { perHost, total, edits } = this.#slots;
     return (
       this.#takeInto('edit', { ofHost: edits, ofAll: edits }, headOf('edited')) ??
-      this.#takeInto('normal', { ofHost: perHost, ofAll: total }, nextInTurn)
+      this.#takeInto('normal', { ofHost: perHost, ofAll: total }, nextKeyOf)
     );
   }
 
@@ -120,9 +120,9 @@ export class HostQueues {
     const key = host && nextOf(host);
     const waiting = key === undefined ? undefined : this.#waiting.get(key);
     if (host === undefined || key === undefined || waiting === undefined) return undefined;
-    if (slot === 'normal') countTurn(host, waiting.priority);
-    this.#turn += 1;
-    host.servedAt[slot] = this.#turn;
+    if (slot === 'normal') countPassedOver(host, waiting.priority);
+    this.#served += 1;
+    host.servedAt[slot] = this.#served;
     host.used[slot] += 1;
     this.#used[slot] += 1;
     this.#remove(key, waiting);
@@ -148,7 +148,7 @@ export class HostQueues {
       waiting: { edited: new Set(), due: new Set(), listed: new Set() },
       used: { edit: 0, normal: 0 },
       // Behind the other hosts: one that is idle now and then must not be next each time.
-      servedAt: { edit: this.#turn, normal: this.#turn },
+      servedAt: { edit: this.#served, normal: this.#served },
       passedOver: { edited: 0, due: 0, listed: 0 },
     };
     this.#hosts.set(host, queue);
@@ -165,14 +165,14 @@ const headOf =
     waiting[priority].values().next().value;
 
 /** The first key of the highest priority, or of one that was passed over often enough. */
-function nextInTurn(queue: HostQueue): string | undefined {
+function nextKeyOf(queue: HostQueue): string | undefined {
   const waiting = priorities.filter((priority) => queue.waiting[priority].size > 0);
   const [highest] = waiting;
   const next = waiting.find((priority) => queue.passedOver[priority] >= fairAfter) ?? highest;
   return next && headOf(next)(queue);
 }
 
-function countTurn({ waiting, passedOver }: HostQueue, taken: Priority): void {
+function countPassedOver({ waiting, passedOver }: HostQueue, taken: Priority): void {
   for (const priority of priorities) {
     const isPassedOver = priority !== taken && waiting[priority].size > 0;
     passedOver[priority] = isPassedOver ? passedOver[priority] + 1 : 0;

@@ -13,7 +13,7 @@ export function isPresent(
 }
 
 /** The event of an ordinary deletion arrives long before. */
-const doubtMs = 60_000;
+const checkAgainMs = 60_000;
 
 /**
  * The time after which a resource is requeued; `undefined`: only when a watch reports it again.
@@ -22,21 +22,21 @@ const doubtMs = 60_000;
  * @param isKnown whether the watches know the resource, and no deletion of it
  */
 export function nextLookMs(wakeAfterMs: number | undefined, isKnown: boolean): number | undefined {
-  return wakeAfterMs ?? (isKnown ? doubtMs : undefined);
+  return wakeAfterMs ?? (isKnown ? checkAgainMs : undefined);
 }
 
 /**
  * The same cluster, where a resource that the watches saw deleted is gone even if it cannot be read: without its CRD or the
  * namespace's permissions, no read can return that it is gone.
  */
-export function believeWatches(cluster: Cluster, isKnown: (key: string) => boolean): Cluster {
+export function trustWatchedDeletions(cluster: Cluster, isKnown: (key: string) => boolean): Cluster {
   return {
     ...cluster,
     readStaticExport: async (key, signal) => {
       try {
         return await cluster.readStaticExport(key, signal);
       } catch (error) {
-        const isUnread = error instanceof ClusterError && unread.has(error.code);
+        const isUnread = error instanceof ClusterError && unreadableCodes.has(error.code);
         if (isUnread && !isKnown(`${key.namespace}/${key.name}`)) return undefined;
         throw error;
       }
@@ -44,4 +44,4 @@ export function believeWatches(cluster: Cluster, isKnown: (key: string) => boole
   };
 }
 
-const unread: ReadonlySet<ClusterError['code']> = new Set(['Unavailable', 'Forbidden']);
+const unreadableCodes: ReadonlySet<ClusterError['code']> = new Set(['Unavailable', 'Forbidden']);

@@ -7,7 +7,7 @@ import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from '../../kub
 import type { ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
 import { apiHostOf } from '../queue/api-host.ts';
 
-export interface StatusFacts {
+export interface StatusSummary {
   readonly pages: number | undefined;
   /** Epoch ms. */
   readonly confirmedAt: number | undefined;
@@ -36,55 +36,55 @@ export interface KnownResource {
   readonly apiHost: string;
   /** The lease of the operator that wrote the status. `undefined`: an older version, or no status yet. */
   readonly operatorLease: string | undefined;
-  readonly facts: StatusFacts;
+  readonly status: StatusSummary;
 }
 
 export function knownOf({ metadata, spec, status }: StaticExportObject): KnownResource {
   const operatorLease = isRecord(status) ? textAt(status, 'operatorLease') : undefined;
   return {
-    metadata: leanMeta(metadata),
-    apiHost: once(apiHostOf(spec)),
-    operatorLease: operatorLease === undefined ? undefined : once(operatorLease),
-    facts: factsOf(status),
+    metadata: identityOf(metadata),
+    apiHost: intern(apiHostOf(spec)),
+    operatorLease: operatorLease === undefined ? undefined : intern(operatorLease),
+    status: summarizeStatus(status),
   };
 }
 
 /** @param found a status as stored, of any shape */
-export function factsOf(found: unknown): StatusFacts {
+export function summarizeStatus(found: unknown): StatusSummary {
   const status: JsonRecord = isRecord(found) ? found : {};
   const active = recordAt(status, 'active');
   const job = recordAt(status, 'job');
-  const [startedAt, completedAt] = [instantAt(job, 'startTime'), instantAt(job, 'completionTime')];
+  const [startedAt, completedAt] = [timeAt(job, 'startTime'), timeAt(job, 'completionTime')];
   const failures = recordAt(status, 'failures');
   const refused = textAt(recordAt(status, 'refusedKey'), 'reason');
-  const refusal = refused === undefined ? [] : [{ operation: 'key', reason: once(refused), count: 1 }];
+  const refusal = refused === undefined ? [] : [{ operation: 'key', reason: intern(refused), count: 1 }];
   return {
     pages: numberAt(active, 'pages'),
-    confirmedAt: instantAt(active, 'lastCheckTime') ?? instantAt(active, 'exportTime'),
-    linkExpiresAt: instantAt(active, 'linkExpirationTime'),
+    confirmedAt: timeAt(active, 'lastCheckTime') ?? timeAt(active, 'exportTime'),
+    linkExpiresAt: timeAt(active, 'linkExpirationTime'),
     exportTookMs: startedAt === undefined || completedAt === undefined ? undefined : completedAt - startedAt,
-    failures: kept([
+    failures: sharedIfEmpty([
       ...['export', 'poll', 'link'].flatMap((operation) =>
         failureOf(operation, recordAt(failures, operation)),
       ),
       ...refusal,
     ]),
-    targets: kept(readTargets(status)),
-    conditions: kept(readConditions(status)),
+    targets: sharedIfEmpty(readTargets(status)),
+    conditions: sharedIfEmpty(readConditions(status)),
   };
 }
 
 /** Milliseconds until the published link expires, negative afterwards. @param now epoch ms */
-export function linkLifeLeft(known: KnownResource | undefined, now: number): number | undefined {
-  const expiresAt = known?.facts.linkExpiresAt;
+export function linkRemainingMs(known: KnownResource | undefined, now: number): number | undefined {
+  const expiresAt = known?.status.linkExpiresAt;
   return expiresAt === undefined ? undefined : expiresAt - now;
 }
 
 /** Only identity, and what decides whether a change wakes the key. */
-function leanMeta(metadata: ObjectMeta): ObjectMeta {
+function identityOf(metadata: ObjectMeta): ObjectMeta {
   const { generation, deletionTimestamp } = metadata;
   return {
-    namespace: once(metadata.namespace),
+    namespace: intern(metadata.namespace),
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
@@ -106,36 +106,36 @@ function digestOf(annotations: ObjectMeta['annotations']): ObjectMeta['annotatio
   return { digest: createHash('sha256').update(JSON.stringify(entries)).digest('base64') };
 }
 
-function kept<T>(list: readonly T[]): readonly T[] {
+function sharedIfEmpty<T>(list: readonly T[]): readonly T[] {
   return list.length === 0 ? none : list;
 }
 
-function failureOf(operation: string, failure: JsonRecord): StatusFacts['failures'] {
+function failureOf(operation: string, failure: JsonRecord): StatusSummary['failures'] {
   const count = numberAt(failure, 'count') ?? 0;
-  return count > 0 ? [{ operation, reason: once(textAt(failure, 'reason') ?? 'Unknown'), count }] : [];
+  return count > 0 ? [{ operation, reason: intern(textAt(failure, 'reason') ?? 'Unknown'), count }] : [];
 }
 
 /** As many as the CRD allows, whatever is stored. */
 const mostTargets = 16;
 
-function readTargets(status: JsonRecord): StatusFacts['targets'] {
+function readTargets(status: JsonRecord): StatusSummary['targets'] {
   const found = status['targets'];
   return (Array.isArray(found) ? found.filter(isRecord).slice(0, mostTargets) : []).flatMap((one) => {
     const name = textAt(one, 'name');
-    return name === undefined ? [] : [{ target: once(name), isSynced: one['synced'] === true }];
+    return name === undefined ? [] : [{ target: intern(name), isSynced: one['synced'] === true }];
   });
 }
 
-function readConditions(status: JsonRecord): StatusFacts['conditions'] {
+function readConditions(status: JsonRecord): StatusSummary['conditions'] {
   const found = status['conditions'];
   return (Array.isArray(found) ? found.filter(isRecord) : []).flatMap((condition) => {
     const [type, state] = [textAt(condition, 'type'), textAt(condition, 'status')];
     if (type === undefined || state === undefined) return [];
-    return [{ type: once(type), status: once(state), reason: once(textAt(condition, 'reason') ?? '') }];
+    return [{ type: intern(type), status: intern(state), reason: intern(textAt(condition, 'reason') ?? '') }];
   });
 }
 
-function instantAt(record: JsonRecord, name: string): number | undefined {
+function timeAt(record: JsonRecord, name: string): number | undefined {
   const instant = Date.parse(textAt(record, name) ?? '');
   return Number.isNaN(instant) ? undefined : instant;
 }
@@ -145,7 +145,7 @@ const texts = new Map<string, string>();
 const maxTexts = 2_000;
 
 /** The same string as before, where parsing JSON would keep a new one each time. */
-function once(text: string): string {
+function intern(text: string): string {
   const known = texts.get(text);
   if (known !== undefined) return known;
   if (texts.size < maxTexts) texts.set(text, text);

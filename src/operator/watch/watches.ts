@@ -25,7 +25,7 @@ export interface WatchesOptions {
   /** This operator in a status: `<namespace>/<name>` of its lease. */
   readonly operatorLease: string;
   /** Called when another operator wrote the status of a known resource. */
-  readonly contested: (key: string) => void;
+  readonly onOverlap: (key: string) => void;
 }
 
 export interface Watches {
@@ -35,7 +35,7 @@ export interface Watches {
   /** Every namespace is refused (403, 404). */
   isRefused(): boolean;
   /** Why a namespace is not watched, for the on-call engineer; an outage before a refusal. */
-  trouble(): string | undefined;
+  outage(): string | undefined;
   /** Of the namespace that has been silent longest, refused ones left out. */
   silenceMs(): number;
   get(key: string): KnownResource | undefined;
@@ -57,8 +57,8 @@ export function createWatches(options: WatchesOptions): Watches {
     const key = cacheKey(known.metadata);
     const before = get(key)?.metadata;
     const isChanged = before !== undefined && before.resourceVersion !== known.metadata.resourceVersion;
-    const isTheirs = known.operatorLease !== undefined && known.operatorLease !== options.operatorLease;
-    if (isChanged && isTheirs) options.contested(key);
+    const isForeign = known.operatorLease !== undefined && known.operatorLease !== options.operatorLease;
+    if (isChanged && isForeign) options.onOverlap(key);
     return known;
   };
   const reflectors: readonly Reflector<KnownResource>[] = namespaces.map((namespace) =>
@@ -68,7 +68,7 @@ export function createWatches(options: WatchesOptions): Watches {
       namespace,
       keep,
       report: logOutages(options.logger, namespace),
-      onLeftOut: () => logLeftOut(options.logger, staticExports.plural),
+      onLeftOut: () => logIgnoredObject(options.logger, staticExports.plural),
     }),
   );
   const isRefused = (): boolean => reflectors.every((one) => one.isRefused());
@@ -81,7 +81,7 @@ export function createWatches(options: WatchesOptions): Watches {
     },
     isSynced: () => !isRefused() && admitted().every((one) => one.isSynced()),
     isRefused,
-    trouble: () =>
+    outage: () =>
       [...admitted(), ...reflectors]
         .map((one) => one.trouble()?.message)
         .find((words) => words !== undefined),
@@ -107,7 +107,7 @@ function earliest(instants: readonly (number | undefined)[]): number | undefined
 }
 
 /** The object has no name here, because reading the name means parsing the object. */
-export function logLeftOut(logger: Logger, resource: string): void {
+export function logIgnoredObject(logger: Logger, resource: string): void {
   logger.warn(
     { resource },
     'a Kubernetes object with more than 50,000 fields is ignored; remove its labels or managed fields',

@@ -1,67 +1,67 @@
-// Ready and alive, in a table.
+// Readiness and liveness, in a table.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HealthFacts, livenessOf, readinessOf } from '../../../src/operator/health.ts';
+import { livenessOf, readinessOf } from '../../../src/operator/health.ts';
 
-const healthy: HealthFacts = {
-  isDraining: () => false,
+const healthy = {
+  isDraining: false,
   isSynced: () => true,
   isRefused: () => false,
-  trouble: () => undefined,
+  outage: (): string | undefined => undefined,
   silenceMs: () => 60_000,
-  longestPassMs: () => 1_000,
-  passTimeoutMs: 300_000,
+  longestReconcileMs: 1_000,
 };
 
 const rows: readonly (readonly [
   name: string,
-  change: Partial<HealthFacts>,
+  change: Partial<typeof healthy>,
   ready: RegExp | undefined,
   alive: boolean,
 ])[] = [
-  ['all is well', {}, undefined, true],
+  ['a healthy operator is ready and alive', {}, undefined, true],
   [
-    'nothing listed yet',
+    'an operator is not ready before the first list',
     { isSynced: () => false, silenceMs: () => Number.POSITIVE_INFINITY },
     /first list/,
     true,
   ],
   [
-    'the CRD is missing',
-    { isSynced: () => false, isRefused: () => true, trouble: () => 'install the CRD' },
+    'an operator without the CRD is not ready',
+    { isSynced: () => false, isRefused: () => true, outage: () => 'install the CRD' },
     /^StaticExports cannot be watched: install the CRD$/,
     true,
   ],
   [
-    'the right to watch was taken away, though lists are answered',
-    { isRefused: () => true, trouble: () => 'add the verb' },
+    'an operator that may list but not watch is not ready',
+    { isRefused: () => true, outage: () => 'add the verb' },
     /^StaticExports cannot be watched: add the verb$/,
     true,
   ],
   [
-    'the API server does not answer the first list',
-    { isSynced: () => false, trouble: () => 'timeout' },
+    'an operator whose first list gets no answer is not ready',
+    { isSynced: () => false, outage: () => 'timeout' },
     /first list of StaticExports: timeout/,
     true,
   ],
-  ['a watch is interrupted for a moment', { trouble: () => 'timeout' }, undefined, true],
+  ['a short interruption of a watch keeps the operator ready', { outage: () => 'timeout' }, undefined, true],
   [
-    'nothing has come for long',
-    { silenceMs: () => 211_000, trouble: () => 'timeout' },
+    'an operator whose watches are silent for long is not ready',
+    { silenceMs: () => 211_000, outage: () => 'timeout' },
     /not been watched for 211 s: timeout/,
     true,
   ],
-  ['SIGTERM came', { isDraining: () => true }, /shutting down/, true],
-  ['a pass is late', { longestPassMs: () => 599_000 }, undefined, true],
-  ['a pass does not end', { longestPassMs: () => 601_000 }, undefined, false],
+  ['an operator is not ready after SIGTERM', { isDraining: true }, /shutting down/, true],
+  ['a late reconcile keeps the operator alive', { longestReconcileMs: 599_000 }, undefined, true],
+  ['a reconcile that ignores its abort ends liveness', { longestReconcileMs: 601_000 }, undefined, false],
 ];
 for (const [name, change, ready, alive] of rows) {
   test(name, () => {
-    const facts = { ...healthy, ...change };
-    const missing = readinessOf(facts)();
+    const state = { ...healthy, ...change };
+    const shutdown = state.isDraining ? AbortSignal.abort() : new AbortController().signal;
+    const missing = readinessOf(state, shutdown)();
     if (ready === undefined) assert.equal(missing, undefined);
     else assert.match(missing ?? '', ready);
-    assert.equal(livenessOf(facts)() === undefined, alive);
+    assert.equal(livenessOf(() => state.longestReconcileMs, 300_000)() === undefined, alive);
   });
 }

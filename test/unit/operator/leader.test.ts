@@ -11,6 +11,7 @@ import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
 import { queueSlotsOf, runLeader } from '../../../src/operator/leader.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { WorkQueue } from '../../../src/operator/queue/work-queue.ts';
+import { knownOf } from '../../../src/operator/watch/known-resource.ts';
 import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';
 import { ClusterError } from '../../../src/wire/cluster-error.ts';
@@ -20,6 +21,12 @@ const docs = {
   metadata: { namespace: 'ns', name: 'docs', uid: 'u', resourceVersion: '1', generation: 1 },
   spec: { domain: 'docs.example.com', schedule: '61 3 * * *', api: { keySecretRef: { name: 'key' } } },
 };
+
+const known = knownOf({
+  ...docs,
+  metadata: { ...docs.metadata, annotations: {}, labels: {}, ownerReferences: [] },
+  status: undefined,
+});
 
 interface Answers {
   /** Before the usual answer of the API server. */
@@ -63,16 +70,16 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
   const metrics = createMetrics({
     workers: 1,
     host: 'h',
-    queueFigures: () => queue.figures(),
+    queue: () => queue.figures(),
     reports: () => reports.list(),
-    inspections: () => ({ taken: 0, waiting: 0 }),
+    inspections: { taken: 0, waiting: 0 },
     watch: () => ({ missedChanges: 0, silenceSeconds: 0, objects: 1, auditedAt: 0, namespaces: [] }),
   });
   const nothing = () => Promise.reject(new Error('nobody asks for this'));
   const running = runLeader(
     {
       values: invocation.values,
-      edge: {
+      context: {
         clock: { ...clock, now: () => clock.now() + wall.aheadMs },
         random: { uuid: () => 'id', bytes: (length) => new Uint8Array(length), fraction: () => 0.5 },
         logger: silentLogger,
@@ -90,8 +97,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
       operatorLease: 'operators/test',
       metrics,
       reports,
-      isKnown: () => true,
-      lifeLeftMs: () => undefined,
+      watches: { get: () => known },
     },
     { lost: stops.lost.signal, isHeld },
   );

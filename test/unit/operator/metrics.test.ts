@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observed, PassOutcome } from '../../../src/loop/context.ts';
-import type { FailedPass } from '../../../src/operator/controller/controller.ts';
+import type { FailedReconcile } from '../../../src/operator/controller/controller.ts';
 import { createReports } from '../../../src/operator/controller/reports.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { knownOf } from '../../../src/operator/watch/known-resource.ts';
@@ -66,9 +66,9 @@ function start() {
   const metrics = createMetrics({
     workers: 4,
     host: '10.0.0.1:6443',
-    queueFigures: () => ({ waiting: 3, active: 1, delayed: 9, longestActiveMs: 2_500, unfinishedMs: 2_500 }),
+    queue: () => ({ waiting: 3, active: 1, delayed: 9, longestActiveMs: 2_500, unfinishedMs: 2_500 }),
     reports: reports.list,
-    inspections: () => ({ taken: 2, waiting: 7 }),
+    inspections: { taken: 2, waiting: 7 },
     watch: () => ({
       objects: 5,
       missedChanges: 2,
@@ -156,7 +156,7 @@ test('an export that finds nothing new moves the time of the last success', asyn
   assert.equal(reports.list()[0]?.confirmedAt, Date.UTC(2026, 10, 22, 10));
 });
 
-const failed = (inARow: number, more: Partial<FailedPass> = {}): FailedPass => ({
+const failed = (inARow: number, more: Partial<FailedReconcile> = {}): FailedReconcile => ({
   inARow,
   code: 'Forbidden',
   observed: undefined,
@@ -235,20 +235,19 @@ test('a resource whose spec cannot be read is shown as not ready', async () => {
 test("passes, queue, requests and leadership have the names that controllers' dashboards expect", async () => {
   const { metrics, scrape } = start();
   assert.match(await scrape(), /^controller_runtime_reconcile_errors_total\{controller="staticexport"\} 0$/m);
-  metrics.pass(key, 'requeue_after', 120, outcome());
-  metrics.pass(key, 'error', 120, undefined);
-  metrics.pass(key, 'timeout', 120, undefined);
+  metrics.reconciled('requeue_after', 120, outcome());
+  metrics.reconciled('error', 120, undefined);
+  metrics.reconciled('timeout', 120, undefined);
   metrics.request({ method: 'GET', code: '200' });
   metrics.leading(true);
-  metrics.pass(
-    key,
+  metrics.reconciled(
     'requeue_after',
     1,
     outcome({ action: 'poll', actionFailure: 'RateLimited', failure: 'RateLimited' }),
   );
   // What the cluster refuses is no call of an export API, with an action beside it or without.
-  metrics.pass(key, 'requeue_after', 1, outcome({ action: 'poll', failure: 'Forbidden' }));
-  metrics.pass(key, 'requeue_after', 1, outcome({ action: 'none', failure: 'OutputUnreadable' }));
+  metrics.reconciled('requeue_after', 1, outcome({ action: 'poll', failure: 'Forbidden' }));
+  metrics.reconciled('requeue_after', 1, outcome({ action: 'none', failure: 'OutputUnreadable' }));
   metrics.skew('api.example.com', -90_000);
   metrics.eventDropped('crowd');
   metrics.queue.added();

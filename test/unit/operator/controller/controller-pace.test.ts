@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { outcome, start } from './controller-world.ts';
+import { outcome, start } from './controller-run.ts';
 
 test('a hot loop is slowed to one reconcile a minute, logged once, and delays no other key', async () => {
   const counts = { hot: 0, cold: 0 };

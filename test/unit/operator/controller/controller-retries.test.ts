@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PassRefused } from '../../../../src/loop/refused-pass.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
-import { observed, outcome, start } from './controller-world.ts';
+import { observed, outcome, start } from './controller-run.ts';
 
 test('failures back off exponentially up to five minutes, and a success resets them', async () => {
   const at: number[] = [];
@@ -56,7 +56,7 @@ test('no back-off is longer than a quarter of the remaining lifetime of a valid 
       at.push(world.clock.monotonic());
       throw new ClusterError('Unavailable', 'down');
     },
-    { lifeLeftMs: () => diesAt - world.clock.monotonic() },
+    { linkRemainingMs: () => diesAt - world.clock.monotonic() },
   );
   const diesAt = world.clock.monotonic() + 3_600_000;
   world.queue.add('ns/a');
@@ -77,7 +77,7 @@ test('quick attempts before a link expired cause no long wait after it', async (
       at.push(world.clock.monotonic());
       throw new ClusterError('Forbidden', 'no');
     },
-    { lifeLeftMs: () => diesAt - world.clock.monotonic() },
+    { linkRemainingMs: () => diesAt - world.clock.monotonic() },
   );
   const diesAt = world.clock.monotonic() + 8_000;
   world.queue.add('ns/a');
@@ -98,7 +98,7 @@ test('a reconcile whose status write was refused reports what it observed, and i
       throw new PassRefused(new ClusterError('Forbidden', 'no'), seen);
     },
     // What status says is old.
-    { lifeLeftMs: () => -1 },
+    { linkRemainingMs: () => -1 },
   );
   queue.add('ns/a');
   await clock.pass(3_600_000);

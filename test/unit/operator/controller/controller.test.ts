@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settle } from '../../../support/stepped-clock.ts';
-import { outcome, start } from './controller-world.ts';
+import { outcome, start } from './controller-run.ts';
 
 test('a key is requeued when its reconcile asked for', async () => {
   let passes = 0;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { world } from './election-world.ts';
+import { world } from './electing-replicas.ts';
 
 const chances = [0, 0.25, 0.5, 0.75, 0.999];
 

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { defaultTimes, LeadershipLostError } from '../../../../src/operator/election/election.ts';
 import { settle, steppedClock } from '../../../support/stepped-clock.ts';
-import { Contender, type Network, Server, world } from './election-world.ts';
+import { Contender, type Network, Server, world } from './electing-replicas.ts';
 
 test('one of two leads, and goes on leading', async () => {
   const { clock, first, second } = world();

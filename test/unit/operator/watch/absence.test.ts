@@ -7,9 +7,9 @@ import { after, test } from 'node:test';
 import { createCluster } from '../../../../src/kube/cluster.ts';
 import { createTransport } from '../../../../src/kube/transport/transport.ts';
 import { reconcile } from '../../../../src/loop/reconcile.ts';
-import { type PassResult, runController } from '../../../../src/operator/controller/controller.ts';
+import { type ReconcileResult, runController } from '../../../../src/operator/controller/controller.ts';
 import { WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
-import { believeWatches, nextLookMs } from '../../../../src/operator/watch/absence.ts';
+import { nextLookMs, trustWatchedDeletions } from '../../../../src/operator/watch/absence.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { ClusterError, type ClusterErrorCode } from '../../../../src/wire/cluster-error.ts';
@@ -49,7 +49,7 @@ for (const [code, isKnown, result] of reads) {
   test(`a read that is ${code} of what the watches ${isKnown ? 'know' : 'saw go'}: ${result}`, async () => {
     const cluster = new FakeCluster();
     cluster.readStaticExport = () => Promise.reject(new ClusterError(code, 'scripted'));
-    const believing = believeWatches(cluster, (key) => isKnown && key === 'docs/site');
+    const believing = trustWatchedDeletions(cluster, (key) => isKnown && key === 'docs/site');
     const read = believing.readStaticExport(resource, never).then(
       (found) => (found === undefined ? 'gone' : 'there'),
       (error: ClusterError) => error.code,
@@ -69,18 +69,18 @@ async function passesAfter(answer: (response: ServerResponse) => void) {
     ...context,
     cluster: { ...context.cluster, readStaticExport: createCluster(transport).readStaticExport },
   };
-  const results: PassResult[] = [];
+  const results: ReconcileResult[] = [];
   const first = Promise.withResolvers<void>();
   const queue = new WorkQueue({ clock, slots: { perHost: 9, total: 9, edits: 0 }, hostOf: () => '' });
   const running = runController(
     {
       queue,
-      pass: (key, signal) => reconcile(key, results.length === 0 ? through : context, signal),
+      reconcile: (key, signal) => reconcile(key, results.length === 0 ? through : context, signal),
       workers: 1,
-      passTimeoutMs: 300_000,
+      timeoutMs: 300_000,
       fullResyncMs: 3_600_000,
       isKnown: (key) => key === 'docs/site',
-      lifeLeftMs: () => undefined,
+      linkRemainingMs: () => undefined,
       clock,
       random: context.random,
       logger: silentLogger,
@@ -104,7 +104,7 @@ const absent = { kind: 'Status', reason: 'NotFound', details: { name: resource.n
 const page = (text: string) => (response: ServerResponse) => {
   response.writeHead(404, { 'content-type': 'text/html' }).end(text);
 };
-const answers: readonly (readonly [string, (response: ServerResponse) => void, PassResult])[] = [
+const answers: readonly (readonly [string, (response: ServerResponse) => void, ReconcileResult])[] = [
   ['a Status of what the watches know', (response) => json(response, 404, absent), 'gone'],
   ["a proxy's page", page('<h1>Not Found</h1>'), 'error'],
   ['the plain text of what is not served', page('404 page not found\n'), 'error'],

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ObjectCache } from '../../../../src/kube/watch/object-cache.ts';
 import {
-  factsOf,
   type KnownResource,
   knownOf,
-  linkLifeLeft,
+  linkRemainingMs,
+  summarizeStatus,
 } from '../../../../src/operator/watch/known-resource.ts';
 import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
 
@@ -45,7 +45,7 @@ test('annotations of 256 KiB, messages and specs are not kept; the API host and 
   const known = knownOf(stored({ large: 'x'.repeat(256 * 1024) }));
   assert.ok(JSON.stringify(known).length < 600, JSON.stringify(known));
   assert.equal(known.apiHost, 'https://api.example.com');
-  assert.deepEqual(known.facts.conditions, [{ type: 'Ready', status: 'True', reason: 'Published' }]);
+  assert.deepEqual(known.status.conditions, [{ type: 'Ready', status: 'True', reason: 'Published' }]);
 });
 
 for (const nonsense of [
@@ -56,7 +56,7 @@ for (const nonsense of [
   { active: [], job: 'x', failures: 3, targets: 'x', conditions: {} },
 ]) {
   test(`a status of ${JSON.stringify(nonsense)} has no facts`, () => {
-    assert.deepEqual(factsOf(nonsense), {
+    assert.deepEqual(summarizeStatus(nonsense), {
       pages: undefined,
       confirmedAt: undefined,
       linkExpiresAt: undefined,
@@ -71,8 +71,8 @@ for (const nonsense of [
 test('a link has its remaining lifetime, negative after expiry, and none where nothing is published', () => {
   const status = { active: { linkExpirationTime: '2026-01-02T00:00:00Z' } };
   const known = knownOf({ ...stored({}), status });
-  assert.equal(linkLifeLeft(known, Date.UTC(2026, 0, 1, 23)), 3_600_000);
-  assert.equal(linkLifeLeft(known, Date.UTC(2026, 0, 2, 0, 0, 1)), -1_000);
-  assert.equal(linkLifeLeft(knownOf(stored({})), 0), undefined);
-  assert.equal(linkLifeLeft(undefined, 0), undefined);
+  assert.equal(linkRemainingMs(known, Date.UTC(2026, 0, 1, 23)), 3_600_000);
+  assert.equal(linkRemainingMs(known, Date.UTC(2026, 0, 2, 0, 0, 1)), -1_000);
+  assert.equal(linkRemainingMs(knownOf(stored({})), 0), undefined);
+  assert.equal(linkRemainingMs(undefined, 0), undefined);
 });

@@ -63,19 +63,11 @@ function start(namespaces: readonly string[], ...refused: readonly string[]) {
     logger,
     wake: (key) => wakes.push(key),
     operatorLease: 'operators/own',
-    contested: (key) => contests.push(key),
+    onOverlap: (key) => contests.push(key),
   });
   const stop = new AbortController();
   const running = watches.run(stop.signal);
-  const ready = readinessOf({
-    isDraining: () => false,
-    isSynced: watches.isSynced,
-    isRefused: watches.isRefused,
-    trouble: watches.trouble,
-    silenceMs: watches.silenceMs,
-    longestPassMs: () => 0,
-    passTimeoutMs: 1,
-  });
+  const ready = readinessOf(watches, new AbortController().signal);
   return { clock, lines, events, forbidden, down, selected, wakes, contests, watches, ready, stop, running };
 }
 
@@ -111,7 +103,7 @@ test('a namespace that is refused from the start keeps no other from being ready
   assert.match(ready() ?? '', /first list/);
   await clock.pass(20 * 60_000);
   assert.equal(ready(), undefined);
-  assert.equal(watches.trouble(), 'may not list in b');
+  assert.equal(watches.outage(), 'may not list in b');
   assert.ok(watches.silenceMs() <= 60_000, `${watches.silenceMs()} ms`);
   assert.deepEqual(watches.figures().namespaces, [
     { namespace: 'a', isRefused: false },
@@ -120,7 +112,7 @@ test('a namespace that is refused from the start keeps no other from being ready
   forbidden.clear();
   await clock.pass(40_000);
   assert.equal(watches.figures().objects, 2);
-  assert.equal(watches.trouble(), undefined);
+  assert.equal(watches.outage(), undefined);
   assert.ok(watches.figures().namespaces.every(({ isRefused }) => !isRefused));
   assert.deepEqual(lines, ['warn cannot watch StaticExports; retrying', 'info watching StaticExports again']);
   stop.abort();

@@ -3,8 +3,8 @@
 import type { Observed, PassOutcome } from '../../../../src/loop/context.ts';
 import {
   type ControllerOptions,
-  type FailedPass,
-  type PassResult,
+  type FailedReconcile,
+  type ReconcileResult,
   runController,
 } from '../../../../src/operator/controller/controller.ts';
 import { WorkQueue } from '../../../../src/operator/queue/work-queue.ts';
@@ -17,11 +17,11 @@ interface Line {
   readonly message: string;
 }
 
-export function start(pass: ControllerOptions['pass'], more: Partial<ControllerOptions> = {}) {
+export function start(pass: ControllerOptions['reconcile'], more: Partial<ControllerOptions> = {}) {
   const clock = steppedClock();
   const queue = new WorkQueue({ clock, slots: { perHost: 9, total: 9, edits: 0 }, hostOf: () => '' });
-  const results: PassResult[] = [];
-  const told: (FailedPass | undefined)[] = [];
+  const results: ReconcileResult[] = [];
+  const failures: (FailedReconcile | undefined)[] = [];
   const lines: Line[] = [];
   const note =
     (level: Line['level']) =>
@@ -39,18 +39,18 @@ export function start(pass: ControllerOptions['pass'], more: Partial<ControllerO
   const running = runController(
     {
       queue,
-      pass,
+      reconcile: pass,
       workers: 2,
-      passTimeoutMs: 60_000,
+      timeoutMs: 60_000,
       fullResyncMs: 3_600_000,
       isKnown: () => false,
-      lifeLeftMs: () => undefined,
+      linkRemainingMs: () => undefined,
       clock,
       random: { uuid: () => '', bytes: () => new Uint8Array(), fraction: () => 0.5 },
       logger,
       observe: (_key, result, _tookMs, _outcome, failed) => {
         results.push(result);
-        told.push(failed);
+        failures.push(failed);
       },
       ...more,
     },
@@ -61,7 +61,7 @@ export function start(pass: ControllerOptions['pass'], more: Partial<ControllerO
     queue,
     results,
     /** The failure of each pass, or `undefined` of one that had none. */
-    told,
+    told: failures,
     lines,
     warnings: () => lines.filter(({ level }) => level === 'warn'),
     work,

@@ -176,7 +176,7 @@ test('a refused watch is reported with its namespace, where some are watched, an
   assert.doesNotMatch(everywhere, /labels|watchNamespaces|\bRole\b/, 'the label is the operator’s own there');
   const some = await told(['docs', 'ops']);
   assert.match(some, /in namespace [^.]*labels\.exported_namespace [^.]*labels\.namespace \}\}\.$/);
-  assert.match(some, /take it out of watchNamespaces; or its Role or RoleBinding there is gone/);
+  assert.match(some, /remove it from watchNamespaces. Or its Role or RoleBinding is gone/);
   assert.doesNotMatch(some, /ClusterRole|own namespace/);
 });
 

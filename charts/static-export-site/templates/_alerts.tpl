@@ -1,4 +1,4 @@
-{{- /* The alerts that are not left out, with the labels that the values ask for. */ -}}
+{{- /* The alerts that the values do not disable, with the labels from the values. */ -}}
 {{- define "static-export-site.rulesOfAlerts" -}}
 {{- $options := .Values.monitoring.prometheusRule -}}
 {{- $rules := list -}}
@@ -13,10 +13,9 @@
 {{- toYaml $rules -}}
 {{- end -}}
 
-{{- /* Alerts of one site, each with what it means and what to do. The job is the name that Prometheus gives to what
-     a ServiceMonitor finds: the Service's. A Service would answer for any of the pods: the one that is named is asked.
-     A window of five minutes holds what is known of a pod over a restart of its server: one that ends over and over
-     would restart every `for`. */ -}}
+{{- /* Alerts of one site, each with its meaning and remedy. The job is the name of the Service that the ServiceMonitor
+     finds. The commands ask the pod that the alert names, because the Service answers for any pod. A window of five
+     minutes covers a restart: a server that ends again and again would restart every `for`. */ -}}
 {{- define "static-export-site.alerts" -}}
 {{- $these := printf "namespace=%q,job=%q" .Release.Namespace (include "static-export-site.adminName" .) -}}
 {{- $of := "max by (namespace, job, pod)" -}}
@@ -24,7 +23,7 @@
 {{- $where := printf "site %s/%s" .Release.Namespace (include "static-export-site.fullname" .) -}}
 {{- $status := printf "kubectl get --raw /api/v1/namespaces/%s/pods/{{ $labels.pod }}:9090/proxy/status" .Release.Namespace -}}
 {{- $forward := printf "kubectl --namespace %s port-forward pod/{{ $labels.pod }} 9090, then http://127.0.0.1:9090/status" .Release.Namespace -}}
-{{- $ask := printf "%s (where a NetworkPolicy keeps the API server out: %s)" $status $forward -}}
+{{- $ask := printf "%s (where a NetworkPolicy blocks the Kubernetes API server: %s)" $status $forward -}}
 - alert: StaticExportSiteAbsent
   expr: absent(up{ {{- $these -}} } == 1)
   for: 5m
@@ -33,9 +32,9 @@
     summary: No server of {{ $where }} responds.
     description: Prometheus cannot reach any bundle server of {{ $where }}. Readers probably cannot either.
     runbook: >-
-      Look at the pods (kubectl --namespace {{ .Release.Namespace }} get pods) and their events. Pods that are
-      running: Prometheus may not pick up the ServiceMonitor (monitoring.serviceMonitor.labels), or a NetworkPolicy may
-      keep it out (networkPolicy.adminFrom). Pods that wait: image, node or volume.
+      Run kubectl --namespace {{ .Release.Namespace }} get pods. Pods do not run: read their events (image, node,
+      volume). Pods are ready: Prometheus does not find them; set monitoring.serviceMonitor.labels or
+      networkPolicy.adminFrom.
 - alert: StaticExportSiteWithoutBundle
   expr: {{ $of }} (max_over_time(up{ {{- $these -}} }[5m])) == 1 unless {{ $served }}
   for: 15m
@@ -44,9 +43,9 @@
     summary: A server of {{ $where }} has no bundle to serve.
     description: {{ "Pod {{ $labels.pod }} runs without a verified bundle and returns 503." | quote }}
     runbook: >-
-      Its status names the cause: {{ $ask }}. An expired link: with an operator, read LinkFresh of the StaticExport
-      (kubectl get sx); without one, set a fresh staticExport.bundleUrl. No document: the Secret
-      {{ include "static-export-site.sourceSecret" . }} is missing or has no key bundle.json.
+      Its status names the cause: {{ $ask }}. The link has expired: with an operator, check LinkFresh of the
+      StaticExport (kubectl get sx); without one, set a new staticExport.bundleUrl. bundle.json is missing: create the
+      Secret {{ include "static-export-site.sourceSecret" . }}, or its key bundle.json.
 - alert: StaticExportSiteBehind
   expr: {{ $of }} (max_over_time(bundle_server_is_current{ {{- $these -}} }[5m])) == 0 and {{ $served }}
   for: 30m
@@ -55,8 +54,8 @@
     summary: A server of {{ $where }} does not serve the published bundle.
     description: {{ "Pod {{ $labels.pod }} serves its last good bundle. It could not obtain the published bundle for 30 minutes." | quote }}
     runbook: >-
-      Readers are served. The status has the last error and the time of the retry: {{ $ask }}. Refused archives do not heal
-      by waiting: export again, or pin the version before it.
+      The status has the last error and the time of the retry: {{ $ask }}. The archive is rejected: export again, or
+      pin the previous version; waiting does not help. The download fails: check the network path to the storage.
 - alert: StaticExportSiteServersDisagree
   expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info{ {{- $these -}} })) > 1
   for: {{ .Values.monitoring.prometheusRule.disagreementFor }}
@@ -65,10 +64,10 @@
     summary: Servers of {{ $where }} serve different content.
     description: {{ "{{ $value }} different bundles are served. Readers see different versions." | quote }}
     runbook: >-
-      A swap takes about a minute to reach every pod. When it lasts, one of them cannot have the new bundle: compare
-      bundle_server_active_bundle_info by pod, and look at the log of the one that stayed behind.
-{{- /* The state and not a counter: a server refuses within a second of its start, and the first scrape would see a one
-     that never grows. */}}
+      A swap takes about a minute. If it lasts, compare bundle_server_active_bundle_info by pod. Then read the log of
+      the pod with the old bundle.
+{{- /* The state and not a counter: a server rejects within a second of its start, and the first scrape would see a
+     counter that never grows. */}}
 - alert: StaticExportSiteBundleRefused
   expr: {{ $of }} (max_over_time(bundle_server_source_state{ {{- $these -}} ,state="refused"}[15m])) == 1
   labels: { severity: warning }
@@ -76,8 +75,8 @@
     summary: A server of {{ $where }} rejected an archive.
     description: {{ "Pod {{ $labels.pod }} downloaded the published archive and rejected it. It keeps serving its previous bundle, if any." | quote }}
     runbook: >-
-      The reason is in the log and in the status: {{ $ask }}. Too large: server.maxBundleSize. Another digest than
-      published: the storage behind the link answers other bytes than the operator checked.
+      The status names the cause: {{ $ask }}. Too large: raise server.maxBundleSize. Another digest: the storage
+      returns other bytes than the operator checked; ask the vendor.
 - alert: StaticExportSiteLinkExpired
   expr: max by (namespace, job) (bundle_server_link_expiry_timestamp_seconds{ {{- $these -}} }) < time()
   for: 15m
@@ -86,8 +85,8 @@
     summary: The published link of {{ $where }} has expired.
     description: Running servers keep serving from disk. A new pod without a stored bundle cannot download one.
     runbook: >-
-      The operator refreshes links before they die: look at LinkFresh of the StaticExport (kubectl get sx), at the
-      operator's log, and at the export API. Do not delete pods without a volume meanwhile.
+      With an operator, check LinkFresh of the StaticExport (kubectl get sx), the operator's log and the export API.
+      With a plain link, set a new staticExport.bundleUrl. Do not delete pods without a volume meanwhile.
 - alert: StaticExportSiteErrors
   expr: >-
     sum by (namespace, job) (rate(bundle_server_requests_total{ {{- $these -}} ,code="5xx"}[5m]))
@@ -98,7 +97,7 @@
     summary: More than 1 % of the requests to {{ $where }} fail.
     description: {{ "{{ $value | humanizePercentage }} of the requests get a 5xx status." | quote }}
     runbook: >-
-      If bundle_server_cut_readers_total rises, slow readers hold all the memory that they may: limit slow clients in the
-      proxy, or add replicas. Otherwise 503 comes from servers without a bundle (server.readiness=always), and 500 from a
-      disk that cannot be read: look at the logs by pod, and at the volume of the store.
+      Read the logs by pod. bundle_server_cut_readers_total rises: slow readers use all the memory that they may hold;
+      limit slow clients in the proxy, or add replicas. 503: servers without a bundle (server.readiness=always). 500:
+      a server cannot read its disk; check the volume of the store.
 {{- end -}}

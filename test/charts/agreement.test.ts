@@ -18,7 +18,7 @@ import { chart, one, render, workload } from './site-chart.ts';
 const own = (args: readonly string[]): readonly string[] =>
   args.slice(1).filter((flag) => !flag.startsWith('--log-level='));
 
-test('no archive that the operator’s chart publishes is too large for the servers of the site’s chart', async () => {
+test("servers of the site's chart accept every archive that the operator's chart publishes", async () => {
   const promoted = readInvocation(
     operatorProgram,
     version,
@@ -32,7 +32,7 @@ test('no archive that the operator’s chart publishes is too large for the serv
   assert.ok(promoted.values.maxBundleSize <= served.values.maxBundleSize);
 });
 
-test('a StaticExport of the site’s chart promotes nothing that its servers are too small for, whatever the operator allows', async () => {
+test("a StaticExport of the site's chart promotes only what its servers accept, whatever the operator allows", async () => {
   const promotionOf = async (values: object): Promise<unknown> => {
     const base = { create: true, domain: 'd.example', api: { keySecretRef: { name: 'k' } } };
     const all = { ...values, export: { ...base, ...Object(Object(values).export) } };
@@ -58,7 +58,7 @@ test('a StaticExport of the site’s chart promotes nothing that its servers are
   );
 });
 
-test('a registry for all charts stands before a repository that names none of its own', async () => {
+test('global.imageRegistry is the registry of a repository that names none', async () => {
   const images = async (repository: string): Promise<readonly unknown[]> => {
     const global = { imageRegistry: 'mirror.example:5000/docs/' };
     const site = await render('existing-secret', { values: { global, server: { image: { repository } } } });
@@ -97,7 +97,7 @@ test('the values of the site’s chart know every field of a StaticExport, and n
   assert.deepEqual([...fieldsOf(values.properties.export)].sort(), [...own, ...spec].sort());
 });
 
-test('the README’s commands install both charts, with an image of the reader’s and a schedule', async () => {
+test("the README's commands install both charts, with another image and a schedule", async () => {
   const readme = await readFile(join(chartsFolder, '../README.md'), 'utf8');
   const commands = readme.replaceAll(/\\\n\s*/g, '').matchAll(/^helm install (\S+) charts\/(\S+) (.*)$/gm);
   const rendered = new Map<string, string>();

@@ -29,7 +29,7 @@ const everyPod = async (): Promise<readonly RenderedObject[]> => {
   });
 };
 
-test('probes ask the admin port, where the program of that pod listens', async () => {
+test('probes use the admin port that the program of that pod listens on', async () => {
   const pods = await everyPod();
   assert.equal(pods.length, 3);
   for (const pod of pods) {
@@ -42,7 +42,7 @@ test('probes ask the admin port, where the program of that pod listens', async (
   }
 });
 
-test('pods go where the values say, with the priority and the credentials that the values name', async () => {
+test('pods have the placement, priority and credentials of the values', async () => {
   const [ops, served] = [await operator.render('everything'), site.workload(await site.render('everything'))];
   for (const [pod, fields] of [
     [
@@ -72,7 +72,7 @@ test('pods go where the values say, with the priority and the credentials that t
   }
 });
 
-test('resources that are switched off leave the disk that a pod needs', async () => {
+test('disabled resources keep the request for the disk that a pod needs', async () => {
   const ops = await operator.render('self-contained', {
     values: { resources: null, exportService: { resources: null, persistence: { enabled: true } } },
   });
@@ -94,7 +94,7 @@ const annotated = z.object({
 const readChart = async (chart: string): Promise<z.infer<typeof annotated>> =>
   annotated.parse(parse(await readFile(join(chartsFolder, chart, 'Chart.yaml'), 'utf8')));
 
-test('what a hub shows is true: version, image, changes, and the CRD with an example that is accepted', async () => {
+test("Artifact Hub's annotations are true: version, image, changes, and the CRD with a valid example", async () => {
   for (const chart of ['static-export-operator', 'static-export-site']) {
     const { annotations, ...found } = await readChart(chart);
     assert.deepEqual(found, { version, appVersion: version });

@@ -61,7 +61,7 @@ test('values without a comment are named, all of them', () => {
   assert.throws(() => readSections(silent), { message: 'values without a comment: c.e, a' });
 });
 
-test('a README keeps every other byte, and gets the tables at its end when it has no marks', () => {
+test('a README keeps every other byte, and gets the tables at its end if it has no markers', () => {
   const first = renewReadme('# Chart\n\nWords.\n', 'ONE');
   assert.match(first, /^# Chart\n\nWords\.\n\n## Values\n\n<!-- values.*-->\n\nONE\n\n<!-- \/values -->\n$/);
   const second = renewReadme(`${first}\nMore.\n`, 'TWO');
@@ -69,7 +69,7 @@ test('a README keeps every other byte, and gets the tables at its end when it ha
   assert.equal(renewReadme(second, 'TWO'), second);
 });
 
-test('a check writes nothing and names each chart that is behind; a run brings them up to date', async () => {
+test('a check writes nothing and names each outdated chart; a run updates them', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'charts-'));
   try {
     for (const [name, text] of [
@@ -99,7 +99,7 @@ test('the site chart’s README has the tables of its values', async () => {
   assert.equal(renewReadme(readme, valuesText(readSections(await read('values.yaml')))), readme);
 });
 
-test('the chart carries the version of the package', async () => {
+test('the chart has the version of the package', async () => {
   const { version }: { version: string } = JSON.parse(
     await readFile(join(chartsFolder, '../package.json'), 'utf8'),
   );

@@ -52,7 +52,7 @@ const isOne = (alert: string): boolean => alert === 'StaticExportOperatorsOverla
 
 const found = await findPromtool();
 
-suite('alerts of the operator, in other places', {
+suite('alerts of the operator under other Prometheus settings', {
   skip: maySkip('promtool', 'missing' in found && found.missing),
 }, async () => {
   const promtool = 'path' in found ? found.path : '';
@@ -72,7 +72,7 @@ suite('alerts of the operator, in other places', {
     assert.deepEqual(failed.filter(Boolean), []);
   }
 
-  test('two StaticExports of one name are two alerts, whether labels are honoured or not', () =>
+  test('two StaticExports of one name cause two alerts, whether labels are honoured or overridden', () =>
     assertEach(ofResources, (alert, { fires }) =>
       fires.flatMap((one) => {
         const both = together(one, renamed(one, elsewhere));
@@ -81,7 +81,7 @@ suite('alerts of the operator, in other places', {
       }),
     ));
 
-  test('where no label is honoured, alerts stay silent as elsewhere', () =>
+  test('with overridden labels alerts stay silent in the same cases', () =>
     assertEach(ofResources, (alert, { stays }) =>
       stays.map((one) => countTest(alert, renamed(one, overridden), 0)),
     ));

@@ -87,7 +87,7 @@ test('every metric that an alert looks at is one of the programs’', async () =
   }
 });
 
-test('every reason, condition and operation that an alert looks for exists', async () => {
+test('every reason, condition and operation of an alert exists', async () => {
   const groups = [
     readyReasons,
     reconcilingReasons,
@@ -117,7 +117,7 @@ test('every reason, condition and operation that an alert looks for exists', asy
   assert.ok(looked >= 12);
 });
 
-test('every alert looks at this operator alone, and says what it means and what to do', async () => {
+test('every alert selects this operator alone, and says what it means and what to do', async () => {
   for (const { alert, expr, labels, annotations } of await readAlerts()) {
     const selectors = [...expr.matchAll(/\{([^}]*)\}/g)].map(([, inner]) => inner ?? '');
     for (const inner of selectors) {
@@ -150,7 +150,7 @@ test('the values know the name of every alert, and of no other', async () => {
   assert.deepEqual([...(await disabledNames(chart))].sort(), [...names].sort());
 });
 
-test('the log is asked of every replica, and a severity of the user’s own counts', async () => {
+test("commands read the log of every replica, and the user's severity replaces the chart's", async () => {
   const alertLabels = { severity: 'page' };
   const alerts = await readAlerts('vendor', { monitoring: { prometheusRule: { alertLabels } } });
   for (const { alert, labels, annotations } of alerts) {
@@ -163,7 +163,7 @@ test('the log is asked of every replica, and a severity of the user’s own coun
   assert.equal(asking.length, 5);
 });
 
-test('a refused watch is reported with its namespace, where some are watched, and every cause', async () => {
+test('the alert of a refused watch names every cause, and with watchNamespaces the namespace', async () => {
   const told = async (watchNamespaces: readonly string[]) => {
     const alerts = await readAlerts('vendor', { watchNamespaces });
     const found = alerts.find(({ alert }) => alert === 'StaticExportNamespaceRefused');
@@ -186,7 +186,7 @@ const runbookOf = async (alert: string): Promise<string> => {
   return (section.split('\n##')[0] ?? '').replaceAll(/\s+/g, ' ');
 };
 
-test('a target that is not granted may lack the operator’s right, by the alert and by its runbook', async () => {
+test('alert and runbook of NotGranted name a missing permission of the operator', async () => {
   const name = 'StaticExportTargetsNotSynced';
   const alert = (await readAlerts('vendor')).find((one) => one.alert === name);
   for (const words of [alert?.annotations['runbook'] ?? '', await runbookOf(name)]) {
@@ -204,7 +204,7 @@ test('the runbook of a refused watch has the causes of every mode', async () => 
   assert.doesNotMatch(words, /operator's own namespace/);
 });
 
-test('alerts that are left out are, and thresholds follow the values', async () => {
+test('disabled alerts are not rendered, and thresholds follow the values', async () => {
   const names = (await readAlerts()).map(({ alert }) => alert);
   assert.ok(!names.includes('StaticExportClockSkew'));
   const prometheusRule = { linkLifeLeftPercent: 25, exportFailingFor: '90m' };
@@ -228,7 +228,7 @@ const dashboardShape = z.object({
   ),
 });
 
-test('the dashboard shows metrics that exist, and no panel lies over another', async () => {
+test('the dashboard shows metrics that exist, and no panel covers another', async () => {
   const data = pick(await render('everything'), 'ConfigMap/exporter-dashboard').at(
     'data.static-export-operator~json',
   );
@@ -247,7 +247,7 @@ test('the dashboard shows metrics that exist, and no panel lies over another', a
   assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
 });
 
-test('the dashboard counts nothing of other operators: metrics that they have too are asked by our name', async () => {
+test('the dashboard counts only this operator: metrics with common names are selected by job', async () => {
   const text = await readFile(join(chart, 'files/dashboard.json'), 'utf8');
   const { panels } = dashboardShape.parse(JSON.parse(text));
   const exprs = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));

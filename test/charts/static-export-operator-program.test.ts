@@ -29,7 +29,7 @@ async function everyArgs(program: string): Promise<readonly (readonly string[])[
 }
 
 for (const program of programs) {
-  test(`${program.name} takes every argument it is given`, async () => {
+  test(`${program.name} accepts every argument of the chart`, async () => {
     const found = await everyArgs(program.name);
     assert.ok(found.length >= 2);
     for (const args of found) {
@@ -39,7 +39,7 @@ for (const program of programs) {
     }
   });
 
-  test(`every flag of ${program.name} in use stands in its own help`, async () => {
+  test(`every flag of ${program.name} in use is in its help`, async () => {
     const file = join(chartsFolder, `../src/bin/${program.name}.ts`);
     const { stdout } = await runCommand([process.execPath, file, '--help']);
     const known = new Set([...stdout.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag));
@@ -52,7 +52,7 @@ for (const program of programs) {
   });
 }
 
-test('what the values say reaches the operator', async () => {
+test('the values reach the operator', async () => {
   const [args = []] = (await everyArgs('operator')).filter((flags) => flags.includes('--instance=blue'));
   const own = args.filter((flag) => !flag.startsWith('--log-level='));
   const invocation = readInvocation(operatorProgram, version, own, {});

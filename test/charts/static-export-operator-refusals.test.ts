@@ -97,14 +97,14 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
 ];
 
 for (const [words, values, message] of refused) {
-  test(`refused at install time: ${words}`, async () => {
+  test(`a wrong value fails the installation: ${words}`, async () => {
     const refusal = await refusalOf(chart, { values });
     assert.match(refusal, message);
     assert.doesNotMatch(refusal, /svc_5ec2e7/);
   });
 }
 
-test('a key with a space is refused without being repeated as a rule', async () => {
+test('an error about a key with a space does not repeat the key', async () => {
   const values = { exportService: { enabled: true, keys: { inline: ['a b'] } } };
   assert.match(await refusalOf(chart, { values }), /'\/exportService\/keys\/inline\/0'/);
 });
@@ -152,14 +152,14 @@ for (const [words, values, expected] of [
   });
 }
 
-test('with an API, two replicas and a volume there is nothing to warn of', async () => {
+test('with an API, two replicas and a volume the notes have no warning', async () => {
   assert.doesNotMatch(await notesOf(chart, { values: api }), /WARNING|NOTE:/);
   const further = { ...api, allowedApiHosts: ['b.example'] };
   assert.doesNotMatch(await notesOf(chart, { values: further }), /WARNING|NOTE:/);
   assert.doesNotMatch(await notesOf(chart, { values: service }), /WARNING|NOTE:/);
 });
 
-test('the first StaticExport of the notes is one that this operator looks after', async () => {
+test('this operator manages the first StaticExport of the notes', async () => {
   for (const [values, metadata, flag] of [
     [api, { name: 'docs' }, ''],
     [
@@ -183,7 +183,7 @@ test('the first StaticExport of the notes is one that this operator looks after'
   }
 });
 
-test('the README checks health in a way that a NetworkPolicy lets through, too', async () => {
+test('the README has a health check for clusters with a NetworkPolicy', async () => {
   const readme = await readFile(join(chart, 'README.md'), 'utf8');
   const [, section = ''] = readme.split('## Health\n');
   const [text = ''] = section.split('\n## ');
@@ -196,7 +196,7 @@ test('the README checks health in a way that a NetworkPolicy lets through, too',
   assert.equal(deployment?.at('spec.template.spec.containers.0.ports.0.containerPort'), 8081);
 });
 
-test('the shortest lease that can be renewed in time is taken, in any unit', async () => {
+test('the shortest valid lease duration is accepted, in any unit', async () => {
   for (const leaseDuration of ['3s', '3000ms', '0.05m', '1h']) {
     assert.ok(
       (await renderChart(chart, { values: { ...api, leaderElection: { leaseDuration } } })).length > 0,
@@ -204,14 +204,14 @@ test('the shortest lease that can be renewed in time is taken, in any unit', asy
   }
 });
 
-test('the shortest times that the operator takes are taken', async () => {
+test('the shortest valid durations are accepted', async () => {
   for (const requestTimeout of ['0.5ms', '0.001s', '60s']) {
     const values = { ...api, requestTimeout, inspection: { timeout: requestTimeout } };
     assert.ok((await renderChart(chart, { values })).length > 0);
   }
 });
 
-test('as a sub-chart it takes a condition, globals and an alias', async () => {
+test('as a sub-chart it accepts a condition, globals and an alias', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'parent-chart-'));
   try {
     await cp(chart, join(parent, 'charts/static-export-operator'), { recursive: true });

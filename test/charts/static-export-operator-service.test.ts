@@ -12,7 +12,7 @@ import { type RenderedObject, renderChart } from './rendered-chart.ts';
 
 const service = `${full}-export-service`;
 
-test('with the export service the operator speaks to it, and its links may lead into the cluster', async () => {
+test('with the export service the operator uses it, and its links may lead into the cluster', async () => {
   const objects = await render('self-contained');
   const args = argsOf(objects, full);
   const url = `http://${service}.ops.svc`;
@@ -64,12 +64,12 @@ for (const [words, values, flags] of [
     [`--api-base-url=http://${service}.ops.svc`],
   ],
 ] as const) {
-  test(`hosts that a key may be sent to: ${words}`, async () => {
+  test(`hosts that may receive a key: ${words}`, async () => {
     assert.deepEqual(await apiFlags(values), flags);
   });
 }
 
-test('a host that is named takes away none: the API’s own and the export service’s stay', async () => {
+test('an allowed host does not remove the hosts of the API and of the export service', async () => {
   const hostsOf = async (values: object): Promise<readonly string[]> => {
     const invocation = readInvocation(operatorProgram, version, await apiFlags(values), {});
     assert.ok(invocation.outcome === 'run');
@@ -88,7 +88,7 @@ test('a host that is named takes away none: the API’s own and the export servi
   }
 });
 
-test('keys of the export service are a Secret of the user’s, or lines of the chart’s', async () => {
+test('keys of the export service come from an existing Secret, or from one of the chart', async () => {
   const volume = (objects: readonly RenderedObject[], name: string): unknown =>
     pick(objects, `Deployment/${name}`).at('spec.template.spec.volumes.0.secret.secretName');
   assert.equal(volume(await render('self-contained'), service), 'export-service-keys');
@@ -117,7 +117,7 @@ test('the export service keeps its volume, and has one process at a time', async
   assert.ok(claimed.every(({ id }) => !id.startsWith('PersistentVolumeClaim/')));
 });
 
-test('its disk is shared out: half for archives, a quarter each for a crawl and what it makes', async () => {
+test('its disk is divided: half for archives, a quarter for a crawl, a quarter for its archive', async () => {
   const flags = async (size: string): Promise<readonly string[]> => {
     const values = { exportService: { persistence: { size } } };
     return argsOf(await render('everything', { values }), 'exporter-export-service');
@@ -136,7 +136,7 @@ test('its disk is shared out: half for archives, a quarter each for a crawl and 
   }
 });
 
-test('without a volume its pod asks for the disk that its folder may take', async () => {
+test('without a volume its pod requests the size of its emptyDir', async () => {
   const asked = async (enabled: boolean): Promise<unknown> => {
     const values = { exportService: { persistence: { enabled } } };
     const workload = pick(await render('everything', { values }), 'Deployment/exporter-export-service');
@@ -146,7 +146,7 @@ test('without a volume its pod asks for the disk that its folder may take', asyn
   assert.equal(await asked(true), undefined);
 });
 
-test('its metrics have a Service and a monitor of their own, and its pod what the user gave it', async () => {
+test("its metrics have a Service and a monitor, and its pod has the user's labels and annotations", async () => {
   const objects = await render('everything');
   const admin = pick(objects, 'Service/exporter-export-admin');
   assert.equal(admin.at('spec.type'), 'ClusterIP');

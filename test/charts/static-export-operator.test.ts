@@ -52,7 +52,7 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-test('every values file has its objects written down', () => {
+test('every values file has its list of objects', () => {
   assert.deepEqual(Object.keys(rendered).sort(), [...fixtureNames].sort());
 });
 
@@ -69,7 +69,7 @@ for (const [name, ids] of Object.entries(rendered)) {
   });
 }
 
-test('no pod names a user, every pod fits the restricted standard and none but two has a token', async () => {
+test('no pod sets a user, every pod meets the restricted standard, and only two have a token', async () => {
   const pods = (await render('everything')).flatMap((object) => {
     const template = object.at('kind') === 'Pod' ? object.json : object.at('spec.template');
     return template === undefined ? [] : [new RenderedObject(template)];
@@ -90,7 +90,7 @@ test('no pod names a user, every pod fits the restricted standard and none but t
   assert.deepEqual(tokens.sort(), [false, true, true]);
 });
 
-test('a new version of the chart alone rolls no pod', async () => {
+test('a new version of the chart alone restarts no pod', async () => {
   for (const object of await render('everything')) {
     const template = object.at('spec.template');
     if (template === undefined) continue;
@@ -98,7 +98,7 @@ test('a new version of the chart alone rolls no pod', async () => {
   }
 });
 
-test('no selector of the release takes another pod of it', async () => {
+test('each selector of the release matches only its own pods', async () => {
   const objects = await render('everything');
   const podLabels = objects.flatMap((object) => {
     const path = object.at('kind') === 'Pod' ? 'metadata.labels' : 'spec.template.metadata.labels';
@@ -117,7 +117,7 @@ test('no selector of the release takes another pod of it', async () => {
   }
 });
 
-test('two replicas keep off each other, spread over zones, and are drained one at a time', async () => {
+test('two replicas run on different nodes and zones, and are drained one at a time', async () => {
   const objects = await render('vendor');
   const pod = pick(objects, `Deployment/${full}`);
   assert.equal(pod.at('spec.replicas'), 2);
@@ -135,7 +135,7 @@ test('two replicas keep off each other, spread over zones, and are drained one a
   assert.deepEqual(budget.at('spec.selector'), selector);
 });
 
-test('the operator asks for the disk of one archive, unless something else is named', async () => {
+test('the operator requests disk for one archive unless the values set another size', async () => {
   const asked = async (values: object): Promise<unknown> =>
     pick(await render('vendor', { values }), `Deployment/${full}`).at(
       'spec.template.spec.containers.0.resources.requests.ephemeral-storage',
@@ -146,7 +146,7 @@ test('the operator asks for the disk of one archive, unless something else is na
   assert.equal(await asked({ resources: { limits: { 'ephemeral-storage': '4Gi' } } }), undefined);
 });
 
-test('targets outside the watched namespaces get rights on the named objects and no others', async () => {
+test('targets outside the watched namespaces get permissions for the named objects only', async () => {
   const objects = await render('namespaces');
   const role = pick(objects, `Role/${full}-targets`);
   assert.equal(role.at('metadata.namespace'), 'apps');
@@ -178,7 +178,7 @@ test('targets outside the watched namespaces get rights on the named objects and
   assert.ok(without.every(({ id }) => !id.includes('targets')));
 });
 
-test('with watched namespaces nothing but the CRD reaches beyond a namespace', async () => {
+test('with watched namespaces only the CRD is cluster-wide', async () => {
   for (const object of await render('namespaces')) {
     if (object.id === crd) continue;
     assert.doesNotMatch(object.id, /^Cluster/);
@@ -188,7 +188,7 @@ test('with watched namespaces nothing but the CRD reaches beyond a namespace', a
   assert.ok(bare.every(({ id }) => id !== crd));
 });
 
-test('people who may view or edit may do so with StaticExports, without their status', async () => {
+test('view and edit include StaticExports, without writes of status', async () => {
   const objects = await render('vendor');
   for (const [role, verbs, labels] of [
     ['view', ['get', 'list', 'watch'], ['admin', 'edit', 'view']],
@@ -217,7 +217,7 @@ test('the CRD keeps its generated text, and gains annotations only', async () =>
   });
 });
 
-test('monitors are rendered where their kind is, and the dashboard when asked for', async () => {
+test('monitors are rendered if the cluster has their kind, and the dashboard if it is enabled', async () => {
   const kinds = ['monitoring.coreos.com/v1/ServiceMonitor', 'monitoring.coreos.com/v1/PrometheusRule'];
   const found = await render('vendor', { apiVersions: kinds });
   const monitor = pick(found, `ServiceMonitor/${full}`);
@@ -243,7 +243,7 @@ const egressOf = (objects: readonly RenderedObject[], name: string): readonly un
   return egress;
 };
 
-test('the operator may reach the API server, DNS, the export API and what is named, nothing else', async () => {
+test('the operator may reach the Kubernetes API server, DNS, the export API and the listed rules, nothing else', async () => {
   const tcp = (...ports: readonly number[]): object[] => ports.map((port) => ({ port, protocol: 'TCP' }));
   assert.deepEqual(egressOf(await render('everything'), 'exporter'), [
     { ports: tcp(6443), to: [{ ipBlock: { cidr: '10.0.0.1/32' } }] },
@@ -269,7 +269,7 @@ test('the operator may reach the API server, DNS, the export API and what is nam
   ]);
 });
 
-test('a sub-chart’s values may hold what a parent sets, and names of templates are the chart’s own', async () => {
+test("a sub-chart's values may hold keys of a parent, and template names have the chart's prefix", async () => {
   const values = { global: { x: 1 }, enabled: true, tags: { docs: true }, 'x-anchors': {} };
   assert.ok((await render('vendor', { values })).length > 10);
   for (const file of [
@@ -287,7 +287,7 @@ test('a sub-chart’s values may hold what a parent sets, and names of templates
   }
 });
 
-test('labels and annotations of the user’s count where the chart has the same, each once', async () => {
+test("labels and annotations of the user replace the chart's, each once", async () => {
   const values = {
     commonLabels: { 'app.kubernetes.io/part-of': 'portal', team: 'docs' },
     podLabels: { tier: 'tools' },

@@ -36,7 +36,7 @@ async function readAlerts(): Promise<readonly Alert[]> {
   return rules;
 }
 
-test('every metric and label that an alert looks at is one of the program’s', async () => {
+test('every metric and label of an alert exists in the program', async () => {
   const site = createLiveSite(1);
   site.swap({
     bundle: goLive(storedBundle({ 'a.html': '' })),
@@ -57,7 +57,7 @@ test('every metric and label that an alert looks at is one of the program’s', 
   }
 });
 
-test('every alert looks at this site alone, and says what it means and what to do', async () => {
+test('every alert selects this site alone, and says what it means and what to do', async () => {
   for (const { alert, expr, labels, annotations } of await readAlerts()) {
     const selectors = [...expr.matchAll(/\{([^}]*)\}/g)].map(([, inner]) => inner ?? '');
     assert.ok(selectors.length > 0, alert);
@@ -72,7 +72,7 @@ test('every alert looks at this site alone, and says what it means and what to d
   }
 });
 
-test('where an alert names a pod, the runbook asks that pod, with and without a NetworkPolicy', async () => {
+test('if an alert names a pod, its runbook asks that pod, with and without a NetworkPolicy', async () => {
   const named = (await readAlerts()).filter(({ annotations }) =>
     annotations['description']?.includes('{{ $labels.pod }}'),
   );
@@ -84,7 +84,7 @@ test('where an alert names a pod, the runbook asks that pod, with and without a 
   }
 });
 
-test('alerts that are left out are, and their labels are the user’s where both name one', async () => {
+test("disabled alerts are not rendered, and the user's labels replace the chart's", async () => {
   const prometheusRule = {
     alertLabels: { severity: 'page' },
     disabledAlerts: ['StaticExportSiteErrors'],

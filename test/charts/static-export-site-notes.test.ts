@@ -44,7 +44,7 @@ test('the notes warn of Restart without a version, for every source', async () =
   );
 });
 
-test('the notes ask a pod for its status, in a way that a NetworkPolicy lets through', async () => {
+test("the notes have a command for a pod's status that works with a NetworkPolicy", async () => {
   const notes = (enabled: boolean): Promise<string> =>
     notesOf(chart, {
       values: { staticExport: { existingSecret: 's' }, networkPolicy: { enabled } },

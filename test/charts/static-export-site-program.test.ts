@@ -16,7 +16,7 @@ import { chartsFolder, RenderedObject, runHelm } from './rendered-chart.ts';
 import { chart, fixtureNames, full, one, render, workload } from './site-chart.ts';
 
 for (const name of fixtureNames) {
-  test(`the program takes every argument of ${name}`, async () => {
+  test(`the program accepts every argument of ${name}`, async () => {
     const [programName, ...args] = workload(await render(name)).textsAt(
       'spec.template.spec.containers.0.args',
     );
@@ -27,7 +27,7 @@ for (const name of fixtureNames) {
   });
 }
 
-test('the program takes every argument of the sidecar example, whose store follows the formula', async () => {
+test('the program accepts every argument of the sidecar example, whose store follows the formula', async () => {
   const example = new RenderedObject(parse(await readFile(join(chart, 'examples/sidecar.yaml'), 'utf8')));
   const [, ...args] = example.textsAt('spec.template.spec.initContainers.0.args');
   const invocation = readInvocation(bundleServer, version, args, {});
@@ -39,7 +39,7 @@ test('the program takes every argument of the sidecar example, whose store follo
   assert.deepEqual(example.at('spec.template.spec.initContainers.0.resources'), defaults);
 });
 
-test('headers reach the program as they are written, whatever a cluster makes of dollars', async () => {
+test('headers reach the program as written, dollar signs included', async () => {
   const args = workload(await render('everything')).textsAt('spec.template.spec.containers.0.args');
   // The kubelet turns `$$(` into `$(` where it would put in a variable otherwise.
   const expanded = args.slice(1).map((flag) => flag.replaceAll('$$(', '$('));
@@ -54,7 +54,7 @@ test('headers reach the program as they are written, whatever a cluster makes of
   ]);
 });
 
-test('every flag in use stands in the program’s own help', async () => {
+test("every flag in use is in the program's help", async () => {
   const { stdout } = await runCommand([
     process.execPath,
     join(chartsFolder, '../src/bin/bundle-server.ts'),
@@ -73,7 +73,7 @@ test('every flag in use stands in the program’s own help', async () => {
   );
 });
 
-test('a plain link is in a Secret of the chart, as a document that a server takes', async () => {
+test('a plain link is in a Secret of the chart, as a bundle.json that a server accepts', async () => {
   const objects = await render('plain-link');
   const secret = one(objects, 'Secret');
   const served = parseServedBundle(Buffer.from(String(secret.at('data.bundle~json')), 'base64').toString());
@@ -83,7 +83,7 @@ test('a plain link is in a Secret of the chart, as a document that a server take
   assert.doesNotMatch(elsewhere.join(), /storage\.example\.com|5ec2e7/);
 });
 
-test('a link read from a file loses the file’s newline, and nothing else', async () => {
+test('a link read from a file loses only the newline at its end', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'link-'));
   try {
     const file = join(folder, 'link.txt');
@@ -99,7 +99,7 @@ test('a link read from a file loses the file’s newline, and nothing else', asy
   }
 });
 
-test('the Secret is mounted whole, may be missing, and is no variable', async () => {
+test('the Secret is mounted as a folder, may be missing, and is not an environment variable', async () => {
   for (const [name, secretName] of [
     ['plain-link', `${full}-link`],
     ['existing-secret', 'docs-bundle'],
@@ -152,7 +152,7 @@ function mergeMetadata(pod: unknown, metadata: object): unknown {
   return { ...pod, metadata: { ...Object(pod.metadata), ...metadata } };
 }
 
-test('a new version of the chart alone rolls no pod', async () => {
+test('a new version of the chart alone restarts no pod', async () => {
   const pod = await template({ server: { image: { tag: 'x' } } });
   assert.doesNotMatch(JSON.stringify(pod), /helm\.sh\/chart|kubernetes\.io\/version/);
 });

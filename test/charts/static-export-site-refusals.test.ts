@@ -221,7 +221,7 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   ],
 ];
 for (const [name, values, words] of refused) {
-  test(`${name} is refused, in words that help and without the link`, async () => {
+  test(`${name} fails the installation with a remedy and without the link`, async () => {
     const refusal = await refusalOf(chart, { values });
     assert.match(refusal, words);
     assert.doesNotMatch(refusal, /5ec2e7|storage\.example\.com/);
@@ -237,7 +237,7 @@ async function readFeatureTable(): Promise<readonly (readonly [string, readonly 
 
 const featureNames = ['documentationSearch', 'aiAssistant', 'webAnalytics', 'apiPlayground'];
 
-test('a feature is refused exactly where the feature table says unavailable, and the table’s row is quoted', async () => {
+test('a feature fails the installation exactly where the feature table says unavailable, and the error quotes the row', async () => {
   const table = await readFeatureTable();
   assert.equal(table.length, featureNames.length);
   for (const [at, feature] of featureNames.entries()) {
@@ -267,13 +267,13 @@ test('a memory limit may be written in any unit, or left out', async () => {
   }
 });
 
-test('what a parent chart sets beside the values is let through', async () => {
+test('keys that a parent chart adds to the values are accepted', async () => {
   const known: object = parse(await readFile(join(chart, 'values.yaml'), 'utf8'));
   const set = { enabled: true, global: { region: 'eu' }, tags: { docs: true }, 'x-team': 'docs' };
   assert.ok((await renderChart(chart, { values: { ...known, ...set, staticExport: link } })).length > 0);
 });
 
-test('the chart works below another one, with its values under its own name', async () => {
+test('the chart works as a sub-chart, with its values under its name', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'parent-chart-'));
   try {
     await writeFile(join(parent, 'Chart.yaml'), 'apiVersion: v2\nname: portal\nversion: 1.0.0\n');

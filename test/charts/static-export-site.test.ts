@@ -44,7 +44,7 @@ const rendered: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-test('every values file has its line in the table', () => {
+test('every values file has its row in the table', () => {
   assert.deepEqual(Object.keys(rendered).sort(), [...fixtureNames].sort());
 });
 
@@ -56,7 +56,7 @@ test('helm finds nothing wrong with the chart', async () => {
 });
 
 for (const [name, expected] of Object.entries(rendered)) {
-  test(`${name} renders its objects, all in the release’s namespace, and the same twice`, async () => {
+  test(`${name} renders its objects in the release's namespace, and the same objects twice`, async () => {
     const objects = await render(name, { apiVersions: name === 'everything' ? monitored : [] });
     assert.deepEqual(objects.map(({ id }) => id).sort(), [...expected].sort());
     for (const object of objects.filter(({ id }) => !id.endsWith('-extra'))) {
@@ -71,7 +71,7 @@ for (const [name, expected] of Object.entries(rendered)) {
   });
 }
 
-test('the number of pods is the chart’s, or an autoscaler’s', async () => {
+test('the chart or an autoscaler sets the number of pods', async () => {
   assert.equal(workload(await render('existing-secret')).at('spec.replicas'), 2);
   assert.equal(workload(await render('everything')).at('spec.replicas'), undefined);
 });
@@ -114,7 +114,7 @@ test('with volumes each pod has its own, and a shared claim gives each pod a fol
   assert.equal(shared.at('spec.template.spec.containers.0.env.0.name'), 'POD_NAME');
 });
 
-test('a volume gets a group that may write to it, except on OpenShift; a user is pinned nowhere', async () => {
+test('a volume gets a group that may write to it, except on OpenShift; no pod sets a user', async () => {
   const fsGroup = async (apiVersions: readonly string[]): Promise<unknown> =>
     workload(await render('persistent', { apiVersions })).at('spec.template.spec.securityContext.fsGroup');
   const none = { values: { persistence: { fsGroup: null } } };
@@ -127,7 +127,7 @@ test('a volume gets a group that may write to it, except on OpenShift; a user is
   }
 });
 
-test('a StaticExport has the whole spec that was given, and nothing that was left empty', async () => {
+test('a StaticExport has every field of the values, and no empty field', async () => {
   const spec = one(await render('export'), 'StaticExport').at('spec');
   assert.deepEqual(spec, {
     domain: 'docs.example.com',
@@ -163,7 +163,7 @@ test('the values file of the StaticExport leaves out no field of its spec', asyn
   assert.deepEqual(missing, []);
 });
 
-test('with nothing but its two required values a StaticExport is named like the release', async () => {
+test("with only its two required values a StaticExport has the release's name", async () => {
   const values = { export: { create: true, domain: 'd.example', api: { keySecretRef: { name: 'key' } } } };
   const objects = await renderChart(chart, { values });
   const made = one(objects, 'StaticExport');
@@ -175,7 +175,7 @@ test('with nothing but its two required values a StaticExport is named like the 
   assert.equal(workload(objects).at('spec.template.spec.volumes.0.secret.secretName'), `${full}-bundle`);
 });
 
-test('switched off, nothing is served; a StaticExport stays', async () => {
+test('with staticExport.enabled=false no server runs, and a StaticExport stays', async () => {
   assert.deepEqual(await renderChart(chart, { values: { staticExport: { enabled: false } } }), []);
   const objects = await render('export', { values: { staticExport: { enabled: false } } });
   assert.deepEqual(
@@ -189,7 +189,7 @@ test('the grace period is longer than the drain', async () => {
   assert.equal(pod.at('spec.template.spec.terminationGracePeriodSeconds'), 15 + 60 + 10);
 });
 
-test('monitors are there only where their kinds are', async () => {
+test('monitors are rendered only if the cluster has their kinds', async () => {
   const kinds = (await render('everything')).map((object) => object.at('kind'));
   assert.ok(!kinds.includes('ServiceMonitor') && !kinds.includes('PrometheusRule'));
 });
@@ -218,7 +218,7 @@ test('Ingress and HTTPRoute lead the base path to the site', async () => {
   });
 });
 
-test('an HTTPRoute names group and kind of its parents, a Gateway’s unless given', async () => {
+test('an HTTPRoute names group and kind of its parents, by default those of a Gateway', async () => {
   const mesh = { group: '', kind: 'Service', name: 'mesh' };
   const values = { httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }, mesh] } };
   const route = one(await render('existing-secret', { values }), 'HTTPRoute');
@@ -228,7 +228,7 @@ test('an HTTPRoute names group and kind of its parents, a Gateway’s unless giv
   ]);
 });
 
-test('the site’s port names no protocol that a load balancer would probe by, unless asked', async () => {
+test("the site's port has an appProtocol only if the values set one", async () => {
   const port = async (service: object): Promise<unknown> => {
     const objects = await render('existing-secret', { values: { service } });
     const site = objects.find(({ id }) => id === `Service/${full}`);
@@ -239,7 +239,7 @@ test('the site’s port names no protocol that a load balancer would probe by, u
   assert.equal(await port({ appProtocol: 'kubernetes.io/ws' }), 'kubernetes.io/ws');
 });
 
-test('a pod asks for the disk that its folder may take, and for none where it has a volume', async () => {
+test('a pod requests the size of its emptyDir, and no disk if it has a volume', async () => {
   const asked = async (name: string, server: object = {}): Promise<unknown> => {
     const made = workload(await render(name, { values: { server } }));
     return made.at('spec.template.spec.containers.0.resources.requests.ephemeral-storage');
@@ -255,7 +255,7 @@ test('a pod asks for the disk that its folder may take, and for none where it ha
   assert.equal(await asked('existing-secret', { resources }), undefined, 'Kubernetes takes the limit');
 });
 
-test('servers ask each other unless peers are switched off', async () => {
+test('servers know their peers unless peers.enabled is false', async () => {
   const flags = async (enabled: boolean): Promise<readonly string[]> =>
     workload(await render('existing-secret', { values: { peers: { enabled } } })).textsAt(
       'spec.template.spec.containers.0.args',
@@ -267,7 +267,7 @@ test('servers ask each other unless peers are switched off', async () => {
   );
 });
 
-test('the StaticExport of a release may bear labels of its own, such as that of an operator’s instance', async () => {
+test("the StaticExport of a release may have labels, such as an operator's instance", async () => {
   const label = 'staticexport.dev/instance';
   const labels = { [label]: 'blue', team: 'writers' };
   const objects = await render('export', { values: { export: { labels }, commonLabels: { team: 'docs' } } });
@@ -280,7 +280,7 @@ test('the StaticExport of a release may bear labels of its own, such as that of 
   assert.equal(one(objects, 'StaticExport').at('spec.labels'), undefined);
 });
 
-test('labels and annotations of the user’s count where the chart has the same, each once', async () => {
+test("labels and annotations of the user replace the chart's, each once", async () => {
   const values = {
     commonLabels: { 'app.kubernetes.io/part-of': 'portal', team: 'docs' },
     server: { podLabels: { tier: 'web' } },
@@ -298,7 +298,7 @@ test('labels and annotations of the user’s count where the chart has the same,
   assert.equal(workload(objects).at('spec.template.metadata.labels.tier'), 'web');
 });
 
-test('a NetworkPolicy lets servers ask DNS, where OpenShift’s pods listen too', async () => {
+test("a NetworkPolicy lets servers reach DNS, on OpenShift's port too", async () => {
   const policy = one(
     await render('existing-secret', { values: { networkPolicy: { enabled: true } } }),
     'NetworkPolicy',

@@ -52,7 +52,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-test('a site that is upgraded before its operator is refused by the field that the CRD lacks, and its StaticExport stays', async () => {
+test('an upgrade of a site before its operator fails with the field that the CRD lacks, and its StaticExport stays', async () => {
   await must(helm('ops', ['install', 'ops', older(operatorChart)], operatorValues));
   await must(helm('hasty', ['install', 'docs', older(siteChart)], siteValues));
   const before = await read('hasty', `staticexport/${site}`, '.metadata.resourceVersion');
@@ -62,7 +62,7 @@ test('a site that is upgraded before its operator is refused by the field that t
   assert.equal(await read('hasty', `staticexport/${site}`, '.metadata.resourceVersion'), before);
 });
 
-test('an operator from an older package is upgraded under a live site: a newer CRD, and no other object is touched', async () => {
+test('an upgrade of an older operator under a live site changes the CRD and no other object', async () => {
   await must(helm('docs', ['install', 'docs', older(siteChart)], siteValues));
   await must(
     helm('volumes', ['install', 'docs', older(siteChart)], {
@@ -95,7 +95,7 @@ test('an operator from an older package is upgraded under a live site: a newer C
   assert.equal(await stateOf('volumes'), kept);
 });
 
-test('whoever has the cluster’s own view, edit or admin in a namespace has the same on StaticExports there', async () => {
+test('the cluster roles view, edit and admin include StaticExports of the namespace', async () => {
   const may = async (user: string, verb: string, namespace: string): Promise<string> => {
     const asked = ['auth', 'can-i', verb, 'staticexports.staticexport.dev', `--as=${user}`];
     return (await cluster.kubectl([`--namespace=${namespace}`, ...asked])).stdout.trim();
@@ -119,7 +119,7 @@ test('whoever has the cluster’s own view, edit or admin in a namespace has the
   }
 });
 
-test('then the site: its StaticExport, Services and Deployment stay the same objects, its pods roll', async () => {
+test('an upgrade of the site keeps its StaticExport, Services and Deployment, and restarts its pods', async () => {
   const uids = async (): Promise<readonly string[]> =>
     Promise.all(
       [`staticexport/${site}`, `deployment/${site}`, `service/${site}`, `service/${site}-admin`].map(
@@ -137,7 +137,7 @@ test('then the site: its StaticExport, Services and Deployment stay the same obj
   assert.match(await read('docs', `deployment/${site}`, image), /:0\.1\.0$/);
 });
 
-test('a site with volumes of another size says the way out, and the way out leads there with the pods in place', async () => {
+test('an upgrade to another volume size names a remedy, which works while the pods stay', async () => {
   const values = { staticExport: { existingSecret: 'docs-bundle' }, persistence: { enabled: true } };
   const { code, stderr } = await helm('volumes', ['upgrade', 'docs', current(siteChart)], values);
   assert.notEqual(code, 0);
@@ -150,7 +150,7 @@ test('a site with volumes of another size says the way out, and the way out lead
   assert.equal(await read('volumes', `statefulset/${site}`, size), '5Gi');
 });
 
-test('below one parent chart both come by the two steps of the README, and not by one', async () => {
+test('one parent chart installs both by the two steps of the README, and fails in one step', async () => {
   await must(cluster.helm(['uninstall', 'docs', '--namespace=docs']));
   await must(cluster.helm(['uninstall', 'ops', '--namespace=ops']));
   await kubectl('ops', ['delete', crd]);

@@ -68,7 +68,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-test('every values file is installed as it stands, and its pods are admitted under the restricted standard', async (t) => {
+test('every values file installs as it is, and its pods are admitted under the restricted standard', async (t) => {
   for (const file of await readdir(fixtures)) {
     await t.test(basename(file, '.yaml'), async () => {
       const { code, stdout, stderr } = await helm([
@@ -107,7 +107,7 @@ async function stayAsRendered(): Promise<void> {
   }
 }
 
-test('an upgrade brings a newer CRD along, and an uninstallation leaves it with every StaticExport', async () => {
+test('an upgrade updates the CRD, and an uninstallation keeps it with every StaticExport', async () => {
   const older = join(cluster.folder, 'older');
   const crdFile = join(older, 'files/staticexports.staticexport.dev.yaml');
   await must(runCommand(['cp', '-r', chart, older]));
@@ -132,7 +132,7 @@ test('an upgrade brings a newer CRD along, and an uninstallation leaves it with 
   await uninstall();
 });
 
-test('people with view may look and not touch, people with edit may do both and write no status', async () => {
+test('view permits reads, edit permits writes too, and neither permits writes of status', async () => {
   await must(helm(['install', 'ops', chart], api));
   const may = async (verb: string, role: string): Promise<string> => {
     const asked = ['auth', 'can-i', verb, 'staticexports.staticexport.dev', `--as=${role}`];
@@ -193,7 +193,7 @@ async function runCheck(adminPort: number, seconds: number): Promise<CommandResu
   });
 }
 
-test('what helm test runs sees the operator at work, and fails without one', async () => {
+test('helm test succeeds with a working operator, and fails without one', async () => {
   await must(helm(['install', 'ops', chart], { ...api, watchNamespaces: ['docs'], instance: 'blue' }));
   const [port, deadPort] = [await findFreePort(), await findFreePort()];
   const failing = await runCheck(deadPort, 1);

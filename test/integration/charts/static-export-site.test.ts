@@ -58,7 +58,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-test('every values file is installed as it stands, and its pods are admitted under the restricted standard', async (t) => {
+test('every values file installs as it is, and its pods are admitted under the restricted standard', async (t) => {
   for (const file of await readdir(fixtures)) {
     await t.test(basename(file, '.yaml'), async () => {
       const values = ['--values', join(fixtures, file)];
@@ -81,7 +81,7 @@ test('every values file is installed as it stands, and its pods are admitted und
   }
 });
 
-test('on a cluster with the monitors’ kinds they are created, found by discovery, and stay as rendered', async () => {
+test("on a cluster with the monitors' kinds they are created, and stay as rendered", async () => {
   const values = {
     ...{ fullnameOverride: 'm', staticExport: { existingSecret: 'docs-bundle' } },
     httpRoute: { enabled: true, parentRefs: [{ name: 'gateway', namespace: 'infra' }] },
@@ -98,7 +98,7 @@ test('on a cluster with the monitors’ kinds they are created, found by discove
   await must(cluster.helm(['uninstall', 'monitored', `--namespace=${namespace}`]));
 });
 
-test('a pod that the restricted standard refuses is refused here too', async () => {
+test('this check rejects a pod that the restricted standard rejects', async () => {
   const values = {
     staticExport: { existingSecret: 'docs-bundle' },
     podSecurityContext: { runAsNonRoot: false },
@@ -126,7 +126,7 @@ test('the sidecar example is accepted, and its pods are admitted', async () => {
   assert.match(await must(admit(workload)), /pod\/admitted created/);
 });
 
-test('what the resource refuses, the installation refuses with the resource’s words', async () => {
+test("an invalid StaticExport fails the installation with the CRD's message", async () => {
   const key = { keySecretRef: { name: 'export-api' } };
   const values = { export: { create: true, domain: 'd.example', api: key, schedule: 'daily' } };
   const { code, stderr } = await helm(['install', 'refused', chart], values);
@@ -153,7 +153,7 @@ const hookShape = z.object({
   }),
 });
 
-test('the vendor’s documented flow: three values, a served site, and upgrades that roll nothing', async () => {
+test("the vendor's documented flow: three values, a served site, and upgrades that restart no pod", async () => {
   const links = await startLinkServer();
   links.put('one', await makeArchive(makeSite('v1')));
   links.put('two', await makeArchive(makeSite('v2')));
@@ -244,7 +244,7 @@ test('the vendor’s documented flow: three values, a served site, and upgrades 
   assert.match(failing.stderr, /no bundle was served within 1 s: ECONNREFUSED/);
 });
 
-test('under Restart a version rolls the pods, and a link does not', async () => {
+test('with Restart a version restarts the pods, and a link does not', async () => {
   const bundleUrl = 'https://storage.example.com/7.tar.gz?sig=';
   const upgrade = async (staticExport: object): Promise<string> => {
     await must(helm(['upgrade', '--install', 'rolled', chart], { rollout: 'Restart', staticExport }));
@@ -255,7 +255,7 @@ test('under Restart a version rolls the pods, and a link does not', async () => 
   assert.equal(await upgrade({ bundleUrl: `${bundleUrl}2`, version: 'v2' }), '2');
 });
 
-test('a fresh link out of a file, by the README’s command, keeps every other value and rolls nothing', async () => {
+test("a new link from a file, by the README's command, keeps every other value and restarts no pod", async () => {
   const readme = await readFile(join(chart, 'README.md'), 'utf8');
   const [, flags] = /helm upgrade docs \S+ (--reset-then-reuse-values) \\\n {2}--set-file/.exec(readme) ?? [];
   assert.ok(flags !== undefined, 'the README has the command');
@@ -274,7 +274,7 @@ test('a fresh link out of a file, by the README’s command, keeps every other v
   assert.equal(await read('deployment/renewed-static-export-site', '.metadata.generation'), '1');
 });
 
-test('a new version of the chart alone touches no pod, with folders and with volumes', async () => {
+test('a new version of the chart alone restarts no pod, with an emptyDir and with volumes', async () => {
   const folder = join(cluster.folder, 'packages');
   await must(cluster.helm(['package', chart, '--version=9.9.9', `--destination=${folder}`]));
   const newer = join(folder, 'static-export-site-9.9.9.tgz');
@@ -291,7 +291,7 @@ test('a new version of the chart alone touches no pod, with folders and with vol
   }
 });
 
-test('another size for volumes that are there is refused with the way out, the same in other units is not', async () => {
+test('another size of existing volumes is rejected with a remedy; the same size in other units is accepted', async () => {
   const values = (size: string): object => ({
     staticExport: { existingSecret: 'docs-bundle' },
     persistence: { enabled: true, size },

@@ -68,7 +68,7 @@ after(async () => {
   await world?.stop();
 });
 
-test('annotations of 256 KiB are carried along, and a request token of any length is echoed up to its bound', async () => {
+test('annotations of 256 KiB are kept, and a request token of any length is copied up to its limit', async () => {
   const token = 't'.repeat(10_000);
   const annotations = {
     'example.com/huge': 'x'.repeat(250_000),
@@ -81,7 +81,7 @@ test('annotations of 256 KiB are carried along, and a request token of any lengt
   assert.equal(vendor.jobs('huge.example.com').length, 1);
 });
 
-test('a key may end with a line end; one with a line end or other letters inside is never sent', async () => {
+test('a key may end with a newline; a key with a newline or invalid characters inside is never sent', async () => {
   await world.apply(
     secret('newline', `${goodKey}\n`),
     secret('inside', `${goodKey.slice(0, 8)}\n${goodKey.slice(8)}`),
@@ -101,7 +101,7 @@ test('a key may end with a line end; one with a line end or other letters inside
   }
 });
 
-test('an output name that another resource has is left to it', async () => {
+test('an output name of another resource stays with that resource', async () => {
   await world.apply(staticExport('owner', { output: { name: 'shared' } }));
   await reader.awaitCondition('owner', 'Ready', 'True', 'Published');
   const before = await reader.read('secret', 'shared');
@@ -114,7 +114,7 @@ test('an output name that another resource has is left to it', async () => {
   );
 });
 
-test('an archive above what its servers take is rejected with the limit, and published when they take more', async () => {
+test("an archive above the servers' limit is rejected with that limit, and published after the limit is raised", async () => {
   vendor.script('large.example.com', { content: { 'index.html': 'x'.repeat(1_500_000) } });
   const within = (maxBundleSize: string, token: string): object =>
     staticExport(
@@ -129,7 +129,7 @@ test('an archive above what its servers take is rejected with the limit, and pub
   await reader.awaitCondition('large', 'Ready', 'True', 'Published', 120_000);
 });
 
-test('a right that is missing is named with its verb and resource', async () => {
+test('a missing permission is reported with its verb and resource', async () => {
   await withoutRight(world, { namespace, resource: 'secrets', verb: 'patch' }, async () => {
     await world.apply(staticExport('rightless'));
     const note = await eventually('an event that says so', async () => {
@@ -151,7 +151,7 @@ test('a right that is missing is named with its verb and resource', async () => 
   // That it goes on is seen below: it waits for its next try.
 });
 
-test('a namespace that is being deleted in the middle of an export is not taken for a missing right', async () => {
+test('a deletion of the namespace during an export is not reported as a missing permission', async () => {
   vendor.script('going.example.com', { status: (poll) => (poll < 3 ? 'running' : 'completed') });
   await world.apply(staticExport('going', {}, {}, doomed));
   await eventually('a poll', () => (vendor.polls('going.example.com') > 0 ? true : undefined));
@@ -161,7 +161,7 @@ test('a namespace that is being deleted in the middle of an export is not taken 
   assert.equal((await operator.get('/livez')).status, 200);
 });
 
-test('a spec that makes no sense stalls with the fields named, and withdraws nothing', async () => {
+test('an invalid spec stalls with the names of its fields, and the published version stays', async () => {
   await world.apply(staticExport('edited'));
   await reader.awaitCondition('edited', 'Ready', 'True', 'Published');
   const { text } = await reader.readOutput('edited');
@@ -207,7 +207,7 @@ test('a spec that makes no sense stalls with the fields named, and withdraws not
   assert.equal(vendor.jobs('edited.example.com').length, 1);
 });
 
-test('under a CRD older than the operator exports are published, though some of status is not kept', async () => {
+test('with a CRD older than the operator exports are published, although some status fields are dropped', async () => {
   const crd = await reader.read('crd', 'staticexports.staticexport.dev');
   const { status } = crd.spec.versions[0].schema.openAPIV3Schema.properties;
   const dropped = ['history', 'nextRefreshTime', 'failures'].map((name) => ({
@@ -222,7 +222,7 @@ test('under a CRD older than the operator exports are published, though some of 
   await patchCrd({ op: 'replace', path: `${schema}/status`, value: status });
 });
 
-test('what a newer version wrote into status survives: a field, and a condition', async () => {
+test('a field and a condition that a newer version wrote into status are kept', async () => {
   await patchCrd({
     op: 'add',
     path: `${schema}/status/properties/future`,
@@ -265,12 +265,12 @@ test('what a newer version wrote into status survives: a field, and a condition'
   assert.equal((await reader.condition('owner', 'FromTheFuture'))?.message, 'kept');
 });
 
-test('what lacked a right has been published since it has it, by the same job', async () => {
+test('a resource that lacked a permission is published after it is granted, by the same job', async () => {
   await reader.awaitCondition('rightless', 'Ready', 'True', 'Published', 120_000);
   assert.equal(vendor.jobs('rightless.example.com').length, 1);
 });
 
-test('in all that the run left anywhere there is no key and no link but in the Secrets made for them', async () => {
+test('no output of the run holds a key or link, except the Secrets for them', async () => {
   const { stdout } = await world.kubectl(['api-resources', '--verbs=list', '-o', 'name']);
   const kinds = stdout.split('\n').filter((line) => line !== '');
   assert.ok(kinds.includes('leases.coordination.k8s.io') && kinds.includes('events.events.k8s.io'));

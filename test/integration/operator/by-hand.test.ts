@@ -69,7 +69,7 @@ const requestAndWait = async (token: string): Promise<void> => {
   await run(wait, token);
 };
 
-test('whoever waits for a request reads its own outcome, not the one before', async () => {
+test('a client that waits for its request reads its own outcome, not the previous one', async () => {
   await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
   const before = (await reader.readOutput('docs')).published;
   const [judge = ''] = await commandsOf('wait sx docs', 'condition=Exported');
@@ -88,7 +88,7 @@ test('whoever waits for a request reads its own outcome, not the one before', as
   await assert.rejects(run(judge, ''));
 });
 
-test('a look at once: a deleted output is back in seconds, with a fresh link and the version it had', async () => {
+test('a requested reconcile restores a deleted output in seconds, with a new link and the same version', async () => {
   const before = (await reader.readOutput('docs')).published;
   const [remove = ''] = await commandsOf('delete secret docs-bundle');
   const [look = ''] = await commandsOf('annotate sx docs', 'staticexport.dev/look');
@@ -101,7 +101,7 @@ test('a look at once: a deleted output is back in seconds, with a fresh link and
   assert.notEqual(after.bundleUrl.reveal(), before.bundleUrl.reveal());
 });
 
-test('a key that is gone while nothing is due shows in the metric that is alerted on, and goes when it is back', async () => {
+test('a key deleted while nothing is due sets the metric of the alert, which ends when the key is back', async () => {
   const blocked = `staticexport_calls_blocked{namespace="${namespace}",name="docs",reason="KeyMissing"} 1`;
   const [look = ''] = await commandsOf('annotate sx docs', 'staticexport.dev/look');
   const isShown = async () => (await operator.get('/metrics')).text.includes(blocked);

@@ -69,7 +69,7 @@ test('the CRD is rendered whole, kept on uninstall, and left out when asked', as
   assert.ok((await render('crds.install=false')).every(({ kind }) => kind !== 'CustomResourceDefinition'));
 });
 
-test('no rule lists or watches Secrets or ConfigMaps, deletes anything, or names everything', async () => {
+test('no rule lists or watches Secrets or ConfigMaps, permits deletion, or has a wildcard', async () => {
   for (const set of [[], ['watchNamespaces={a,b}']]) {
     const rules = (await render(...set)).filter(isOperators).flatMap((object) => object.rules ?? []);
     assert.ok(rules.length > 0);
@@ -93,7 +93,7 @@ test('with watched namespaces there is a Role in each and no ClusterRole', async
   assert.deepEqual(roles.sort(), ['a', 'b', 'ns']);
 });
 
-test('the flags it sets are flags that the operator knows', async () => {
+test('the operator knows every flag that the chart sets', async () => {
   const objects = await render(
     'apiBaseUrl=https://export.example.com/api',
     'allowedApiHosts={export.example.com,other.example.com}',
@@ -119,7 +119,7 @@ test('the flags it sets are flags that the operator knows', async () => {
   assert.equal(invocation.values.allowPrivateLinks, true);
 });
 
-test('the lease that the operator uses is the one it has rights on', async () => {
+test('the operator has permissions for the lease that it uses', async () => {
   const objects = await render();
   const rules = objects.flatMap((object) => object.rules ?? []);
   const names = rules.flatMap(({ resourceNames = [] }) => resourceNames);

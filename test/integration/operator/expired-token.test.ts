@@ -60,7 +60,7 @@ after(async () => {
   await world?.stop();
 });
 
-test('a new token in the same file is found when the old one is refused, without a restart', async () => {
+test('a rotated token in the same file is read after the old one is refused, without a restart', async () => {
   await apply('before');
   await reader.awaitCondition('before', 'Ready', 'True', 'Published');
   await writeToken('second');
@@ -75,7 +75,7 @@ test('a new token in the same file is found when the old one is refused, without
   assert.equal(await refusals(), last, 'the new token is used from then on');
 });
 
-test('without a new one the operator says that it is not accepted, and ends rather than lead unheard', async () => {
+test('without a new token the operator logs the refusal, and exits because it cannot keep the lease', async () => {
   await expire('second');
   assert.equal(await operator.child.exited, 1);
   const said = operator.log.filter((line) => line.includes("did not accept the operator's credentials"));

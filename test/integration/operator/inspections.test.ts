@@ -73,14 +73,14 @@ async function figures(active: number, waiting: number): Promise<void> {
   });
 }
 
-test('of six archives that are complete together one of each namespace is read, and the others wait with their links', async () => {
+test('of six archives that complete together one of each namespace is inspected, and the others wait with their links', async () => {
   await figures(concurrency, names.length - concurrency);
   await eventually('two downloads', () => (held.length === concurrency ? true : undefined));
   assert.deepEqual(held.map(({ name }) => namespaceOf(name)).sort(), namespaces);
   for (const name of names) assert.equal(vendor.issues(`${name}.example.com`), 1);
 });
 
-test('one that is deleted leaves the line', async () => {
+test('an archive whose resource is deleted leaves the queue', async () => {
   const waiting = names.filter((name) => held.every((one) => one.name !== name));
   const [gone = ''] = waiting;
   left.delete(gone);
@@ -88,7 +88,7 @@ test('one that is deleted leaves the line', async () => {
   await figures(concurrency, names.length - concurrency - 1);
 });
 
-test('a place that is free is the next one’s, and in the end all are published', async () => {
+test('a free slot goes to the next archive, and all are published in the end', async () => {
   held.shift()?.send();
   await figures(concurrency, names.length - concurrency - 2);
   await eventually('the next download', () => (held.length === concurrency ? true : undefined));

@@ -109,7 +109,7 @@ function watchLinks(stop: AbortSignal): Promise<readonly string[]> {
   return watching();
 }
 
-test(`${kills} leaders killed: each is replaced, no job is started twice, no link dies`, async (context: TestContext) => {
+test(`${kills} leaders killed: each is replaced, no job is started twice, no link expires`, async (context: TestContext) => {
   const stop = new AbortController();
   const links = watchLinks(stop.signal);
   context.after(async () => {

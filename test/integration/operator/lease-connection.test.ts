@@ -64,7 +64,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a leader whose every call hangs renews its lease, on a connection that no call ever had', async () => {
+test('a leader whose calls all hang renews its lease, on a separate connection', async () => {
   const hanging = () =>
     api.requests.filter(({ kind, path }) => kind === 'other' && !path.includes('/leases'));
   const renewals = () =>

@@ -81,7 +81,7 @@ async function gauge({ namespace }: Team, metric: string, name: string): Promise
   return line?.[1] === undefined ? undefined : Number(line[1]);
 }
 
-describe('rights that are taken away', { concurrency: true }, () => {
+describe('permissions that are removed', { concurrency: true }, () => {
   test('without the right to read its Secret a resource says so, and that its link died; both heal', async () => {
     const team = teamOf('team-a');
     const { reader } = team;
@@ -110,7 +110,7 @@ describe('rights that are taken away', { concurrency: true }, () => {
     reader.assertRulesKept();
   });
 
-  test('without the right to write its status a resource is told of by an event and by metrics, and kept alive', async () => {
+  test('without permission to write status, an event and metrics report the resource, and its link is refreshed', async () => {
     const team = teamOf('team-b');
     const { reader } = team;
     await publish(team, 'mute');

@@ -50,7 +50,7 @@ after(async () => {
   await world?.stop();
 });
 
-test('a refused key and a missing one are named; neither leads to calls', async () => {
+test('a refused key and a missing key are named, and cause no calls', async () => {
   await reader.awaitCondition('wrongkey', 'Stalled', 'True', 'KeyRefused');
   await reader.awaitCondition('latekey', 'Ready', 'False', 'KeyMissing');
   assert.deepEqual([vendor.jobs('wrongkey.example.com'), vendor.starts('latekey.example.com')], [[], []]);
@@ -81,7 +81,7 @@ test('a StaticExport becomes a Secret and a ConfigMap that name the same version
   assert.equal((await fetch(link)).status, 200);
 });
 
-test('a values document that consents is edited in its leaves only; one that does not is left alone', async () => {
+test('a values document with consent is changed in its values keys only; one without is not changed', async () => {
   const { version } = (await reader.read('sx', 'docs')).status.active;
   const granted = await reader.read('configmap', 'granted');
   const expected = valuesText
@@ -93,7 +93,7 @@ test('a values document that consents is edited in its leaves only; one that doe
   assert.equal(reason, 'NotGranted', message);
 });
 
-test('a request exports again: unchanged content changes no byte, new content becomes a new version', async () => {
+test('a request starts an export: unchanged content changes no byte, new content becomes a new version', async () => {
   const earlier = await reader.readOutput('docs');
   const map = await reader.read('configmap', 'docs-bundle');
   await reader.request('docs', 'again');
@@ -116,7 +116,7 @@ test('a request exports again: unchanged content changes no byte, new content be
   assert.equal(values.staticExport.version, published.version);
 });
 
-test('a foreign Secret of the output name is left alone, and the resource says why', async () => {
+test("a foreign Secret with the output's name is not changed, and the status names it", async () => {
   const { message } = await reader.awaitCondition('foreign', 'Stalled', 'True', 'OutputNotOwned');
   assert.match(message, /foreign-bundle|Secret/);
   const secret = await reader.read('secret', 'foreign-bundle');
@@ -128,7 +128,7 @@ test('an invalid schedule stalls with a message that names it', async () => {
   assert.match(message, /schedule/i);
 });
 
-test('a job that fails, one that never ends and one of an unknown status withdraw nothing and say so', async () => {
+test('a failed job, an endless job and a job of unknown status keep the published version and are reported', async () => {
   await reader.awaitCondition('failing', 'Exported', 'False', 'JobFailed');
   await reader.awaitCondition('endless', 'Exported', 'False', 'TimedOut');
   const odd = await eventually('the unknown status in the resource', async () => {
@@ -140,7 +140,7 @@ test('a job that fails, one that never ends and one of an unknown status withdra
   assert.equal(vendor.jobs('odd.example.com').length, 1);
 });
 
-test('an API that answers HTML or nothing leaves a start unconfirmed, and is not hammered', async () => {
+test('an export API that answers HTML or nothing leaves a start unconfirmed, and gets few calls', async () => {
   for (const name of ['html', 'empty']) {
     await reader.awaitCondition(name, 'Ready', 'False', 'StartUnconfirmed');
     const starts = vendor.starts(`${name}.example.com`);
@@ -149,17 +149,17 @@ test('an API that answers HTML or nothing leaves a start unconfirmed, and is not
   }
 });
 
-test('an API that is down is waited for', async () => {
+test('the operator waits for an export API that is down', async () => {
   assert.equal((await reader.condition('down', 'Ready'))?.status, 'False');
   lateVendor = await startVendor(latePort);
 });
 
-test('a domain that the API does not know is refused in our words, not in those of the answer', async () => {
+test("an unknown domain is reported with the operator's message, not with the answer's text", async () => {
   const { message } = await reader.awaitCondition('nodomain', 'Exported', 'False', 'StartRefused');
   assert.doesNotMatch(message, /svc_echo/);
 });
 
-test('what is a broken archive, has no pages or cannot be fetched is not published, and says so', async () => {
+test('an archive that is broken, has no pages or cannot be downloaded is reported and not published', async () => {
   await reader.awaitCondition('garbage', 'Exported', 'False', 'BundleRejected');
   await reader.awaitCondition('nopages', 'Exported', 'False', 'TooFewPages');
   await eventually('a link request of the dead link', () =>
@@ -183,7 +183,7 @@ test('what is a broken archive, has no pages or cannot be fetched is not publish
   }
 });
 
-test('people see events: what was published and what failed, once each', async () => {
+test('users see one event for each publication and each failure', async () => {
   const count = async (name: string, reason: string) =>
     (await reader.eventsOf(name)).filter((one) => one.reason === reason).length;
   assert.equal(await count('docs', 'Promoted'), 2);
@@ -197,7 +197,7 @@ test('a key is never sent to a host that is not allowed', async () => {
   assert.match(message, /add http:\/\/127\.0\.0\.2:1 to --allowed-api-hosts/);
 });
 
-test('links are refreshed before they die, under the same version, without a download or a new ConfigMap', async () => {
+test('links are refreshed before they expire, for the same version, without a download or a new ConfigMap', async () => {
   await reader.awaitCondition('refreshed', 'Ready', 'True', 'Published');
   const first = await reader.readOutput('refreshed');
   const map = await reader.read('configmap', 'refreshed-bundle');
@@ -221,7 +221,7 @@ test('links are refreshed before they die, under the same version, without a dow
   assert.equal(vendor.jobs('refreshed.example.com').length, 1);
 });
 
-test('an operator killed in the middle of a job goes on with it and starts no second one', async () => {
+test('an operator killed during a job continues it and starts no second job', async () => {
   await eventually('a poll of the slow job', () => (vendor.polls('slow.example.com') > 0 ? true : undefined));
   await operator.child.stop('SIGKILL');
   const polls = vendor.polls('slow.example.com');
@@ -235,7 +235,7 @@ test('an operator killed in the middle of a job goes on with it and starts no se
   assert.equal(vendor.jobs('slow.example.com').length, 1);
 });
 
-test('corrected keys have been found within about a minute, without a watch on Secrets', async () => {
+test('corrected keys are read within about a minute, without a watch on Secrets', async () => {
   await reader.awaitCondition('wrongkey', 'Ready', 'True', 'Published', 90_000);
   await reader.awaitCondition('latekey', 'Ready', 'True', 'Published', 90_000);
 });
@@ -252,12 +252,12 @@ test('an unconfirmed start is sent again once, with the same key', async () => {
   }
 });
 
-test('an API that came up later has exported by now', async () => {
+test('an export API that came up later completes the export', async () => {
   await reader.awaitCondition('down', 'Ready', 'True', 'Published');
   assert.equal(lateVendor?.jobs('down.example.com').length, 1);
 });
 
-test('metrics tell what is published, and forget a resource that is deleted', async () => {
+test('metrics show what is published, and drop a deleted resource', async () => {
   const before = (await operator.get('/metrics')).text;
   const label = `namespace="${namespace}",name="docs"`;
   assert.deepEqual(missingMetrics(before), []);
@@ -276,7 +276,7 @@ test('metrics tell what is published, and forget a resource that is deleted', as
   assert.match((await reader.read('configmap', 'granted')).data['values.yaml'], /version: "\d{8}-/);
 });
 
-test('neither a key nor a link is anywhere but in Secrets', async () => {
+test('keys and links are in Secrets only', async () => {
   const kinds = 'sx,configmaps,events,events.events.k8s.io,leases.coordination.k8s.io';
   const objects = await world.kubectl(['get', kinds, '-A', '-o', 'yaml', '--show-managed-fields']);
   const places: Record<string, string> = {
@@ -296,11 +296,11 @@ test('neither a key nor a link is anywhere but in Secrets', async () => {
   }
 });
 
-test('no status that was seen on the way broke a rule that other programs rely on', () => {
+test('no observed status broke a rule that other programs rely on', () => {
   reader.assertRulesKept();
 });
 
-test('on SIGTERM it ends by itself, with success and without its lease', async () => {
+test('on SIGTERM the operator exits with 0 and releases its lease', async () => {
   await operator.child.stop('SIGTERM', 20_000);
   assert.equal(await operator.child.exited, 0);
   const lease = await world.kubectl([

@@ -60,7 +60,7 @@ const shows = (line: string) => async (): Promise<true | undefined> =>
 const outagesOf = (namespace: string): readonly string[] =>
   operator.log.filter((line) => line.includes('cannot watch StaticExports') && line.includes(namespace));
 
-test('refused everywhere it is not ready, and names verb, resource and namespace', async () => {
+test('an operator that is refused everywhere is not ready, and names verb, resource and namespace', async () => {
   const text = await eventually('what is missing', async () => {
     const answer = await operator.get('/readyz');
     return answer.status === 503 && answer.text.includes('role') ? answer.text : undefined;
@@ -72,7 +72,7 @@ test('refused everywhere it is not ready, and names verb, resource and namespace
   assert.equal((await operator.get('/livez')).status, 200);
 });
 
-test('one namespace that may be watched makes it ready; the other is a line of log and a metric', async () => {
+test('one namespace that can be watched makes the operator ready; the other has a log line and a metric', async () => {
   await giveBack('team-a');
   await eventually('ready', async () => ((await operator.get('/readyz')).status === 200 ? true : undefined));
   await eventually('team-b refused', shows('staticexport_watch_refused{namespace="team-b"} 1'));
@@ -81,7 +81,7 @@ test('one namespace that may be watched makes it ready; the other is a line of l
   assert.equal(outagesOf('team-b').length, 1, outagesOf('team-b').join('\n'));
 });
 
-test('and is watched as soon as it may be', async () => {
+test('the refused namespace is watched as soon as that is permitted', async () => {
   await giveBack('team-b');
   await eventually('nothing refused', shows('staticexport_watch_refused{namespace="team-b"} 0'), {
     timeoutMs: 60_000,

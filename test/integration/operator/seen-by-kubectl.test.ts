@@ -93,7 +93,7 @@ const eventOf = (name: string, reason: string) =>
     (await reader.eventsOf(name)).find((event) => event.reason === reason),
   );
 
-test('a first job that runs shows its state, percent and pages, and its id for whoever looks it up', async () => {
+test('a running first job shows its state, percent, pages and id', async () => {
   await eventually('a poll in the table', async () =>
     (await rowOf('running')).get('JOB') === 'running' ? true : undefined,
   );
@@ -113,7 +113,7 @@ test('a first job that runs shows its state, percent and pages, and its id for w
   assert.ok(message.includes(`Job ${job} at 127.0.0.1:${vendor.port}.`), message);
 });
 
-test('targets of a first export wait, and nobody is warned of them', async () => {
+test('targets of a first export wait without a warning', async () => {
   assert.equal((await reader.condition('running', 'TargetsSynced'))?.status, 'Unknown');
   await eventOf('running', 'ExportStarted');
   assert.deepEqual(
@@ -122,7 +122,7 @@ test('targets of a first export wait, and nobody is warned of them', async () =>
   );
 });
 
-test('what is published shows its version, pages and link; wide also what comes next', async () => {
+test('a published resource shows its version, pages and link; the wide output also the next times', async () => {
   await reader.awaitCondition('published', 'Ready', 'True', 'Published');
   const { status } = await reader.read('sx', 'published');
   const row = await rowOf('published', '-o', 'wide');
@@ -144,7 +144,7 @@ test('what is published shows its version, pages and link; wide also what comes 
   ]);
 });
 
-test('what a gate holds shows its own pages, and what to type to publish it', async () => {
+test('a held candidate shows its pages, and the command that promotes it', async () => {
   const { message } = await reader.awaitCondition('held', 'Stalled', 'True', 'AwaitingPromotion');
   const row = await rowOf('held', '-o', 'wide');
   assert.deepEqual(cells(row, 'READY', 'REASON', 'VERSION', 'JOB', 'PAGES'), [
@@ -158,7 +158,7 @@ test('what a gate holds shows its own pages, and what to type to publish it', as
   assert.ok(message.includes(`annotation staticexport.dev/promote=${candidate}`), message);
 });
 
-test('a pin shows as one, with an event when it begins and when it ends, and then the way to the newest', async () => {
+test('a pin is shown, has an event at its start and its end, and then the newest version follows', async () => {
   await reader.awaitCondition('pinned', 'Ready', 'True', 'Published');
   const first: string = (await reader.read('sx', 'pinned')).status.active.version;
   vendor.script('pinned.example.com', { content: { 'index.html': '<h1>new</h1>', 'b.html': 'b' } });
@@ -187,7 +187,7 @@ test('a pin shows as one, with an event when it begins and when it ends, and the
   assert.equal((await eventOf('pinned', 'Unpinned')).type, 'Normal');
 });
 
-test('a suspended resource shows as one', async () => {
+test('a suspended resource is shown as suspended', async () => {
   await reader.awaitCondition('suspended', 'Ready', 'True', 'Published');
   await patch('suspended', { suspend: true });
   await reader.awaitCondition('suspended', 'Ready', 'True', 'Suspended');
@@ -198,7 +198,7 @@ test('a suspended resource shows as one', async () => {
   ]);
 });
 
-test('a failed job is named in the table, the condition and the event', async () => {
+test('table, condition and event name a failed job', async () => {
   const [job = ''] = vendor.jobs('failing.example.com');
   const { message } = await reader.awaitCondition('failing', 'Exported', 'False', 'JobFailed');
   const where = `Job ${job} at 127.0.0.1:${vendor.port}.`;
@@ -215,7 +215,7 @@ test('a failed job is named in the table, the condition and the event', async ()
   assert.ok((await eventOf('failing', 'JobFailed')).note.includes(where));
 });
 
-test('a refused start gives the id by which the API knows its answer, and none of its words', async () => {
+test('a refused start shows the request id of the export API, and no text of its answer', async () => {
   const { message } = await reader.awaitCondition('refused', 'Exported', 'False', 'StartRefused');
   assert.match(
     message,
@@ -225,7 +225,7 @@ test('a refused start gives the id by which the API knows its answer, and none o
   assert.equal((await reader.read('sx', 'refused')).status.failures.export.requestId, 'req-4711');
 });
 
-test('when somebody deletes the output Secret and no link can be had, that is what is said', async () => {
+test('after a deletion of the output Secret the status says that no link can be obtained', async () => {
   await reader.awaitCondition('lost', 'Ready', 'True', 'Published');
   const { version } = (await reader.read('sx', 'lost')).status.active;
   vendor.script('lost.example.com', { issue: { status: 503, body: '', requestId: 'req-4712' } });
@@ -244,7 +244,7 @@ test('when somebody deletes the output Secret and no link can be had, that is wh
   assert.equal((await reader.readOutput('lost')).published.version, version);
 });
 
-test('all of it fits a terminal, and broke no rule that other programs rely on', async () => {
+test('every output fits a terminal, and no status broke a rule that other programs rely on', async () => {
   await rowOf('published');
   reader.assertRulesKept();
 });

@@ -84,7 +84,7 @@ after(async () => {
   await world?.stop();
 });
 
-test('the rights end at the watched namespace', async () => {
+test('the permissions end at the watched namespace', async () => {
   const account = `--as=system:serviceaccount:${world.operatorNamespace}:${world.leaseName}`;
   const can = async (...what: readonly string[]): Promise<string> =>
     (await world.kubectl(['auth', 'can-i', ...what, account]).catch(() => ({ stdout: 'no' }))).stdout.trim();
@@ -94,7 +94,7 @@ test('the rights end at the watched namespace', async () => {
   assert.equal(await can('list', 'secrets', '-n', namespace), 'no');
 });
 
-test('each operator manages its own resources, and a label that no operator has is left alone', async () => {
+test('each operator manages its own resources, and none manages a label that no operator has', async () => {
   for (const name of ['unnamed', 'named']) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
   assert.deepEqual([await shows(plain, 'unnamed'), await shows(plain, 'named')], [true, false]);
   assert.deepEqual([await shows(blue, 'unnamed'), await shows(blue, 'named')], [false, true]);
@@ -106,7 +106,7 @@ test('each operator manages its own resources, and a label that no operator has 
   assert.deepEqual(vendor.starts('orphan.example.com'), []);
 });
 
-test('a resource given to the other operator continues there: same job, same version, no write of the first', async () => {
+test('a resource moved to the other operator continues there: same job, same version, no write of the first', async () => {
   const before = await reader.readOutput('unnamed');
   await world.kubectl(['label', 'sx', 'unnamed', '-n', namespace, 'staticexport.dev/instance=blue']);
   await eventually('the first to forget it', async () =>

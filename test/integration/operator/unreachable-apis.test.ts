@@ -145,7 +145,7 @@ after(async () => {
   await world?.stop();
 });
 
-test('while one API hangs, it uses four slots and no more, and resources of other APIs are published', async () => {
+test('a hanging API uses only its four slots, and resources of other APIs are published', async () => {
   await eventually('four passes at the silent API', () => (silentConnections.size >= 4 ? true : undefined));
   await world.apply(staticExport('quick', {}));
   await reader.awaitCondition('quick', 'Ready', 'True', 'Published');
@@ -177,7 +177,7 @@ test('while every slot of an API is used, an edit of a listed resource is reconc
   assert.equal(silentConnections.size, 4);
 });
 
-test('an API whose certificate is over, of another host or of an unknown authority is waited for, and named so', async () => {
+test('an API whose certificate expired, names another host or has an unknown CA is retried, with that cause in status', async () => {
   for (const [name, [, issue]] of cases) await presentTo(name, issue());
   for (const [name, [code]] of cases) {
     await eventually(`${name} to say ${code}`, async () => {
@@ -188,7 +188,7 @@ test('an API whose certificate is over, of another host or of an unknown authori
   }
 });
 
-test('with good certificates the same jobs go on and are published; a rotated one is taken as it comes', async () => {
+test('with valid certificates the same jobs continue and are published; a rotated one is accepted', async () => {
   for (const [name] of cases) {
     vendor.script(`${name}.example.com`, { status: () => 'completed' });
     await presentTo(name, authority.issueServer(names));

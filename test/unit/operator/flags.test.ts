@@ -7,7 +7,7 @@ import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 
 const read = (...args: readonly string[]) => readInvocation(operatorProgram, '0', args, {});
 
-test('it runs without a single flag', () => {
+test('the operator runs without any flag', () => {
   const invocation = read();
   assert.equal(invocation.outcome, 'run');
   if (invocation.outcome !== 'run') return;
@@ -23,7 +23,7 @@ for (const [args, passMs] of [
   [['--request-timeout=60s'], 420_000],
   [['--request-timeout=60s', '--pass-timeout=361s'], 361_000],
 ] as const) {
-  test(`with ${args.join(' ') || 'no flag'} a pass has ${passMs / 1000} s`, () => {
+  test(`with ${args.join(' ') || 'no flag'} a reconcile has ${passMs / 1000} s`, () => {
     const invocation = read(...args);
     assert.ok(invocation.outcome === 'run');
     assert.equal(passTimeoutOf(invocation.values), passMs);

@@ -12,13 +12,13 @@ for (const [what, good] of [
   ['stuck', status(notReady, condition('Stalled'))],
   ['not looked at yet', { observedGeneration: -1 }],
 ] as const) {
-  test(`no rule is broken by a resource that is ${what}`, () => {
+  test(`a resource that is ${what} breaks no rule`, () => {
     assert.deepEqual(brokenRules(2, good, 'after a pass'), []);
     assert.deepEqual(brokenRules(2, good, 'any'), []);
   });
 }
 
-test('what was published stays Ready between an edit and its pass, and no longer', () => {
+test('a published resource stays Ready between an edit and its reconcile only', () => {
   assert.deepEqual(brokenRules(3, status(ready), 'any'), []);
   assert.deepEqual(brokenRules(3, status(notReady, condition('Reconciling')), 'any'), []);
   assert.notDeepEqual(brokenRules(3, status(ready), 'after a pass'), []);
@@ -28,7 +28,7 @@ test('every rule has a status that breaks it', () =>
   assert.deepEqual(Object.keys(brokenStatuses), ruleWords));
 
 for (const [words, [broken, ...more]] of Object.entries(brokenStatuses)) {
-  test(`noticed: ${words}`, () => {
+  test(`a broken rule is noticed: ${words}`, () => {
     assert.deepEqual(new Set(brokenRules(2, broken, 'after a pass')), new Set([words, ...more]));
   });
 }

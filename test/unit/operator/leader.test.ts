@@ -124,7 +124,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
   };
 }
 
-test('nothing is written while another replica may hold the lease, and it is once the lease is held', async () => {
+test('the leader writes only while it holds the lease', async () => {
   let isOurs = false;
   const { clock, queue, stops, running, writes } = start(() => isOurs);
   queue.add('ns/docs');
@@ -138,7 +138,7 @@ test('nothing is written while another replica may hold the lease, and it is onc
   await running;
 });
 
-test('a resource that was given to another operator is read, and nothing is written', async () => {
+test('a resource that moved to another operator is read and not written', async () => {
   const { clock, queue, stops, running, reads, writes } = start(() => true, { flags: ['--instance=blue'] });
   queue.add('ns/docs');
   await clock.pass(10_000);
@@ -147,7 +147,7 @@ test('a resource that was given to another operator is read, and nothing is writ
   await running;
 });
 
-test('a pass that was frozen after its mark was written starts no job, and says of no failure', async () => {
+test('a reconcile that was frozen after its start record starts no job and reports no failure', async () => {
   let isOurs = true;
   const starts: string[] = [];
   const exportApi: ExportApi = {
@@ -192,7 +192,7 @@ test('a pass that was frozen after its mark was written starts no job, and says 
   await running;
 });
 
-test('on shutdown nothing new begins, what is under way has 25 seconds, and nothing is left behind', async () => {
+test('on shutdown no reconcile begins, and running ones have 25 seconds', async () => {
   const { clock, queue, stops, hold, running, reads, hasEnded } = start(() => true);
   hold.isOn = true;
   queue.add('ns/docs');
@@ -206,7 +206,7 @@ test('on shutdown nothing new begins, what is under way has 25 seconds, and noth
   assert.equal(clock.waiting(), 0);
 });
 
-test('while reconciles that hang fill all slots, edits have workers of their own', async () => {
+test('edits have workers while hanging reconciles fill all other slots', async () => {
   const { queue, slots, stops, hold, running, reads } = start(() => true);
   const { total, edits } = slots;
   hold.isOn = true;
@@ -220,7 +220,7 @@ test('while reconciles that hang fill all slots, edits have workers of their own
   await running;
 });
 
-test('a pass that hangs is given up after --pass-timeout and tried again', async () => {
+test('a reconcile that hangs is aborted after --pass-timeout and retried', async () => {
   const { clock, queue, passTimeoutMs, stops, hold, running, reads } = start(() => true);
   hold.isOn = true;
   queue.add('ns/docs');
@@ -232,7 +232,7 @@ test('a pass that hangs is given up after --pass-timeout and tried again', async
   await running;
 });
 
-test('an event that is on its way when the work is done is waited for', async () => {
+test('the leader waits for an event that is being sent when the work ends', async () => {
   const written = Promise.withResolvers<object>();
   const answer = ({ address }: Call): unknown =>
     address.resource.plural === 'events' ? written.promise : undefined;
@@ -247,7 +247,7 @@ test('an event that is on its way when the work is done is waited for', async ()
   await running;
 });
 
-test('on loss of the lease what is under way is aborted at once', async () => {
+test('a lost lease aborts running reconciles at once', async () => {
   const { clock, queue, stops, hold, running } = start(() => true);
   hold.isOn = true;
   queue.add('ns/docs');
@@ -257,7 +257,7 @@ test('on loss of the lease what is under way is aborted at once', async () => {
   assert.equal(clock.waiting(), 0);
 });
 
-test('a delayed resource is reconciled when the clock was set', async () => {
+test('a delayed resource is reconciled after the clock was set', async () => {
   const { clock, wall, queue, stops, running, reads } = start(() => true);
   queue.add('ns/docs');
   await clock.pass(15_000);

@@ -21,7 +21,7 @@ for (const [where, value] of hidden) {
   test(`found ${where}`, () => assert.equal(findLeaks(value, [needle]).length > 0, true));
 }
 
-test('nothing is found where nothing is, and the path does not say it', () => {
+test('nothing is found in clean output, and the path does not contain the secret', () => {
   assert.deepEqual(findLeaks({ a: ['svc_', base64('svc_other'), 'Kx81hT2mQ9'], b: null }, [needle]), []);
   assert.deepEqual(findLeaks({ a: [{ b: needle }] }, [needle]), ['$.a.0.b']);
 });

@@ -11,7 +11,7 @@ import { resource, World } from '../../simulation/world.ts';
 
 const minuteMs = 60_000;
 
-test('an archive that takes longer than any pass may is read once, to its end, and published', async () => {
+test('an archive that takes longer than --pass-timeout is inspected once and published', async () => {
   const invocation = readInvocation(operatorProgram, '0', [], {});
   assert.ok(invocation.outcome === 'run');
   const { inspectTimeout } = invocation.values;

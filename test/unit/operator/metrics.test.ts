@@ -83,7 +83,7 @@ function start() {
 const key = { namespace: 'ns', name: 'docs' };
 const label = 'namespace="ns",name="docs"';
 
-test('a resource is shown as its last pass and its status have it', async () => {
+test("a resource's metrics follow its last reconcile and its status", async () => {
   const { reports, scrape } = start();
   reports.put(key, outcome({ isReady: false }));
   reports.put(key, outcome());
@@ -99,7 +99,7 @@ test('a resource is shown as its last pass and its status have it', async () => 
   assert.doesNotMatch(text, /staticexport_next_refresh_timestamp_seconds\{/);
 });
 
-test('a resource shows how long its export took, what fails how often, and nothing that does not fail', async () => {
+test('a resource has the duration of its export and counts of its failures only', async () => {
   const { reports, scrape } = start();
   reports.put(key, outcome());
   const text = await scrape();
@@ -109,7 +109,7 @@ test('a resource shows how long its export took, what fails how often, and nothi
   assert.doesNotMatch(text, /operation="link"/);
 });
 
-test('conditions are shown with their reason and without their message', async () => {
+test('conditions have their reason and no message', async () => {
   const { reports, scrape } = start();
   reports.put(key, outcome());
   const shown = (await scrape()).split('\n').filter((line) => line.startsWith('staticexport_condition{'));
@@ -119,7 +119,7 @@ test('conditions are shown with their reason and without their message', async (
   ]);
 });
 
-test('targets are shown by their name, and only those that have one', async () => {
+test('targets have their name, and a target without a name is left out', async () => {
   const { reports, scrape } = start();
   reports.put(key, outcome());
   const shown = (await scrape()).split('\n').filter((line) => line.startsWith('staticexport_target_synced{'));
@@ -138,7 +138,7 @@ test('an overlapping operator is shown by its lease until the overlap ends', asy
   assert.doesNotMatch(await scrape(), /^staticexport_operators_overlap\{/m);
 });
 
-test('what a link had left at its refresh is kept until the next one', async () => {
+test('the remaining lifetime at a refresh is kept until the next refresh', async () => {
   const { reports, scrape } = start();
   const [issued, expires] = [1_763_722_000_000, 1_763_722_900_000];
   const name = 'staticexport_link_life_left_at_refresh_seconds';
@@ -149,7 +149,7 @@ test('what a link had left at its refresh is kept until the next one', async () 
   assert.ok((await scrape()).includes(`${name}{${label}} 300\n`));
 });
 
-test('an export that finds nothing new moves the time of the last success', async () => {
+test('an export with unchanged content sets the time of the last success', async () => {
   const active = { exportTime: '2026-11-21T10:00:00Z', lastCheckTime: '2026-11-22T10:00:00Z' };
   const reports = createReports({ get: () => knownOf({ ...stored, status: { active } }) }, { now: () => t0 });
   reports.put(key, outcome());
@@ -170,7 +170,7 @@ const gaugesOf = async (scrape: () => Promise<string>): Promise<readonly string[
   });
 };
 
-test('a failed pass leaves what was known, but for the failure and the death of the link', async () => {
+test("a failed reconcile keeps the previous metrics, except the failure and the link's expiry", async () => {
   const { reports, scrape, wall } = start();
   reports.put(key, outcome());
   reports.put(key, undefined);
@@ -188,7 +188,7 @@ test('a failed pass leaves what was known, but for the failure and the death of 
   assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 0', 'failed_passes absent']);
 });
 
-test('a pass that failed after it had seen everything tells what it saw', async () => {
+test('a reconcile that failed after it observed everything updates the metrics', async () => {
   const { reports, scrape, wall } = start();
   reports.put(key, outcome());
   wall.now = observed.linkExpiresAt ?? 0;
@@ -197,7 +197,7 @@ test('a pass that failed after it had seen everything tells what it saw', async 
   assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 1', 'failed_passes 7']);
 });
 
-test('a resource of which no pass came to its end is shown, until it is gone', async () => {
+test('a resource without a finished reconcile has metrics until it is deleted', async () => {
   const { reports, scrape, wall } = start();
   reports.put(key, undefined, failed(1));
   assert.deepEqual(await gaugesOf(scrape), ['ready 0', 'failing 1', 'failed_passes 1']);
@@ -205,7 +205,7 @@ test('a resource of which no pass came to its end is shown, until it is gone', a
   assert.doesNotMatch(await scrape(), /name="docs"/);
 });
 
-test('a resource that is gone leaves nothing', async () => {
+test('a deleted resource has no metrics', async () => {
   const { reports, scrape, wall } = start();
   reports.put(key, outcome());
   assert.match(await scrape(), new RegExp(`staticexport_ready\\{${label}\\} 1`));
@@ -217,7 +217,7 @@ test('a resource that is gone leaves nothing', async () => {
   assert.doesNotMatch(await scrape(), /name="docs"/);
 });
 
-test('a resource that may not call the API shows why, until it may', async () => {
+test('a resource that must not call the export API has the reason until it may', async () => {
   const { reports, scrape } = start();
   const name = 'staticexport_calls_blocked';
   reports.put(key, outcome({ blockedBy: 'KeyMissing' }));
@@ -226,13 +226,13 @@ test('a resource that may not call the API shows why, until it may', async () =>
   assert.doesNotMatch(await scrape(), new RegExp(`${name}\\{`));
 });
 
-test('a resource whose spec cannot be read is shown as not ready', async () => {
+test('a resource with an unreadable spec is not ready', async () => {
   const { reports, scrape } = start();
   reports.put(key, { wakeAfterMs: 3_600_000, because: 'unreadable', observed: undefined });
   assert.match(await scrape(), new RegExp(`staticexport_ready\\{${label}\\} 0`));
 });
 
-test("passes, queue, requests and leadership have the names that controllers' dashboards expect", async () => {
+test('reconciles, queue, requests and leadership have the metric names of controller dashboards', async () => {
   const { metrics, scrape } = start();
   assert.match(await scrape(), /^controller_runtime_reconcile_errors_total\{controller="staticexport"\} 0$/m);
   metrics.reconciled('requeue_after', 120, outcome());

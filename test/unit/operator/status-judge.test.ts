@@ -29,7 +29,7 @@ for (const [words, [broken, ...more]] of Object.entries(brokenStatuses)) {
   });
 }
 
-test('a run that broke no rule ends well, edits that wait for their pass included', () => {
+test('a run without a broken rule succeeds, also with edits that wait for their reconcile', () => {
   const edited = { observedGeneration: 1, conditions: [condition('Ready', { observedGeneration: 1 })] };
   judgeOf(
     { observedGeneration: -1 },
@@ -39,6 +39,6 @@ test('a run that broke no rule ends well, edits that wait for their pass include
   ).conclude();
 });
 
-test('a watch that brought no status is no proof', () => {
+test('a watch without any status fails the run', () => {
   assert.throws(() => judgeOf().conclude(), /no status was seen/);
 });

@@ -79,7 +79,7 @@ const calls: readonly (readonly [name: string, ask: Ask, answered: string])[] = 
 ];
 for (const [name, call, answered] of calls) {
   for (const isProxied of [false, true]) {
-    test(`${name} leave together, as many as are set${isProxied ? ', through a proxy too' : ''}`, async (t) => {
+    test(`${name} are sent together, as many as are set${isProxied ? ', through a proxy too' : ''}`, async (t) => {
       const server = await startPatientServer();
       t.after(() => server.close());
       const services = await open(isProxied ? { ...noProxy, httpProxy: server.origin } : noProxy);

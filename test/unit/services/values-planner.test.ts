@@ -57,7 +57,7 @@ test('every costly document is planned or refused, and the next one is planned',
   assert.ok(outcomes.includes('ordinary values, 220 KiB: edit'), outcomes.join('\n'));
 });
 
-test('what one namespace has waiting delays another by one document at most', async () => {
+test('waiting documents of one namespace delay another by one document at most', async () => {
   const made = planner();
   const text = costlyDocuments['open brackets'] ?? '';
   const ended: string[] = [];
@@ -72,19 +72,19 @@ test('what one namespace has waiting delays another by one document at most', as
   assert.deepEqual(ended, ['hostile', 'hostile', 'served', 'hostile']);
 });
 
-test('a namespace with too many documents waiting is told to come back', async () => {
+test('a namespace with too many waiting documents gets no plan', async () => {
   const made = planner();
   const plans = Array.from({ length: 6 }, () => made.planValues('docs', 'a: 1\n', wanted, signal));
   const outcomes = (await Promise.all(plans)).map((plan) => plan?.outcome);
   assert.deepEqual(outcomes, ['edit', 'edit', 'edit', 'edit', 'edit', undefined]);
 });
 
-test('a thread that cannot be started is no verdict on a document', async () => {
+test('a thread that cannot start is not a verdict on a document', async () => {
   const made = planner(new URL('../no-such-program.ts', import.meta.url));
   assert.equal(await made.planValues('docs', 'a: 1\n', wanted, signal), undefined);
 });
 
-test('who stopped asking gets the reason of the signal', async () => {
+test('an aborted plan rejects with the reason of the signal', async () => {
   const stop = new AbortController();
   const asked = planner().planValues('docs', 'a: 1\n', wanted, stop.signal);
   stop.abort(new Error('stopped'));

@@ -25,7 +25,7 @@ function start() {
 }
 
 for (const stepMs of [8 * 3_600_000, -900_000, 3_000]) {
-  test(`a step of ${stepMs / 1000} s is told within ten seconds, and once`, async () => {
+  test(`a step of ${stepMs / 1000} s is reported once, within ten seconds`, async () => {
     const { clock, wall, steps } = start();
     await clock.pass(25_000);
     wall.aheadMs += stepMs;
@@ -46,7 +46,7 @@ test('a clock that is a thousandth too fast for a day is not reported', async ()
 });
 
 for (const stepMs of [1_900, -1_900]) {
-  test(`steps of ${stepMs / 1000} s each, too small to be told of, are told in sum`, async () => {
+  test(`steps of ${stepMs / 1000} s, each too small to report, are reported in sum`, async () => {
     const { clock, wall, steps } = start();
     for (let look = 0; look < 360; look += 1) {
       wall.aheadMs += stepMs;
@@ -74,7 +74,7 @@ test('a clock that is set repeatedly is reported at once, and then at most every
   assert.equal(await hour(3_000), 14);
 });
 
-test('it ends with its signal', async () => {
+test('the watch of the clock ends with its signal', async () => {
   const { clock, stop, running } = start();
   await clock.pass(15_000);
   stop.abort();

@@ -120,7 +120,7 @@ test('a conflict is retried at once without a warning', async () => {
   assert.deepEqual(warnings(), []);
 });
 
-test('a Retry-After of the server is kept', async () => {
+test('a Retry-After of the Kubernetes API server is respected', async () => {
   let passes = 0;
   const { clock, queue } = start(async () => {
     passes += 1;

@@ -60,7 +60,7 @@ function start() {
   return { clock, created, counted, faults, lost, recorder, warnings };
 }
 
-test('the same note again is counted, and written at most every five minutes', async () => {
+test('a repeated event is counted, and written at most every five minutes', async () => {
   const { clock, created, counted, recorder } = start();
   for (let minute = 0; minute < 12; minute += 1) {
     recorder.record(object(), note());
@@ -84,7 +84,7 @@ test('another message or another object is another event', async () => {
   assert.equal(created.length, 3);
 });
 
-test('an object that will not stop is cut off after 25, and gets one more in five minutes', async () => {
+test('an object with too many events is cut off after 25, and gets one more in five minutes', async () => {
   const { clock, created, lost, recorder } = start();
   for (let count = 0; count < 60; count += 1) recorder.record(object(), note(`failure ${count}`));
   recorder.record(object('blog'), note());
@@ -97,7 +97,7 @@ test('an object that will not stop is cut off after 25, and gets one more in fiv
   assert.equal(created.length, 27);
 });
 
-test('however long it was quiet, an object gets 25 at once and no more', async () => {
+test('an object gets at most 25 events at once, however long it had none', async () => {
   const { clock, created, recorder } = start();
   recorder.record(object(), note('the first'));
   await clock.pass(24 * 3_600_000);
@@ -106,7 +106,7 @@ test('however long it was quiet, an object gets 25 at once and no more', async (
   assert.equal(created.length, 1 + 25);
 });
 
-test('of many thousands the last 4,096 are remembered, those that came up again among them', async () => {
+test('the last 4,096 of many thousands are remembered, repeated ones included', async () => {
   const { created, counted, clock, recorder } = start();
   const tell = async (index: number): Promise<void> => {
     recorder.record(object(`docs-${index}`), note());
@@ -144,7 +144,7 @@ test('a nightly event with the same message is created again, because the server
   assert.deepEqual(lost, []);
 });
 
-test('an event that was forgotten and may not be written again is counted as lost, and tried when it happens again', async () => {
+test('a forgotten event that may not be written is counted as dropped, and sent when it happens again', async () => {
   const { clock, created, faults, lost, recorder } = start();
   recorder.record(object(), note());
   await clock.pass(2 * 3_600_000);
@@ -170,7 +170,7 @@ test('an event above a hundred pending ones is counted as dropped, and written w
   assert.equal(created.at(-1)?.regarding.name, 'docs-100');
 });
 
-test('what cannot be written is counted and forgotten, and tried when it happens again', async () => {
+test('an event that cannot be written is counted as dropped, and sent when it happens again', async () => {
   const { created, faults, lost, recorder, warnings } = start();
   faults.create = new ClusterError('Forbidden', 'may not');
   recorder.record(object(), note());

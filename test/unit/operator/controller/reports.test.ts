@@ -12,7 +12,7 @@ const stored = {
   status: {},
 };
 
-test('what the watches no longer know is not shown, though no pass has told yet that it is gone', () => {
+test('a resource that the watches no longer know has no metrics, even before its next reconcile', () => {
   const known = new Map([['ns/docs', knownOf(stored)]]);
   const reports = createReports(known, { now: () => 0 });
   reports.put(metadata, { wakeAfterMs: 1, because: 'x', observed: undefined });
@@ -23,7 +23,7 @@ test('what the watches no longer know is not shown, though no pass has told yet 
   assert.equal(reports.list().length, 1);
 });
 
-test('what a pass did not find is shown on while the watches know it, and no longer once they saw it go', () => {
+test('a resource that a read missed keeps its metrics while the watches know it', () => {
   const known = new Map([['ns/docs', knownOf(stored)]]);
   const reports = createReports(known, { now: () => 0 });
   const gone = { wakeAfterMs: undefined, because: 'gone', observed: undefined };

@@ -15,7 +15,7 @@ function start() {
   return { at, elapsed, pass };
 }
 
-test('while both clocks agree it is their time, however often it is read', () => {
+test('elapsed time is that of both clocks while they agree', () => {
   const { elapsed, pass } = start();
   const began = elapsed();
   for (let look = 0; look < 80_000; look += 1) {
@@ -27,7 +27,7 @@ test('while both clocks agree it is their time, however often it is read', () =>
   assert.ok(passedMs >= 9_999 && passedMs <= 10_001, String(passedMs));
 });
 
-test('a sleep counts, and so does what passes after the clock was set back', () => {
+test('a sleep counts, and so does time after the clock was set back', () => {
   const { at, elapsed, pass } = start();
   const began = elapsed();
   const passedMs = (): number => elapsed() - began;
@@ -41,7 +41,7 @@ test('a sleep counts, and so does what passes after the clock was set back', () 
   assert.equal(passedMs(), 3_610_500);
 });
 
-test('property: it never goes back, and never runs slower than either clock', () => {
+test('property: elapsed time never decreases, and never runs slower than either clock', () => {
   const setMs = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -100_000, max: 100_000 }));
   const move = fc.record({ ms: fc.nat(5_000), setMs });
   fc.assert(

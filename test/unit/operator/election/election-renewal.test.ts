@@ -6,7 +6,7 @@ import { world } from './electing-replicas.ts';
 
 const chances = [0, 0.25, 0.5, 0.75, 0.999];
 
-test('a renewal whose answer was lost is found again', async () => {
+test('a renewal whose answer was lost is found at the next read', async () => {
   const { clock, first, second } = world();
   await clock.pass(5_000);
   first.network = 'answers-lost';
@@ -31,7 +31,7 @@ for (const chance of chances) {
 }
 
 for (const everyMs of [500, 2_000, 3_000]) {
-  test(`a stranger who touches the lease every ${everyMs} ms takes it from nobody`, async () => {
+  test(`a foreign edit of the lease every ${everyMs} ms does not end leadership`, async () => {
     const { clock, server, first, second } = world();
     await clock.pass(5_000);
     for (let passedMs = 0; passedMs < 300_000; passedMs += everyMs) {

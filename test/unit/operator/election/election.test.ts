@@ -9,7 +9,7 @@ import { defaultTimes, LeadershipLostError } from '../../../../src/operator/elec
 import { settle, steppedClock } from '../../../support/stepped-clock.ts';
 import { Contender, type Network, Server, world } from './electing-replicas.ts';
 
-test('one of two leads, and goes on leading', async () => {
+test('one of two replicas leads and keeps leading', async () => {
   const { clock, first, second } = world();
   await clock.pass(60_000);
   assert.deepEqual([first.isWorking, second.isWorking], [true, false]);
@@ -19,7 +19,7 @@ for (const [chance, everyMs] of [
   [0, 2_000],
   [0.999, 2_399.6],
 ] as const) {
-  test(`whoever waits for the lease looks for it at a time of its own: chance ${chance}`, async () => {
+  test(`each standby reads the lease at its own time: chance ${chance}`, async () => {
     const { clock, second } = world();
     second.chance = chance;
     await clock.pass(20_000);
@@ -33,7 +33,7 @@ for (const [chance, everyMs] of [
   });
 }
 
-test('a leader that was frozen knows before any timer fires that it leads no more', async () => {
+test('a leader that was frozen knows before any timer fires that it lost the lease', async () => {
   const { clock, first } = world();
   await clock.pass(5_000);
   assert.equal(first.isHeld(), true);
@@ -142,7 +142,7 @@ test('a lease that another replica took is lost at the next renewal', async () =
 });
 
 for (const skewMs of [-86_400_000, 86_400_000]) {
-  test(`a clock that is ${skewMs / 3_600_000} hours off takes no lease away`, async () => {
+  test(`a clock that is ${skewMs / 3_600_000} hours wrong ends no leadership`, async () => {
     const { clock, first, second } = world(skewMs);
     await clock.pass(120_000);
     assert.deepEqual([first.isWorking, second.isWorking], [true, false]);
@@ -151,7 +151,7 @@ for (const skewMs of [-86_400_000, 86_400_000]) {
 
 for (const isCutOff of [false, true]) {
   const who = isCutOff ? 'that is cut off' : 'that is well';
-  test(`a lease that is deleted under a holder ${who} makes no second leader`, async () => {
+  test(`a lease deleted under a holder ${who} causes no second leader`, async () => {
     const { clock, server, first, second } = world();
     // Just before the other one looks, and long before the holder renews.
     await clock.pass(5_950);
@@ -182,7 +182,7 @@ test('a new replica that failed to create the lease does not take one that was d
   assert.equal(first.isWorking, true);
 });
 
-test('a newcomer that finds the lease deleted leads at once, and the holder leads no longer than to its next renewal', async () => {
+test('a new replica that finds the lease deleted leads at once, and the holder stops at its next renewal', async () => {
   const { clock, server, first } = world();
   // Just after a renewal: the longest way to the next one.
   await clock.pass(4_050);
@@ -195,7 +195,7 @@ test('a newcomer that finds the lease deleted leads at once, and the holder lead
   assert.ok((await first.ended) instanceof LeadershipLostError);
 });
 
-test('a lease that was never there is taken at once', async () => {
+test('a lease that never existed is acquired at once', async () => {
   const { clock, first } = world();
   await clock.pass(0);
   assert.equal(first.isWorking, true);
@@ -210,7 +210,7 @@ test('a machine that slept longer than the renew deadline stops leading before a
   assert.ok((await first.ended) instanceof LeadershipLostError);
 });
 
-test('setting the clock back takes no lease away, and extends none', async () => {
+test('setting the clock back neither ends nor extends a lease', async () => {
   const { clock, first, second } = world();
   await clock.pass(5_000);
   first.wallMs = -3_600_000;
@@ -221,7 +221,7 @@ test('setting the clock back takes no lease away, and extends none', async () =>
   assert.equal(first.isHeld(), false);
 });
 
-test('a sleep is seen also after the clock was set back by more', async () => {
+test('a sleep is noticed also after the clock was set back by more', async () => {
   const { clock, first } = world();
   await clock.pass(5_000);
   first.wallMs = -3_600_000;
@@ -230,7 +230,7 @@ test('a sleep is seen also after the clock was set back by more', async () => {
   assert.equal(first.isHeld(), false);
 });
 
-test('a clock that is set forward brings a waiting replica no nearer to the lease', async () => {
+test("a clock that is set forward does not shorten a standby's wait for the lease", async () => {
   const { clock, first, second } = world();
   await clock.pass(5_000);
   second.wallMs = 86_400_000;
@@ -239,7 +239,7 @@ test('a clock that is set forward brings a waiting replica no nearer to the leas
 });
 
 for (const network of ['slow', 'answers-lost'] as const) {
-  test(`a shutdown while the lease is being taken leaves none behind: ${network}`, async () => {
+  test(`a shutdown while the lease is being acquired leaves no held lease: ${network}`, async () => {
     const clock = steppedClock();
     const server = new Server();
     server.put({ holder: '', durationMs: 1_000, acquiredAt: 0, renewedAt: 1, transitions: 3 });
@@ -256,7 +256,7 @@ for (const network of ['slow', 'answers-lost'] as const) {
   });
 }
 
-test('a lease is released also where the answer to its last renewal was lost', async () => {
+test('a lease is released also if the answer to its last renewal was lost', async () => {
   const { clock, server, first } = world();
   await clock.pass(5_000);
   first.network = 'answers-lost';

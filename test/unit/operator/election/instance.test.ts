@@ -36,7 +36,7 @@ for (const [instance, labels, isOurs] of rows) {
   });
 }
 
-test('the selector asks the API server for the same', () => {
+test('the label selector selects the same resources', () => {
   assert.equal(selectorOf(undefined), '!staticexport.dev/instance');
   assert.equal(selectorOf('blue'), 'staticexport.dev/instance=blue');
 });

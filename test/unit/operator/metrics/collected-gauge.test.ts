@@ -16,7 +16,7 @@ function gaugeOf(read: () => Iterable<GaugeLine>, help = 'a gauge') {
   return { registry, gauge: new CollectedGauge({ name: 'docs_ready', help, labelNames, registry, read }) };
 }
 
-test('property: in pieces it is to the byte what the registry makes of it at once', async () => {
+test("property: the pieces together equal the registry's text", async () => {
   const label = fc.string({ unit: fc.constantFrom('a', '"', '\\', '\n', '{', '}', ' ', 'é', '\u2028') });
   const help = label.map((text) => `a gauge ${text}`);
   const value = fc.oneof(fc.double({ noNaN: true }), fc.integer());
@@ -31,7 +31,7 @@ test('property: in pieces it is to the byte what the registry makes of it at onc
   );
 });
 
-test('lines are made as they are asked for, a few hundred at a time', () => {
+test('lines are made when they are read, a few hundred at a time', () => {
   let made = 0;
   const { gauge } = gaugeOf(function* () {
     for (; made < 10_000; made += 1) yield { labels: { name: `n${made}` }, value: 1 };
@@ -41,7 +41,7 @@ test('lines are made as they are asked for, a few hundred at a time', () => {
   for (const [index, count] of seen.entries()) assert.ok(count - (seen[index - 1] ?? 0) <= 500);
 });
 
-test('others have turns while thousands of lines are answered', async () => {
+test('other requests are answered while thousands of lines are sent', async () => {
   let turns = 0;
   const turnsAt: number[] = [];
   const { registry } = gaugeOf(function* () {

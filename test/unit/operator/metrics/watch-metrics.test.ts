@@ -19,7 +19,7 @@ async function scrape(figures: WatchFigures): Promise<readonly string[]> {
   return (await registry.metrics()).split('\n').filter((line) => line.startsWith('staticexport_'));
 }
 
-test('before the first list there is no silence and no audit, which nobody could have begun', async () => {
+test('before the first list there are no metrics of silence and audit', async () => {
   assert.deepEqual(await scrape(unheard), [
     'staticexport_resources 0',
     'staticexport_watch_missed_changes 0',
@@ -27,7 +27,7 @@ test('before the first list there is no silence and no audit, which nobody could
   ]);
 });
 
-test('each namespace is shown as refused or not, and the times in seconds', async () => {
+test('each namespace has a metric that says whether it is refused, and times are in seconds', async () => {
   const namespaces = [
     { namespace: 'a', isRefused: false },
     { namespace: 'b', isRefused: true },

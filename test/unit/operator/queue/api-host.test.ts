@@ -33,7 +33,7 @@ for (const [what, url, queue] of [
   ['another host', 'https://elsewhere.example.com', '(not allowed)'],
   ['one of many other hosts', 'https://tenant-4711.example.com:8443', '(not allowed)'],
 ] as const) {
-  test(`the host queue of ${what} is ${queue || 'that of the own API'}`, () =>
+  test(`the host queue of ${what} is ${queue || "that of the operator's API"}`, () =>
     assert.equal(hostQueueOf(apiHostOf(baseUrl(url)), { apiBaseUrl: own, allowedApiHosts: [] }), queue));
 }
 

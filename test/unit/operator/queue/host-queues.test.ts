@@ -54,7 +54,7 @@ test('a listed key is next after eight edits', () => {
   );
 });
 
-test('a host without a free slot lets the others by, and goes on when a slot is free', () => {
+test('a host without a free slot does not delay others, and continues when a slot is free', () => {
   const queues = open({ perHost: 2 });
   for (const key of ['slow/1', 'slow/2', 'slow/3', 'quick/1']) queues.put(key, 'edited', 0);
   const taken = takeAll(queues);
@@ -134,7 +134,7 @@ test('a host whose queue is empty now and then is not served before the others e
   assert.deepEqual(order, ['many', 'few', 'many', 'few']);
 });
 
-test('a cleared queue hands out nothing, and keys taken before still give back their slots', () => {
+test('a cleared queue hands out nothing, and keys taken before still free their slots', () => {
   const queues = open({ perHost: 1 });
   for (const key of ['a/1', 'a/2', 'b/1']) queues.put(key, 'due', 0);
   const [first] = takeAll(queues);

@@ -32,7 +32,7 @@ const looks: readonly (readonly [
   [undefined, false, undefined],
 ];
 for (const [wakeAfterMs, isKnown, lookMs] of looks) {
-  test(`a pass says ${wakeAfterMs}, the watches ${isKnown ? 'know it' : 'do not'}: ${lookMs}`, () => {
+  test(`a requeue time of ${wakeAfterMs} of a resource that the watches ${isKnown ? 'know' : 'do not know'}: ${lookMs}`, () => {
     assert.equal(nextLookMs(wakeAfterMs, isKnown), lookMs);
   });
 }
@@ -46,7 +46,7 @@ const reads: readonly (readonly [code: ClusterErrorCode, isKnown: boolean, resul
   ['Aborted', false, 'Aborted'],
 ];
 for (const [code, isKnown, result] of reads) {
-  test(`a read that is ${code} of what the watches ${isKnown ? 'know' : 'saw go'}: ${result}`, async () => {
+  test(`a read with ${code} of a resource that the watches ${isKnown ? 'know' : 'saw deleted'}: ${result}`, async () => {
     const cluster = new FakeCluster();
     cluster.readStaticExport = () => Promise.reject(new ClusterError(code, 'scripted'));
     const believing = trustWatchedDeletions(cluster, (key) => isKnown && key === 'docs/site');
@@ -110,7 +110,7 @@ const answers: readonly (readonly [string, (response: ServerResponse) => void, R
   ['the plain text of what is not served', page('404 page not found\n'), 'error'],
 ];
 for (const [name, answer, result] of answers) {
-  test(`one 404 for what is there is followed by a look within a minute: ${name}`, async () => {
+  test(`one 404 for an existing resource is checked again within a minute: ${name}`, async () => {
     const [first, second] = await passesAfter(answer);
     assert.deepEqual([first, second], [result, 'requeue_after']);
   });

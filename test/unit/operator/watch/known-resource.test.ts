@@ -34,7 +34,7 @@ for (const [what, before, after, wakes] of [
   ['one less', { a: '' }, {}, true],
   ['a value moved to another name', { a: '1', b: '' }, { a: '', b: '1' }, true],
 ] as const) {
-  test(`annotations that are ${what} ${wakes ? 'wake' : 'wake nobody'}, though only their digest is kept`, () => {
+  test(`annotations that are ${what} ${wakes ? 'queue' : 'do not queue'} the key, although only their digest is kept`, () => {
     const cache = new ObjectCache<KnownResource>();
     cache.put(knownOf(stored(before)));
     assert.equal(cache.put(knownOf(stored(after))), wakes);
@@ -55,7 +55,7 @@ for (const nonsense of [
   [],
   { active: [], job: 'x', failures: 3, targets: 'x', conditions: {} },
 ]) {
-  test(`a status of ${JSON.stringify(nonsense)} has no facts`, () => {
+  test(`a status of ${JSON.stringify(nonsense)} has an empty summary`, () => {
     assert.deepEqual(summarizeStatus(nonsense), {
       pages: undefined,
       confirmedAt: undefined,

@@ -98,7 +98,7 @@ test('lists, audits and watches select the resources of this operator only', asy
   await running;
 });
 
-test('a namespace that is refused from the start keeps no other from being ready, is named once and counted', async () => {
+test('a namespace refused from the start does not delay readiness of others, is logged once and counted', async () => {
   const { clock, lines, forbidden, watches, ready, stop, running } = start(['a', 'b'], 'b');
   assert.match(ready() ?? '', /first list/);
   await clock.pass(20 * 60_000);
@@ -119,7 +119,7 @@ test('a namespace that is refused from the start keeps no other from being ready
   await running;
 });
 
-test('a namespace that goes at run time leaves the others ready', async () => {
+test('a namespace deleted at run time leaves the others ready', async () => {
   const { clock, lines, forbidden, ready, stop, running } = start(['a', 'b', 'c']);
   await clock.pass(120_000);
   forbidden.add('b');
@@ -134,7 +134,7 @@ for (const [name, namespaces] of [
   ['a watch across the cluster', []],
   ['every one of the namespaces', ['a', 'b']],
 ] as const) {
-  test(`${name} that is refused is not ready, in words that say what is missing`, async () => {
+  test(`${name} that is refused is not ready, with a message that names what is missing`, async () => {
     const { clock, forbidden, ready, watches, stop, running } = start(namespaces, 'all', 'a', 'b');
     await clock.pass(20_000);
     assert.match(ready() ?? '', /^StaticExports cannot be watched: may not list in (all|a)$/);
@@ -151,7 +151,7 @@ for (const [name, namespaces] of [
   });
 }
 
-test('a namespace that does not answer keeps readiness false beside a refused one, and is named first', async () => {
+test('a namespace that does not answer keeps readiness false next to a refused one, and is named first', async () => {
   const { clock, down, ready, watches, stop, running } = start(['a', 'b'], 'a');
   await clock.pass(60_000);
   down.add('b');
@@ -165,7 +165,7 @@ test('a namespace that does not answer keeps readiness false beside a refused on
   await running;
 });
 
-test('the audit that counts is that of the namespace where it is longest ago', async () => {
+test('the audit time is that of the namespace with the oldest audit', async () => {
   const { clock, forbidden, watches, stop, running } = start(['a', 'b'], 'b');
   assert.equal(watches.figures().auditedAt, undefined);
   const startedAt = clock.now();
@@ -185,7 +185,7 @@ for (const [whose, resourceVersion, operatorLease, contested] of [
   ['an older version, which names nobody,', '2', undefined, []],
   ['another operator, seen already,', '1', 'elsewhere/operator', []],
 ] as const) {
-  test(`a status by ${whose} ${contested.length > 0 ? 'is' : 'is not'} told, and wakes nobody by itself`, async () => {
+  test(`a status by ${whose} ${contested.length > 0 ? 'is' : 'is not'} an overlap, and queues no key`, async () => {
     const { clock, events, contests, wakes, stop, running } = start(['a']);
     const metadata = { namespace: 'a', name: 'docs', uid: 'a', resourceVersion };
     events.push({ type: 'MODIFIED', object: { metadata, status: { operatorLease } } });

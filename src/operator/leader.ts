@@ -101,11 +101,11 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     // A process that stops does not finish reading archives; the next leader reads them again.
     memory: createMemory(AbortSignal.any([lost, shutdown]), parts.inspections),
   };
-  const requeueAll = (stepMs: number): void => {
+  const onStep = (stepMs: number): void => {
     logger.warn({ stepMs }, 'the clock was set, or the machine slept; reconciling every resource');
     queue.addDelayed();
   };
-  const steps = watchClockSteps(clock, requeueAll, stop);
+  const steps = watchClockSteps(clock, onStep, stop);
   try {
     await runController(
       {

@@ -4,7 +4,7 @@
 import type { Registry } from 'prom-client';
 import type { Observed } from '../../loop/context.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
-import { CollectedGauge, type GaugeLine } from '../metrics/collected-gauge.ts';
+import { type GaugeRow, registerGauges } from '../metrics/collected-gauge.ts';
 import type { StatusSummary } from '../watch/known-resource.ts';
 
 /** A reconcile that fails early may observe no more than that the resource is not ready. */
@@ -22,11 +22,7 @@ export interface ResourceReport extends StatusSummary {
   readonly overlapsWith: string | undefined;
 }
 
-const gauges: readonly (readonly [
-  name: string,
-  help: string,
-  read: (report: ResourceReport) => number | undefined,
-])[] = [
+const gauges: readonly GaugeRow<ResourceReport>[] = [
   [
     'staticexport_ready',
     '1 if the wanted version is published with a valid link at the time of the scrape',
@@ -41,7 +37,7 @@ const gauges: readonly (readonly [
   [
     'staticexport_failed_passes',
     'Reconciles in a row that did not finish; absent without any. The log names the cause',
-    ({ failedReconciles }) => (failedReconciles > 0 ? failedReconciles : undefined),
+    ({ failedReconciles }) => failedReconciles || undefined,
   ],
   ['staticexport_pages', 'Pages of the published version', ({ pages }) => pages],
   [
@@ -79,67 +75,44 @@ const gauges: readonly (readonly [
     'Lifetime that the previous link had left at its refresh; below zero: it had expired',
     ({ remainingAtRefreshMs }) => seconds(remainingAtRefreshMs),
   ],
-];
-
-/** Gauges with further labels. */
-const lists: readonly (readonly [
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: (report: ResourceReport) => readonly GaugeLine[],
-])[] = [
   [
     'staticexport_failures',
     'Failures in a row of exporting, polling or the link, and 1 for a refused key, by reason',
-    ['operation', 'reason'],
     ({ failures }) =>
       failures.map(({ operation, reason, count }) => ({ labels: { operation, reason }, value: count })),
+    ['operation', 'reason'],
   ],
   [
     'staticexport_calls_blocked',
     'Always 1; the reason why the export API must not be called',
+    ({ observed: { blockedBy: reason } }) => (reason ? [{ labels: { reason }, value: 1 }] : []),
     ['reason'],
-    ({ observed: { blockedBy: reason } }) => (reason === undefined ? [] : [{ labels: { reason }, value: 1 }]),
   ],
   [
     'staticexport_operators_overlap',
     'Always 1; another operator, named by its lease, wrote this status within the last ten minutes',
+    ({ overlapsWith: operator_lease }) => (operator_lease ? [{ labels: { operator_lease }, value: 1 }] : []),
     ['operator_lease'],
-    ({ overlapsWith: lease }) =>
-      lease === undefined ? [] : [{ labels: { operator_lease: lease }, value: 1 }],
   ],
   [
     'staticexport_target_synced',
     '1 if the target, by its name in spec.targets, holds the published version',
-    ['target'],
     ({ targets }) => targets.map(({ target, isSynced }) => ({ labels: { target }, value: flag(isSynced) })),
+    ['target'],
   ],
   [
     'staticexport_condition',
     'Always 1; a condition of the status',
-    ['type', 'status', 'reason'],
     ({ conditions }) => conditions.map((labels) => ({ labels, value: 1 })),
+    ['type', 'status', 'reason'],
   ],
 ];
 
 export function registerReports(registry: Registry, reports: () => readonly ResourceReport[]): void {
-  const single = gauges.map(([name, help, read]) => {
-    const lines = (report: ResourceReport): readonly GaugeLine[] => {
-      const value = read(report);
-      return value === undefined ? [] : [{ labels: {}, value }];
-    };
-    return [name, help, [], lines] as const;
+  registerGauges(registry, gauges, ['namespace', 'name'], function* () {
+    for (const report of reports()) yield [{ ...report.key }, report];
   });
-  for (const [name, help, labelNames, linesOf] of [...single, ...lists]) {
-    const read = function* (): Generator<GaugeLine> {
-      for (const report of reports()) {
-        for (const { labels, value } of linesOf(report))
-          yield { labels: { ...report.key, ...labels }, value };
-      }
-    };
-    new CollectedGauge({ name, help, labelNames: ['namespace', 'name', ...labelNames], registry, read });
-  }
 }
 
 const flag = (isTrue: boolean): number => (isTrue ? 1 : 0);
-const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
+const seconds = (ms: number | undefined): number | undefined => ms && ms / 1000;

@@ -4,8 +4,9 @@
 
 import type { PassOutcome } from '../../loop/context.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { ObjectKey } from '../../wire/cluster.ts';
 import { isPresent } from '../watch/absence.ts';
-import type { KnownResource } from '../watch/known-resource.ts';
+import type { KnownResource, StatusSummary } from '../watch/known-resource.ts';
 import type { Watches } from '../watch/watches.ts';
 import type { FailedReconcile } from './controller.ts';
 import type { ReportedObservation, ResourceReport } from './report-metrics.ts';
@@ -19,13 +20,7 @@ export interface Reports {
 /** The only observation of the resource is that it is not ready. */
 const notReady: ReportedObservation = { isReady: false, isSuspended: false };
 
-interface LastReconcile {
-  readonly key: ObjectKey;
-  readonly observed: ReportedObservation;
-  readonly remainingAtRefreshMs: number | undefined;
-  readonly failedReconciles: number;
-  readonly overlapsWith: string | undefined;
-}
+type LastReconcile = Omit<ResourceReport, keyof StatusSummary>;
 
 export function createReports(watches: Pick<Watches, 'get'>, clock: Pick<Clock, 'now'>): Reports {
   const last = new Map<string, LastReconcile>();

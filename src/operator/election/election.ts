@@ -30,8 +30,6 @@ export interface ElectionTimes {
   readonly retryMs: number;
 }
 
-export const defaultTimes: ElectionTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
-
 /** Another replica holds the lease, or it could not be renewed in time. The process must exit. */
 export class LeadershipLostError extends PublishableError {
   constructor() {

@@ -10,13 +10,34 @@ export interface GaugeLine {
   readonly value: number;
 }
 
-export interface CollectedGaugeOptions {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
-  readonly registry: Registry;
-  /** Every line, at every scrape. Labels that occur twice would make the scrape invalid. */
-  readonly read: () => Iterable<GaugeLine>;
+/** A gauge, and what it reads of one source: a value, or lines with labels. `undefined` and none: no line. */
+export type GaugeRow<T> = readonly [
+  name: string,
+  help: string,
+  read: (source: T) => number | undefined | readonly GaugeLine[],
+  labelNames?: readonly string[],
+];
+
+/**
+ * @param names of the labels that every line has
+ * @param sources at each scrape, with these labels. Labels that occur twice would make the scrape invalid
+ */
+export function registerGauges<T>(
+  registry: Registry,
+  rows: readonly GaugeRow<T>[],
+  names: readonly string[],
+  sources: () => Iterable<readonly [labels: GaugeLine['labels'], source: T]>,
+): void {
+  for (const [name, help, readSource, ownNames = []] of rows) {
+    const read = function* (): Generator<GaugeLine> {
+      for (const [common, source] of sources()) {
+        const found = readSource(source) ?? [];
+        if (typeof found === 'number') yield { labels: common, value: found };
+        else for (const { labels, value } of found) yield { labels: { ...common, ...labels }, value };
+      }
+    };
+    new CollectedGauge(registry, name, help, [...names, ...ownNames], read);
+  }
 }
 
 /** Some milliseconds of work. */
@@ -27,7 +48,13 @@ export class CollectedGauge extends Gauge implements PiecewiseMetric {
   readonly #name: string;
   readonly #read: () => Iterable<GaugeLine>;
 
-  constructor({ name, help, labelNames, registry, read }: CollectedGaugeOptions) {
+  constructor(
+    registry: Registry,
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: () => Iterable<GaugeLine>,
+  ) {
     super({ name, help, labelNames, registers: [registry] });
     this.#name = name;
     this.#header = `# HELP ${name} ${escaped(help)}\n# TYPE ${name} gauge\n`;

@@ -2,7 +2,7 @@
 // events, and refused namespaces. Collected at the scrape.
 
 import type { Registry } from 'prom-client';
-import { CollectedGauge, type GaugeLine } from './collected-gauge.ts';
+import { type GaugeRow, registerGauges } from './collected-gauge.ts';
 
 export interface WatchFigures {
   readonly objects: number;
@@ -15,29 +15,22 @@ export interface WatchFigures {
   readonly namespaces: readonly { readonly namespace: string; readonly isRefused: boolean }[];
 }
 
-const one = (value: number): readonly GaugeLine[] => [{ labels: {}, value }];
-
-const gauges: readonly (readonly [
-  name: string,
-  help: string,
-  read: (figures: WatchFigures) => readonly GaugeLine[],
-  labelNames?: readonly string[],
-])[] = [
-  ['staticexport_resources', 'StaticExports in the watched namespaces', ({ objects }) => one(objects)],
+const gauges: readonly GaugeRow<WatchFigures>[] = [
+  ['staticexport_resources', 'StaticExports in the watched namespaces', ({ objects }) => objects],
   [
     'staticexport_watch_silence_seconds',
     'Time since the last answer to a list or message of a watch; absent before the first',
-    ({ silenceSeconds }) => (Number.isFinite(silenceSeconds) ? one(silenceSeconds) : []),
+    ({ silenceSeconds }) => (Number.isFinite(silenceSeconds) ? silenceSeconds : undefined),
   ],
   [
     'staticexport_watch_missed_changes',
     'Changes that no watch brought and a list found',
-    ({ missedChanges }) => one(missedChanges),
+    ({ missedChanges }) => missedChanges,
   ],
   [
     'staticexport_watch_audited_timestamp_seconds',
     'When a list was last compared with what the watches brought',
-    ({ auditedAt }) => (auditedAt === undefined ? [] : one(auditedAt / 1000)),
+    ({ auditedAt }) => auditedAt && auditedAt / 1000,
   ],
   [
     'staticexport_watch_refused',
@@ -53,7 +46,5 @@ const gauges: readonly (readonly [
 ];
 
 export function registerWatches(registry: Registry, figures: () => WatchFigures): void {
-  for (const [name, help, read, labelNames = []] of gauges) {
-    new CollectedGauge({ name, help, labelNames, registry, read: () => read(figures()) });
-  }
+  registerGauges(registry, gauges, [], () => [[{}, figures()]]);
 }

@@ -2,10 +2,13 @@
 // disagree, sleep and are set.
 
 import type { LeaseRecord, LeaseStore, StoredLease } from '../../../../src/kube/objects/lease-store.ts';
-import { defaultTimes, runElection } from '../../../../src/operator/election/election.ts';
+import { type ElectionTimes, runElection } from '../../../../src/operator/election/election.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import { type SteppedClock, steppedClock } from '../../../support/stepped-clock.ts';
+
+/** Of --lease-duration=15s, the default. */
+export const defaultTimes: ElectionTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 
 /** What the API server keeps, and the faults between it and one contender. */
 export class Server {

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defaultTimes, LeadershipLostError } from '../../../../src/operator/election/election.ts';
+import { LeadershipLostError } from '../../../../src/operator/election/election.ts';
 import { settle, steppedClock } from '../../../support/stepped-clock.ts';
-import { Contender, type Network, Server, world } from './electing-replicas.ts';
+import { Contender, defaultTimes, type Network, Server, world } from './electing-replicas.ts';
 
 test('one of two replicas leads and keeps leading', async () => {
   const { clock, first, second } = world();

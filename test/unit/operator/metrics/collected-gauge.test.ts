@@ -13,7 +13,7 @@ import { listenHttp } from '../../../../src/runtime/http/http-listener.ts';
 function gaugeOf(read: () => Iterable<GaugeLine>, help = 'a gauge') {
   const registry = new Registry();
   const labelNames = ['name', 'reason'];
-  return { registry, gauge: new CollectedGauge({ name: 'docs_ready', help, labelNames, registry, read }) };
+  return { registry, gauge: new CollectedGauge(registry, 'docs_ready', help, labelNames, read) };
 }
 
 test("property: the pieces together equal the registry's text", async () => {

@@ -138,6 +138,19 @@ test('every alert selects this operator alone, and says what it means and what t
   }
 });
 
+test('a reason with an alert of its own does not fire StaticExportStalled too', async () => {
+  const alerts = await readAlerts('vendor');
+  const [, excluded = ''] =
+    /reason!~"([^"]*)"/.exec(alerts.find(({ alert }) => alert === 'StaticExportStalled')?.expr ?? '') ?? [];
+  const named = alerts
+    .filter(({ alert }) => alert !== 'StaticExportStalled')
+    .flatMap(({ expr }) => [...expr.matchAll(/reason=~?"([^"]*)"/g)])
+    .flatMap(([, reasons = '']) => reasons.split('|'))
+    .filter((reason) => reason in stalledReasons);
+  assert.ok(named.length >= 4, named.join());
+  for (const reason of named) assert.match(reason, new RegExp(`^(${excluded})$`));
+});
+
 test('the runbooks have an entry for each alert, and for no other', async () => {
   const runbooks = await readFile(join(chart, 'docs/runbooks.md'), 'utf8');
   const titles = [...runbooks.matchAll(/^## (StaticExport\w+)$/gm)].map(([, title]) => title);

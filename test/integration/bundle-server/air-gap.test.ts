@@ -13,11 +13,12 @@ import { noBrowser } from '../../support/browser.ts';
 import { startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { noNamespaces } from '../../support/namespaces.ts';
+import { programFile } from '../../support/program-file.ts';
 import { makeArchive } from './archive.ts';
 import { prepareSite } from './served-site.ts';
 
 const run = promisify(execFile);
-const program = join(import.meta.dirname, '../../../src/bin/bundle-server.ts');
+const program = programFile('bundle-server');
 
 test('with a local bundle no packet leaves and no name is looked up: there is no network at all', {
   skip: noNamespaces,

@@ -7,8 +7,9 @@ import { z } from 'zod';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
+import { programFile } from '../../support/program-file.ts';
 
-const program = join(import.meta.dirname, '../../../src/bin/bundle-server.ts');
+const program = programFile('bundle-server');
 
 /** What the tests read of `/status`; a field that goes missing fails them all. */
 const statusShape = z.object({

@@ -13,6 +13,7 @@ import { type CommandResult, startControlPlane, type TestCluster } from '../../s
 import { runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
+import { programFile } from '../../support/program-file.ts';
 import { driftOf, podOf, readForeignKinds, templateShape } from './admission.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -207,7 +208,7 @@ test('helm test succeeds with a working operator, and fails without one', async 
     .parse(parse(await read(`deployment/${full}`, '.spec.template.spec.containers[0].args')));
   const own = flags.slice(1).map((flag) => flag.replace(/^(--admin-listen)=.*/, `$1=127.0.0.1:${port}`));
   const operator: ChildProgram = startProgram(process.execPath, {
-    args: [join(root, 'src/bin/operator.ts'), `--kubeconfig=${kubeconfig}`, ...own],
+    args: [programFile('operator'), `--kubeconfig=${kubeconfig}`, ...own],
     onLine: () => undefined,
   });
   try {

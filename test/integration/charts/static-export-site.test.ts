@@ -15,6 +15,7 @@ import { runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { mountSecret } from '../../support/mounted-secret.ts';
+import { programFile } from '../../support/program-file.ts';
 import { makeArchive, makeSite } from '../bundle-server/archive.ts';
 import { signature, startLinkServer } from '../bundle-server/link-server.ts';
 import { driftOf, podOf, readForeignKinds, templateShape } from './admission.ts';
@@ -176,7 +177,7 @@ test("the vendor's documented flow: three values, a served site, and upgrades th
     );
     const output: string[] = [];
     program = startProgram(process.execPath, {
-      args: [join(root, 'src/bin/bundle-server.ts'), ...localise(args, cluster.folder, site, admin)],
+      args: [programFile('bundle-server'), ...localise(args, cluster.folder, site, admin)],
       onLine: (line) => output.push(line),
     });
     // What `helm test` runs in its pod, with the Services' addresses replaced by the program's own.

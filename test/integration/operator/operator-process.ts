@@ -1,10 +1,10 @@
 // The operator as its users run it: a process of its own with its flags, its log and its admin port.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
+import { programFile } from '../../support/program-file.ts';
 import type { ChartedCluster } from './charted-cluster.ts';
 
 export interface OperatorProcess {
@@ -16,12 +16,10 @@ export interface OperatorProcess {
   get(path: string): Promise<{ readonly status: number; readonly text: string }>;
 }
 
-const program = join(import.meta.dirname, '../../../src/bin/operator.ts');
-
 type World = Pick<ChartedCluster, 'kubeconfig' | 'operatorNamespace' | 'leaseName' | 'judgeStatuses'>;
 
 export interface LaunchOptions {
-  /** Path of the program; by default the sources'. */
+  /** Path of the program; by default that of `programFile`. */
   readonly program?: string;
   /** Of Node itself. */
   readonly nodeFlags?: readonly string[];
@@ -55,7 +53,7 @@ export async function launchOperator(
   const child = startProgram(process.execPath, {
     args: [
       ...(options.nodeFlags ?? []),
-      options.program ?? program,
+      options.program ?? programFile('operator'),
       `--kubeconfig=${world.kubeconfig}`,
       `--lease-namespace=${world.operatorNamespace}`,
       `--lease-name=${world.leaseName}`,

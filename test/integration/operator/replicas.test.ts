@@ -10,6 +10,7 @@ import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findFreePort } from '../../support/free-port.ts';
+import { programFile } from '../../support/program-file.ts';
 import { type ChartedCluster, startChartedCluster } from './charted-cluster.ts';
 import { leads, type OperatorProcess, startOperator } from './operator-process.ts';
 
@@ -44,7 +45,7 @@ before(async () => {
   const url = `http://127.0.0.1:${port}`;
   service = startProgram(process.execPath, {
     args: [
-      join(import.meta.dirname, '../../../src/bin/export-service.ts'),
+      programFile('export-service'),
       `--origin=docs.example.com=http://127.0.0.1:${address.port}`,
       `--keys-file=${join(world.folder, 'keys')}`,
       `--data=${data}`,

@@ -1,0 +1,12 @@
+// The file of a program that a test starts: its sources, or the built program where `npm run test:integration` has
+// built all of them first. A built program starts with a quarter of the CPU time.
+
+import { join, resolve } from 'node:path';
+
+const builtFolder = process.env['PROGRAMS_FOLDER'];
+
+/** @param name as in `src/bin` */
+export const programFile = (name: 'bundle-server' | 'export-service' | 'operator'): string =>
+  builtFolder === undefined
+    ? resolve(import.meta.dirname, `../../src/bin/${name}.ts`)
+    : join(builtFolder, `${name}.mjs`);

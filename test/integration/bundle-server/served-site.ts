@@ -72,6 +72,8 @@ export async function prepareSite(store?: string): Promise<ServedSite> {
   let child: ChildProgram | undefined;
   let revision = 0;
   await mkdir(join(folder, 'mounted'));
+  // As the kubelet: a reader between two revisions comes to the file by this.
+  await symlink('..data/bundle.json', join(folder, 'mounted/bundle.json'));
 
   const status = async (): Promise<Status> =>
     statusShape.parse(await (await fetch(`${admin}/status`)).json());

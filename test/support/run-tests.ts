@@ -1,0 +1,77 @@
+// Runs the test files named by its patterns, as `node --test` does, with what that lacks: several short files in one
+// process (`--share-processes`), the longest files first, and modules that stay compiled between processes and runs.
+// A file in a shared process is a suite of it: its hooks are its own, and what fails names it. A process that hangs ends.
+
+import { globSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { run } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import report from './failures-reporter.ts';
+import { aloneFiles, longFiles, planProcesses } from './test-processes.ts';
+
+const filesPerProcess = 16;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    concurrency: { type: 'string', default: '2' },
+    'share-processes': { type: 'boolean', default: false },
+    programs: { type: 'string' },
+    'timeout-seconds': { type: 'string', default: '300' },
+  },
+});
+// Of one test. Its process ends a little later, so that the report names a test that waits for ever.
+const timeoutMs = Number(values['timeout-seconds']) * 1_000;
+const root = resolve(import.meta.dirname, '../..');
+// Set where a test starts this program: Node would then run nothing and end with 0.
+delete process.env['NODE_TEST_CONTEXT'];
+// For kubectl, helm, promtool and the API server: a quarter less CPU time, and more memory.
+process.env['GOGC'] ??= '400';
+process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/compiled-tests');
+if (values.programs !== undefined) process.env['PROGRAMS_FOLDER'] = resolve(values.programs);
+
+const files = globSync(positionals);
+if (files.length === 0) throw new Error(`no test file matches ${positionals.join(' ')}`);
+const processes = planProcesses(files, {
+  alone: Object.keys(aloneFiles),
+  first: longFiles,
+  size: values['share-processes'] ? filesPerProcess : 1,
+});
+
+const urlOf = (file: string): string => JSON.stringify(pathToFileURL(resolve(file)));
+const suiteOf = (file: string, index: number): string => `
+suite(${JSON.stringify(file)}, () => {
+  before(() => begin(${index}));
+  return import(${urlOf(file)});
+});`;
+const programOf = (group: readonly string[]): string => `
+import { before, suite } from 'node:test';
+import { endProcessAfter } from ${urlOf(join(import.meta.dirname, 'process-deadline.ts'))};
+const begin = endProcessAfter(${timeoutMs * 1.1}, ${JSON.stringify(group)});
+${group.length === 1 ? `await import(${urlOf(group[0] ?? '')});` : group.map(suiteOf).join('\n')}
+`;
+
+const folder = await mkdtemp(join(tmpdir(), 'test-processes-'));
+const entries = await Promise.all(
+  processes.map(async (group, index) => {
+    const others = group.length === 1 ? '' : `-and-${group.length - 1}-more`;
+    const entry = join(folder, `${index}-${basename(group[0] ?? '', '.test.ts')}${others}.mjs`);
+    await writeFile(entry, programOf(group));
+    return entry;
+  }),
+);
+const events = run({
+  files: entries,
+  concurrency: Number(values.concurrency),
+  execArgv: [`--test-timeout=${timeoutMs}`],
+});
+events.on('test:summary', ({ success }) => {
+  if (!success) process.exitCode = 1;
+});
+events
+  .compose(report)
+  .on('close', () => void rm(folder, { recursive: true, force: true }))
+  .pipe(process.stdout);

@@ -1,0 +1,66 @@
+// Which test files share a process. Neighbours do, because they load the same modules. Every file is in exactly one
+// process, and a file that changes or measures its whole process is alone in one.
+
+/** Unit-test files that share no process, each with the reason. */
+export const aloneFiles: Readonly<Record<string, string>> = {
+  'test/unit/linear-readers.test.ts': 'its inputs fill a gigabyte of memory',
+  'test/unit/export-service/crawler/reading-bounds.test.ts': 'its inputs fill 700 megabytes of memory',
+  'test/unit/fuzz/hostile-tenant.test.ts': 'its inputs fill two gigabytes of memory',
+  'test/unit/kube/transport/transport.test.ts': 'listens for unhandled rejections of its process',
+  'test/unit/bundle/archive/memory.test.ts': 'measures the memory of its process',
+  'test/unit/wire/retry-after.test.ts': 'sets the time zone of its process',
+  'test/unit/kube/transport/connection.test.ts': 'changes HOME and KUBECONFIG of its process',
+  'test/unit/kube/transport/connection-pool.test.ts': 'replaces setTimeout of its process',
+  'test/unit/export-service/link-secret.test.ts': 'replaces functions of node:fs',
+};
+
+/** Files that take longest by the clock. They start first, so that none of them runs on alone at the end. */
+export const longFiles: readonly string[] = [
+  'test/charts/agreement.test.ts',
+  'test/integration/operator/hostile-tenant.test.ts',
+  'test/integration/operator/lost-rights.test.ts',
+  'test/integration/charts/static-export-site.test.ts',
+  'test/integration/operator/bad-input.test.ts',
+  'test/integration/charts/static-export-operator.test.ts',
+  'test/integration/operator/published.test.ts',
+  'test/integration/bundle-server/peers.test.ts',
+  'test/integration/bundle-server/life.test.ts',
+  'test/integration/agreement.test.ts',
+  'test/integration/operator/kills.test.ts',
+  'test/integration/bundle-server/pages-over-a-swap.test.ts',
+  'test/integration/operator/seen-by-kubectl.test.ts',
+  'test/integration/kube/large-objects.test.ts',
+  'test/integration/bundle-server/slow-readers.test.ts',
+  'test/integration/charts/releases.test.ts',
+  'test/integration/bundle-server/slow-copies.test.ts',
+  'test/integration/operator/side-by-side.test.ts',
+  'test/integration/operator/expired-token.test.ts',
+  'test/integration/crd.test.ts',
+  'test/integration/bundle-server/crash.test.ts',
+];
+
+export interface ProcessPlan {
+  /** Files that share no process. */
+  readonly alone: readonly string[];
+  /** Files that start first, in this order. */
+  readonly first: readonly string[];
+  /** How many files share a process at most. */
+  readonly size: number;
+}
+
+/** @returns the files of each process, in the order in which the processes start */
+export function planProcesses(
+  files: readonly string[],
+  { alone, first, size }: ProcessPlan,
+): readonly (readonly string[])[] {
+  const sorted = [...new Set(files)].sort();
+  const shared = sorted.filter((file) => !alone.includes(file));
+  const groups = Array.from({ length: Math.ceil(shared.length / size) }, (_, index) =>
+    shared.slice(index * size, (index + 1) * size),
+  );
+  const rank = (group: readonly string[]): number =>
+    Math.min(...group.map((file) => (first.includes(file) ? first.indexOf(file) : first.length)));
+  return [...sorted.filter((file) => alone.includes(file)).map((file) => [file]), ...groups].sort(
+    (one, other) => rank(one) - rank(other),
+  );
+}

@@ -50,6 +50,8 @@ async function build(
   await cp(module.folder, source, { recursive: true });
   const env = {
     ...process.env,
+    // The test runner raises it, and a compiler of a thousand packages would need several times the memory.
+    GOGC: '100',
     PATH: `${process.env['PATH'] ?? ''}${delimiter}/usr/local/go/bin`,
     CGO_ENABLED: '0',
     GOFLAGS: '-mod=readonly',

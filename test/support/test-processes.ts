@@ -11,7 +11,6 @@ export const aloneFiles: Readonly<Record<string, string>> = {
   'test/unit/wire/retry-after.test.ts': 'sets the time zone of its process',
   'test/unit/kube/transport/connection.test.ts': 'changes HOME and KUBECONFIG of its process',
   'test/unit/kube/transport/connection-pool.test.ts': 'replaces setTimeout of its process',
-  'test/unit/export-service/link-secret.test.ts': 'replaces functions of node:fs',
 };
 
 /** Files that take longest by the clock. They start first, so that none of them runs on alone at the end. */

@@ -9,6 +9,7 @@ import { BundleError } from '../bundle/bundle-error.ts';
 import { isWorthInspecting } from '../reconcile/choose.ts';
 import type { ActionResult, InspectionFailure } from '../reconcile/result.ts';
 import type { Plan, State } from '../reconcile/state.ts';
+import { waitAtMost } from '../runtime/time-limit.ts';
 import { wholeSecond } from '../staticexport/instant.ts';
 import type { Wanted } from '../staticexport/wanted.ts';
 import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
@@ -97,7 +98,7 @@ async function beginInspection(
     if (hasWaited && !isStopped) context.wake(key);
   });
   try {
-    return hasRoom ? await waitFor(inspection, context, signal) : undefined;
+    return hasRoom ? await waitAtMost(inspection, graceMs, context.clock, signal) : undefined;
   } finally {
     hasWaited = true;
   }
@@ -162,18 +163,4 @@ async function inspectArchive(
 function describeFailure(error: unknown): InspectionFailure {
   const kind = error instanceof BundleError ? error.kind : 'transient';
   return { kind, code: publishableCode(error), message: publishableMessage(error) };
-}
-
-async function waitFor(
-  inspection: Promise<InspectionOutcome | undefined>,
-  { clock }: ActionContext,
-  signal: AbortSignal,
-): Promise<InspectionOutcome | undefined> {
-  const enough = new AbortController();
-  const grace = clock.after(graceMs, AbortSignal.any([signal, enough.signal]));
-  try {
-    return await Promise.race([inspection, grace.then(() => undefined)]);
-  } finally {
-    enough.abort();
-  }
 }

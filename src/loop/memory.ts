@@ -4,7 +4,7 @@
 
 import type { RateLimit } from '../reconcile/observation.ts';
 import type { InspectionFailure } from '../reconcile/result.ts';
-import type { ValuesPlan, WantedValues } from '../targets/values.ts';
+import type { TargetPlan, TargetTask } from '../targets/target-plan.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import type { LinkTimes } from '../wire/publication.ts';
@@ -37,12 +37,12 @@ export interface CandidateWork extends LinkTimes {
 export interface PlannedTarget {
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly wanted: WantedValues;
+  readonly task: TargetTask;
   /** Ends the planning when its plan is no longer needed. */
   readonly stop: AbortController;
   /** Resolves when `done` is set, or when there is no plan and a reconcile may request another. Never rejects. */
   readonly ended: Promise<void>;
-  done: ValuesPlan | undefined;
+  done: TargetPlan | undefined;
   /** A reconcile continued without this plan. The end of the planning requests another reconcile. */
   isAwaited: boolean;
 }

@@ -4,7 +4,7 @@
 // ClusterError, ExportApiError or BundleError only.
 
 import type { ExportApi } from '../export-api/answers.ts';
-import type { ValuesPlan, WantedValues } from '../targets/values.ts';
+import type { TargetPlan, TargetTask } from '../targets/target-plan.ts';
 import type { EventNote, StaticExportObject } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 
@@ -29,19 +29,14 @@ export interface Bundles {
 
 export interface TargetPlanner {
   /**
-   * Plans the edit of a values document off the main thread, because a tenant's document may take seconds.
+   * Plans the edit of a target off the main thread, because a tenant's document may take seconds.
    *
-   * @param namespace of the resource: namespaces take turns, and each may have a few documents waiting
-   * @returns `undefined` when too many documents of the namespace wait already; a document beyond the planner's
-   *   time or memory is `refused`
+   * @param namespace of the resource: namespaces take turns, and each may have a few targets waiting
+   * @returns `undefined` when too many targets of the namespace wait already; an object beyond the planner's time or
+   *   memory is `refused`
    * @throws the signal's reason
    */
-  planValues(
-    namespace: string,
-    text: string,
-    wanted: WantedValues,
-    signal: AbortSignal,
-  ): Promise<ValuesPlan | undefined>;
+  plan(namespace: string, task: TargetTask, signal: AbortSignal): Promise<TargetPlan | undefined>;
 }
 
 /** An API key. Opaque for the same reason as Link: prints as `[redacted]`. */

@@ -45,3 +45,24 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
     signal.removeEventListener('abort', abort);
   }
 }
+
+/**
+ * Waits for work that goes on between reconciles.
+ *
+ * @returns the result, or `undefined` if the work takes longer than `ms`
+ * @throws the signal's reason when it aborts first
+ */
+export async function waitAtMost<T>(
+  work: Promise<T>,
+  ms: number,
+  clock: Pick<Clock, 'after'>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const done = new AbortController();
+  const limit = clock.after(ms, AbortSignal.any([signal, done.signal]));
+  try {
+    return await Promise.race([work, limit.then(() => undefined)]);
+  } finally {
+    done.abort();
+  }
+}

@@ -14,7 +14,7 @@ import { sizeText } from '../runtime/flags/flag-kinds.ts';
 import { openCaFile } from '../runtime/http/authorities.ts';
 import type { ProgramEdge } from '../runtime/program.ts';
 import { userAgent } from '../runtime/version.ts';
-import { createValuesPlanner } from './values-planner.ts';
+import { createTargetPlanner } from './target-planner.ts';
 
 export interface ExternalServicesOptions {
   /** PEM file of CA certificates to trust in addition to the system's. */
@@ -58,7 +58,7 @@ export async function openExternalServices(
   const linkAgent = new RenewedAgent({ ...agent, allowPrivateLinks }, extraCaPem);
   const closing = new AbortController();
   const renewing = keepRenewed([apiAgent, linkAgent], authorities, clock, closing.signal);
-  const planner = createValuesPlanner(options.valuesWorker, clock);
+  const planner = createTargetPlanner(options.valuesWorker, clock);
   const call = { clock, timeoutMs: requestTimeoutMs, userAgent };
   return {
     exportApi: {

@@ -8,7 +8,7 @@ import { reconcile } from '../../src/loop/reconcile.ts';
 import { nextLookMs } from '../../src/operator/watch/absence.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
 import type { Status } from '../../src/staticexport/status-schema.ts';
-import { planValuesEdit } from '../../src/targets/values.ts';
+import { planTarget } from '../../src/targets/target-plan.ts';
 import type { EventNote, ObjectKey, StaticExportObject } from '../../src/wire/cluster.ts';
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
@@ -106,7 +106,7 @@ export class World {
     const [random, logger] = [this.dice.random(), loggerInto(this.logs)];
     const isKnown = (key: ObjectKey): boolean => this.cluster.isWatched(key);
     const planner: TargetPlanner = {
-      planValues: async (_namespace, text, wanted) => planValuesEdit(text, wanted),
+      plan: async (_namespace, task) => planTarget(task),
     };
     this.#own = { planner, events, wake: () => this.#wake(), isKnown, random, logger };
     this.vendor.readMark = () => this.status().start?.key;

@@ -4,7 +4,8 @@
 // document and the wanted values of the current reconcile. A result without text is kept, so that an unchanged
 // document is read once.
 
-import type { ValuesPlan, WantedValues } from '../../targets/values.ts';
+import { waitAtMost } from '../../runtime/time-limit.ts';
+import { isSameWish, type TargetPlan, type TargetTask } from '../../targets/target-plan.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import type { TargetContext } from '../context.ts';
 import type { PlannedTarget, TargetPlans } from '../memory.ts';
@@ -19,14 +20,13 @@ const crowdedMs = 5000;
 export interface PlanBasis {
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly text: string;
-  readonly wanted: WantedValues;
+  readonly task: TargetTask;
 }
 
 /** Plans of one reconcile's targets, which share its waiting time. */
 export interface PlanRequests {
   /** @returns `undefined` while the plan is being made; its end wakes the resource */
-  plan(targetId: string, basis: PlanBasis): Promise<ValuesPlan | undefined>;
+  plan(targetId: string, basis: PlanBasis): Promise<TargetPlan | undefined>;
 }
 
 /**
@@ -51,7 +51,9 @@ export function requestPlans(
       // Reading and writing documents does not use up the waiting time. Otherwise a slow API server would prevent
       // every plan.
       const startedAt = context.clock.monotonic();
-      const done = planned.done ?? (await waitFor(planned, leftMs, context, signal));
+      if (planned.done === undefined && leftMs > 0)
+        await waitAtMost(planned.ended, leftMs, context.clock, signal);
+      const { done } = planned;
       leftMs -= context.clock.monotonic() - startedAt;
       if (done === undefined) planned.isAwaited = true;
       // The text of an edit may hold the link, and is large, so it is returned once.
@@ -75,21 +77,20 @@ function keepPlansOf(owner: ObjectKey, targetIds: readonly string[], { memory }:
 
 function isOf(
   planned: PlannedTarget | undefined,
-  { uid, resourceVersion, wanted }: PlanBasis,
+  { uid, resourceVersion, task }: PlanBasis,
 ): planned is PlannedTarget {
   return (
     planned !== undefined &&
     planned.uid === uid &&
     planned.resourceVersion === resourceVersion &&
-    planned.wanted.version === wanted.version &&
-    planned.wanted.bundleUrl?.reveal() === wanted.bundleUrl?.reveal()
+    isSameWish(planned.task, task)
   );
 }
 
 function begin(
   owner: ObjectKey,
   targetId: string,
-  { uid, resourceVersion, text, wanted }: PlanBasis,
+  { uid, resourceVersion, task }: PlanBasis,
   plans: TargetPlans,
   context: TargetContext,
 ): PlannedTarget {
@@ -97,15 +98,15 @@ function begin(
   const stop = new AbortController();
   const stopped = AbortSignal.any([context.memory.signal, stop.signal]);
   const planned: PlannedTarget = {
-    ...{ uid, resourceVersion, wanted, stop },
+    ...{ uid, resourceVersion, task, stop },
     done: undefined,
     isAwaited: false,
-    ended: planOrPause(owner, text, wanted, context, stopped).then(
+    ended: planOrPause(owner, task, context, stopped).then(
       (plan) => end(plan),
       () => end(undefined),
     ),
   };
-  const end = (plan: ValuesPlan | undefined): void => {
+  const end = (plan: TargetPlan | undefined): void => {
     planned.done = plan;
     if (plan === undefined && plans.get(targetId) === planned) plans.delete(targetId);
     if (planned.isAwaited && !stopped.aborted) context.wake(owner);
@@ -117,29 +118,11 @@ function begin(
 /** @returns `undefined`, after a pause, when the namespace had too many documents waiting */
 async function planOrPause(
   { namespace }: ObjectKey,
-  text: string,
-  wanted: WantedValues,
+  task: TargetTask,
   { planner, clock }: TargetContext,
   stopped: AbortSignal,
-): Promise<ValuesPlan | undefined> {
-  const plan = await planner.planValues(namespace, text, wanted, stopped);
+): Promise<TargetPlan | undefined> {
+  const plan = await planner.plan(namespace, task, stopped);
   if (plan === undefined) await clock.after(crowdedMs, stopped);
   return plan;
-}
-
-async function waitFor(
-  planned: PlannedTarget,
-  leftMs: number,
-  { clock }: TargetContext,
-  signal: AbortSignal,
-): Promise<ValuesPlan | undefined> {
-  if (leftMs <= 0) return planned.done;
-  const enough = new AbortController();
-  const grace = clock.after(leftMs, AbortSignal.any([signal, enough.signal]));
-  try {
-    await Promise.race([planned.ended, grace]);
-    return planned.done;
-  } finally {
-    enough.abort();
-  }
 }

@@ -1,28 +1,24 @@
-// Targets: values keys in other owners' documents, which get the published version and, if the spec says so, the
-// link. Each target has its own back-off and delays nothing. Invariants: only an object that consents is changed,
+// Targets: other owners' objects, which get the published version and, if the spec says so, the link. Each target has its own back-off and delays nothing. Invariants: only an object that consents is changed,
 // and a target follows the output Secret. After a client reverts three writes, the target is left alone.
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import { waitMs } from '../../reconcile/backoff.ts';
-import { clusterPolicies } from '../../reconcile/failure-policy.ts';
 import { formatInstant, readInstant } from '../../staticexport/instant.ts';
 import { annotations } from '../../staticexport/names.ts';
 import type { TargetReason } from '../../staticexport/reasons.ts';
 import type { TargetStatus } from '../../staticexport/status-schema.ts';
 import type { WantedTarget } from '../../staticexport/wanted.ts';
-import type { ConfigMapObject, ObjectMeta, SecretObject } from '../../wire/cluster.ts';
+import type { ObjectMeta } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import type { TargetContext } from '../context.ts';
-import { entryOf } from '../gather.ts';
 import { dropPlans, resourceId } from '../memory.ts';
 import { type PlanRequests, requestPlans } from './target-plans.ts';
+import { type FoundTarget, findValuesTarget } from './values-target.ts';
 
 const contestedWindowMs = 10 * 60_000;
 const contestedReverts = 3;
 /** Beyond this count the back-off does not grow, and the count says nothing more. */
 const maxFailures = 6;
-/** Text that would not encode to the same bytes is rejected: no replacement characters, no lost byte order mark. */
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export interface TargetsInput {
   readonly owner: ObjectMeta;
@@ -136,42 +132,18 @@ interface PlanningContext extends TargetContext {
   readonly requests: PlanRequests;
 }
 
-interface Document {
-  readonly metadata: ObjectMeta;
-  readonly content: { readonly text: string } | { readonly problem: string };
-}
-
 /** @returns `undefined` for an object that does not exist or is forbidden to read */
-async function readDocument(
-  { namespace, name, objectKind, dataKey }: WantedTarget,
-  { cluster }: TargetContext,
+function findTarget(
+  target: WantedTarget,
+  published: PublishedBundle,
+  context: TargetContext,
   signal: AbortSignal,
-): Promise<Document | undefined> {
-  const key = { namespace, name };
-  try {
-    const found: ConfigMapObject | SecretObject | undefined =
-      objectKind === 'ConfigMap'
-        ? await cluster.readConfigMap(key, signal)
-        : await cluster.readSecret(key, signal);
-    return (
-      found && {
-        metadata: found.metadata,
-        content: contentOf(entryOf<string | Uint8Array>(found.data, dataKey), dataKey),
-      }
-    );
-  } catch (error) {
-    if (error instanceof ClusterError && clusterPolicies[error.code].hidesTarget) return undefined;
-    throw error;
-  }
-}
-
-function contentOf(value: string | Uint8Array | undefined, dataKey: string): Document['content'] {
-  if (value === undefined) return { problem: `NoSuchKey: it has no key ${dataKey}` };
-  if (typeof value === 'string') return { text: value };
-  try {
-    return { text: strictUtf8.decode(value) };
-  } catch {
-    return { problem: `NotUtf8: the value of ${dataKey} is no UTF-8 text` };
+): Promise<FoundTarget | undefined> {
+  switch (target.type) {
+    case 'Values':
+      return findValuesTarget(target, published, context, signal);
+    default:
+      return target.type satisfies never;
   }
 }
 
@@ -183,22 +155,15 @@ async function editTarget(
   signal: AbortSignal,
 ): Promise<TargetStatus> {
   const { owner, now, published } = input;
-  const document = await readDocument(target, context, signal);
-  if (document?.metadata.annotations[annotations.allowFrom] !== `${owner.namespace}/${owner.name}`) {
+  const found = await findTarget(target, published, context, signal);
+  if (found?.metadata.annotations[annotations.allowFrom] !== `${owner.namespace}/${owner.name}`) {
     const consent = `${annotations.allowFrom}: ${owner.namespace}/${owner.name}`;
     return refused(target, before, 'NotGranted', `needs the annotation ${consent}`);
   }
-  const { content } = document;
-  if ('problem' in content) return refused(target, before, 'Refused', content.problem);
-  const { uid, resourceVersion } = document.metadata;
-  const plan = await context.requests.plan(planId(target), {
-    ...{ uid, resourceVersion, text: content.text },
-    wanted: {
-      enabled: true,
-      ...(target.writesVersion && { version: published.version }),
-      ...(target.writesLink && { bundleUrl: published.bundleUrl }),
-    },
-  });
+  const { task } = found;
+  if ('problem' in task) return refused(target, before, 'Refused', task.problem);
+  const { uid, resourceVersion } = found.metadata;
+  const plan = await context.requests.plan(planId(target), { uid, resourceVersion, task });
   const issuedAt = target.writesLink ? formatInstant(published.issuedAt) : undefined;
   const isSameWish = before?.version === published.version && before.linkIssueTime === issuedAt;
   const synced: TargetStatus = {
@@ -237,13 +202,7 @@ async function editTarget(
           contestedGeneration: owner.generation,
         };
       }
-      const { metadata, text } = { metadata: document.metadata, text: plan.text };
-      const { objectKind, dataKey } = target;
-      const key = { namespace: metadata.namespace, name: metadata.name };
-      await context.cluster.editDocument(
-        { kind: objectKind, key, dataKey, text, resourceVersion: metadata.resourceVersion },
-        signal,
-      );
+      await found.write(plan.text, signal);
       return { ...synced, revertTimes };
     }
     default:

@@ -175,9 +175,9 @@ test('answers that break the contract are typed errors, each with advice', async
     [401, '{"error":"unknown key"}', 'Unauthorized', /does not accept the key/],
     [403, '<Error/>', 'Forbidden', /refused this key/],
     [404, '', 'NotFound', /job was removed/],
-    [409, '{}', 'Conflict', /not in a state/],
+    [409, '{}', 'Conflict', /state of the job/],
     [410, '{}', 'Gone', /no longer/],
-    [429, '', 'RateLimited', /slow down/],
+    [429, '', 'RateLimited', /limits the rate/],
     [500, 'oops', 'ServerError', /failed/],
     [503, '<html>', 'ServerError', /failed/],
   ];

@@ -90,7 +90,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
       services: {
         exportApi: { connect: () => exportApi ?? assert.fail('no key, no call') },
         bundles: { inspect: nothing, probe: nothing },
-        planner: { planValues: nothing },
+        planner: { plan: nothing },
       },
       inspections: new InspectionPlaces(2),
       identity: 'host_1',

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TargetPlanner } from '../../../../src/loop/ports.ts';
-import { planValuesEdit, type ValuesPlan } from '../../../../src/targets/values.ts';
+import { planTarget, type TargetPlan, type TargetTask } from '../../../../src/targets/target-plan.ts';
 import { World } from '../../../simulation/world.ts';
 
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };
@@ -20,20 +20,15 @@ const text = '# ours\nreplicas: 2\n';
 class HeldPlanner implements TargetPlanner {
   readonly asked: {
     readonly text: string;
-    readonly release: (plan?: ValuesPlan) => void;
+    readonly release: (plan?: TargetPlan) => void;
     isStopped: boolean;
   }[] = [];
 
-  planValues(
-    _namespace: string,
-    asked: string,
-    wanted: Parameters<typeof planValuesEdit>[1],
-    signal: AbortSignal,
-  ) {
-    return new Promise<ValuesPlan | undefined>((resolve, reject) => {
+  plan(_namespace: string, task: TargetTask, signal: AbortSignal) {
+    return new Promise<TargetPlan | undefined>((resolve, reject) => {
       const entry = {
-        text: asked,
-        release: (plan: ValuesPlan | undefined = planValuesEdit(asked, wanted)) => resolve(plan),
+        text: task.text,
+        release: (plan: TargetPlan | undefined = planTarget(task)) => resolve(plan),
         isStopped: false,
       };
       this.asked.push(entry);
@@ -139,14 +134,14 @@ test('where too many documents of the namespace wait, the plan is asked for agai
   const release = planner.asked[0]?.release;
   assert.ok(release);
   // As the planner says it: no plan, and no word against the document.
-  planner.planValues = async () => undefined;
+  planner.plan = async () => undefined;
   let asked = 0;
   release({ outcome: 'in-sync' });
   await world.until(() => stateOf(world) === 'True/Synced');
   world.cluster.putConfigMap(document('slow'), { 'values.yaml': 'a: 1\n' }, consent);
-  planner.planValues = async (_namespace, given, wanted) => {
+  planner.plan = async (_namespace, task) => {
     asked += 1;
-    return asked < 3 ? undefined : planValuesEdit(given, wanted);
+    return asked < 3 ? undefined : planTarget(task);
   };
   await world.until(() => textIn(world, 'slow')?.includes('staticExport:') === true, 70 * 60_000);
   assert.equal(asked >= 3, true);

@@ -164,7 +164,7 @@ function putTheirSecret(world: World, bytes: Uint8Array): void {
   });
 }
 
-test('a Secret that is no UTF-8 text is refused and left as it is, to the byte', async () => {
+test('a Secret that is not UTF-8 text is refused and left as it is, to the byte', async () => {
   const bytes = Uint8Array.from([
     ...new TextEncoder().encode('a: "'),
     0xff,

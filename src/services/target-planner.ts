@@ -5,7 +5,7 @@
 import type { TargetPlanner } from '../loop/ports.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { TaskError, TaskQueue } from '../runtime/task.ts';
-import { planValuesEdit, type ValuesPlan } from '../targets/values.ts';
+import { planTarget, type TargetPlan, type TargetTask } from '../targets/target-plan.ts';
 import { Link } from '../wire/link.ts';
 
 /** The costliest document within the bounds of `planValuesEdit` takes about a second of an idle core. */
@@ -17,23 +17,25 @@ const idleMs = 30_000;
 /** Documents of one namespace, of up to 256 KiB each. */
 const maxWaitingPerOwner = 4;
 
-interface ValuesTask {
+/** A task as it crosses to the thread. */
+interface SentTask {
+  readonly type: TargetTask['type'];
   readonly text: string;
   readonly version: string | undefined;
   readonly bundleUrl: string | undefined;
 }
 
-export interface ValuesPlanner extends TargetPlanner {
+export interface TargetPlannerThread extends TargetPlanner {
   close(): Promise<void>;
 }
 
 /** @param program of the thread (`src/bin/values-worker.ts`, or where the build put it) */
-export function createValuesPlanner(program: URL, clock: Clock): ValuesPlanner {
+export function createTargetPlanner(program: URL, clock: Clock): TargetPlannerThread {
   const options = { program, limits, timeoutMs, idleMs, maxWaitingPerOwner, clock };
-  const queue = new TaskQueue<ValuesTask, ValuesPlan>(options);
+  const queue = new TaskQueue<SentTask, TargetPlan>(options);
   return {
-    planValues: async (namespace, text, { version, bundleUrl }, signal) => {
-      const task = { text, version, bundleUrl: bundleUrl?.reveal() };
+    plan: async (namespace, { type, text, wanted }, signal) => {
+      const task = { type, text, version: wanted.version, bundleUrl: wanted.bundleUrl?.reveal() };
       try {
         return await queue.run(task, namespace, signal);
       } catch (error) {
@@ -46,20 +48,17 @@ export function createValuesPlanner(program: URL, clock: Clock): ValuesPlanner {
 }
 
 /** The thread's side. */
-export function planValuesTask({ text, version, bundleUrl }: ValuesTask): ValuesPlan {
+export function planSentTask({ type, text, version, bundleUrl }: SentTask): TargetPlan {
   const link = Link.parse(bundleUrl);
-  return planValuesEdit(text, {
-    enabled: true,
-    ...(version && { version }),
-    ...(link && { bundleUrl: link }),
-  });
+  const wanted = { enabled: true, ...(version && { version }), ...(link && { bundleUrl: link }) } as const;
+  return planTarget({ type, text, wanted });
 }
 
 /**
  * @returns `undefined` where the thread broke or has no room: the document is read again after a pause
  * @throws the error when the program is stopping
  */
-function planOfFailure(error: unknown): ValuesPlan | undefined {
+function planOfFailure(error: unknown): TargetPlan | undefined {
   const code = error instanceof TaskError ? error.code : undefined;
   if (code === 'TaskStopped') throw error;
   if (code !== 'TaskTimeout' && code !== 'TaskOutOfMemory') return undefined;

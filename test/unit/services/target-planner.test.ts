@@ -4,18 +4,24 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { createValuesPlanner, type ValuesPlanner } from '../../../src/services/values-planner.ts';
+import { createTargetPlanner, type TargetPlannerThread } from '../../../src/services/target-planner.ts';
+import type { TargetTask } from '../../../src/targets/target-plan.ts';
 import { planValuesEdit } from '../../../src/targets/values.ts';
 import { Link } from '../../../src/wire/link.ts';
 import { costlyDocuments } from '../../support/costly-documents.ts';
 
 const program = new URL('../../../src/bin/values-worker.ts', import.meta.url);
+const task = (text: string, asked: TargetTask['wanted']): TargetTask => ({
+  type: 'Values',
+  text,
+  wanted: asked,
+});
 const wanted = { enabled: true, version: 'v1' } as const;
 const { signal } = new AbortController();
-const open: ValuesPlanner[] = [];
+const open: TargetPlannerThread[] = [];
 
-function planner(url = program): ValuesPlanner {
-  const made = createValuesPlanner(url, systemClock);
+function planner(url = program): TargetPlannerThread {
+  const made = createTargetPlanner(url, systemClock);
   open.push(made);
   return made;
 }
@@ -34,7 +40,7 @@ test('a plan from the thread is the plan of its document, version and link', asy
       '- a list\n',
       'a: [',
     ]) {
-      assert.deepEqual(await made.planValues('docs', text, asked, signal), planValuesEdit(text, asked));
+      assert.deepEqual(await made.plan('docs', task(text, asked), signal), planValuesEdit(text, asked));
     }
   }
 });
@@ -43,11 +49,11 @@ test('every costly document is planned or refused, and the next one is planned',
   const made = planner();
   const outcomes: string[] = [];
   for (const [name, text] of Object.entries(costlyDocuments)) {
-    const plan = await made.planValues('hostile', text, wanted, signal);
+    const plan = await made.plan('hostile', task(text, wanted), signal);
     assert.ok(plan !== undefined, name);
     outcomes.push(`${name}: ${plan.outcome === 'refused' ? plan.code : plan.outcome}`);
     assert.deepEqual(
-      await made.planValues('served', 'staticExport: {enabled: true, version: "v1"}\n', wanted, signal),
+      await made.plan('served', task('staticExport: {enabled: true, version: "v1"}\n', wanted), signal),
       {
         outcome: 'in-sync',
       },
@@ -62,7 +68,7 @@ test('waiting documents of one namespace delay another by one document at most',
   const text = costlyDocuments['open brackets'] ?? '';
   const ended: string[] = [];
   const ask = (namespace: string, document: string) =>
-    made.planValues(namespace, document, wanted, signal).then(() => ended.push(namespace));
+    made.plan(namespace, task(document, wanted), signal).then(() => ended.push(namespace));
   await Promise.all([
     ask('hostile', text),
     ask('hostile', text),
@@ -74,19 +80,19 @@ test('waiting documents of one namespace delay another by one document at most',
 
 test('a namespace with too many waiting documents gets no plan', async () => {
   const made = planner();
-  const plans = Array.from({ length: 6 }, () => made.planValues('docs', 'a: 1\n', wanted, signal));
+  const plans = Array.from({ length: 6 }, () => made.plan('docs', task('a: 1\n', wanted), signal));
   const outcomes = (await Promise.all(plans)).map((plan) => plan?.outcome);
   assert.deepEqual(outcomes, ['edit', 'edit', 'edit', 'edit', 'edit', undefined]);
 });
 
 test('a thread that cannot start is not a verdict on a document', async () => {
   const made = planner(new URL('../no-such-program.ts', import.meta.url));
-  assert.equal(await made.planValues('docs', 'a: 1\n', wanted, signal), undefined);
+  assert.equal(await made.plan('docs', task('a: 1\n', wanted), signal), undefined);
 });
 
 test('an aborted plan rejects with the reason of the signal', async () => {
   const stop = new AbortController();
-  const asked = planner().planValues('docs', 'a: 1\n', wanted, stop.signal);
+  const asked = planner().plan('docs', task('a: 1\n', wanted), stop.signal);
   stop.abort(new Error('stopped'));
   await assert.rejects(asked, { message: 'stopped' });
 });

@@ -4,6 +4,7 @@
 // parsing, `bundleUrl` is a Link.
 
 import { z } from 'zod';
+import { formatInstant } from '../wire/instant.ts';
 import { Link } from '../wire/link.ts';
 import { printable } from '../wire/printable-text.ts';
 import type { LinkTimes, Publication } from '../wire/publication.ts';
@@ -136,9 +137,4 @@ export function formatPublishedBundle(bundle: PublishedBundle): string {
     pages: bundle.pages,
     sizeBytes: bundle.sizeBytes,
   });
-}
-
-/** ISO 8601 in UTC with whole seconds, as in `bundle.json`, the operator's status and its events. */
-export function formatInstant(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }

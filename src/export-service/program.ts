@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import * as kind from '../runtime/flags/flag-kinds.ts';
 import type { FlagValues, ProgramDescription } from '../runtime/flags/flags.ts';
-import type { ProgramEdge } from '../runtime/program.ts';
+import type { ProgramContext } from '../runtime/program.ts';
 import { defaultCrawlLimits } from './crawler/contract.ts';
 import { exportInThread } from './export-thread.ts';
 import { startExportService } from './service.ts';
@@ -72,7 +72,7 @@ function isUnspecified(host: string): boolean {
  */
 export async function runExportService(
   values: FlagValues<typeof flags>,
-  edge: ProgramEdge,
+  edge: ProgramContext,
   workerUrl: URL,
 ): Promise<void> {
   const service = await startExportService({

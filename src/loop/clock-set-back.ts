@@ -5,13 +5,13 @@
 
 import { clockToleranceMs } from '../reconcile/link-timing.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type ClockPlace, followAdjustment, placeOf } from '../runtime/clock-place.ts';
+import { type ClockReading, followAdjustment, readClocks } from '../runtime/clock-reading.ts';
 import type { LinkTimes } from '../wire/publication.ts';
 
 /** What this process remembers of a published link that it sees. */
 export interface SeenLink extends LinkTimes {
   /** The clock's reading from which the next call measures. */
-  readonly reading: ClockPlace;
+  readonly reading: ClockReading;
   /** By how much the wall clock was set back since then, in total; negative if it was set forward. */
   readonly setBackMs: number;
 }
@@ -29,7 +29,7 @@ export function correctTimes<T extends LinkTimes>(
   link: T,
   clock: Clock,
 ): T {
-  const now = placeOf(clock);
+  const now = readClocks(clock);
   const { issuedAt, expiresAt } = link;
   const seen = links.get(id);
   if (seen?.issuedAt !== issuedAt || seen.expiresAt !== expiresAt) {

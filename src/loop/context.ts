@@ -62,13 +62,9 @@ export interface ReconcileContext extends ActionContext, TargetContext, ReportCo
 type Wake = (key: ObjectKey) => void;
 
 /** What metrics show of a resource. Contains no names other than its own, and no secrets. */
-export interface Observed {
+export interface ReconcileReport {
   readonly isReady: boolean;
   readonly isSuspended: boolean;
-  /** kinds of the classified state: `running`, `fresh`, `satisfied`, … */
-  readonly exportState: string;
-  readonly linkState: string;
-  readonly wantState: string;
   /** The action of this reconcile: `none`, `start`, `poll`, `issue`, `inspect`. */
   readonly action: string;
   /** Epoch ms. */
@@ -86,12 +82,12 @@ export interface Observed {
   readonly blockedBy: string | undefined;
 }
 
-export interface PassOutcome {
+export interface ReconcileOutcome {
   /** 0 means "reconcile again now"; `undefined` means that the object is gone. Never longer than about an hour. */
   readonly wakeAfterMs: number | undefined;
   /** state → action, for the log. */
   readonly because: string;
   /** Another operator that writes the same status. */
   readonly overlapsWith?: string | undefined;
-  readonly observed: Observed | undefined;
+  readonly report: ReconcileReport | undefined;
 }

@@ -5,7 +5,6 @@
 import type { PublishedBundle } from '../bundle/published-bundle.ts';
 import type { KeyState, Observation, RateLimit } from '../reconcile/observation.ts';
 import { hashInputs, inputsInHand } from '../reconcile/spread.ts';
-import { wholeSecond } from '../staticexport/instant.ts';
 import { annotations } from '../staticexport/names.ts';
 import type { StaticExport } from '../staticexport/parse.ts';
 import type { Spec } from '../staticexport/schema.ts';
@@ -13,6 +12,7 @@ import type { Status } from '../staticexport/status-schema.ts';
 import { applyDefaults, type Wanted } from '../staticexport/wanted.ts';
 import type { ConfigMapObject, ObjectMeta, SecretObject, StaticExportObject } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
+import { wholeSecond } from '../wire/instant.ts';
 import { printable } from '../wire/printable-text.ts';
 import { allowedHosts, isAllowedHost } from './allowed-host.ts';
 import type { ClusterContext } from './context.ts';

@@ -10,9 +10,9 @@ import { isWorthInspecting } from '../reconcile/choose.ts';
 import type { ActionResult, InspectionFailure } from '../reconcile/result.ts';
 import type { Plan, State } from '../reconcile/state.ts';
 import { waitAtMost } from '../runtime/time-limit.ts';
-import { wholeSecond } from '../staticexport/instant.ts';
 import type { Wanted } from '../staticexport/wanted.ts';
 import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
+import { wholeSecond } from '../wire/instant.ts';
 import type { Link } from '../wire/link.ts';
 import { publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { ActionContext } from './context.ts';
@@ -74,8 +74,8 @@ export function stopUnwantedInspection(
  *
  * @param next the next plan
  */
-export function releaseUnusedSlot(key: ObjectKey, { action }: Plan, { places }: ProcessMemory): void {
-  if (action.kind !== 'issue' && action.kind !== 'inspect') places.giveUp(resourceId(key));
+export function releaseUnusedSlot(key: ObjectKey, { action }: Plan, { slots }: ProcessMemory): void {
+  if (action.kind !== 'issue' && action.kind !== 'inspect') slots.giveUp(resourceId(key));
 }
 
 /** @returns the outcome, if there is one before the reconcile's grace period ends */
@@ -89,7 +89,7 @@ async function beginInspection(
   const id = resourceId(key);
   const work = memory.candidates.get(id);
   if (work === undefined) return undefined;
-  const hasRoom = memory.places.hasRoom(id);
+  const hasRoom = memory.slots.hasRoom(id);
   const inspection = startInspection(id, { ...work, maxBytes }, context);
   let hasWaited = false;
   void inspection.then(() => {
@@ -126,21 +126,21 @@ async function inspectInSlot(
   context: ActionContext,
 ): Promise<InspectionOutcome | undefined> {
   const { memory, clock, settings } = context;
-  const { places } = memory;
+  const { slots } = memory;
   const stopped = AbortSignal.any([memory.signal, work.stop.signal]);
-  const hasQueued = !places.hasRoom(id);
-  const place = await places.take(id, stopped).catch(() => undefined);
-  if (place === undefined) return undefined;
+  const hasQueued = !slots.hasRoom(id);
+  const slot = await slots.take(id, stopped).catch(() => undefined);
+  if (slot === undefined) return undefined;
   const isLate = !isWorthInspecting(work, wholeSecond(clock.now()));
   const outcome = isLate ? undefined : await inspectArchive(work, stopped, context);
   // Links also expire earlier than they claim. A link that expired in the queue says nothing against the archive.
   const hasExpired = hasQueued && outcome?.kind === 'failed' && outcome.failure.kind === 'dead-link';
   if (stopped.aborted || !(isLate || hasExpired)) {
-    place.leave();
+    slot.release();
     return outcome;
   }
   const grace = clock.deadline(callsToFreshLink * settings.requestTimeoutMs, memory.signal);
-  places.keep(id, place, grace);
+  slots.keep(id, slot, grace);
   const expiresAt = Math.min(work.expiresAt, wholeSecond(clock.now()));
   memory.candidates.set(id, { ...work, expiresAt });
   return undefined;

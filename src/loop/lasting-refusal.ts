@@ -4,11 +4,11 @@
 // counts only when every reconcile that got this far saw it for its whole time, measured on this process's clock.
 
 import { clusterPolicies, readStallMs } from '../reconcile/failure-policy.ts';
-import { readInstant } from '../staticexport/instant.ts';
 import type { StalledReason } from '../staticexport/reasons.ts';
 import type { Status } from '../staticexport/status-schema.ts';
 import type { ObjectMeta } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
+import { readInstant } from '../wire/instant.ts';
 import type { ClusterContext } from './context.ts';
 import { type RequiredRead, resourceId } from './memory.ts';
 

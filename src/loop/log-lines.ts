@@ -6,9 +6,9 @@ import type { ActionResult, CallFailure } from '../reconcile/result.ts';
 import type { Action } from '../reconcile/state.ts';
 import { hostOf } from '../reconcile/status/failure-words.ts';
 import type { StatusChange } from '../reconcile/status/status-changes.ts';
-import { formatInstant } from '../staticexport/instant.ts';
 import { reconcilingReasons } from '../staticexport/reasons.ts';
 import type { Condition, Failure, Status } from '../staticexport/status-schema.ts';
+import { formatInstant } from '../wire/instant.ts';
 
 export interface LogLine {
   readonly level: 'info' | 'warn';

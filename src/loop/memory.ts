@@ -9,7 +9,7 @@ import type { ObjectKey } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import type { LinkTimes } from '../wire/publication.ts';
 import type { SeenLink } from './clock-set-back.ts';
-import { InspectionPlaces } from './inspection-places.ts';
+import { InspectionSlots } from './inspection-slots.ts';
 import type { Inspection } from './ports.ts';
 
 export type InspectionOutcome =
@@ -93,7 +93,7 @@ export interface ProcessMemory {
   /** By {@link rateLimitId}: the number of its users. */
   readonly userCounts: Map<string, number>;
   /** Slots for inspecting candidates' archives, by {@link resourceId}. */
-  readonly places: InspectionPlaces;
+  readonly slots: InspectionSlots;
   /** By {@link resourceId}. */
   readonly plans: Map<string, TargetPlans>;
   readonly otherOperators: OtherOperators;
@@ -105,7 +105,7 @@ export interface ProcessMemory {
  * @param signal stops background work
  * @param places of the whole process; a caller with a single resource uses the default
  */
-export function createMemory(signal: AbortSignal, places = new InspectionPlaces(1)): ProcessMemory {
+export function createMemory(signal: AbortSignal, places = new InspectionSlots(1)): ProcessMemory {
   return {
     rateLimits: new Map(),
     polls: new Map(),
@@ -117,7 +117,7 @@ export function createMemory(signal: AbortSignal, places = new InspectionPlaces(
     plans: new Map(),
     otherOperators: { written: new Set(), found: new Map(), logged: new Set() },
     userCounts: new Map(),
-    places,
+    slots: places,
     signal,
   };
 }
@@ -141,7 +141,7 @@ export function replaceCandidate({ candidates }: ProcessMemory, id: string, work
 }
 
 /** Stops the inspection, even if it still waits for its slot, and forgets the link. */
-export function dropCandidate({ candidates, places }: ProcessMemory, id: string): void {
+export function dropCandidate({ candidates, slots: places }: ProcessMemory, id: string): void {
   candidates.get(id)?.stop.abort();
   candidates.delete(id);
   places.giveUp(id);

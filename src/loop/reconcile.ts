@@ -12,26 +12,26 @@ import { sentence } from '../reconcile/status/failure-words.ts';
 import { statusOf, statusOfUnreadable } from '../reconcile/status/status.ts';
 import { findChanges } from '../reconcile/status/status-changes.ts';
 import { nextWake } from '../reconcile/wake.ts';
-import { readInstant, wholeSecond } from '../staticexport/instant.ts';
 import { parseStaticExport, type StaticExport } from '../staticexport/parse.ts';
 import { exportedReasons } from '../staticexport/reasons.ts';
 import type { Spec } from '../staticexport/schema.ts';
 import type { TargetStatus } from '../staticexport/status-schema.ts';
 import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
+import { readInstant, wholeSecond } from '../wire/instant.ts';
 import type { Link } from '../wire/link.ts';
 import type { Publication } from '../wire/publication.ts';
-import type { Observed, PassOutcome, ReconcileContext } from './context.ts';
+import type { ReconcileContext, ReconcileOutcome, ReconcileReport } from './context.ts';
 import { execute } from './execute.ts';
 import { gather, type Handles, readProcess } from './gather.ts';
 import { releaseUnusedSlot, stopUnwantedInspection } from './inspection.ts';
 import { forgetResource, resourceId, useRateLimit } from './memory.ts';
-import { observe } from './observed.ts';
 import { findOtherOperator, type OtherOperator, rememberOwn } from './other-operators.ts';
 import { confirmOutput } from './publish/confirmed-output.ts';
 import { type OutputsWritten, writeOutputs } from './publish/outputs.ts';
 import { writeTargets } from './publish/targets.ts';
 import { changeRateLimit } from './rate-limit.ts';
-import { attachReport, PassRefused, reportRefusal } from './refused-pass.ts';
+import { attachReport, ReconcileRefused, reportRefusal } from './refused-reconcile.ts';
+import { reportReconcile } from './report.ts';
 import { reportChanges, warnOfPrefix } from './reporting.ts';
 import { saveStarted, saveStatus } from './save.ts';
 
@@ -70,21 +70,21 @@ interface PublishOutcome {
  *
  * @returns when to reconcile again, at the latest
  * @throws {ClusterError} when a read or write failed (`Conflict`: another client wrote first)
- * @throws {PassRefused} when all reads succeeded; the next reconcile finds what was done. Call again with a
+ * @throws {ReconcileRefused} when all reads succeeded; the next reconcile finds what was done. Call again with a
  *   back-off
  */
 export async function reconcile(
   key: ObjectKey,
   context: ReconcileContext,
   signal: AbortSignal,
-): Promise<PassOutcome> {
+): Promise<ReconcileOutcome> {
   const object = await context.cluster.readStaticExport(key, signal);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
     // A `Retry-After` and a corrected clock must stay for a resource whose read returned 404 although the watch
     // knows it.
     if (!context.isKnown(key)) forgetResource(context.memory, key);
     const because = object === undefined ? 'gone' : 'deleting';
-    return { wakeAfterMs: undefined, because, observed: undefined };
+    return { wakeAfterMs: undefined, because, report: undefined };
   }
   const resource = parseStaticExport(object);
   const other = findOtherOperator(object, resource.status, context);
@@ -96,19 +96,19 @@ export async function reconcile(
   const action = await executePlan(input, context, signal);
   const published = await publish(input, action, context, signal);
   const targets = await syncTargets(input, published, context, signal);
-  const { last, state, observed } = await storeStatus(input, action, published, targets, context, signal);
+  const { last, state, report } = await storeStatus(input, action, published, targets, context, signal);
 
   const upcoming = choose(state, last);
   releaseUnusedSlot(key, upcoming, context.memory);
   const wakeAt = nextWake(last, upcoming);
-  return { ...requeue(wakeAt, other, context), because: input.plan.because, observed };
+  return { ...requeue(wakeAt, other, context), because: input.plan.because, report };
 }
 
 function requeue(
   wakeAt: number,
   other: OtherOperator | undefined,
   { clock }: ReconcileContext,
-): Pick<PassOutcome, 'wakeAfterMs' | 'overlapsWith'> {
+): Pick<ReconcileOutcome, 'wakeAfterMs' | 'overlapsWith'> {
   const untilMs = Math.min(wakeAt - clock.now(), other?.calmAfterMs ?? Number.POSITIVE_INFINITY);
   return { wakeAfterMs: Math.max(0, untilMs), overlapsWith: other?.operatorLease };
 }
@@ -214,15 +214,15 @@ async function storeStatus(
   targets: readonly TargetStatus[],
   context: ReconcileContext,
   signal: AbortSignal,
-): Promise<{ readonly last: Observation; readonly state: State; readonly observed: Observed }> {
+): Promise<{ readonly last: Observation; readonly state: State; readonly report: ReconcileReport }> {
   const { action } = plan;
   const state = classify(after);
   const status = statusOf(after, state, targets);
   const last = { ...after, status };
   const unreadable = resource.spec === undefined ? 'InvalidSpec' : undefined;
-  const observed = observe(last, state, action.kind, result, refusal?.code ?? unreadable);
+  const report = reportReconcile(last, state, action.kind, result, refusal?.code ?? unreadable);
   const saving = reportRefusal(saveStatus(stored, status, context, signal), object, context);
-  const saved = await attachReport(saving, observed);
+  const saved = await attachReport(saving, report);
   rememberOwn(saved, context);
   const { baseUrl } = before.wanted;
   const changes = findChanges(resource.status, status);
@@ -232,9 +232,9 @@ async function storeStatus(
     const message = `${exportedReasons[reason]} ${sentence(refusal.message)}`;
     if (!reasons.includes(reason)) context.events.record(saved, { type: 'Warning', reason, message });
     // A withheld publication waits in its operation's back-off. Any other refusal needs the caller's back-off.
-    if (!isWithheld) throw new PassRefused(refusal, observed);
+    if (!isWithheld) throw new ReconcileRefused(refusal, report);
   }
-  return { last, state, observed };
+  return { last, state, report };
 }
 
 async function reportUnreadable(
@@ -243,7 +243,7 @@ async function reportUnreadable(
   other: OtherOperator | undefined,
   context: ReconcileContext,
   signal: AbortSignal,
-): Promise<PassOutcome> {
+): Promise<ReconcileOutcome> {
   const generation = object.metadata.generation ?? 0;
   const now = wholeSecond(context.clock.now());
   const next = statusOfUnreadable(status, problems, generation, now);
@@ -259,5 +259,5 @@ async function reportUnreadable(
   // Its link still expires at its time, and status reports that then.
   const endsAt = readInstant(status.active?.linkExpirationTime) ?? 0;
   const wakeAt = Math.min(now + unreadableRecheckMs, endsAt > now ? endsAt : Number.POSITIVE_INFINITY);
-  return { ...requeue(wakeAt, other, context), because: 'unreadable → none', observed: undefined };
+  return { ...requeue(wakeAt, other, context), because: 'unreadable → none', report: undefined };
 }

@@ -6,10 +6,10 @@ import { createCluster } from '../kube/cluster.ts';
 import { createEventStore } from '../kube/objects/event-store.ts';
 import type { Transport } from '../kube/transport/transport.ts';
 import type { ReconcileContext } from '../loop/context.ts';
-import type { InspectionPlaces } from '../loop/inspection-places.ts';
+import type { InspectionSlots } from '../loop/inspection-slots.ts';
 import { createMemory } from '../loop/memory.ts';
 import { reconcile } from '../loop/reconcile.ts';
-import type { ProgramEdge } from '../runtime/program.ts';
+import type { ProgramContext } from '../runtime/program.ts';
 import type { ExternalServices } from '../services/external-services.ts';
 import { watchClockSteps } from './controller/clock-steps.ts';
 import { runController } from './controller/controller.ts';
@@ -28,13 +28,13 @@ import type { Watches } from './watch/watches.ts';
 
 export interface LeaderParts {
   readonly values: OperatorValues;
-  readonly context: ProgramEdge;
+  readonly context: ProgramContext;
   readonly queue: WorkQueue;
   readonly transport: Transport;
   /** The lease that is held, `<namespace>/<name>`. */
   readonly operatorLease: string;
   readonly services: Omit<ExternalServices, 'close'>;
-  readonly inspections: InspectionPlaces;
+  readonly inspections: InspectionSlots;
   /** This replica, in events. */
   readonly identity: string;
   readonly metrics: OperatorMetrics;

@@ -3,7 +3,7 @@
 // behind. Refuses labels with unbounded or secret values; only a resource's own namespace and name are shown.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { PassOutcome } from '../loop/context.ts';
+import type { ReconcileOutcome } from '../loop/context.ts';
 import { version } from '../runtime/version.ts';
 import type { ReconcileResult } from './controller/controller.ts';
 import { type EventLoss, eventLosses } from './controller/event-recorder.ts';
@@ -167,13 +167,13 @@ function reconcileMetrics(registry: Registry) {
   for (const result of ['success', 'requeue_after', 'conflict', 'error', 'timeout']) {
     total.inc({ ...controllerLabels, result }, 0);
   }
-  return (result: ReconcileResult, tookMs: number, outcome: PassOutcome | undefined): void => {
+  return (result: ReconcileResult, tookMs: number, outcome: ReconcileOutcome | undefined): void => {
     total.inc({ ...controllerLabels, result: result === 'gone' ? 'success' : result });
     seconds.observe(controllerLabels, tookMs / 1000);
     if (result === 'error' || result === 'timeout') errors.inc(controllerLabels);
     if (result === 'timeout') timeouts.inc(controllerLabels);
     if (outcome === undefined) retries.inc(queueLabels);
-    const { action = 'none', actionFailure: reason } = outcome?.observed ?? {};
+    const { action = 'none', actionFailure: reason } = outcome?.report ?? {};
     if (action !== 'none') actions.inc({ action });
     if (reason !== undefined) failures.inc({ reason });
   };

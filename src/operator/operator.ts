@@ -7,10 +7,10 @@ import { createLeaseStore } from '../kube/objects/lease-store.ts';
 import { ConnectionError, type ConnectionSource, openConnection } from '../kube/transport/connection.ts';
 import { createTransport } from '../kube/transport/transport.ts';
 import { allowedHosts } from '../loop/allowed-host.ts';
-import { InspectionPlaces } from '../loop/inspection-places.ts';
+import { InspectionSlots } from '../loop/inspection-slots.ts';
 import { adminApp } from '../runtime/http/admin-port.ts';
 import { listenHttp } from '../runtime/http/http-listener.ts';
-import type { ProgramEdge } from '../runtime/program.ts';
+import type { ProgramContext } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
 import { type ExternalServicesOptions, openExternalServices } from '../services/external-services.ts';
 import { watchSkew } from './controller/clock-skew.ts';
@@ -35,7 +35,7 @@ export interface OperatorEnvironment
 /** Runs until shutdown. @throws {PublishableError} on loss of leadership, or when it cannot start */
 export async function runOperator(
   values: OperatorValues,
-  context: ProgramEdge,
+  context: ProgramContext,
   environment: OperatorEnvironment,
 ): Promise<void> {
   const { clock, random, logger, shutdown } = context;
@@ -45,7 +45,7 @@ export async function runOperator(
   const operatorLease = `${lease.namespace}/${lease.name}`;
   const identity = `${hostname()}_${random.uuid()}`;
   const callsAtOnce = totalWorkers(values);
-  const inspections = new InspectionPlaces(values.inspectConcurrency);
+  const inspections = new InspectionSlots(values.inspectConcurrency);
   const metrics: OperatorMetrics = createMetrics({
     workers: callsAtOnce,
     host: server,

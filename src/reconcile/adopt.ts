@@ -2,8 +2,8 @@
 // publication whose status write was lost, a job past its timeout, an unconfirmed start record, and a skipped tick.
 // A reconcile calls it once after reading and once after acting. Invariant: adopting twice is adopting once.
 
-import { formatInstant, readInstant } from '../staticexport/instant.ts';
 import type { ActiveVersion, Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
+import { formatInstant, readInstant } from '../wire/instant.ts';
 import type { Publication } from '../wire/publication.ts';
 import { waitMs } from './backoff.ts';
 import { freeOperations, heldAgainst } from './forbidden-call.ts';

@@ -10,7 +10,7 @@ import { type Random, systemRandom } from './random.ts';
 import { version } from './version.ts';
 
 /** What a main is given besides its flags. */
-export interface ProgramEdge {
+export interface ProgramContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -30,7 +30,7 @@ function commonFlags(logTo: LogStream) {
 export async function runProgram<F extends Flags>(
   process: NodeJS.Process,
   description: ProgramDescription<F>,
-  main: (values: FlagValues<F>, edge: ProgramEdge) => Promise<void>,
+  main: (values: FlagValues<F>, edge: ProgramContext) => Promise<void>,
   logTo: LogStream = 'stdout',
 ): Promise<void> {
   const program = { ...description, flags: { ...description.flags, ...commonFlags(logTo) } };

@@ -11,8 +11,8 @@ import { prepareInWorker } from '../bundle/prepare/preparation.ts';
 import { createExportApiClient } from '../export-api/client.ts';
 import type { Bundles, ExportApiSource, TargetPlanner } from '../loop/ports.ts';
 import { sizeText } from '../runtime/flags/flag-kinds.ts';
-import { openCaFile } from '../runtime/http/authorities.ts';
-import type { ProgramEdge } from '../runtime/program.ts';
+import { openCaFile } from '../runtime/http/ca-certificates.ts';
+import type { ProgramContext } from '../runtime/program.ts';
 import { userAgent } from '../runtime/version.ts';
 import { createTargetPlanner } from './target-planner.ts';
 
@@ -44,7 +44,7 @@ export interface ExternalServices {
 /** @throws {PublishableError} `ExtraCaUnreadable`, `ExtraCaInvalid` */
 export async function openExternalServices(
   options: ExternalServicesOptions,
-  { clock, random, logger }: Omit<ProgramEdge, 'shutdown'>,
+  { clock, random, logger }: Omit<ProgramContext, 'shutdown'>,
 ): Promise<ExternalServices> {
   const { extraCaFile, allowPrivateLinks, requestTimeoutMs, proxy } = options;
   const authorities = await openCaFile(extraCaFile, (error) => {

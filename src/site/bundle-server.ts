@@ -11,7 +11,7 @@ import { listenHttp } from '../runtime/http/http-listener.ts';
 import { createSocketMemory, readSocketQueues } from '../runtime/http/socket-memory.ts';
 import { createUnreadBytes, unreadLimit } from '../runtime/http/unread-bytes.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { ProgramEdge } from '../runtime/program.ts';
+import type { ProgramContext } from '../runtime/program.ts';
 import { version } from '../runtime/version.ts';
 import { siteHeaders } from './answer/reply.ts';
 import { defaultStalledReaderMs, siteHandler } from './answer/site-handler.ts';
@@ -61,7 +61,7 @@ export interface WorkerPrograms {
 /** Runs until the shutdown signal, and through the drain. */
 export async function runBundleServer(
   flags: BundleServerFlags,
-  edge: ProgramEdge,
+  edge: ProgramContext,
   workers: WorkerPrograms,
 ): Promise<void> {
   const { clock, random, logger, shutdown } = edge;

@@ -2,9 +2,9 @@
 // who was asked to wait waits. Judged by what the vendor heard and what the cluster held. Owns its memory of both.
 
 import assert from 'node:assert/strict';
-import { readInstant } from '../../src/staticexport/instant.ts';
 import { annotations } from '../../src/staticexport/names.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
+import { readInstant } from '../../src/wire/instant.ts';
 import type { Call } from './fake-vendor.ts';
 import { keySecret, requestTimeoutMs, type Turn, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 // A whole little world on virtual time: cluster, vendor, one operator process at a time running the real pass, and
 // a driver that calls it as the work queue would: at its wake-up, on changes, after errors with a back-off.
 
-import type { OperatorSettings, PassOutcome, ReconcileContext } from '../../src/loop/context.ts';
+import type { OperatorSettings, ReconcileContext, ReconcileOutcome } from '../../src/loop/context.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
 import type { TargetPlanner } from '../../src/loop/ports.ts';
 import { reconcile } from '../../src/loop/reconcile.ts';
@@ -30,7 +30,7 @@ export const requestTimeoutMs = 30_000;
 
 /** What one turn of the driver did, for the oracles. */
 export interface Turn {
-  readonly outcome: PassOutcome | undefined;
+  readonly outcome: ReconcileOutcome | undefined;
   readonly error: unknown;
   readonly isUnprompted: boolean;
   readonly before: StaticExportObject | undefined;

@@ -3,7 +3,7 @@
 // GET. Invariant: no error made here holds a URL, a header or a body.
 
 import { type Dispatcher, request } from 'undici';
-import { untrustedCertificateCodes } from '../../runtime/http/authorities.ts';
+import { untrustedCertificateCodes } from '../../runtime/http/ca-certificates.ts';
 import { InternalAddressError, isInternalHost } from '../../runtime/http/guarded-lookup.ts';
 import { unlessAborted } from '../../runtime/time-limit.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';

@@ -4,7 +4,7 @@
 
 import { Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
-import type { CaCertificates } from '../../runtime/http/authorities.ts';
+import type { CaCertificates } from '../../runtime/http/ca-certificates.ts';
 import { createLinkAgent, type LinkAgentOptions } from './link-agent.ts';
 
 /** At most one agent is replaced a minute, so each has minutes to finish its requests. */

@@ -1,8 +1,8 @@
 // Events (events.k8s.io/v1) as written to the API server: created once, then counted up as a series.
 // Refuses: deciding what deserves an event, or how often.
 
-import { wholeSecond } from '../../staticexport/instant.ts';
 import type { EventNote, ObjectMeta } from '../../wire/cluster.ts';
+import { wholeSecond } from '../../wire/instant.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { isRecord, recordAt, textAt } from '../transport/json.ts';
 import { apiVersionOf, events, staticExports } from '../transport/resource-path.ts';

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
-import { findFault, holdsCertificate } from '../../runtime/http/authorities.ts';
+import { findFault, holdsCertificate } from '../../runtime/http/ca-certificates.ts';
 import { PublishableError, publishableCode } from '../../wire/publishable-error.ts';
 import { endPluginsOn } from './exec-plugin.ts';
 

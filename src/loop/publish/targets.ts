@@ -3,13 +3,13 @@
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import { waitMs } from '../../reconcile/backoff.ts';
-import { formatInstant, readInstant } from '../../staticexport/instant.ts';
 import { annotations } from '../../staticexport/names.ts';
 import type { TargetReason } from '../../staticexport/reasons.ts';
 import type { TargetStatus } from '../../staticexport/status-schema.ts';
 import type { WantedTarget } from '../../staticexport/wanted.ts';
 import type { ObjectMeta } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
+import { formatInstant, readInstant } from '../../wire/instant.ts';
 import type { TargetContext } from '../context.ts';
 import { dropPlans, resourceId } from '../memory.ts';
 import { type PlanRequests, requestPlans } from './target-plans.ts';

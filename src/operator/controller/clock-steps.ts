@@ -4,7 +4,7 @@
 // settles is reported a bounded number of times.
 
 import type { Clock } from '../../runtime/clock.ts';
-import { followAdjustment, placeOf } from '../../runtime/clock-place.ts';
+import { followAdjustment, readClocks } from '../../runtime/clock-reading.ts';
 
 const checkEveryMs = 10_000;
 const toleranceMs = 2_000;
@@ -18,7 +18,7 @@ export async function watchClockSteps(
   report: (stepMs: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let reading = placeOf(clock);
+  let reading = readClocks(clock);
   let checkedAt = reading.at;
   let reportsLeft = reportsAtOnce;
   const hasWaited = (): Promise<boolean> =>
@@ -27,7 +27,7 @@ export async function watchClockSteps(
       () => false,
     );
   while (await hasWaited()) {
-    const now = placeOf(clock);
+    const now = readClocks(clock);
     reportsLeft = Math.min(reportsAtOnce, reportsLeft + (now.at - checkedAt) / reportEveryMs);
     checkedAt = now.at;
     const stepMs = now.offsetMs - reading.offsetMs;

@@ -3,8 +3,8 @@
 // Invariants: every reconcile ends in exactly one of: requeue, retry, or gone; no key requeues immediately without end,
 // and no key that the watches know is forgotten.
 
-import type { Observed, PassOutcome } from '../../loop/context.ts';
-import { PassRefused } from '../../loop/refused-pass.ts';
+import type { ReconcileOutcome, ReconcileReport } from '../../loop/context.ts';
+import { ReconcileRefused } from '../../loop/refused-reconcile.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -22,13 +22,13 @@ export interface FailedReconcile {
   /** Failures in a row, this one included. A conflict with another write is not a failure the first four times. */
   readonly inARow: number;
   readonly code: string;
-  /** What it observed before it failed. */
-  readonly observed: Observed | undefined;
+  /** What it report before it failed. */
+  readonly report: ReconcileReport | undefined;
 }
 
 export interface ControllerOptions {
   readonly queue: WorkQueue;
-  readonly reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<PassOutcome>;
+  readonly reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<ReconcileOutcome>;
   readonly workers: number;
   /** A reconcile that takes longer is aborted and retried. */
   readonly timeoutMs: number;
@@ -46,7 +46,7 @@ export interface ControllerOptions {
     key: ObjectKey,
     result: ReconcileResult,
     tookMs: number,
-    outcome: PassOutcome | undefined,
+    outcome: ReconcileOutcome | undefined,
     failed: FailedReconcile | undefined,
   ) => void;
 }
@@ -128,9 +128,9 @@ async function reconcileKey(
     const result = resultOf(error, deadline);
     // Another client wrote first, which is ordinary; the next reconcile reads what it wrote.
     const isOrdinary = result === 'conflict' && failed < 5;
-    const observed = error instanceof PassRefused ? error.observed : undefined;
-    // As the reconcile observed it: the link in status is old where status cannot be written.
-    const remainingMs = observed?.linkExpiresAt && observed.linkExpiresAt - clock.now();
+    const report = error instanceof ReconcileRefused ? error.report : undefined;
+    // As the reconcile report it: the link in status is old where status cannot be written.
+    const remainingMs = report?.linkExpiresAt && report.linkExpiresAt - clock.now();
     const longestMs = longestRetryMs(remainingMs ?? options.linkRemainingMs(text) ?? 0);
     // As long again as the failures have lasted: that doubles, and quick attempts before an expiry cause no long wait later.
     const base = isOrdinary ? 100 : Math.min(longestMs, firstRetryMs + clock.monotonic() - before.since);
@@ -138,7 +138,7 @@ async function reconcileKey(
     const retryMs = Math.ceil(Math.max(asked, base * (0.8 + 0.4 * random.fraction())));
     queue.addAfter(text, retryMs);
     const code = result === 'timeout' ? 'PassTimeout' : publishableCode(error);
-    const failure = isOrdinary ? undefined : { inARow: failed, code, observed };
+    const failure = isOrdinary ? undefined : { inARow: failed, code, report };
     options.observe(key, result, clock.monotonic() - startedAt, undefined, failure);
     if (isOrdinary) logger.debug({ object: text, error, retryMs }, 'conflict with another write; retrying');
     else
@@ -171,10 +171,10 @@ function pauseMs(requeues: number): number {
 function logOutcome(
   logger: Logger,
   object: string,
-  { because, wakeAfterMs, observed }: PassOutcome,
+  { because, wakeAfterMs, report }: ReconcileOutcome,
   blockedBy: RetryState['blockedBy'],
 ): void {
-  const { action = 'none', failure, why } = observed ?? {};
+  const { action = 'none', failure, why } = report ?? {};
   const fields = { object, action, because, failure, why, wakeAfterMs };
   const isBlocked = action === 'none' && failure !== undefined;
   const isLogged = isBlocked && blockedBy.get(object) === failure;

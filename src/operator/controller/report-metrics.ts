@@ -2,18 +2,18 @@
 // what keeps failing. Read at every scrape from the current state, so no gauge outlives its resource.
 
 import type { Registry } from 'prom-client';
-import type { Observed } from '../../loop/context.ts';
+import type { ReconcileReport } from '../../loop/context.ts';
 import type { ObjectKey } from '../../wire/cluster.ts';
 import { type GaugeRow, registerGauges } from '../metrics/collected-gauge.ts';
 import type { StatusSummary } from '../watch/known-resource.ts';
 
 /** A reconcile that fails early may observe no more than that the resource is not ready. */
-export type ReportedObservation = Pick<Observed, 'isReady' | 'isSuspended'> & Partial<Observed>;
+export type KnownReport = Pick<ReconcileReport, 'isReady' | 'isSuspended'> & Partial<ReconcileReport>;
 
 /** What the last reconcile observed, and the status of the resource. */
 export interface ResourceReport extends StatusSummary {
   readonly key: ObjectKey;
-  readonly observed: ReportedObservation;
+  readonly report: KnownReport;
   /** Reconciles in a row that did not finish. */
   readonly failedReconciles: number;
   /** Lifetime that the previous link had left at its refresh; below zero: it had expired. */
@@ -26,13 +26,13 @@ const gauges: readonly GaugeRow<ResourceReport>[] = [
   [
     'staticexport_ready',
     '1 if the wanted version is published with a valid link at the time of the scrape',
-    ({ observed }) => flag(observed.isReady),
+    ({ report }) => flag(report.isReady),
   ],
-  ['staticexport_suspended', '1 if suspended', ({ observed }) => flag(observed.isSuspended)],
+  ['staticexport_suspended', '1 if suspended', ({ report }) => flag(report.isSuspended)],
   [
     'staticexport_failing',
     '1 if the last reconcile had a failure or did not finish',
-    ({ observed }) => flag(observed.failure !== undefined),
+    ({ report }) => flag(report.failure !== undefined),
   ],
   [
     'staticexport_failed_passes',
@@ -43,22 +43,22 @@ const gauges: readonly GaugeRow<ResourceReport>[] = [
   [
     'staticexport_link_issued_timestamp_seconds',
     'When the published link was issued',
-    ({ observed }) => seconds(observed.linkIssuedAt),
+    ({ report }) => seconds(report.linkIssuedAt),
   ],
   [
     'staticexport_link_expiry_timestamp_seconds',
     'When the published link expires',
-    ({ observed }) => seconds(observed.linkExpiresAt),
+    ({ report }) => seconds(report.linkExpiresAt),
   ],
   [
     'staticexport_next_refresh_timestamp_seconds',
     'When the link will be refreshed',
-    ({ observed }) => seconds(observed.nextRefreshAt),
+    ({ report }) => seconds(report.nextRefreshAt),
   ],
   [
     'staticexport_next_export_timestamp_seconds',
     'When the next scheduled export is due',
-    ({ observed }) => seconds(observed.nextExportAt),
+    ({ report }) => seconds(report.nextExportAt),
   ],
   [
     'staticexport_last_success_timestamp_seconds',
@@ -85,7 +85,7 @@ const gauges: readonly GaugeRow<ResourceReport>[] = [
   [
     'staticexport_calls_blocked',
     'Always 1; the reason why the export API must not be called',
-    ({ observed: { blockedBy: reason } }) => (reason ? [{ labels: { reason }, value: 1 }] : []),
+    ({ report: { blockedBy: reason } }) => (reason ? [{ labels: { reason }, value: 1 }] : []),
     ['reason'],
   ],
   [

@@ -2,8 +2,8 @@
 // choose. One function per result; failures are in failed-call.ts, subjects in subject.ts. Invariant: a
 // result never withdraws what is published.
 
-import { formatInstant } from '../../staticexport/instant.ts';
 import type { Status } from '../../staticexport/status-schema.ts';
+import { formatInstant } from '../../wire/instant.ts';
 import type { Publication } from '../../wire/publication.ts';
 import { needsInspection } from '../choose.ts';
 import { callPolicies } from '../failure-policy.ts';

@@ -1,8 +1,8 @@
 // Decides about a complete export after its archive was inspected: published, unchanged, held by a promotion gate,
 // or rejected. Pinned versions and promoted candidates skip the gates, but their content must match.
 
-import { formatInstant, readInstant } from '../../staticexport/instant.ts';
 import type { Failure, JobStatus, Status } from '../../staticexport/status-schema.ts';
+import { formatInstant, readInstant } from '../../wire/instant.ts';
 import type { LinkTimes, Publication } from '../../wire/publication.ts';
 import { callPolicies, goneRetryMs, inspectionAttempts } from '../failure-policy.ts';
 import type { Observation } from '../observation.ts';

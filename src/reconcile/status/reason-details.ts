@@ -1,9 +1,9 @@
 // The details of a reason: which Secret, which host, which page counts, and which annotation to set.
 // Refuses: details that change with time alone, and secrets. An origin, a name or a code; never a key, link or body.
 
-import { formatInstant } from '../../staticexport/instant.ts';
 import { annotations, outputKeys } from '../../staticexport/names.ts';
 import { readHttpOrigin, shortOriginEntry } from '../../wire/http-origin.ts';
+import { formatInstant } from '../../wire/instant.ts';
 import { refreshTime } from '../link-timing.ts';
 import { type Observation, publishedTimes, unreadOutput } from '../observation.ts';
 import { scheduleProblem } from '../schedule.ts';

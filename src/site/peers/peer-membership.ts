@@ -6,7 +6,7 @@ import { Counter, type Registry } from 'prom-client';
 import { copyInWorker } from '../../bundle/peer/copying.ts';
 import { createPeerClient } from '../../bundle/peer/peer-request.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
-import type { ProgramEdge } from '../../runtime/program.ts';
+import type { ProgramContext } from '../../runtime/program.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { type BundleServerFlags, limitsOf } from '../server-flags.ts';
 import { resolvePeers, trackPeers } from './peer-addresses.ts';
@@ -31,7 +31,7 @@ export interface CopyingPorts {
 /** @param registry where copies are counted */
 export function joinPeers(
   flags: BundleServerFlags,
-  edge: ProgramEdge,
+  edge: ProgramContext,
   registry: Registry,
   { worker, note }: CopyingPorts,
 ): PeerMembership {

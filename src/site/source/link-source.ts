@@ -7,7 +7,7 @@ import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
 import { sizeText } from '../../runtime/flags/flag-kinds.ts';
-import { openCaFile } from '../../runtime/http/authorities.ts';
+import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { type BundleServerFlags, limitsOf } from '../server-flags.ts';

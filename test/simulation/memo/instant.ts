@@ -1,9 +1,9 @@
-// Stands in for `src/staticexport/instant.ts`: the same instants are written and read over and over.
+// Stands in for `src/wire/instant.ts`: the same instants are written and read over and over.
 
-import { formatInstant as formatAnew, readInstant as readAnew } from '../../../src/staticexport/instant.ts';
+import { formatInstant as formatAnew, readInstant as readAnew } from '../../../src/wire/instant.ts';
 import { byValue } from './memory.ts';
 
-export { wholeSecond } from '../../../src/staticexport/instant.ts';
+export { wholeSecond } from '../../../src/wire/instant.ts';
 
 export const formatInstant = byValue(formatAnew);
 const read = byValue((text: string) => readAnew(text));

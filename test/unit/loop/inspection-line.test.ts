@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InspectionPlaces, type Place } from '../../../src/loop/inspection-places.ts';
+import { InspectionSlots, type Slot } from '../../../src/loop/inspection-slots.ts';
 import { resource, World } from '../../simulation/world.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
@@ -11,11 +11,11 @@ const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 
 /** A world's part of the places: the resources of all worlds have the same name. */
-class OwnPlaces extends InspectionPlaces {
-  readonly #shared: InspectionPlaces;
+class OwnPlaces extends InspectionSlots {
+  readonly #shared: InspectionSlots;
   readonly #name: string;
 
-  constructor(shared: InspectionPlaces, name: string) {
+  constructor(shared: InspectionSlots, name: string) {
     super(1);
     this.#shared = shared;
     this.#name = name;
@@ -25,11 +25,11 @@ class OwnPlaces extends InspectionPlaces {
     return this.#shared.hasRoom(`${this.#name} ${id}`);
   }
 
-  override take(id: string, signal: AbortSignal): Promise<Place> {
+  override take(id: string, signal: AbortSignal): Promise<Slot> {
     return this.#shared.take(`${this.#name} ${id}`, signal);
   }
 
-  override keep(id: string, place: Place, end: AbortSignal): void {
+  override keep(id: string, place: Slot, end: AbortSignal): void {
     this.#shared.keep(`${this.#name} ${id}`, place, end);
   }
 
@@ -41,7 +41,7 @@ class OwnPlaces extends InspectionPlaces {
 /** Worlds of one resource each, on one clock, that share the places of one process. */
 class Crowd {
   readonly clock = virtualClock();
-  readonly places: InspectionPlaces;
+  readonly places: InspectionSlots;
   readonly worlds: readonly World[];
   /** Issues of each until it was published first. */
   readonly issues = new Map<World, number>();
@@ -49,14 +49,14 @@ class Crowd {
   #now = 0;
 
   constructor(sites: number, places: number, prepare: (world: World) => void) {
-    this.places = new InspectionPlaces(places);
+    this.places = new InspectionSlots(places);
     this.worlds = Array.from({ length: sites }, (_none, index) => {
       const world = new World({
         seed: index + 1,
         clock: this.clock,
         bend: (context) => ({
           ...context,
-          memory: { ...context.memory, places: new OwnPlaces(this.places, String(index)) },
+          memory: { ...context.memory, slots: new OwnPlaces(this.places, String(index)) },
           bundles: {
             ...context.bundles,
             inspect: (...given) => this.#count(context.bundles.inspect(...given)),
@@ -97,12 +97,14 @@ class Crowd {
 /** One whose archive is complete, and who waits while somebody else has the only place. */
 async function waitingWorld(prepare: (world: World) => void = () => {}): Promise<{
   readonly world: World;
-  readonly places: InspectionPlaces;
-  readonly other: Place;
+  readonly places: InspectionSlots;
+  readonly other: Slot;
 }> {
-  const places = new InspectionPlaces(1);
+  const places = new InspectionSlots(1);
   const other = await places.take('docs/other', new AbortController().signal);
-  const world = new World({ bend: (context) => ({ ...context, memory: { ...context.memory, places } }) });
+  const world = new World({
+    bend: (context) => ({ ...context, memory: { ...context.memory, slots: places } }),
+  });
   prepare(world);
   await world.until(() => places.waiting === 1);
   return { world, places, other };
@@ -141,7 +143,7 @@ test('a pass does not wait for a place, and is not needed to have it: its end br
   await world.turn();
   assert.equal(world.clock.monotonic(), before);
   assert.equal(world.condition('Exported'), 'Unknown/Pending');
-  other.leave();
+  other.release();
   const leftAt = world.clock.monotonic();
   await world.until(() => world.condition('Ready') === 'True/Published');
   assert.ok(world.clock.monotonic() - leftAt <= 5 * secondMs);
@@ -155,7 +157,7 @@ test('the time for reading an archive begins at the place', async () => {
   });
   await world.run(2 * world.settings.inspectTimeoutMs);
   assert.equal(world.condition('Exported'), 'Unknown/Pending');
-  other.leave();
+  other.release();
   await world.until(() => world.condition('Ready') === 'True/Published');
   assert.equal(world.status().failures, undefined);
 });
@@ -185,7 +187,7 @@ test('a link that died in the line, sooner than it said too, is issued anew at t
     await world.run(2 * minuteMs);
     assert.equal(world.callsOf('issue'), 1, 'nothing is issued in the line');
     world.vendor.links.clear();
-    other.leave();
+    other.release();
     await world.until(() => world.condition('Ready') === 'True/Published');
     assert.equal(world.status().failures, undefined);
     assert.deepEqual([places.taken, world.callsOf('issue')], [0, 2]);
@@ -222,7 +224,7 @@ test('a place is not kept for a link that does not come: the API refuses it, han
     });
     await world.run(2 * minuteMs);
     cause(world);
-    other.leave();
+    other.release();
     await world.clock.pass(0);
     assert.equal(places.taken, 1, `${what}: it is kept`);
     if (Number.isFinite(world.wakeAt)) await world.run(ms);

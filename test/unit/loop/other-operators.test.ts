@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PassOutcome, ReconcileContext } from '../../../src/loop/context.ts';
+import type { ReconcileContext, ReconcileOutcome } from '../../../src/loop/context.ts';
 import { createMemory, type ProcessMemory } from '../../../src/loop/memory.ts';
 import { calmAfterMs } from '../../../src/loop/other-operators.ts';
 import { reconcile } from '../../../src/loop/reconcile.ts';
@@ -15,7 +15,7 @@ const other = 'elsewhere/static-export-operator';
 interface Installation {
   readonly memory: ProcessMemory;
   /** One pass of this installation over the world's resource. */
-  readonly turn: () => Promise<PassOutcome>;
+  readonly turn: () => Promise<ReconcileOutcome>;
 }
 
 function install(world: World, settings: Partial<ReconcileContext['settings']> = {}): Installation {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExportApi } from '../../../src/export-api/answers.ts';
 import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
-import { InspectionPlaces } from '../../../src/loop/inspection-places.ts';
+import { InspectionSlots } from '../../../src/loop/inspection-slots.ts';
 import { createReports } from '../../../src/operator/controller/reports.ts';
 import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
 import { queueSlotsOf, runLeader } from '../../../src/operator/leader.ts';
@@ -92,7 +92,7 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
         bundles: { inspect: nothing, probe: nothing },
         planner: { plan: nothing },
       },
-      inspections: new InspectionPlaces(2),
+      inspections: new InspectionSlots(2),
       identity: 'host_1',
       operatorLease: 'operators/test',
       metrics,

@@ -2,19 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Observed, PassOutcome } from '../../../src/loop/context.ts';
+import type { ReconcileOutcome, ReconcileReport } from '../../../src/loop/context.ts';
 import type { FailedReconcile } from '../../../src/operator/controller/controller.ts';
 import { createReports } from '../../../src/operator/controller/reports.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { knownOf } from '../../../src/operator/watch/known-resource.ts';
 import type { StaticExportObject } from '../../../src/wire/cluster.ts';
 
-const observed: Observed = {
+const observed: ReconcileReport = {
   isReady: true,
   isSuspended: false,
-  exportState: 'resting',
-  linkState: 'fresh',
-  wantState: 'satisfied',
   action: 'issue',
   linkExpiresAt: 1_763_722_800_000,
   linkIssuedAt: 1_763_722_000_000,
@@ -24,10 +21,10 @@ const observed: Observed = {
   actionFailure: undefined,
   blockedBy: undefined,
 };
-const outcome = (more: Partial<Observed> = {}): PassOutcome => ({
+const outcome = (more: Partial<ReconcileReport> = {}): ReconcileOutcome => ({
   wakeAfterMs: 1,
   because: 'x',
-  observed: { ...observed, ...more },
+  report: { ...observed, ...more },
 });
 const stored: StaticExportObject = {
   metadata: {
@@ -159,7 +156,7 @@ test('an export with unchanged content sets the time of the last success', async
 const failed = (inARow: number, more: Partial<FailedReconcile> = {}): FailedReconcile => ({
   inARow,
   code: 'Forbidden',
-  observed: undefined,
+  report: undefined,
   ...more,
 });
 const gaugesOf = async (scrape: () => Promise<string>): Promise<readonly string[]> => {
@@ -193,7 +190,7 @@ test('a reconcile that failed after it observed everything updates the metrics',
   reports.put(key, outcome());
   wall.now = observed.linkExpiresAt ?? 0;
   const seen = { ...observed, linkExpiresAt: wall.now + 60_000 };
-  reports.put(key, undefined, failed(7, { observed: seen }));
+  reports.put(key, undefined, failed(7, { report: seen }));
   assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 1', 'failed_passes 7']);
 });
 
@@ -210,7 +207,7 @@ test('a deleted resource has no metrics', async () => {
   reports.put(key, outcome());
   assert.match(await scrape(), new RegExp(`staticexport_ready\\{${label}\\} 1`));
   wall.isKnown = false;
-  reports.put(key, { wakeAfterMs: undefined, because: 'gone', observed: undefined });
+  reports.put(key, { wakeAfterMs: undefined, because: 'gone', report: undefined });
   assert.doesNotMatch(await scrape(), /name="docs"/);
   // Made again under the same name, it is shown once a pass has seen it.
   wall.isKnown = true;
@@ -228,7 +225,7 @@ test('a resource that must not call the export API has the reason until it may',
 
 test('a resource with an unreadable spec is not ready', async () => {
   const { reports, scrape } = start();
-  reports.put(key, { wakeAfterMs: 3_600_000, because: 'unreadable', observed: undefined });
+  reports.put(key, { wakeAfterMs: 3_600_000, because: 'unreadable', report: undefined });
   assert.match(await scrape(), new RegExp(`staticexport_ready\\{${label}\\} 0`));
 });
 

@@ -11,8 +11,8 @@ import { type Observation, unreadOutput } from '../../../src/reconcile/observati
 import type { Plan } from '../../../src/reconcile/state.ts';
 import { isSameStatus, mergeStatus, statusOf } from '../../../src/reconcile/status/status.ts';
 import { nextWake } from '../../../src/reconcile/wake.ts';
-import { formatInstant } from '../../../src/staticexport/instant.ts';
 import { statusSchema } from '../../../src/staticexport/status-schema.ts';
+import { formatInstant } from '../../../src/wire/instant.ts';
 import { brokenRules } from '../../support/kstatus-rules.ts';
 import { anyObservation, calm } from './cases/observations.ts';
 

@@ -20,7 +20,7 @@ import {
   retryAfterStale,
 } from '../../../src/reconcile/link-timing.ts';
 import { pollIntervalMs } from '../../../src/reconcile/poll.ts';
-import { formatInstant, readInstant, wholeSecond } from '../../../src/staticexport/instant.ts';
+import { formatInstant, readInstant, wholeSecond } from '../../../src/wire/instant.ts';
 
 const t0 = Date.UTC(2026, 0, 5, 12);
 const minuteMs = 60_000;

@@ -7,7 +7,7 @@ import { goLive } from '../../../src/site/content/live-bundle.ts';
 import { createLiveSite } from '../../../src/site/content/live-site.ts';
 import { reasonOf, type SourceProgress, startingProgress } from '../../../src/site/source/source-progress.ts';
 import { statusDocument } from '../../../src/site/status-document.ts';
-import { formatInstant } from '../../../src/staticexport/instant.ts';
+import { formatInstant } from '../../../src/wire/instant.ts';
 import { storedBundle } from './fixtures.ts';
 
 const at = Date.parse('2026-11-21T10:00:00.789Z');

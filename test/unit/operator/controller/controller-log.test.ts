@@ -27,7 +27,7 @@ test('a blocked reconcile is logged once with its message, until the failure cha
   const steps = [unread, unread, { ...unread, failure: undefined }, unread];
   const { clock, queue, warnings } = start(async () => {
     const seen = steps.shift();
-    return { wakeAfterMs: seen && 10, because: 'x', observed: seen };
+    return { wakeAfterMs: seen && 10, because: 'x', report: seen };
   });
   queue.add('ns/a');
   await clock.pass(100);
@@ -49,7 +49,7 @@ test('a reconcile that ended is logged at debug only, because it logs its own ac
     const step = steps.shift();
     return step === undefined
       ? outcome(undefined)
-      : { wakeAfterMs: 10, because: 'x', observed: { ...observed, isReady: false, ...step } };
+      : { wakeAfterMs: 10, because: 'x', report: { ...observed, isReady: false, ...step } };
   });
   queue.add('ns/a');
   await clock.pass(100);

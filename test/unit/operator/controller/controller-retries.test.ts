@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PassRefused } from '../../../../src/loop/refused-pass.ts';
+import { ReconcileRefused } from '../../../../src/loop/refused-reconcile.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import { observed, outcome, start } from './controller-run.ts';
 
@@ -95,14 +95,14 @@ test('a reconcile whose status write was refused reports what it observed, and i
     async () => {
       at.push(clock.monotonic());
       const seen = { ...observed, linkExpiresAt: clock.now() + lifeMs };
-      throw new PassRefused(new ClusterError('Forbidden', 'no'), seen);
+      throw new ReconcileRefused(new ClusterError('Forbidden', 'no'), seen);
     },
     // What status says is old.
     { linkRemainingMs: () => -1 },
   );
   queue.add('ns/a');
   await clock.pass(3_600_000);
-  assert.ok(told.every((one) => one?.observed?.isReady === true));
+  assert.ok(told.every((one) => one?.report?.isReady === true));
   const waits = at.slice(1).map((time, index) => time - (at[index] ?? 0));
   assert.equal(Math.max(...waits), lifeMs / 4);
 });

@@ -1,6 +1,6 @@
 // A controller over virtual time whose pass the test writes, with all that it tells: results, log, failed passes.
 
-import type { Observed, PassOutcome } from '../../../../src/loop/context.ts';
+import type { ReconcileOutcome, ReconcileReport } from '../../../../src/loop/context.ts';
 import {
   type ControllerOptions,
   type FailedReconcile,
@@ -69,19 +69,16 @@ export function start(pass: ControllerOptions['reconcile'], more: Partial<Contro
   };
 }
 
-export const outcome = (wakeAfterMs: number | undefined): PassOutcome => ({
+export const outcome = (wakeAfterMs: number | undefined): ReconcileOutcome => ({
   wakeAfterMs,
   because: 'x',
-  observed: undefined,
+  report: undefined,
 });
 
 /** Of a resource for which nothing was to be done. */
-export const observed: Observed = {
+export const observed: ReconcileReport = {
   isReady: true,
   isSuspended: false,
-  exportState: 'x',
-  linkState: 'x',
-  wantState: 'x',
   action: 'none',
   linkExpiresAt: undefined,
   linkIssuedAt: undefined,

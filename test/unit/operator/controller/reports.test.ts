@@ -15,7 +15,7 @@ const stored = {
 test('a resource that the watches no longer know has no metrics, even before its next reconcile', () => {
   const known = new Map([['ns/docs', knownOf(stored)]]);
   const reports = createReports(known, { now: () => 0 });
-  reports.put(metadata, { wakeAfterMs: 1, because: 'x', observed: undefined });
+  reports.put(metadata, { wakeAfterMs: 1, because: 'x', report: undefined });
   assert.equal(reports.list().length, 1);
   known.clear();
   assert.deepEqual(reports.list(), []);
@@ -26,8 +26,8 @@ test('a resource that the watches no longer know has no metrics, even before its
 test('a resource that a read missed keeps its metrics while the watches know it', () => {
   const known = new Map([['ns/docs', knownOf(stored)]]);
   const reports = createReports(known, { now: () => 0 });
-  const gone = { wakeAfterMs: undefined, because: 'gone', observed: undefined };
-  reports.put(metadata, { wakeAfterMs: 1, because: 'x', observed: undefined });
+  const gone = { wakeAfterMs: undefined, because: 'gone', report: undefined };
+  reports.put(metadata, { wakeAfterMs: 1, because: 'x', report: undefined });
   reports.put(metadata, gone);
   assert.equal(reports.list().length, 1);
   const { metadata: seen } = stored;

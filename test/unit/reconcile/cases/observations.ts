@@ -4,9 +4,9 @@
 import fc from 'fast-check';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
 import { hashInputs } from '../../../../src/reconcile/spread.ts';
-import { formatInstant } from '../../../../src/staticexport/instant.ts';
 import { exportCauses, type Status, verdicts } from '../../../../src/staticexport/status-schema.ts';
 import { applyDefaults, type Wanted } from '../../../../src/staticexport/wanted.ts';
+import { formatInstant } from '../../../../src/wire/instant.ts';
 
 export const t0 = Date.UTC(2026, 0, 5, 12);
 export const at = (seconds: number): string => formatInstant(t0 + seconds * 1000);

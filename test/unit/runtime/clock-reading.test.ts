@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { followAdjustment, placeOf } from '../../../src/runtime/clock-place.ts';
+import { followAdjustment, readClocks } from '../../../src/runtime/clock-reading.ts';
 
 const before = { offsetMs: 1_000_000, at: 5_000 };
 
@@ -21,5 +21,5 @@ for (const [what, movedMs, afterMs, followedMs] of [
 }
 
 test('the offset is wall time minus monotonic time', () => {
-  assert.deepEqual(placeOf({ now: () => 1_700, monotonic: () => 200 }), { offsetMs: 1_500, at: 200 });
+  assert.deepEqual(readClocks({ now: () => 1_700, monotonic: () => 200 }), { offsetMs: 1_500, at: 200 });
 });

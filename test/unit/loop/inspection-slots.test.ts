@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { InspectionPlaces, type Place } from '../../../src/loop/inspection-places.ts';
+import { InspectionSlots, type Slot } from '../../../src/loop/inspection-slots.ts';
 import { settle } from '../../support/virtual-clock.ts';
 
 const never = new AbortController().signal;
@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 const namespaceOf = (id: string): string => id.split('/')[0] ?? '';
 
 /** Takes a place for the id, and notes when it came. */
-function ask(places: InspectionPlaces, id: string, served: string[], signal = never): Promise<Place> {
+function ask(places: InspectionSlots, id: string, served: string[], signal = never): Promise<Slot> {
   const place = places.take(id, signal);
   place.then(
     () => served.push(id),
@@ -22,22 +22,22 @@ function ask(places: InspectionPlaces, id: string, served: string[], signal = ne
 }
 
 test('as many as there are places go at once, the others in the order in which they came', async () => {
-  const places = new InspectionPlaces(2);
+  const places = new InspectionSlots(2);
   const served: string[] = [];
   const [first, second] = ['a', 'b', 'c', 'd'].map((id) => ask(places, id, served));
   await settle();
   assert.deepEqual(served, ['a', 'b']);
   assert.deepEqual([places.taken, places.waiting], [2, 2]);
   assert.equal(places.hasRoom('e'), false);
-  (await second)?.leave();
-  (await first)?.leave();
+  (await second)?.release();
+  (await first)?.release();
   await settle();
   assert.deepEqual(served, ['a', 'b', 'c', 'd']);
   assert.deepEqual([places.taken, places.waiting], [2, 0]);
 });
 
 test('who is stopped leaves the line at once, and nobody waits for it', async () => {
-  const places = new InspectionPlaces(1);
+  const places = new InspectionSlots(1);
   const served: string[] = [];
   const stop = new AbortController();
   const place = await ask(places, 'a', served);
@@ -46,7 +46,7 @@ test('who is stopped leaves the line at once, and nobody waits for it', async ()
   stop.abort(new Error('not wanted any more'));
   assert.equal(places.waiting, 1);
   await assert.rejects(stopped, /not wanted any more/);
-  place.leave();
+  place.release();
   await settle();
   assert.deepEqual(served, ['a', 'c']);
   await assert.rejects(places.take('d', AbortSignal.abort(new Error('stopped before'))), /stopped before/);
@@ -54,38 +54,38 @@ test('who is stopped leaves the line at once, and nobody waits for it', async ()
 });
 
 test('a place that is left twice is given once', async () => {
-  const places = new InspectionPlaces(1);
+  const places = new InspectionSlots(1);
   const served: string[] = [];
   const place = await ask(places, 'a', served);
   void ask(places, 'b', served);
   void ask(places, 'c', served);
-  place.leave();
-  place.leave();
+  place.release();
+  place.release();
   await settle();
   assert.deepEqual(served, ['a', 'b']);
   assert.deepEqual([places.taken, places.waiting], [1, 1]);
 });
 
 test('a kept place is had by its resource alone, before everybody who waits', async () => {
-  const places = new InspectionPlaces(1);
+  const places = new InspectionSlots(1);
   const served: string[] = [];
   const place = await ask(places, 'a', served);
   void ask(places, 'b', served);
   places.keep('a', place, never);
   await settle();
   assert.deepEqual([served, places.hasRoom('a'), places.hasRoom('c')], [['a'], true, false]);
-  (await ask(places, 'a', served)).leave();
+  (await ask(places, 'a', served)).release();
   await settle();
   assert.deepEqual(served, ['a', 'a', 'b']);
 });
 
 test('a kept place is left when it is given up, and when its time is over', async () => {
-  const endings: readonly ((places: InspectionPlaces, end: AbortController) => void)[] = [
+  const endings: readonly ((places: InspectionSlots, end: AbortController) => void)[] = [
     (places) => places.giveUp('a'),
     (_places, end) => end.abort(),
   ];
   for (const finish of endings) {
-    const places = new InspectionPlaces(1);
+    const places = new InspectionSlots(1);
     const served: string[] = [];
     const end = new AbortController();
     places.keep('a', await ask(places, 'a', served), end.signal);
@@ -101,7 +101,7 @@ test('a kept place is left when it is given up, and when its time is over', asyn
 });
 
 test('a place is not kept beyond a time that is over, nor for one that took it again', async () => {
-  const places = new InspectionPlaces(1);
+  const places = new InspectionSlots(1);
   places.keep('a', await places.take('a', never), AbortSignal.abort());
   assert.equal(places.taken, 0);
   const end = new AbortController();
@@ -112,7 +112,7 @@ test('a place is not kept beyond a time that is over, nor for one that took it a
 });
 
 test('a namespace reads one archive at a time where there are two slots, and another is served at once', async () => {
-  const places = new InspectionPlaces(2);
+  const places = new InspectionSlots(2);
   const served: string[] = [];
   const first = ask(places, 'slow/a', served);
   for (const name of ['b', 'c']) void ask(places, `slow/${name}`, served);
@@ -122,38 +122,38 @@ test('a namespace reads one archive at a time where there are two slots, and ano
   void ask(places, 'other/a', served);
   await settle();
   assert.deepEqual(served, ['slow/a', 'other/a']);
-  (await first).leave();
+  (await first).release();
   await settle();
   assert.deepEqual(served, ['slow/a', 'other/a', 'slow/b']);
   assert.deepEqual([places.taken, places.waiting], [2, 1]);
 });
 
 test('the last free slot is only for a namespace that holds none', async () => {
-  const places = new InspectionPlaces(4);
+  const places = new InspectionSlots(4);
   const served: string[] = [];
   for (const id of ['a/1', 'a/2', 'b/1', 'a/3', 'b/2']) void ask(places, id, served);
   await settle();
   assert.deepEqual([served, places.taken], [['a/1', 'a/2', 'b/1'], 3]);
   const last = await ask(places, 'c/1', served);
-  last.leave();
+  last.release();
   await settle();
   assert.deepEqual([places.taken, places.waiting], [3, 2], 'it stays free');
 });
 
 test('a slot that is left may serve two: another namespace, and the one that left its only slot', async () => {
-  const places = new InspectionPlaces(3);
+  const places = new InspectionSlots(3);
   const served: string[] = [];
   const left = ask(places, 'a/1', served);
   for (const id of ['b/1', 'b/2', 'a/2']) void ask(places, id, served);
   await settle();
   assert.deepEqual(served, ['a/1', 'b/1']);
-  (await left).leave();
+  (await left).release();
   await settle();
   assert.deepEqual(served, ['a/1', 'b/1', 'b/2', 'a/2']);
 });
 
 test('namespaces take turns for a single slot, however many one of them has waiting', async () => {
-  const places = new InspectionPlaces(1);
+  const places = new InspectionSlots(1);
   const served: string[] = [];
   const ids = ['a/1', 'a/2', 'a/3', 'a/4', 'b/1', 'b/2', 'c/1'];
   const asked = ids.map((id) => ask(places, id, served));
@@ -161,13 +161,13 @@ test('namespaces take turns for a single slot, however many one of them has wait
     await settle();
     assert.equal(served.length, count);
     const at = ids.indexOf(served.at(-1) ?? '');
-    (await asked[at])?.leave();
+    (await asked[at])?.release();
   }
   assert.deepEqual(served, ['a/1', 'a/2', 'b/1', 'c/1', 'a/3', 'b/2', 'a/4']);
 });
 
 test('a kept slot counts for its namespace', async () => {
-  const places = new InspectionPlaces(2);
+  const places = new InspectionSlots(2);
   const served: string[] = [];
   places.keep('a/1', await ask(places, 'a/1', served), never);
   void ask(places, 'a/2', served);
@@ -188,8 +188,8 @@ test('property: never more than there are, nobody waits who may take one, and in
       fc.integer({ min: 1, max: 4 }),
       fc.array(step, { maxLength: 60 }),
       async (count, steps) => {
-        const places = new InspectionPlaces(count);
-        const held = new Map<string, Place>();
+        const places = new InspectionSlots(count);
+        const held = new Map<string, Slot>();
         const kept = new Set<string>();
         const waiting = new Map<string, AbortController>();
         const arrived: string[] = [];
@@ -224,7 +224,7 @@ test('property: never more than there are, nobody waits who may take one, and in
             if (id === undefined) continue;
             const place = held.get(id);
             if (one.do === 'stop') waiting.get(id)?.abort();
-            if (one.do === 'leave') place?.leave();
+            if (one.do === 'leave') place?.release();
             if (one.do === 'keep' && place !== undefined) {
               places.keep(id, place, never);
               kept.add(id);
@@ -254,7 +254,7 @@ test('property: never more than there are, nobody waits who may take one, and in
         for (await settle(); held.size > 0; await settle()) {
           const leaving = [...held.values()];
           held.clear();
-          for (const place of leaving) place.leave();
+          for (const place of leaving) place.release();
         }
         assert.deepEqual([places.taken, places.waiting], [0, 0]);
         for (const namespace of ['a', 'b', 'c']) {

@@ -4,16 +4,16 @@
 // more slots are taken than exist, and none is lost. A namespace that holds a slot, kept slots included, takes
 // another only while one more stays free. An inspection that may take a slot does not wait.
 
-export interface Place {
+export interface Slot {
   /** Frees the slot for the next in the queue. Works once; further calls change nothing. */
-  leave(): void;
+  release(): void;
 }
 
-export class InspectionPlaces {
+export class InspectionSlots {
   readonly #count: number;
   /** Waiting inspections by namespace. The namespace that is served next comes first. */
-  readonly #line = new Map<string, Set<() => void>>();
-  readonly #kept = new Map<string, Place>();
+  readonly #queue = new Map<string, Set<() => void>>();
+  readonly #kept = new Map<string, Slot>();
   /** How many slots each namespace holds, 1 or more. */
   readonly #held = new Map<string, number>();
   #taken = 0;
@@ -30,7 +30,7 @@ export class InspectionPlaces {
 
   get waiting(): number {
     let count = 0;
-    for (const waiting of this.#line.values()) count += waiting.size;
+    for (const waiting of this.#queue.values()) count += waiting.size;
     return count;
   }
 
@@ -45,7 +45,7 @@ export class InspectionPlaces {
    * @param id namespace/name of the resource
    * @throws the signal's reason when aborted before it had a slot
    */
-  async take(id: string, signal: AbortSignal): Promise<Place> {
+  async take(id: string, signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
     const kept = this.#kept.get(id);
     if (kept !== undefined) {
@@ -53,32 +53,32 @@ export class InspectionPlaces {
       return kept;
     }
     const namespace = namespaceOf(id);
-    if (this.#mayTake(namespace)) return this.#place(namespace);
+    if (this.#mayTake(namespace)) return this.#grant(namespace);
     return new Promise((resolve, reject) => {
       const serve = (): void => {
         signal.removeEventListener('abort', stop);
-        resolve(this.#place(namespace));
+        resolve(this.#grant(namespace));
       };
       const stop = (): void => {
         this.#drop(namespace, serve);
         reject(signal.reason);
       };
-      const waiting = this.#line.get(namespace) ?? new Set();
-      this.#line.set(namespace, waiting.add(serve));
+      const waiting = this.#queue.get(namespace) ?? new Set();
+      this.#queue.set(namespace, waiting.add(serve));
       signal.addEventListener('abort', stop, { once: true });
     });
   }
 
   /** Keeps a taken slot for the resource's next `take`, until `end` or `giveUp`. */
-  keep(id: string, place: Place, end: AbortSignal): void {
+  keep(id: string, slot: Slot, end: AbortSignal): void {
     this.giveUp(id);
     if (end.aborted) {
-      place.leave();
+      slot.release();
       return;
     }
-    this.#kept.set(id, place);
+    this.#kept.set(id, slot);
     const expire = (): void => {
-      if (this.#kept.get(id) === place) this.giveUp(id);
+      if (this.#kept.get(id) === slot) this.giveUp(id);
     };
     end.addEventListener('abort', expire, { once: true });
   }
@@ -87,7 +87,7 @@ export class InspectionPlaces {
   giveUp(id: string): void {
     const kept = this.#kept.get(id);
     this.#kept.delete(id);
-    kept?.leave();
+    kept?.release();
   }
 
   /** The last free slot is reserved for a namespace that holds none. */
@@ -96,16 +96,16 @@ export class InspectionPlaces {
     return free > (this.#held.has(namespace) ? 1 : 0);
   }
 
-  #place(namespace: string): Place {
+  #grant(namespace: string): Slot {
     this.#taken += 1;
     this.#held.set(namespace, (this.#held.get(namespace) ?? 0) + 1);
     let isLeft = false;
     return {
-      leave: () => {
+      release: () => {
         if (isLeft) return;
         isLeft = true;
         this.#release(namespace);
-        this.#serveLine();
+        this.#serveQueue();
       },
     };
   }
@@ -121,26 +121,26 @@ export class InspectionPlaces {
    * Serves every inspection that may take a slot now. One freed slot may serve two, because the namespace that
    * freed its only slot may take one again.
    */
-  #serveLine(): void {
+  #serveQueue(): void {
     for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) next();
   }
 
   #takeNext(): (() => void) | undefined {
-    for (const [namespace, waiting] of this.#line) {
+    for (const [namespace, waiting] of this.#queue) {
       const [next] = waiting;
       if (next === undefined || !this.#mayTake(namespace)) continue;
       this.#drop(namespace, next);
       // The rest of this namespace's queue waits until the other namespaces were served.
-      if (this.#line.delete(namespace)) this.#line.set(namespace, waiting);
+      if (this.#queue.delete(namespace)) this.#queue.set(namespace, waiting);
       return next;
     }
     return undefined;
   }
 
   #drop(namespace: string, serve: () => void): void {
-    const waiting = this.#line.get(namespace);
+    const waiting = this.#queue.get(namespace);
     waiting?.delete(serve);
-    if (waiting?.size === 0) this.#line.delete(namespace);
+    if (waiting?.size === 0) this.#queue.delete(namespace);
   }
 }
 

@@ -5,16 +5,16 @@ import { type Observation, publishedTimes, unreadOutput } from '../reconcile/obs
 import type { ActionResult } from '../reconcile/result.ts';
 import type { Action, State } from '../reconcile/state.ts';
 import { nextRefreshTime } from '../reconcile/status/status.ts';
-import { readInstant } from '../staticexport/instant.ts';
-import type { Observed } from './context.ts';
+import { readInstant } from '../wire/instant.ts';
+import type { ReconcileReport } from './context.ts';
 
-export function observe(
+export function reportReconcile(
   observation: Observation,
   state: State,
   action: Action['kind'],
   result: ActionResult,
   refusal: string | undefined,
-): Observed {
+): ReconcileReport {
   const { status, wanted } = observation;
   const published = publishedTimes(observation);
   const why = unreadOutput(observation);
@@ -24,9 +24,6 @@ export function observe(
     isReady:
       status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
     isSuspended: wanted.isSuspended && observation.specProblems.length === 0,
-    exportState: state.export.kind,
-    linkState: state.link.kind,
-    wantState: state.want.kind,
     action,
     linkExpiresAt: published?.expiresAt,
     linkIssuedAt: published?.issuedAt,

@@ -4,7 +4,7 @@
 
 import type { Clock } from './clock.ts';
 
-export interface ClockPlace {
+export interface ClockReading {
   /** Wall time minus monotonic time. */
   readonly offsetMs: number;
   /** Monotonic. */
@@ -14,13 +14,13 @@ export interface ClockPlace {
 /** Kernels adjust by half a thousandth at most, and crystals err by less. */
 const adjustedShare = 0.002;
 
-export function placeOf(clock: Pick<Clock, 'now' | 'monotonic'>): ClockPlace {
+export function readClocks(clock: Pick<Clock, 'now' | 'monotonic'>): ClockReading {
   const at = clock.monotonic();
   return { offsetMs: clock.now() - at, at };
 }
 
 /** The place to measure from next: the one before, moved towards the present one by what an adjustment explains. */
-export function followAdjustment(before: ClockPlace, now: ClockPlace): ClockPlace {
+export function followAdjustment(before: ClockReading, now: ClockReading): ClockReading {
   const mostMs = Math.max(0, now.at - before.at) * adjustedShare;
   const movedMs = Math.min(mostMs, Math.max(-mostMs, now.offsetMs - before.offsetMs));
   return { offsetMs: before.offsetMs + movedMs, at: now.at };

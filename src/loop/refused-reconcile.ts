@@ -4,16 +4,16 @@
 import { clusterPolicies } from '../reconcile/failure-policy.ts';
 import type { StaticExportObject } from '../wire/cluster.ts';
 import { ClusterError } from '../wire/cluster-error.ts';
-import type { Observed, ReportContext } from './context.ts';
+import type { ReconcileReport, ReportContext } from './context.ts';
 
 /** The Kubernetes API server refused the result of a reconcile. The observation in this error is still true. */
-export class PassRefused extends ClusterError {
-  readonly observed: Observed;
+export class ReconcileRefused extends ClusterError {
+  readonly report: ReconcileReport;
 
-  constructor(refusal: ClusterError, observed: Observed) {
+  constructor(refusal: ClusterError, report: ReconcileReport) {
     const { code, message, retryAfterMs } = refusal;
     super(code, message, { retryAfterMs, cause: refusal });
-    this.observed = observed;
+    this.report = report;
   }
 }
 
@@ -34,12 +34,12 @@ export async function reportRefusal<T>(
   }
 }
 
-/** Waits for a write of the status, and adds the observation to a failure. @throws {PassRefused | ClusterError} */
-export async function attachReport<T>(write: Promise<T>, observed: Observed): Promise<T> {
+/** Waits for a write of the status, and adds the observation to a failure. @throws {ReconcileRefused | ClusterError} */
+export async function attachReport<T>(write: Promise<T>, report: ReconcileReport): Promise<T> {
   try {
     return await write;
   } catch (error) {
     const isRefused = error instanceof ClusterError && !clusterPolicies[error.code].endsReconcile;
-    throw isRefused ? new PassRefused(error, observed) : error;
+    throw isRefused ? new ReconcileRefused(error, report) : error;
   }
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { rootCertificates } from 'node:tls';
-import { openCaFile, readCaFile } from '../../../../src/runtime/http/authorities.ts';
+import { openCaFile, readCaFile } from '../../../../src/runtime/http/ca-certificates.ts';
 import { publishableCode } from '../../../../src/wire/publishable-error.ts';
 
 let folder = '';

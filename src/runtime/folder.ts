@@ -13,10 +13,13 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
     await mkdir(path, { mode });
   } catch (error) {
     if (await isFolder(path)) return;
+    if (!isNoSuchFile(error)) throw error;
     const parent = dirname(path);
-    if (!isNoSuchFile(error) || (await isFolder(parent))) throw error;
-    await makeFolder(parent, mode);
-    await makeFolder(path, mode);
+    if (!(await isFolder(parent))) await makeFolder(parent, mode);
+    // Once more also where the parent exists: another caller may have made it since.
+    await mkdir(path, { mode }).catch(async (again: unknown) => {
+      if (!(await isFolder(path))) throw again;
+    });
   }
 }
 

@@ -68,7 +68,7 @@ const flags = {
     '2',
     `Archives inspected at the same time (1–${mostInspections}). A namespace that already inspects one does not take the last free slot. --inspect-timeout begins after the wait`,
   ),
-  passTimeout: positiveDuration.optional(
+  reconcileTimeout: positiveDuration.optional(
     'Deadline of one reconcile, without inspections (default: 5m, or 7 × --request-timeout if longer)',
   ),
   maxArchiveSize: positiveBytes.withDefault(
@@ -85,7 +85,7 @@ const flags = {
 };
 
 /** A link that has expired on first use is issued again at most twice, and each link is probed. */
-const callsPerPass = 6;
+const callsPerReconcile = 6;
 
 export const operatorProgram: ProgramDescription<typeof flags> = {
   name: 'operator',
@@ -104,8 +104,8 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
       return `--allowed-api-hosts: entry ${wrongHost + 1} must be HOST, HOST:PORT or http://HOST:PORT, without path and wildcard; put an IPv6 address in brackets`;
     }
     if (values.leaseDuration < 3_000) return '--lease-duration must be at least 3s, to be renewed in time';
-    if (passTimeoutOf(values) <= callsPerPass * values.requestTimeout) {
-      return '--pass-timeout must exceed 6 × --request-timeout, because a reconcile may issue and probe three links';
+    if (reconcileTimeoutOf(values) <= callsPerReconcile * values.requestTimeout) {
+      return '--reconcile-timeout must exceed 6 × --request-timeout, because a reconcile may issue and probe three links';
     }
     return undefined;
   },
@@ -117,12 +117,12 @@ export const operatorProgram: ProgramDescription<typeof flags> = {
 
 export type OperatorValues = FlagValues<typeof flags>;
 
-const usualPassMs = 5 * 60_000;
+const usualReconcileMs = 5 * 60_000;
 
 /** In ms. A long --request-timeout raises the default, so that a user need not set both flags. */
-export function passTimeoutOf({
-  passTimeout,
+export function reconcileTimeoutOf({
+  reconcileTimeout,
   requestTimeout,
-}: Pick<OperatorValues, 'passTimeout' | 'requestTimeout'>): number {
-  return passTimeout ?? Math.max(usualPassMs, (callsPerPass + 1) * requestTimeout);
+}: Pick<OperatorValues, 'reconcileTimeout' | 'requestTimeout'>): number {
+  return reconcileTimeout ?? Math.max(usualReconcileMs, (callsPerReconcile + 1) * requestTimeout);
 }

@@ -18,7 +18,7 @@ import type { Reports } from './controller/reports.ts';
 import type { Term } from './election/election.ts';
 import { fenceCalls, fenceWrites } from './election/fence.ts';
 import { selectInstance } from './election/instance.ts';
-import { type OperatorValues, passTimeoutOf } from './flags.ts';
+import { type OperatorValues, reconcileTimeoutOf } from './flags.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import type { QueueSlots } from './queue/host-queues.ts';
 import type { WorkQueue } from './queue/work-queue.ts';
@@ -112,7 +112,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
         queue,
         reconcile: (key, signal) => reconcile(key, reconcileContext, signal),
         workers: totalWorkers(values),
-        timeoutMs: passTimeoutOf(values),
+        timeoutMs: reconcileTimeoutOf(values),
         fullResyncMs,
         isKnown,
         linkRemainingMs: (key) => linkRemainingMs(watches.get(key), clock.now()),

@@ -17,7 +17,7 @@ import { watchSkew } from './controller/clock-skew.ts';
 import { createReports } from './controller/reports.ts';
 import { type ElectionTimes, runElection } from './election/election.ts';
 import { selectorOf } from './election/instance.ts';
-import { type OperatorValues, passTimeoutOf } from './flags.ts';
+import { type OperatorValues, reconcileTimeoutOf } from './flags.ts';
 import { livenessOf, readinessOf } from './health.ts';
 import { queueSlotsOf, runLeader, totalWorkers } from './leader.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
@@ -88,7 +88,7 @@ export async function runOperator(
     values.adminListen,
     adminApp({
       readiness: readinessOf(watches, shutdown),
-      liveness: livenessOf(() => queue.figures().longestActiveMs, passTimeoutOf(values)),
+      liveness: livenessOf(() => queue.figures().longestActiveMs, reconcileTimeoutOf(values)),
       registry: metrics.registry,
       logger,
     }),

@@ -59,24 +59,24 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
       operator('leader_election_master_status', 'b', [0, 6], [1, 60]),
     ),
   ),
-  StaticExportPassesFailing: fires(
+  StaticExportReconcilesFailing: fires(
     // At the pace of the back-off.
-    seen(17, docs('staticexport_failed_passes', {}, [1, 0.5], [4, 0.5], [7, 2], [8, 5], [9, 60])),
+    seen(17, docs('staticexport_failed_reconciles', {}, [1, 0.5], [4, 0.5], [7, 2], [8, 5], [9, 60])),
     // Over a take-over: the other one begins to count anew.
-    seen(25, docs('staticexport_failed_passes', {}, [3, 2], [9, 8], [undefined, 60]), {
-      [line('staticexport_failed_passes', ofDocs('b'))]: `_x24 ${over([1, 0.5], [4, 60])}`,
+    seen(25, docs('staticexport_failed_reconciles', {}, [3, 2], [9, 8], [undefined, 60]), {
+      [line('staticexport_failed_reconciles', ofDocs('b'))]: `_x24 ${over([1, 0.5], [4, 60])}`,
     }),
     // Passes that are cut off: one in ten minutes.
-    seen(50, docs('staticexport_failed_passes', {}, [1, 10], [2, 10], [3, 10], [4, 60])),
+    seen(50, docs('staticexport_failed_reconciles', {}, [1, 10], [2, 10], [3, 10], [4, 60])),
   ).stays(
-    seen(12, docs('staticexport_failed_passes', {}, [4, 60])),
+    seen(12, docs('staticexport_failed_reconciles', {}, [4, 60])),
     // Mended.
-    seen(40, docs('staticexport_failed_passes', {}, [4, 5], [undefined, 60])),
+    seen(40, docs('staticexport_failed_reconciles', {}, [4, 5], [undefined, 60])),
     // One fails now and then, and the next succeeds.
     seen(
       40,
       docs(
-        'staticexport_failed_passes',
+        'staticexport_failed_reconciles',
         {},
         ...Array.from({ length: 20 }, (): Span[] => [
           [1, 1],

@@ -220,7 +220,7 @@ test('the runbook of a refused watch has the causes of every mode', async () => 
 test('disabled alerts are not rendered, and thresholds follow the values', async () => {
   const names = (await readAlerts()).map(({ alert }) => alert);
   assert.ok(!names.includes('StaticExportClockSkew'));
-  const prometheusRule = { linkLifeLeftPercent: 25, exportFailingFor: '90m' };
+  const prometheusRule = { linkRemainingPercent: 25, exportFailingFor: '90m' };
   const alerts = await readAlerts('vendor', { monitoring: { prometheusRule } });
   const find = (name: string) => alerts.find(({ alert }) => alert === name);
   assert.match(find('StaticExportLinkExpiring')?.expr ?? '', /< 0\.25 > 0 unless /);

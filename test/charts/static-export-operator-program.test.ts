@@ -61,7 +61,7 @@ test('the values reach the operator', async () => {
   assert.equal(values.leaseName, 'exporter');
   assert.equal(values.leaseNamespace, 'ops');
   assert.equal(values.leaseDuration, 30_000);
-  assert.equal(values.passTimeout, 120_000);
+  assert.equal(values.reconcileTimeout, 120_000);
   assert.equal(values.maxBundleSize, 2 * 1024 ** 3);
   assert.equal(values.extraCaFile, '/etc/static-export-ca/bundle.pem');
 });

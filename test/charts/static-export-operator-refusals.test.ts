@@ -21,7 +21,7 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   ['a namespace that is none', { watchNamespaces: ['Docs'] }, /'\/watchNamespaces\/0'/],
   ['too short a grace period', { terminationGracePeriodSeconds: 5 }, /minimum: got 5, want 30/],
   ['a duration without unit', { requestTimeout: '30' }, /'\/requestTimeout'/],
-  ['a flag that is none', { extraArgs: ['pass-timeout=2m'] }, /'\/extraArgs\/0'/],
+  ['a flag that is none', { extraArgs: ['reconcile-timeout=2m'] }, /'\/extraArgs\/0'/],
   [
     'an export service without keys',
     { exportService: { enabled: true } },

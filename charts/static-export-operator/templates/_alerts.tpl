@@ -54,8 +54,8 @@
     summary: No replica of {{ .Release.Namespace }}/{{ include "static-export-operator.fullname" . }} leads.
     description: Replicas respond, but none holds the lease. No export starts and no link is refreshed.
     runbook: {{ printf "Search the log for \"lease\" (%s), and run kubectl --namespace %s get lease %s -o yaml. Forbidden: the Role of the lease is missing; set rbac.create. Timeout: the Kubernetes API server is slow or unreachable; restore it." $logs .Release.Namespace (include "static-export-operator.fullname" .) | quote }}
-- alert: StaticExportPassesFailing
-  expr: {{ $of }} (max_over_time(staticexport_failed_passes{ {{- $job -}} }[5m])) > 2
+- alert: StaticExportReconcilesFailing
+  expr: {{ $of }} (max_over_time(staticexport_failed_reconciles{ {{- $job -}} }[5m])) > 2
   for: 15m
   labels: { severity: warning }
   annotations:
@@ -76,7 +76,7 @@
      threshold fires no alert before its time. */}}
 - alert: StaticExportLinkExpiring
   expr: >-
-    ({{ $expiry }} - time()) / ({{ $expiry }} - {{ $issued }}) < {{ divf $options.linkLifeLeftPercent 100 }} > 0
+    ({{ $expiry }} - time()) / ({{ $expiry }} - {{ $issued }}) < {{ divf $options.linkRemainingPercent 100 }} > 0
     unless {{ $on }} ({{ $of }} (staticexport_next_refresh_timestamp_seconds{ {{- $job -}} }) > time()
     and {{ $on }} {{ $of }} (staticexport_condition{ {{- $job -}} ,type="LinkFresh",status="True"}) == 1)
   labels: { severity: warning }

@@ -137,7 +137,7 @@ async function reconcileKey(
     const asked = error instanceof ClusterError ? (error.retryAfterMs ?? 0) : 0;
     const retryMs = Math.ceil(Math.max(asked, base * (0.8 + 0.4 * random.fraction())));
     queue.addAfter(text, retryMs);
-    const code = result === 'timeout' ? 'PassTimeout' : publishableCode(error);
+    const code = result === 'timeout' ? 'ReconcileTimeout' : publishableCode(error);
     const failure = isOrdinary ? undefined : { inARow: failed, code, report };
     options.observe(key, result, clock.monotonic() - startedAt, undefined, failure);
     if (isOrdinary) logger.debug({ object: text, error, retryMs }, 'conflict with another write; retrying');

@@ -35,7 +35,7 @@ const gauges: readonly GaugeRow<ResourceReport>[] = [
     ({ report }) => flag(report.failure !== undefined),
   ],
   [
-    'staticexport_failed_passes',
+    'staticexport_failed_reconciles',
     'Reconciles in a row that did not finish; absent without any. The log names the cause',
     ({ failedReconciles }) => failedReconciles || undefined,
   ],
@@ -71,7 +71,7 @@ const gauges: readonly GaugeRow<ResourceReport>[] = [
     ({ exportTookMs }) => seconds(exportTookMs),
   ],
   [
-    'staticexport_link_life_left_at_refresh_seconds',
+    'staticexport_link_remaining_at_refresh_seconds',
     'Lifetime that the previous link had left at its refresh; below zero: it had expired',
     ({ remainingAtRefreshMs }) => seconds(remainingAtRefreshMs),
   ],

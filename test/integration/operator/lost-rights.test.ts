@@ -132,7 +132,7 @@ describe('permissions that are removed', { concurrency: true }, () => {
           /does not allow "patch" on staticexports\.staticexport\.dev\/status "mute".*add the verb/,
         );
         assert.equal(await gauge(team, 'staticexport_failing', 'mute'), 1);
-        assert.ok(((await gauge(team, 'staticexport_failed_passes', 'mute')) ?? 0) >= 1);
+        assert.ok(((await gauge(team, 'staticexport_failed_reconciles', 'mute')) ?? 0) >= 1);
         await eventually(
           'a link that outlives what status says',
           async () => {
@@ -148,7 +148,7 @@ describe('permissions that are removed', { concurrency: true }, () => {
     await eventually(
       'no failed passes',
       async () =>
-        (await gauge(team, 'staticexport_failed_passes', 'mute')) === undefined ? true : undefined,
+        (await gauge(team, 'staticexport_failed_reconciles', 'mute')) === undefined ? true : undefined,
       { timeoutMs: 60_000 },
     );
     const { active } = (await reader.read('sx', 'mute')).status;

@@ -4,7 +4,7 @@
 const metricNames: readonly string[] = [
   'staticexport_ready',
   'staticexport_link_expiry_timestamp_seconds',
-  'staticexport_link_life_left_at_refresh_seconds',
+  'staticexport_link_remaining_at_refresh_seconds',
   'staticexport_last_success_timestamp_seconds',
   'staticexport_pages',
   'staticexport_failures',

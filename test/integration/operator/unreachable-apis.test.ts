@@ -132,7 +132,7 @@ before(async () => {
     `--watch-namespaces=${namespace}`,
     `--extra-ca-file=${caFile}`,
     '--request-timeout=60s',
-    '--pass-timeout=10m',
+    '--reconcile-timeout=10m',
   ]);
 });
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
+import { operatorProgram, reconcileTimeoutOf } from '../../../src/operator/flags.ts';
 import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 
 const read = (...args: readonly string[]) => readInvocation(operatorProgram, '0', args, {});
@@ -17,16 +17,16 @@ test('the operator runs without any flag', () => {
   assert.equal(invocation.values.allowPrivateLinks, false);
 });
 
-for (const [args, passMs] of [
+for (const [args, reconcileMs] of [
   [[], 300_000],
   [['--request-timeout=40s'], 300_000],
   [['--request-timeout=60s'], 420_000],
-  [['--request-timeout=60s', '--pass-timeout=361s'], 361_000],
+  [['--request-timeout=60s', '--reconcile-timeout=361s'], 361_000],
 ] as const) {
-  test(`with ${args.join(' ') || 'no flag'} a reconcile has ${passMs / 1000} s`, () => {
+  test(`with ${args.join(' ') || 'no flag'} a reconcile has ${reconcileMs / 1000} s`, () => {
     const invocation = read(...args);
     assert.ok(invocation.outcome === 'run');
-    assert.equal(passTimeoutOf(invocation.values), passMs);
+    assert.equal(reconcileTimeoutOf(invocation.values), reconcileMs);
   });
 }
 
@@ -49,8 +49,11 @@ const refusals: readonly (readonly [args: readonly string[], words: RegExp])[] =
         /--allowed-api-hosts: entry 2 must be HOST, HOST:PORT or http:\/\/HOST:PORT/,
       ] as const,
   ),
-  [['--pass-timeout=30s'], /--pass-timeout must exceed 6 × --request-timeout/],
-  [['--request-timeout=1m', '--pass-timeout=6m'], /--pass-timeout must exceed 6 × --request-timeout/],
+  [['--reconcile-timeout=30s'], /--reconcile-timeout must exceed 6 × --request-timeout/],
+  [
+    ['--request-timeout=1m', '--reconcile-timeout=6m'],
+    /--reconcile-timeout must exceed 6 × --request-timeout/,
+  ],
   [['--api-base-url=export.example.com'], /--api-base-url must be an http/],
   [
     ['--api-base-url=https://docs:word@export.example.com'],

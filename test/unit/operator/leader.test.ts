@@ -7,7 +7,7 @@ import type { ExportApi } from '../../../src/export-api/answers.ts';
 import type { Call, Transport } from '../../../src/kube/transport/transport.ts';
 import { InspectionSlots } from '../../../src/loop/inspection-slots.ts';
 import { createReports } from '../../../src/operator/controller/reports.ts';
-import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
+import { operatorProgram, reconcileTimeoutOf } from '../../../src/operator/flags.ts';
 import { queueSlotsOf, runLeader } from '../../../src/operator/leader.ts';
 import { createMetrics } from '../../../src/operator/metrics.ts';
 import { WorkQueue } from '../../../src/operator/queue/work-queue.ts';
@@ -107,13 +107,13 @@ function start(isHeld: () => boolean, { answer, exportApi, flags = [] }: Answers
   });
   const writes = () => calls.filter(({ method }) => method !== 'GET');
   const reads = () => calls.filter(({ address }) => address.resource.plural === 'staticexports').length;
-  const passTimeoutMs = passTimeoutOf(invocation.values);
+  const reconcileTimeoutMs = reconcileTimeoutOf(invocation.values);
   return {
     clock,
     wall,
     queue,
     slots,
-    passTimeoutMs,
+    reconcileTimeoutMs,
     stops,
     hold,
     running,
@@ -220,11 +220,11 @@ test('edits have workers while hanging reconciles fill all other slots', async (
   await running;
 });
 
-test('a reconcile that hangs is aborted after --pass-timeout and retried', async () => {
-  const { clock, queue, passTimeoutMs, stops, hold, running, reads } = start(() => true);
+test('a reconcile that hangs is aborted after --reconcile-timeout and retried', async () => {
+  const { clock, queue, reconcileTimeoutMs, stops, hold, running, reads } = start(() => true);
   hold.isOn = true;
   queue.add('ns/docs');
-  await clock.pass(passTimeoutMs);
+  await clock.pass(reconcileTimeoutMs);
   assert.equal(reads(), 1);
   await clock.pass(1_000);
   assert.equal(reads(), 2);

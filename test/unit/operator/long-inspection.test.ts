@@ -1,22 +1,22 @@
-// `--inspect-timeout` is longer than `--pass-timeout`, and meant so: an archive is read beside the passes, whose
+// `--inspect-timeout` is longer than `--reconcile-timeout`, and meant so: an archive is read beside the passes, whose
 // deadlines end nothing but themselves.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory } from '../../../src/loop/memory.ts';
 import { reconcile } from '../../../src/loop/reconcile.ts';
-import { operatorProgram, passTimeoutOf } from '../../../src/operator/flags.ts';
+import { operatorProgram, reconcileTimeoutOf } from '../../../src/operator/flags.ts';
 import { readInvocation } from '../../../src/runtime/flags/flags.ts';
 import { resource, World } from '../../simulation/world.ts';
 
 const minuteMs = 60_000;
 
-test('an archive that takes longer than --pass-timeout is inspected once and published', async () => {
+test('an archive that takes longer than --reconcile-timeout is inspected once and published', async () => {
   const invocation = readInvocation(operatorProgram, '0', [], {});
   assert.ok(invocation.outcome === 'run');
   const { inspectTimeout } = invocation.values;
-  const passTimeout = passTimeoutOf(invocation.values);
-  assert.ok(inspectTimeout > passTimeout);
+  const reconcileTimeout = reconcileTimeoutOf(invocation.values);
+  assert.ok(inspectTimeout > reconcileTimeout);
 
   let readings = 0;
   const world = new World({
@@ -31,7 +31,7 @@ test('an archive that takes longer than --pass-timeout is inspected once and pub
       },
     }),
   });
-  world.vendor.readMs = passTimeout + 4 * minuteMs;
+  world.vendor.readMs = reconcileTimeout + 4 * minuteMs;
   world.vendor.linkLifetimeMs = 60 * minuteMs;
   const context = world.context(createMemory(new AbortController().signal));
   const startedAt = world.clock.monotonic();
@@ -43,6 +43,6 @@ test('an archive that takes longer than --pass-timeout is inspected once and pub
     await world.clock.pass(15_000);
   }
   assert.equal(world.condition('Ready'), 'True/Published');
-  assert.ok(world.clock.monotonic() - startedAt > passTimeout);
+  assert.ok(world.clock.monotonic() - startedAt > reconcileTimeout);
   assert.equal(readings, 1);
 });

@@ -138,7 +138,7 @@ test('an overlapping operator is shown by its lease until the overlap ends', asy
 test('the remaining lifetime at a refresh is kept until the next refresh', async () => {
   const { reports, scrape } = start();
   const [issued, expires] = [1_763_722_000_000, 1_763_722_900_000];
-  const name = 'staticexport_link_life_left_at_refresh_seconds';
+  const name = 'staticexport_link_remaining_at_refresh_seconds';
   reports.put(key, outcome({ linkIssuedAt: issued, linkExpiresAt: expires }));
   assert.doesNotMatch(await scrape(), new RegExp(`${name}\\{`));
   reports.put(key, outcome({ linkIssuedAt: issued + 600_000, linkExpiresAt: expires + 600_000 }));

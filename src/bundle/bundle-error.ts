@@ -6,7 +6,7 @@ import { PublishableError } from '../wire/publishable-error.ts';
 
 /** What the loop and the server do about it. */
 export const bundleErrorKinds = [
-  'dead-link', // the link has expired or is not valid yet: get another
+  'expired-link', // the link has expired or is not valid yet: get another
   'transient', // network, timeout, an answer that is no archive, disk full: the same link may work later
   'refused', // an archive came and is not a bundle that can be published: a retry should give the same
 ] as const;

@@ -190,7 +190,7 @@ async function issueLink(
       return { result: { kind: 'issued', times, isPublished: link.isSame(input.published) }, link };
     }
   }
-  const failure: CallFailure = { code: 'DeadOnArrival', retryAfterMs: undefined };
+  const failure: CallFailure = { code: 'ExpiredOnArrival', retryAfterMs: undefined };
   return { result: { kind: 'issue-failed', failure }, link: undefined };
 }
 
@@ -202,7 +202,7 @@ async function isAlive(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (times.expiresAt <= context.clock.now()) return false;
-  return (await context.bundles.probe(link, signal)) !== 'dead';
+  return (await context.bundles.probe(link, signal)) !== 'expired';
 }
 
 /** Keeps the link for inspecting and publishing. An earlier inspection of the same job stays known. */

@@ -134,7 +134,7 @@ async function inspectInSlot(
   const isLate = !isWorthInspecting(work, wholeSecond(clock.now()));
   const outcome = isLate ? undefined : await inspectArchive(work, stopped, context);
   // Links also expire earlier than they claim. A link that expired in the queue says nothing against the archive.
-  const hasExpired = hasQueued && outcome?.kind === 'failed' && outcome.failure.kind === 'dead-link';
+  const hasExpired = hasQueued && outcome?.kind === 'failed' && outcome.failure.kind === 'expired-link';
   if (stopped.aborted || !(isLate || hasExpired)) {
     slot.release();
     return outcome;

@@ -23,8 +23,8 @@ export interface Bundles {
    * @throws BundleError
    */
   inspect(link: Link, signal: AbortSignal, maxBytes?: number): Promise<Inspection>;
-  /** Requests one byte. `dead`: 401, 403, 404, 410 or an expired-token answer. A network error decides nothing. */
-  probe(link: Link, signal: AbortSignal): Promise<'alive' | 'dead' | 'unknown'>;
+  /** Requests one byte. `expired`: 401, 403, 404, 410 or an expired-token answer. A network error decides nothing. */
+  probe(link: Link, signal: AbortSignal): Promise<'valid' | 'expired' | 'unknown'>;
 }
 
 export interface TargetPlanner {

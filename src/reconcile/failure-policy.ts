@@ -41,7 +41,7 @@ export const callPolicies: Readonly<Record<CallCode, CallPolicy>> = {
   RequestTimeout: { isUnsure: true },
   NetworkError: { isUnsure: true },
   Aborted: { isUnsure: true },
-  DeadOnArrival: {},
+  ExpiredOnArrival: {},
   LifetimeTooShort: {},
   HostNotAllowed: {},
   OutputWriteFailed: {},
@@ -81,7 +81,7 @@ export const clusterPolicies: Readonly<Record<ClusterErrorCode, ClusterPolicy>> 
 
 /** Retry: with another link, so many times. Then, or at once where a retry cannot help, the archive is rejected. */
 export const inspectionAttempts: Readonly<Record<InspectionFailure['kind'], number>> = {
-  'dead-link': 10,
+  'expired-link': 10,
   transient: 10,
   refused: 1,
 };

@@ -19,7 +19,7 @@ export type CallCode =
   | 'NetworkError'
   | 'Aborted'
   /** Every link issued in a row had expired at its first use. */
-  | 'DeadOnArrival'
+  | 'ExpiredOnArrival'
   /** The link expires too soon to inspect and publish its archive. */
   | 'LifetimeTooShort'
   /** The export API that made the job is no longer allowed to get a key. */
@@ -44,7 +44,7 @@ export interface InspectedContent {
 
 export interface InspectionFailure {
   /** As in BundleError: whether another link or another attempt can help. */
-  readonly kind: 'dead-link' | 'transient' | 'refused';
+  readonly kind: 'expired-link' | 'transient' | 'refused';
   readonly code: string;
   readonly message: string;
 }

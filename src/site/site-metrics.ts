@@ -87,7 +87,7 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
     labelNames: ['outcome'],
     registers,
   });
-  for (const outcome of ['ok', 'dead-link', 'transient', 'refused']) downloads.inc({ outcome }, 0);
+  for (const outcome of ['ok', 'expired-link', 'transient', 'refused']) downloads.inc({ outcome }, 0);
   const info = new Gauge({
     name: `${prefix}active_bundle_info`,
     help: 'The active bundle; the value is always 1',

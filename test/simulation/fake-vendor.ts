@@ -90,7 +90,7 @@ export class FakeVendor implements ExportApiSource {
   overclaimMs = 0;
   /** Its answers have a `Date`. */
   isDated = true;
-  unreadable: 'dead-link' | 'transient' | 'refused' | undefined;
+  unreadable: 'expired-link' | 'transient' | 'refused' | undefined;
   /** Reads the mark of a start that the cluster holds now. */
   readMark: () => string | undefined = () => undefined;
   readonly #starts = new Map<string, string>();
@@ -144,15 +144,15 @@ export class FakeVendor implements ExportApiSource {
         if (this.unreadable !== undefined)
           throw new BundleError(this.unreadable, 'Scripted', 'as the story wants');
         if (fact === undefined || fact.expiresAt <= this.clock.monotonic()) {
-          throw new BundleError('dead-link', 'LinkExpired', 'the link is dead');
+          throw new BundleError('expired-link', 'LinkExpired', 'the link is dead');
         }
         return this.inspectionOf(fact.jobId);
       },
       probe: async (link) => {
         const fact = this.links.get(link.reveal());
         return fact !== undefined && !fact.isBroken && fact.expiresAt > this.clock.monotonic()
-          ? 'alive'
-          : 'dead';
+          ? 'valid'
+          : 'expired';
       },
     };
   }

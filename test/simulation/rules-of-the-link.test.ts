@@ -148,11 +148,11 @@ test('rule 9: links that are dead on arrival are issued again, three times and n
   const world = await publishedWorld();
   const before = world.callsOf('issue');
   const dead = world.context();
-  const bundles = { ...dead.bundles, probe: async () => 'dead' as const };
+  const bundles = { ...dead.bundles, probe: async () => 'expired' as const };
   await world.clock.pass(10 * minuteMs);
   await world.clock.finish(reconcile(resource, { ...dead, bundles }, new AbortController().signal));
   assert.equal(world.callsOf('issue') - before, 3);
-  assert.equal(world.status().failures?.link?.reason, 'DeadOnArrival');
+  assert.equal(world.status().failures?.link?.reason, 'ExpiredOnArrival');
 });
 
 test('rule 11: a lost Secret is made again under the same version', async () => {

@@ -86,7 +86,7 @@ const happenings: readonly Happening[] = [
       undefined,
       'transient',
       'refused',
-      'dead-link',
+      'expired-link',
     ] as const);
   },
   ({ world, oracles }) => {

@@ -32,7 +32,7 @@ interface Entity {
 
 /**
  * @returns chunks that the consumer may keep; ending the iteration ends the download
- * @throws {BundleError} dead-link, transient or refused; the signal's reason when aborted
+ * @throws {BundleError} expired-link, transient or refused; the signal's reason when aborted
  */
 export async function* download(
   link: Link,
@@ -106,10 +106,10 @@ async function readEntity(
     if (range !== null && isNext && isSameSize) return known;
   }
   if (statusCode >= 200 && statusCode < 300) throw changed();
-  const isDead = judgeAnswer(statusCode, await readBodyStart(answer.body)) === 'dead';
-  throw isDead
+  const isExpired = judgeAnswer(statusCode, await readBodyStart(answer.body)) === 'expired';
+  throw isExpired
     ? new BundleError(
-        'dead-link',
+        'expired-link',
         'LinkExpired',
         `the storage no longer honours the link (status ${statusCode})`,
       )

@@ -1,13 +1,13 @@
 // Decides from a storage's answer whether a link is valid, expired, or neither. Pure over status and start of the body.
 // The body is read only to tell an expired signature from other refusals and is never repeated anywhere.
 
-export type LinkState = 'alive' | 'dead' | 'unknown';
+export type LinkState = 'valid' | 'expired' | 'unknown';
 
 /** Enough for any storage's error document. */
 export const maxJudgedBytes = 8192;
 
 /** 401 and 403: the signature has expired or was never valid. 404 and 410: the archive is gone. */
-const deadStatuses: readonly number[] = [401, 403, 404, 410];
+const expiredStatuses: readonly number[] = [401, 403, 404, 410];
 
 /** How storages say it when they answer 400 or another status (S3, GCS, Azure, CloudFront, R2, MinIO). */
 const expiredWords =
@@ -18,10 +18,10 @@ const expiredWords =
  * @param bodyStart at most {@link maxJudgedBytes} of it, any encoding
  */
 export function judgeAnswer(status: number, bodyStart: string): LinkState {
-  if (status === 200 || status === 206 || status === 416) return 'alive';
-  if (deadStatuses.includes(status)) return 'dead';
+  if (status === 200 || status === 206 || status === 416) return 'valid';
+  if (expiredStatuses.includes(status)) return 'expired';
   return status >= 400 && status !== 429 && status !== 503 && expiredWords.test(bodyStart)
-    ? 'dead'
+    ? 'expired'
     : 'unknown';
 }
 

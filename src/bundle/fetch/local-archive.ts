@@ -18,7 +18,7 @@ export interface LocalArchiveOptions {
 
 const chunkBytes = 1024 * 1024;
 
-/** @throws {BundleError} `FileLink`, `ArchiveTooLarge`; dead-link if the file cannot be read; what `admit` throws */
+/** @throws {BundleError} `FileLink`, `ArchiveTooLarge`; expired-link if the file cannot be read; what `admit` throws */
 export async function* readLocalArchive(link: Link, options: LocalArchiveOptions): AsyncGenerator<Buffer> {
   if (!options.allowFileLinks) throw refusal('FileLink');
   try {
@@ -36,6 +36,6 @@ export async function* readLocalArchive(link: Link, options: LocalArchiveOptions
   } catch (error) {
     if (error instanceof BundleError) throw error;
     const message = 'the file that the link names is not there or not readable';
-    throw new BundleError('dead-link', 'LinkExpired', message, { cause: error });
+    throw new BundleError('expired-link', 'LinkExpired', message, { cause: error });
   }
 }

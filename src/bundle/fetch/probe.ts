@@ -21,7 +21,7 @@ export interface ProbeOptions {
 }
 
 /**
- * `dead`: 401, 403, 404, 410, or another refusal whose text says that the signature has expired. `unknown`:
+ * `expired`: 401, 403, 404, 410, or another refusal whose text says that the signature has expired. `unknown`:
  * a later attempt may get another answer; this includes a refused redirect and an internal address.
  *
  * @throws the signal's reason when aborted; nothing else

@@ -144,7 +144,7 @@ function decideRetry(input: SourceInput, published: ServedBundle): SourceDecisio
 }
 
 const waitReasons = {
-  'dead-link': 'waiting-for-link',
+  'expired-link': 'waiting-for-link',
   transient: 'backing-off',
   'no-room': 'backing-off',
   refused: 'refused',
@@ -176,7 +176,7 @@ export function recordFailure(
   const same = before !== undefined && isAbout(before, published) ? before : undefined;
   const count = (same?.count ?? 0) + 1;
   const waits = {
-    'dead-link': expiredLinkRetryMs,
+    'expired-link': expiredLinkRetryMs,
     transient: Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(count - 1, 16)),
     refused: refusedRetryMs,
     'no-room': noRoomRetryMs,

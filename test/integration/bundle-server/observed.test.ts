@@ -167,7 +167,7 @@ test('swaps, store, precompressed variants and downloads by outcome', async () =
   const metrics = await scrape();
   assert.equal(metrics.get('bundle_server_downloads_total{outcome="ok"}'), 2);
   assert.equal(metrics.get('bundle_server_downloads_total{outcome="refused"}'), 1);
-  for (const outcome of ['dead-link', 'transient']) {
+  for (const outcome of ['expired-link', 'transient']) {
     assert.ok((metrics.get(`bundle_server_downloads_total{outcome="${outcome}"}`) ?? 0) >= 1, outcome);
   }
   assert.equal(metrics.get('bundle_server_source_state{state="refused"}'), 1);

@@ -163,13 +163,13 @@ test('an archive that is broken, has no pages or cannot be downloaded is reporte
   await reader.awaitCondition('garbage', 'Exported', 'False', 'BundleRejected');
   await reader.awaitCondition('nopages', 'Exported', 'False', 'TooFewPages');
   await eventually('a link request of the dead link', () =>
-    vendor.issues('deadlink.example.com') > 0 ? true : undefined,
+    vendor.issues('expiredlink.example.com') > 0 ? true : undefined,
   );
   await eventually('another try at the page that came in place of the archive', () =>
     vendor.issues('webpage.example.com') > 1 ? true : undefined,
   );
   assert.notEqual((await reader.condition('webpage', 'Exported'))?.reason, 'BundleRejected');
-  for (const name of ['garbage', 'webpage', 'nopages', 'deadlink']) {
+  for (const name of ['garbage', 'webpage', 'nopages', 'expiredlink']) {
     assert.equal((await reader.condition(name, 'Ready'))?.status, 'False');
     const found = await world.kubectl([
       'get',

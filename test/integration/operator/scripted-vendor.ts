@@ -32,7 +32,7 @@ export interface Script {
   /** Awaited before an archive is sent; one byte of it is sent at once. */
   beforeArchive?: () => Promise<void>;
   /** Links answer 403 from the start, whatever their date says. */
-  isDeadOnArrival?: boolean;
+  isExpiredOnArrival?: boolean;
 }
 
 export interface ScriptedVendor {
@@ -123,7 +123,7 @@ export async function startVendor(port = 0, host = '127.0.0.1'): Promise<Scripte
     const target = `/files/${jobs.indexOf(job)}.tgz?issue=${job.issues}&signature=${signature}`;
     const archive = script.archive ?? (await makeArchive(job.content));
     const { beforeArchive } = script;
-    if (script.isDeadOnArrival !== true) links.set(target, { archive, expiresAt, beforeArchive });
+    if (script.isExpiredOnArrival !== true) links.set(target, { archive, expiresAt, beforeArchive });
     sendJson(response, 200, {
       bundleUrl: `${base()}${target}`,
       expiresAt: new Date(expiresAt).toISOString(),

@@ -161,7 +161,7 @@ const failed = (inARow: number, more: Partial<FailedReconcile> = {}): FailedReco
 });
 const gaugesOf = async (scrape: () => Promise<string>): Promise<readonly string[]> => {
   const text = await scrape();
-  return ['ready', 'failing', 'failed_passes'].map((name) => {
+  return ['ready', 'failing', 'failed_reconciles'].map((name) => {
     const line = new RegExp(`^staticexport_${name}\\{${label}\\} (\\d+)$`, 'm');
     return `${name} ${line.exec(text)?.[1] ?? 'absent'}`;
   });
@@ -173,16 +173,16 @@ test("a failed reconcile keeps the previous metrics, except the failure and the 
   reports.put(key, undefined);
   assert.deepEqual(
     await gaugesOf(scrape),
-    ['ready 1', 'failing 0', 'failed_passes absent'],
+    ['ready 1', 'failing 0', 'failed_reconciles absent'],
     'only overtaken',
   );
   reports.put(key, undefined, failed(1));
   reports.put(key, undefined, failed(2));
-  assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 1', 'failed_passes 2']);
+  assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 1', 'failed_reconciles 2']);
   wall.now = observed.linkExpiresAt ?? 0;
-  assert.deepEqual(await gaugesOf(scrape), ['ready 0', 'failing 1', 'failed_passes 2']);
+  assert.deepEqual(await gaugesOf(scrape), ['ready 0', 'failing 1', 'failed_reconciles 2']);
   reports.put(key, outcome({ linkExpiresAt: wall.now + 60_000 }));
-  assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 0', 'failed_passes absent']);
+  assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 0', 'failed_reconciles absent']);
 });
 
 test('a reconcile that failed after it observed everything updates the metrics', async () => {
@@ -191,13 +191,13 @@ test('a reconcile that failed after it observed everything updates the metrics',
   wall.now = observed.linkExpiresAt ?? 0;
   const seen = { ...observed, linkExpiresAt: wall.now + 60_000 };
   reports.put(key, undefined, failed(7, { report: seen }));
-  assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 1', 'failed_passes 7']);
+  assert.deepEqual(await gaugesOf(scrape), ['ready 1', 'failing 1', 'failed_reconciles 7']);
 });
 
 test('a resource without a finished reconcile has metrics until it is deleted', async () => {
   const { reports, scrape, wall } = start();
   reports.put(key, undefined, failed(1));
-  assert.deepEqual(await gaugesOf(scrape), ['ready 0', 'failing 1', 'failed_passes 1']);
+  assert.deepEqual(await gaugesOf(scrape), ['ready 0', 'failing 1', 'failed_reconciles 1']);
   wall.isKnown = false;
   assert.doesNotMatch(await scrape(), /name="docs"/);
 });

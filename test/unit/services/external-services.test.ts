@@ -74,7 +74,7 @@ const calls: readonly (readonly [name: string, ask: Ask, answered: string])[] = 
       assert.ok(link !== undefined);
       return bundles.probe(link, never);
     },
-    'alive',
+    'valid',
   ],
 ];
 for (const [name, call, answered] of calls) {

@@ -35,7 +35,7 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
 
   const early = await scrape();
   assert.ok(early.includes('bundle_server_requests_total{code="5xx",status="500"} 0'));
-  assert.ok(early.includes('bundle_server_downloads_total{outcome="dead-link"} 0'));
+  assert.ok(early.includes('bundle_server_downloads_total{outcome="expired-link"} 0'));
   assert.ok(!early.some((line) => line.includes('active_bundle_info{')));
   assert.ok(!early.some((line) => line.includes('timestamp_seconds')), 'a moment of which nothing is known');
   assert.ok(early.includes('bundle_server_source_state{state="starting"} 1'));

@@ -161,12 +161,12 @@ test('the announced size is reported before any byte is read, and may end the do
 describe('an answer other than the archive', () => {
   const expired = '<?xml version="1.0"?><Error><Code>ExpiredToken</Code><Message>SECRET</Message></Error>';
   const table: readonly (readonly [number, string, string, string])[] = [
-    [401, '', 'dead-link', 'LinkExpired'],
-    [403, '<Error><Code>AccessDenied</Code></Error>', 'dead-link', 'LinkExpired'],
-    [404, '', 'dead-link', 'LinkExpired'],
-    [410, '', 'dead-link', 'LinkExpired'],
-    [400, expired, 'dead-link', 'LinkExpired'],
-    [400, 'Request has expired', 'dead-link', 'LinkExpired'],
+    [401, '', 'expired-link', 'LinkExpired'],
+    [403, '<Error><Code>AccessDenied</Code></Error>', 'expired-link', 'LinkExpired'],
+    [404, '', 'expired-link', 'LinkExpired'],
+    [410, '', 'expired-link', 'LinkExpired'],
+    [400, expired, 'expired-link', 'LinkExpired'],
+    [400, 'Request has expired', 'expired-link', 'LinkExpired'],
     [400, 'bad request', 'transient', 'StorageUnavailable'],
     [418, '', 'transient', 'StorageUnavailable'],
     [429, 'request expired', 'transient', 'StorageUnavailable'],
@@ -290,7 +290,7 @@ describe('a broken connection', () => {
       if (count === 1) breakOff(response, { etag: strongEtag });
       else response.writeHead(403).end();
     });
-    assert.equal((await faultOf(link())).kind, 'dead-link');
+    assert.equal((await faultOf(link())).kind, 'expired-link');
   });
 
   test('of an archive without a length never passes for its end', async () => {

@@ -50,7 +50,7 @@ test('a missing file is a dead link, a folder is not an archive, and no error ho
     assert.deepEqual([error.kind, error.code], [kind, code]);
     return !error.message.includes(folder);
   };
-  await assert.rejects(read(`${path}x`), isSilent('dead-link', 'LinkExpired'));
+  await assert.rejects(read(`${path}x`), isSilent('expired-link', 'LinkExpired'));
   await assert.rejects(read(folder), isSilent('transient', 'UnknownArchiveType'));
 });
 

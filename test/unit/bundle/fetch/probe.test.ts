@@ -27,7 +27,7 @@ async function probe(answer: StorageAnswer, more: Partial<typeof options> = {}) 
 
 describe('a probed link', () => {
   test('is asked for one byte by GET', async () => {
-    assert.equal(await probe((_request, response) => response.writeHead(206).end('x')), 'alive');
+    assert.equal(await probe((_request, response) => response.writeHead(206).end('x')), 'valid');
     assert.deepEqual(
       storage?.requests.map(({ method, headers }) => [method, headers.range]),
       [['GET', 'bytes=0-0']],
@@ -40,7 +40,7 @@ describe('a probed link', () => {
       response.on('close', closed.resolve);
       response.write(Buffer.alloc(100_000));
     });
-    assert.equal(life, 'alive');
+    assert.equal(life, 'valid');
     await closed.promise;
   });
 
@@ -49,18 +49,18 @@ describe('a probed link', () => {
       if (count === 1) response.writeHead(302, { location: '/else' }).end();
       else response.writeHead(206).end('x');
     });
-    assert.equal(life, 'alive');
+    assert.equal(life, 'valid');
   });
 
   for (const status of [401, 403, 404, 410]) {
     test(`is dead at ${status}`, async () => {
-      assert.equal(await probe((_request, response) => response.writeHead(status).end()), 'dead');
+      assert.equal(await probe((_request, response) => response.writeHead(status).end()), 'expired');
     });
   }
 
   test('is dead at 400 with an expired token', async () => {
     const body = '<Error><Code>ExpiredToken</Code></Error>';
-    assert.equal(await probe((_request, response) => response.writeHead(400).end(body)), 'dead');
+    assert.equal(await probe((_request, response) => response.writeHead(400).end(body)), 'expired');
   });
 
   test('is unknown if no answer arrives in time', async () => {
@@ -91,15 +91,15 @@ describe('a probed link', () => {
 
 describe('the judgement of an answer', () => {
   const table: readonly (readonly [number, string, string])[] = [
-    [200, '', 'alive'],
-    [206, '', 'alive'],
-    [416, '', 'alive'],
+    [200, '', 'valid'],
+    [206, '', 'valid'],
+    [416, '', 'valid'],
     [204, '', 'unknown'],
-    [400, '<Code>ExpiredToken</Code>', 'dead'],
-    [400, '<Code>TokenExpired</Code>', 'dead'],
-    [400, 'This URL has expired.', 'dead'],
-    [409, '<Code>AuthenticationFailed</Code>', 'dead'],
-    [400, 'The link is expired', 'dead'],
+    [400, '<Code>ExpiredToken</Code>', 'expired'],
+    [400, '<Code>TokenExpired</Code>', 'expired'],
+    [400, 'This URL has expired.', 'expired'],
+    [409, '<Code>AuthenticationFailed</Code>', 'expired'],
+    [400, 'The link is expired', 'expired'],
     [400, 'MalformedRequest', 'unknown'],
     [429, 'request expired', 'unknown'],
     [500, 'internal error', 'unknown'],

@@ -235,7 +235,7 @@ test('a held archive becomes the candidate, and the published one stays', () => 
 for (const [kind, verdict] of [
   ['refused', 'BundleRejected'],
   ['transient', undefined],
-  ['dead-link', undefined],
+  ['expired-link', undefined],
 ] as const) {
   test(`reading fails, ${kind}: ${verdict ?? 'tried again'}`, () => {
     const failure = { kind, code: 'Code', message: 'in our words' };

@@ -19,8 +19,8 @@ const failures: readonly (readonly [string, RegExp])[] = [
   ['UnexpectedAnswer', /check spec\.api\.baseUrl/],
   ['NotFound', /check spec\.api\.baseUrl, and that it exports docs\.example\.com/],
   [
-    'DeadOnArrival',
-    /^Every link that the export API at .* issued had expired on first use\. \(DeadOnArrival\)$/,
+    'ExpiredOnArrival',
+    /^Every link that the export API at .* issued had expired on first use\. \(ExpiredOnArrival\)$/,
   ],
   ['LifetimeTooShort', /expire before an archive can be read/],
   ['OddAndNew', /^OddAndNew\.$/],

@@ -125,7 +125,7 @@ const rows: readonly Row[] = [
   },
   {
     name: 'at start, the published link has expired: the last good bundle stays up',
-    facts: { lastGood: content('d1', 'v1'), failed: failedTry({ kind: 'dead-link' }) },
+    facts: { lastGood: content('d1', 'v1'), failed: failedTry({ kind: 'expired-link' }) },
     decision: lastGood,
   },
   {
@@ -161,13 +161,13 @@ const rows: readonly Row[] = [
   },
   {
     name: 'an expired link waits for a new one, with the old version up',
-    facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'dead-link' }) },
+    facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'expired-link' }) },
     decision: { action: 'wait', because: 'waiting-for-link', waitMs: 1000 },
   },
   {
     name: 'a new link after an expired one: fetch',
     published: published({ link: fresh }),
-    facts: { failed: failedTry({ kind: 'dead-link' }) },
+    facts: { failed: failedTry({ kind: 'expired-link' }) },
     decision: obtain(published({ link: fresh })),
   },
   {

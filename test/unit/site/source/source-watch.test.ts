@@ -154,7 +154,7 @@ async function readAll(): Promise<readonly string[]> {
 
 const servedVersion = (): string | undefined => site.view()?.active.version;
 const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
-const expired = new BundleError('dead-link', 'LinkExpired', 'the link expired');
+const expired = new BundleError('expired-link', 'LinkExpired', 'the link expired');
 const transient = new BundleError('transient', 'StorageUnavailable', 'the storage is busy');
 const full = storeFull();
 const maintenance = oddAnswer('HtmlInsteadOfArchive');

@@ -2,6 +2,13 @@
 // Live until Ctrl-C; with --once the whole story unattended, and exit code 0 only if all of it was seen.
 
 import { parseArgs } from 'node:util';
+import {
+  type DemoEnvironment,
+  type DemoOptions,
+  readMountedLink,
+  resourceName,
+  startWorld,
+} from './environment.ts';
 import { readAdminPages, searchForSecrets } from './hygiene.ts';
 import { readMemoryMiB } from './programs.ts';
 import { Screen, seconds } from './screen.ts';
@@ -12,7 +19,6 @@ import {
   restartWithVendorGone,
   watchRefreshes,
 } from './story.ts';
-import { type DemoOptions, readMountedLink, resourceName, startWorld, type World } from './world.ts';
 
 const usage = `npm run demo -- [--once] [--context NAME] [--origin URL]
 
@@ -48,13 +54,13 @@ function readOptions(): DemoOptions {
 const options = readOptions();
 const screen = new Screen(process.stdout.isTTY === true);
 const links = new Set<string>();
-let world: World | undefined;
+let environment: DemoEnvironment | undefined;
 let stopping: Promise<void> | undefined;
 
 async function stop(): Promise<void> {
   stopping ??= (async () => {
     screen.close();
-    await world?.stop();
+    await environment?.stop();
   })();
   await stopping;
 }
@@ -77,44 +83,44 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 try {
   screen.line('static-export-operator demo\n');
-  world = await startWorld(options, screen);
-  showLife(world);
-  await publishFirst(world, screen);
-  if (options.isOnce) await tellRest(world);
-  else await stayLive(world);
+  environment = await startWorld(options, screen);
+  showLife(environment);
+  await publishFirst(environment, screen);
+  if (options.isOnce) await tellRest(environment);
+  else await stayLive(environment);
   await stop();
   process.exit(0);
 } catch (error) {
   if (stopping === undefined) {
     screen.close();
     screen.line(`\n${error instanceof Error ? error.message : 'failed'}`);
-    for (const [name, program] of world?.programs ?? [])
+    for (const [name, program] of environment?.programs ?? [])
       screen.line(`\nlast lines of ${name}:\n${program.tail()}`);
   }
   await stop();
   process.exit(1);
 }
 
-async function tellRest(world: World): Promise<void> {
-  await publishEdit(world, screen);
-  await requestWithoutEdit(world, screen);
-  await watchRefreshes(world, screen, links);
-  const memory = await readMemory(world);
+async function tellRest(environment: DemoEnvironment): Promise<void> {
+  await publishEdit(environment, screen);
+  await requestWithoutEdit(environment, screen);
+  await watchRefreshes(environment, screen, links);
+  const memory = await readMemory(environment);
   const pages = new Map([
-    ...(await readAdminPages('operator', world.operatorAdminUrl, ['/metrics', '/readyz'])),
-    ...(await readAdminPages('bundle-server', world.bundleServerAdminUrl, [
+    ...(await readAdminPages('operator', environment.operatorAdminUrl, ['/metrics', '/readyz'])),
+    ...(await readAdminPages('bundle-server', environment.bundleServerAdminUrl, [
       '/metrics',
       '/status',
       '/readyz',
     ])),
   ]);
-  await restartWithVendorGone(world, screen);
-  links.add((await readMountedLink(world)).search);
+  await restartWithVendorGone(environment, screen);
+  links.add((await readMountedLink(environment)).search);
   const signatures = [...links].map((search) => new URLSearchParams(search).get('signature') ?? search);
   const report = await screen.step(
     'the key and the links are in no log, status, event, metric or ConfigMap',
     async () => {
-      const found = await searchForSecrets(world, [world.apiKey, ...signatures], pages);
+      const found = await searchForSecrets(environment, [environment.apiKey, ...signatures], pages);
       if (found.hits.length > 0) throw new Error(`a key or a link was found in: ${found.hits.join(', ')}`);
       return found;
     },
@@ -124,9 +130,9 @@ async function tellRest(world: World): Promise<void> {
   screen.line(`\nAll of it was seen, in ${screen.elapsed()}.`);
 }
 
-async function stayLive(world: World): Promise<void> {
-  const { kubectlCommand } = world.cluster;
-  screen.line(`\n   Open ${world.siteUrl}/\n`);
+async function stayLive(environment: DemoEnvironment): Promise<void> {
+  const { kubectlCommand } = environment.cluster;
+  screen.line(`\n   Open ${environment.siteUrl}/\n`);
   screen.line('   Look at it, and ask for an export:');
   screen.line(`     ${kubectlCommand} get sx`);
   screen.line(
@@ -138,9 +144,9 @@ async function stayLive(world: World): Promise<void> {
   });
 }
 
-async function readMemory(world: World): Promise<string> {
+async function readMemory(environment: DemoEnvironment): Promise<string> {
   const parts: string[] = [];
-  for (const [name, { pid }] of world.programs) {
+  for (const [name, { pid }] of environment.programs) {
     const memory = await readMemoryMiB(pid);
     if (memory !== undefined) parts.push(`${name} ${memory.now} MiB (peak ${memory.peak})`);
   }
@@ -148,10 +154,10 @@ async function readMemory(world: World): Promise<string> {
 }
 
 /** The resource's life as it happens: remarks on every change, and the live line. */
-function showLife(world: World): void {
+function showLife(environment: DemoEnvironment): void {
   let lastJob = '';
   let lastIssued = '';
-  world.onStatus(({ job, active }) => {
+  environment.onStatus(({ job, active }) => {
     const jobText = job?.id === undefined ? '' : `${job.id.slice(0, 12)} ${job.state ?? ''}`;
     if (jobText !== lastJob && jobText !== '')
       screen.remark(`job ${jobText}${job?.pageCount === undefined ? '' : `, ${job.pageCount} pages`}`);
@@ -162,7 +168,7 @@ function showLife(world: World): void {
       screen.remark(
         `link ${verb}: version ${active?.version}, valid until ${active?.linkExpirationTime} (${seconds(performance.now()).trim()})`,
       );
-      void readMountedLink(world).then(
+      void readMountedLink(environment).then(
         (link) => links.add(link.search),
         () => {},
       );
@@ -170,7 +176,7 @@ function showLife(world: World): void {
     lastIssued = issued;
   });
   setInterval(() => {
-    const status = world.status();
+    const status = environment.status();
     const expires = Date.parse(status?.active?.linkExpirationTime ?? '');
     screen.live({
       job: status?.job?.state ?? 'none',

@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { namespace } from './demo-cluster.ts';
-import type { World } from './world.ts';
+import type { DemoEnvironment } from './environment.ts';
 
 export interface HygieneReport {
   readonly searched: readonly string[];
@@ -14,21 +14,25 @@ export interface HygieneReport {
 
 /** @param secrets the texts that must not be found (never printed) */
 export async function searchForSecrets(
-  world: World,
+  environment: DemoEnvironment,
   secrets: readonly string[],
   extra: ReadonlyMap<string, string>,
 ): Promise<HygieneReport> {
   const texts = new Map(extra);
-  for (const { name, logFile } of world.programs.values())
+  for (const { name, logFile } of environment.programs.values())
     texts.set(`log of ${name}`, await readFile(logFile, 'utf8'));
   const kinds = ['staticexports.staticexport.dev', 'configmaps', 'events', 'events.events.k8s.io', 'leases'];
   for (const kind of kinds) {
     const args = ['get', kind, `--namespace=${namespace}`, '--output=yaml', '--show-managed-fields'];
-    texts.set(kind, await world.cluster.kubectl(args));
+    texts.set(kind, await environment.cluster.kubectl(args));
   }
   texts.set(
     'describe',
-    await world.cluster.kubectl(['describe', 'staticexports.staticexport.dev', `--namespace=${namespace}`]),
+    await environment.cluster.kubectl([
+      'describe',
+      'staticexports.staticexport.dev',
+      `--namespace=${namespace}`,
+    ]),
   );
   const hits = [...texts]
     .filter(([, text]) => secrets.some((secret) => text.includes(secret)))

@@ -6,18 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { eventually } from '../support/eventually.ts';
 import { namespace } from './demo-cluster.ts';
-import { listPages } from './origin.ts';
-import { type Screen, seconds } from './screen.ts';
-import { listArchivedPages } from './site-pages.ts';
-import { type Edition, hashOf, startSteadyRequests } from './steady-requests.ts';
 import {
+  type DemoEnvironment,
   domain,
   linkLifetimeSeconds,
   type ResourceStatus,
   readMountedLink,
   resourceName,
-  type World,
-} from './world.ts';
+} from './environment.ts';
+import { listPages } from './origin.ts';
+import { type Screen, seconds } from './screen.ts';
+import { listArchivedPages } from './site-pages.ts';
+import { type Edition, hashOf, startSteadyRequests } from './steady-requests.ts';
 
 const serverStatus = z.looseObject({
   active: z.looseObject({ version: z.string(), digest: z.string(), files: z.number() }).nullish(),
@@ -37,30 +37,33 @@ const manifest = JSON.stringify({
 });
 
 /** `kubectl apply` to the first page served, every page compared with the origin. */
-export async function publishFirst(world: World, screen: Screen): Promise<Active> {
+export async function publishFirst(environment: DemoEnvironment, screen: Screen): Promise<Active> {
   await screen.step('kubectl apply of the key Secret and the StaticExport', async () => {
     const secret = {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: 'export-api', namespace },
-      stringData: { apiKey: world.apiKey },
+      stringData: { apiKey: environment.apiKey },
     };
-    await world.cluster.kubectl(['apply', '--filename=-'], JSON.stringify(secret));
-    await world.cluster.kubectl(['apply', '--filename=-'], manifest);
+    await environment.cluster.kubectl(['apply', '--filename=-'], JSON.stringify(secret));
+    await environment.cluster.kubectl(['apply', '--filename=-'], manifest);
   });
   const active = await screen.step(
     'first export promoted',
-    () => eventually('an active version in status', () => world.status()?.active, { timeoutMs: 15 * 60_000 }),
+    () =>
+      eventually('an active version in status', () => environment.status()?.active, {
+        timeoutMs: 15 * 60_000,
+      }),
     ({ version, pages }) => `first export promoted: version ${version}, ${pages} pages`,
   );
   await screen.step(
     'first page served',
-    () => waitServed(world, active.version),
-    () => `first page served at ${world.siteUrl}/ (${screen.elapsed()} since the start)`,
+    () => waitServed(environment, active.version),
+    () => `first page served at ${environment.siteUrl}/ (${screen.elapsed()} since the start)`,
   );
   await screen.step(
     'every page of the origin is reachable',
-    () => comparePages(world),
+    () => comparePages(environment),
     ({ pages, identical }) =>
       `every page of the origin is reachable: ${pages} of ${pages}, ${identical} byte for byte the same`,
   );
@@ -68,32 +71,32 @@ export async function publishFirst(world: World, screen: Screen): Promise<Active
 }
 
 /** An edit of the origin and a request → a new version, under 50 requests a second without one bad answer. */
-export async function publishEdit(world: World, screen: Screen): Promise<void> {
-  const { site } = world;
+export async function publishEdit(environment: DemoEnvironment, screen: Screen): Promise<void> {
+  const { site } = environment;
   if (site === undefined) {
     screen.remark('the edit is left out: the origin is yours');
     return;
   }
-  const before = requireActive(world);
-  const steady = startSteadyRequests(world.siteUrl, 50, await readEdition(world));
+  const before = requireActive(environment);
+  const steady = startSteadyRequests(environment.siteUrl, 50, await readEdition(environment));
   const page = 'pino/api.md';
   await screen.step(`origin edited (${page}) and built again`, () =>
     site.edit(page, `Edited for the demo, after version ${before.version}.`),
   );
-  steady.expect(await readEdition(world));
-  await request(world, 'edit');
+  steady.expect(await readEdition(environment));
+  await request(environment, 'edit');
   const after = await screen.step(
     'new version promoted and served',
     async () => {
       const active = await eventually(
         'another version in status',
         () => {
-          const now = world.status()?.active;
+          const now = environment.status()?.active;
           return now?.version === before.version ? undefined : now;
         },
         { timeoutMs: 120_000 },
       );
-      await waitServed(world, active.version);
+      await waitServed(environment, active.version);
       return active;
     },
     ({ version }) => `new version promoted and served: ${version}`,
@@ -107,16 +110,16 @@ export async function publishEdit(world: World, screen: Screen): Promise<void> {
 }
 
 /** A request with nothing edited: exported again, same digest, nothing promoted, no byte of the outputs changed. */
-export async function requestWithoutEdit(world: World, screen: Screen): Promise<void> {
-  const before = requireActive(world);
-  const versionsBefore = await readConfigMap(world);
-  const jobBefore = world.status()?.job?.id;
-  await request(world, 'no-edit');
+export async function requestWithoutEdit(environment: DemoEnvironment, screen: Screen): Promise<void> {
+  const before = requireActive(environment);
+  const versionsBefore = await readConfigMap(environment);
+  const jobBefore = environment.status()?.job?.id;
+  await request(environment, 'no-edit');
   await screen.step('a request without an edit: exported again, same digest, nothing promoted', async () => {
     await eventually(
       'the request to be handled by a finished job',
       () => {
-        const status = world.status();
+        const status = environment.status();
         const isDone =
           status?.lastHandledRequest === 'no-edit' &&
           status.job?.id !== jobBefore &&
@@ -128,21 +131,25 @@ export async function requestWithoutEdit(world: World, screen: Screen): Promise<
       },
       { timeoutMs: 120_000 },
     );
-    const after = requireActive(world);
+    const after = requireActive(environment);
     assert.equal(after.version, before.version);
     assert.equal(after.digest, before.digest);
     assert.equal(after.jobId, before.jobId, 'the published job changed although the content did not');
-    assert.deepEqual(await readConfigMap(world), versionsBefore);
+    assert.deepEqual(await readConfigMap(environment), versionsBefore);
   });
 }
 
 /** Three refreshes of a 30-second link: same version, nothing downloaded, nothing a pod template could see changed. */
-export async function watchRefreshes(world: World, screen: Screen, links: Set<string>): Promise<void> {
-  const before = requireActive(world);
-  const configMapBefore = await readConfigMap(world);
-  const downloadsBefore = await readDownloads(world);
+export async function watchRefreshes(
+  environment: DemoEnvironment,
+  screen: Screen,
+  links: Set<string>,
+): Promise<void> {
+  const before = requireActive(environment);
+  const configMapBefore = await readConfigMap(environment);
+  const downloadsBefore = await readDownloads(environment);
   const issued = new Set([before.linkIssueTime]);
-  world.onStatus(({ active }) => issued.add(active?.linkIssueTime));
+  environment.onStatus(({ active }) => issued.add(active?.linkIssueTime));
   await screen.step(
     `three refreshes of a link that is valid for ${linkLifetimeSeconds} s: same version, no download, ConfigMap untouched`,
     async () => {
@@ -150,13 +157,13 @@ export async function watchRefreshes(world: World, screen: Screen, links: Set<st
         timeoutMs: 150_000,
       });
       await eventually('the mounted link to follow', async () => {
-        links.add((await readMountedLink(world)).search);
+        links.add((await readMountedLink(environment)).search);
         return links.size >= 2 ? true : undefined;
       });
-      assert.equal(requireActive(world).version, before.version);
-      assert.deepEqual(await readConfigMap(world), configMapBefore);
+      assert.equal(requireActive(environment).version, before.version);
+      assert.deepEqual(await readConfigMap(environment), configMapBefore);
       assert.equal(
-        await readDownloads(world),
+        await readDownloads(environment),
         downloadsBefore,
         'the server downloaded something during the refreshes',
       );
@@ -165,15 +172,15 @@ export async function watchRefreshes(world: World, screen: Screen, links: Set<st
 }
 
 /** kill -9, vendor stopped, link dead, start: the same digest from disk. */
-export async function restartWithVendorGone(world: World, screen: Screen): Promise<void> {
-  const before = await readServerActive(world);
+export async function restartWithVendorGone(environment: DemoEnvironment, screen: Screen): Promise<void> {
+  const before = await readServerActive(environment);
   await screen.step('bundle server killed with -9, export service stopped', async () => {
-    await world.programs.get('bundle-server')?.stop('SIGKILL');
-    await world.programs.get('export-service')?.stop();
-    await world.programs.get('operator')?.stop();
+    await environment.programs.get('bundle-server')?.stop('SIGKILL');
+    await environment.programs.get('export-service')?.stop();
+    await environment.programs.get('operator')?.stop();
   });
   await screen.step('the link has expired', async () => {
-    const link = await readMountedLink(world);
+    const link = await readMountedLink(environment);
     const leftMs = Number(link.searchParams.get('expires')) * 1000 - Date.now();
     await sleep(Math.max(0, leftMs) + 1000);
     await assert.rejects(fetch(link));
@@ -182,10 +189,10 @@ export async function restartWithVendorGone(world: World, screen: Screen): Promi
   await screen.step(
     'started again',
     async () => {
-      await world.startBundleServer();
-      const after = await eventually('the server to serve', () => readServerActive(world));
+      await environment.startBundleServer();
+      const after = await eventually('the server to serve', () => readServerActive(environment));
       assert.equal(after.digest, before.digest);
-      assert.equal((await fetchPage(`${world.siteUrl}/`)).status, 200);
+      assert.equal((await fetchPage(`${environment.siteUrl}/`)).status, 200);
       return after;
     },
     ({ digest }) =>
@@ -193,8 +200,8 @@ export async function restartWithVendorGone(world: World, screen: Screen): Promi
   );
 }
 
-async function request(world: World, token: string): Promise<void> {
-  await world.cluster.kubectl([
+async function request(environment: DemoEnvironment, token: string): Promise<void> {
+  await environment.cluster.kubectl([
     'annotate',
     '--overwrite',
     'staticexports.staticexport.dev',
@@ -204,34 +211,34 @@ async function request(world: World, token: string): Promise<void> {
   ]);
 }
 
-function requireActive(world: World): Active {
-  const active = world.status()?.active;
+function requireActive(environment: DemoEnvironment): Active {
+  const active = environment.status()?.active;
   assert.ok(active !== undefined, 'status has no active version');
   return active;
 }
 
-async function waitServed(world: World, version: string): Promise<void> {
+async function waitServed(environment: DemoEnvironment, version: string): Promise<void> {
   await eventually(
     `${version} served`,
     async () => {
-      const active = await readServerActive(world);
+      const active = await readServerActive(environment);
       return active.version === version ? true : undefined;
     },
     { timeoutMs: 120_000 },
   );
-  assert.equal((await fetchPage(`${world.siteUrl}/`)).status, 200);
+  assert.equal((await fetchPage(`${environment.siteUrl}/`)).status, 200);
 }
 
-async function readServerActive(world: World) {
-  const response = await fetch(`${world.bundleServerAdminUrl}/status`);
+async function readServerActive(environment: DemoEnvironment) {
+  const response = await fetch(`${environment.bundleServerAdminUrl}/status`);
   const { active } = serverStatus.parse(await response.json());
   assert.ok(active, 'the bundle server has no active bundle');
   return active;
 }
 
 /** Times the server asked for an archive, from its own metrics. */
-async function readDownloads(world: World): Promise<number> {
-  const text = await (await fetch(`${world.bundleServerAdminUrl}/metrics`)).text();
+async function readDownloads(environment: DemoEnvironment): Promise<number> {
+  const text = await (await fetch(`${environment.bundleServerAdminUrl}/metrics`)).text();
   const samples = [...text.matchAll(/^\w*downloads_total(?:\{[^}]*\})? (\d+)/gm)];
   assert.ok(samples.length > 0, 'the bundle server has no metric of its downloads');
   return samples.reduce((sum, [, value]) => sum + Number(value), 0);
@@ -239,9 +246,9 @@ async function readDownloads(world: World): Promise<number> {
 
 /** What a pod template, a Helm release or a GitOps watch could see of the output. */
 async function readConfigMap(
-  world: World,
+  environment: DemoEnvironment,
 ): Promise<{ readonly resourceVersion: string; readonly data: unknown }> {
-  const text = await world.cluster.kubectl([
+  const text = await environment.cluster.kubectl([
     'get',
     'configmap',
     `${resourceName}-bundle`,
@@ -252,29 +259,31 @@ async function readConfigMap(
   return { resourceVersion: metadata.resourceVersion, data };
 }
 
-async function readEdition(world: World): Promise<Edition> {
+async function readEdition(environment: DemoEnvironment): Promise<Edition> {
   const entries: [string, string][] = [];
-  for (const path of await listPages(world.site?.dist ?? '')) {
-    entries.push([path, (await fetchPage(`${world.originUrl}${path}`)).hash]);
+  for (const path of await listPages(environment.site?.dist ?? '')) {
+    entries.push([path, (await fetchPage(`${environment.originUrl}${path}`)).hash]);
   }
   return new Map(entries);
 }
 
-async function comparePages(world: World): Promise<{ readonly pages: number; readonly identical: number }> {
+async function comparePages(
+  environment: DemoEnvironment,
+): Promise<{ readonly pages: number; readonly identical: number }> {
   const paths =
-    world.site === undefined
-      ? await listArchivedPages(await readMountedLink(world))
-      : await listPages(world.site.dist);
+    environment.site === undefined
+      ? await listArchivedPages(await readMountedLink(environment))
+      : await listPages(environment.site.dist);
   let identical = 0;
   for (const path of paths) {
     const [theirs, ours] = await Promise.all([
-      fetchPage(`${world.originUrl}${path}`),
-      fetchPage(`${world.siteUrl}${path}`),
+      fetchPage(`${environment.originUrl}${path}`),
+      fetchPage(`${environment.siteUrl}${path}`),
     ]);
     assert.equal(ours.status, 200, `${path} answers ${ours.status}`);
     if (theirs.hash === ours.hash) identical += 1;
   }
-  if (world.site !== undefined) assert.equal(identical, paths.length, 'pages differ from the origin');
+  if (environment.site !== undefined) assert.equal(identical, paths.length, 'pages differ from the origin');
   assert.ok(paths.length > 0, 'no pages to compare');
   return { pages: paths.length, identical };
 }

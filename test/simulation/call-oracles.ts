@@ -6,7 +6,7 @@ import { annotations } from '../../src/staticexport/names.ts';
 import { parseStatus } from '../../src/staticexport/parse.ts';
 import { readInstant } from '../../src/wire/instant.ts';
 import type { Call } from './fake-vendor.ts';
-import { keySecret, requestTimeoutMs, type Turn, type World } from './world.ts';
+import { keySecret, requestTimeoutMs, type Simulation, type Step } from './simulation.ts';
 
 const maxSends = 3;
 const resendGraceMs = 30_000;
@@ -21,19 +21,19 @@ interface Sent {
 }
 
 export class CallOracles {
-  readonly #world: World;
+  readonly #simulation: Simulation;
   #checked = 0;
   readonly #starts = new Map<string, Sent>();
   readonly #issueKeys = new Set<string | undefined>();
   /** A `Retry-After` that is known to have arrived. */
   #told: { readonly at: number; readonly until: number } = { at: 0, until: 0 };
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
   }
 
-  check(turn: Turn, hadFaults: boolean): void {
-    const { calls } = this.#world.vendor;
+  check(turn: Step, hadFaults: boolean): void {
+    const { calls } = this.#simulation.vendor;
     for (const call of calls.slice(this.#checked)) {
       if (call.kind === 'start') this.#checkStart(call);
       if (call.kind === 'issue') this.#checkIssued(call);
@@ -55,7 +55,7 @@ export class CallOracles {
     const count = (before?.count ?? 0) + 1;
     assert.ok(count <= maxSends, `one start was sent ${count} times`);
     const isEarly = before !== undefined && at - before.at < requestTimeoutMs + resendGraceMs - secondMs;
-    const wasSet = before !== undefined && this.#world.jumps.wasSetSince(before.at);
+    const wasSet = before !== undefined && this.#simulation.jumps.wasSetSince(before.at);
     assert.ok(!isEarly || wasSet, 'a start was sent again before its answer was overdue');
     this.#starts.set(key, { count, at });
   }
@@ -67,14 +67,14 @@ export class CallOracles {
   }
 
   /** Rule 8: no call with a key that status says was refused, until its Secret changes or somebody asks. */
-  #checkRefused({ before, startedAt }: Turn): void {
+  #checkRefused({ before, startedAt }: Step): void {
     const { refusedKey } = parseStatus(before?.status);
     if (refusedKey === undefined || this.#hasRequest(before)) return;
-    const secret = this.#world.cluster.secrets.get(`${keySecret.namespace}/${keySecret.name}`);
+    const secret = this.#simulation.cluster.secrets.get(`${keySecret.namespace}/${keySecret.name}`);
     const { uid, resourceVersion } = secret?.metadata ?? {};
     if (refusedKey.secretVersion !== `${uid}/${resourceVersion}`) return;
     assert.equal(refusedKey.reason, 'Forbidden', 'a call with a key that was refused');
-    const { clock } = this.#world;
+    const { clock } = this.#simulation;
     const now = clock.now() - clock.monotonic() + startedAt;
     const ageMs = now - (readInstant(refusedKey.refusalTime) ?? 0);
     const isOld = ageMs >= forbiddenRetryMs - secondMs || ageMs < 0;
@@ -82,23 +82,24 @@ export class CallOracles {
   }
 
   /** Rule 8: a `Retry-After` that was heard is kept, but no link stays dead for it. */
-  #checkWaiting({ before, linkBefore, startedAt, processSince }: Turn): void {
+  #checkWaiting({ before, linkBefore, startedAt, processSince }: Step): void {
     const { at, until } = this.#told;
-    const { vendor } = this.#world;
-    const isOver = until <= startedAt + secondMs || at < processSince || this.#world.jumps.wasSetSince(at);
+    const { vendor } = this.#simulation;
+    const isOver =
+      until <= startedAt + secondMs || at < processSince || this.#simulation.jumps.wasSetSince(at);
     if (isOver || this.#hasRequest(before)) return;
     const expiresAt = linkBefore === undefined ? 0 : (vendor.links.get(linkBefore)?.expiresAt ?? 0);
     const isDead = startedAt >= Math.max(at, expiresAt) + deadLinkMaxWaitMs - 2 * secondMs;
     assert.ok(isDead, `called ${until - startedAt} ms before Retry-After was over`);
   }
 
-  #noteWait({ startedAt }: Turn): void {
-    const { askedToWait } = this.#world.vendor;
+  #noteWait({ startedAt }: Step): void {
+    const { askedToWait } = this.#simulation.vendor;
     if (askedToWait.at >= startedAt && askedToWait.until > this.#told.until) this.#told = askedToWait;
   }
 
   /** A request that nothing has answered bypasses what holds the operations back. */
-  #hasRequest(before: Turn['before']): boolean {
+  #hasRequest(before: Step['before']): boolean {
     const request = before?.metadata.annotations[annotations.requestedAt];
     return request !== undefined && request !== parseStatus(before?.status).lastHandledRequest;
   }

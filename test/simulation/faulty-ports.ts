@@ -1,4 +1,4 @@
-// The ports of a world under a plan of faults, made once for each plan in turn, and the log that it writes to.
+// The ports of a simulation under a plan of faults, made once for each plan in turn, and the log that it writes to.
 // Owns no fault; plans do.
 
 import type { ReconcileContext } from '../../src/loop/context.ts';

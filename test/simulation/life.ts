@@ -5,10 +5,10 @@ import { type Density, densities, densityOf } from './density.ts';
 import { Dice } from './dice.ts';
 import { Crash, type FaultLog, faultsOf, randomFaults } from './faults.ts';
 import { namedTime, Oracles, shortestLookMs } from './oracles.ts';
+import { keySecret, Simulation, type Step } from './simulation.ts';
 import { ownDocument } from './target-document.ts';
 import { targetKinds } from './target-troubles.ts';
 import { type Script, troubles } from './troubles.ts';
-import { keySecret, type Turn, World } from './world.ts';
 
 export const dayMs = 24 * 3_600_000;
 const hourMs = 3_600_000;
@@ -74,10 +74,10 @@ class Life {
   readonly #density: Density;
   readonly #restingRate: number;
   #rate: number;
-  #turns = 0;
+  #steps = 0;
   #faultsSeen = 0;
   #edits = 0;
-  /** Starts in whose turn something went wrong. */
+  /** Starts in whose step something went wrong. */
   #faultyStarts = 0;
   #idleDays = 0;
   #skipped = 0;
@@ -89,48 +89,48 @@ class Life {
 
   constructor(seed: number, density: Density) {
     this.#density = density;
-    const world = new World({ seed, spec: {}, target: new Dice(seed).pick(targetKinds) });
-    const { dice } = world;
+    const simulation = new Simulation({ seed, spec: {}, target: new Dice(seed).pick(targetKinds) });
+    const { dice } = simulation;
     const schedule = dice.pick(schedules);
     const historyLimit = dice.between(1, 6);
-    world.editSpec({ ...(schedule && { schedule }), historyLimit, jobTimeout: '30m' });
+    simulation.editSpec({ ...(schedule && { schedule }), historyLimit, jobTimeout: '30m' });
     this.#restingRate = dice.pick(restingRates);
     this.#rate = this.#restingRate;
-    world.faults = randomFaults(
+    simulation.faults = randomFaults(
       dice,
       () => this.#rate,
       this.#log,
       (name) => faultsOf[name] ?? [],
     );
-    world.vendor.linkLifetimeMs = pickLifetimeMs(dice);
-    world.vendor.isIdempotent = dice.isBelow(0.7);
+    simulation.vendor.linkLifetimeMs = pickLifetimeMs(dice);
+    simulation.vendor.isIdempotent = dice.isBelow(0.7);
     // Most APIs say how long to wait between two questions.
-    world.vendor.pollAfterMs = dice.pick([undefined, 10_000, 60_000, 120_000]);
+    simulation.vendor.pollAfterMs = dice.pick([undefined, 10_000, 60_000, 120_000]);
     // From seconds to twenty minutes, short ones as often as long ones.
-    world.vendor.jobMs = Math.round(5000 * 240 ** dice.roll());
-    this.#script = { world, oracles: new Oracles(world) };
+    simulation.vendor.jobMs = Math.round(5000 * 240 ** dice.roll());
+    this.#script = { simulation, oracles: new Oracles(simulation) };
   }
 
   async liveDay(): Promise<void> {
-    const { world, oracles } = this.#script;
+    const { simulation, oracles } = this.#script;
     this.day += 1;
-    if (!world.dice.isBelow(this.#density.troublesPerDay)) {
-      const turns = this.#turns;
+    if (!simulation.dice.isBelow(this.#density.troublesPerDay)) {
+      const steps = this.#steps;
       const idle = oracles.idleTurns;
       await this.#run(dayMs);
-      if (oracles.idleTurns - idle === this.#turns - turns) this.#idleDays += 1;
+      if (oracles.idleTurns - idle === this.#steps - steps) this.#idleDays += 1;
       return;
     }
-    const before = world.clock.monotonic();
-    await this.#run(world.dice.between(0, 20) * hourMs);
-    await this.#trouble(before + dayMs - world.clock.monotonic());
-    await this.#run(Math.max(0, before + dayMs - world.clock.monotonic()));
+    const before = simulation.clock.monotonic();
+    await this.#run(simulation.dice.between(0, 20) * hourMs);
+    await this.#trouble(before + dayMs - simulation.clock.monotonic());
+    await this.#run(Math.max(0, before + dayMs - simulation.clock.monotonic()));
   }
 
   /** What goes wrong, for as long as it does, and its end. */
   async #trouble(leftMs: number): Promise<void> {
-    const { world, oracles } = this.#script;
-    const { dice } = world;
+    const { simulation, oracles } = this.#script;
+    const { dice } = simulation;
     const [name, begin] = dice.pick(Object.entries(troubles));
     this.trouble = name;
     this.#troubles.push(name);
@@ -140,7 +140,7 @@ class Life {
     const { end, stopsLinks } = begin(this.#script);
     oracles.isTroubled = stopsLinks;
     // Whatever it was, the next look may find something; nobody has to be told of it.
-    world.isDirty = true;
+    simulation.isDirty = true;
     const isLong = dice.isBelow(0.1);
     if (isLong) this.#longTroubles += 1;
     if (isLong && name === 'outage') this.#longOutages += 1;
@@ -149,40 +149,40 @@ class Life {
     this.#rate = this.#restingRate;
     oracles.isTroubled = false;
     oracles.disturb();
-    world.prompt();
+    simulation.prompt();
     this.#edits += 1;
     this.trouble = 'none';
   }
 
   async settle(): Promise<void> {
-    const { world, oracles } = this.#script;
-    world.vendor.jobMs = 60_000;
-    world.cluster.putSecret(keySecret, { apiKey: world.vendor.validKey });
-    world.editSpec({ suspend: false, pin: undefined, promotion: { maxShrinkPercent: 100 } });
-    world.annotate({ 'staticexport.dev/requestedAt': 'the end' });
-    if (world.target !== undefined) ownDocument(world, world.target);
+    const { simulation, oracles } = this.#script;
+    simulation.vendor.jobMs = 60_000;
+    simulation.cluster.putSecret(keySecret, { apiKey: simulation.vendor.validKey });
+    simulation.editSpec({ suspend: false, pin: undefined, promotion: { maxShrinkPercent: 100 } });
+    simulation.annotate({ 'staticexport.dev/requestedAt': 'the end' });
+    if (simulation.target !== undefined) ownDocument(simulation, simulation.target);
     oracles.disturb();
     await this.#run(3 * hourMs);
     oracles.checkSettled();
   }
 
   #run(ms: number): Promise<void> {
-    return this.#script.world.run(ms, (turn, end) => this.#watch(turn, end));
+    return this.#script.simulation.run(ms, (step, end) => this.#watch(step, end));
   }
 
-  async #watch(turn: Turn, end: number): Promise<void> {
-    const { world, oracles } = this.#script;
-    this.#turns += 1;
-    const hadFaults = this.#log.length > this.#faultsSeen || turn.error instanceof Crash;
+  async #watch(step: Step, end: number): Promise<void> {
+    const { simulation, oracles } = this.#script;
+    this.#steps += 1;
+    const hadFaults = this.#log.length > this.#faultsSeen || step.error instanceof Crash;
     this.#faultsSeen = this.#log.length;
     // Where keys are not honoured, a start sent again is another job: one for each fault of a start, as without.
-    const calls = turn.callsMade > 0 ? world.vendor.calls.slice(-turn.callsMade) : [];
+    const calls = step.callsMade > 0 ? simulation.vendor.calls.slice(-step.callsMade) : [];
     const hasStarted = calls.some(({ kind }) => kind === 'start');
-    if (hasStarted && (hadFaults || turn.error !== undefined)) this.#faultyStarts += 1;
+    if (hasStarted && (hadFaults || step.error !== undefined)) this.#faultyStarts += 1;
     oracles.excused = this.#faultyStarts + this.#edits;
-    await oracles.check(turn, hadFaults, world.dice.isBelow(0.25));
-    world.forget();
-    if (this.trouble === 'none' && !hadFaults) this.#skipLooks(turn, end);
+    await oracles.check(step, hadFaults, simulation.dice.isBelow(0.25));
+    simulation.forget();
+    if (this.trouble === 'none' && !hadFaults) this.#skipLooks(step, end);
   }
 
   /**
@@ -190,29 +190,29 @@ class Life {
    * and without them nothing makes good what a timer forgot. The last one before a named time is always played,
    * and of the others some.
    */
-  #skipLooks({ outcome, startedAt }: Turn, end: number): void {
-    const { world } = this.#script;
-    const { clock, dice } = world;
-    const object = world.object();
-    const lookMs = world.wakeAt - startedAt;
-    if (outcome?.wakeAfterMs === undefined || world.isDirty || lookMs < shortestLookMs) return;
+  #skipLooks({ outcome, startedAt }: Step, end: number): void {
+    const { simulation } = this.#script;
+    const { clock, dice } = simulation;
+    const object = simulation.object();
+    const lookMs = simulation.wakeAt - startedAt;
+    if (outcome?.wakeAfterMs === undefined || simulation.isDirty || lookMs < shortestLookMs) return;
     const quietMs = namedTime(object, clock.now()) - clock.now();
-    const spare = Math.floor((Math.min(end, quietMs + clock.monotonic()) - world.wakeAt - 1) / lookMs);
+    const spare = Math.floor((Math.min(end, quietMs + clock.monotonic()) - simulation.wakeAt - 1) / lookMs);
     const skipped = spare > 0 && dice.isBelow(leavingOut) ? spare : dice.between(0, spare);
     if (skipped <= 0) return;
-    world.wakeAt += skipped * lookMs;
+    simulation.wakeAt += skipped * lookMs;
     this.#skipped += skipped;
   }
 
   facts(days: number): LifeFacts {
-    const { world, oracles } = this.#script;
+    const { simulation, oracles } = this.#script;
     return {
       days,
-      passes: this.#turns,
-      crashes: world.crashes,
-      jobs: world.vendor.exported.size,
+      passes: this.#steps,
+      crashes: simulation.crashes,
+      jobs: simulation.vendor.exported.size,
       'spare jobs': oracles.spareJobs(),
-      links: world.vendor.links.size,
+      links: simulation.vendor.links.size,
       versions: oracles.versions(),
       'idle days': this.#idleDays,
       'idle passes': oracles.idleTurns,

@@ -6,7 +6,7 @@ import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
 import { parseDurationMs } from '../../src/staticexport/duration.ts';
 import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
 import type { StaticExportObject } from '../../src/wire/cluster.ts';
-import { requestTimeoutMs, type Turn, type World } from './world.ts';
+import { requestTimeoutMs, type Simulation, type Step } from './simulation.ts';
 
 /** Who hands out the same link until it is dead leaves no way to be in time, only to be quick. */
 const quickMs = 15_000;
@@ -15,7 +15,7 @@ const usualPercent = 66;
 const usualInterval = '30s';
 
 export class LinkOracles {
-  readonly #world: World;
+  readonly #simulation: Simulation;
   #calmSince: number | undefined;
   /** Links that died while published, with nobody to ask for another. */
   excused = 0;
@@ -28,21 +28,26 @@ export class LinkOracles {
   /** The resource as a pass saw it last. */
   #seen: StaticExportObject | undefined;
 
-  constructor(world: World) {
-    this.#world = world;
-    this.#seen = world.object();
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+    this.#seen = simulation.object();
   }
 
   /** @param hadFaults in this turn: the spec that it read may have been one of the past */
-  check(turn: Turn, isCalm: boolean, hadFaults = false): void {
-    const { clock } = this.#world;
+  check(turn: Step, isCalm: boolean, hadFaults = false): void {
+    const { clock } = this.#simulation;
     if (!isCalm) this.#calmSince = undefined;
     else this.#calmSince ??= clock.monotonic();
     this.#judge(turn.linkBefore, turn.startedAt, turn.wasLinkLive, turn);
     this.#noteSpec(turn, hadFaults);
-    this.#note(this.#world.output()?.['bundleUrl']);
-    if (this.#world.object() !== undefined)
-      this.#judge(this.#world.output()?.['bundleUrl'], clock.monotonic(), this.#world.isLinkLive(), turn);
+    this.#note(this.#simulation.output()?.['bundleUrl']);
+    if (this.#simulation.object() !== undefined)
+      this.#judge(
+        this.#simulation.output()?.['bundleUrl'],
+        clock.monotonic(),
+        this.#simulation.isLinkLive(),
+        turn,
+      );
   }
 
   /**
@@ -52,7 +57,7 @@ export class LinkOracles {
    */
   #note(link: string | undefined): void {
     if (link === this.#published?.link) return;
-    const askedAt = link === undefined ? undefined : this.#world.vendor.handedOut.get(link);
+    const askedAt = link === undefined ? undefined : this.#simulation.vendor.handedOut.get(link);
     this.#published = link === undefined || askedAt === undefined ? undefined : { link, askedAt };
   }
 
@@ -60,14 +65,14 @@ export class LinkOracles {
    * An edit that is read too early is seen at the next look, and until then nothing is amiss but that: status says
    * which generation it is about.
    */
-  #noteSpec({ error }: Turn, hadFaults: boolean): void {
-    const object = this.#world.object();
-    const isSeen = this.#world.status().observedGeneration === object?.metadata.generation;
+  #noteSpec({ error }: Step, hadFaults: boolean): void {
+    const object = this.#simulation.object();
+    const isSeen = this.#simulation.status().observedGeneration === object?.metadata.generation;
     if (isSeen || (error === undefined && !hadFaults)) this.#seen = object;
   }
 
-  #judge(link: string | undefined, now: number, isLive: boolean, turn: Turn): void {
-    const { vendor } = this.#world;
+  #judge(link: string | undefined, now: number, isLive: boolean, turn: Step): void {
+    const { vendor } = this.#simulation;
     const fact = link === undefined ? undefined : vendor.links.get(link);
     if (link === undefined || fact === undefined) return;
     const isExcused = this.#isExcused(fact.jobId, now);
@@ -80,10 +85,10 @@ export class LinkOracles {
     const deadMs = now - fact.expiresAt;
     const askedAt = this.#published?.link === link ? this.#published.askedAt : fact.issuedAt;
     const lifetimeMs = fact.expiresAt - askedAt;
-    const dueMs = Math.max(dueAgeMs(this.#world.object(), lifetimeMs), dueAgeMs(this.#seen, lifetimeMs));
+    const dueMs = Math.max(dueAgeMs(this.#simulation.object(), lifetimeMs), dueAgeMs(this.#seen, lifetimeMs));
     const ageMs = now - askedAt;
     // Set back, our clock sees the link younger than it is, and by so much it may be late, or even dead.
-    const setBackMs = this.#world.jumps.setBackMs(askedAt);
+    const setBackMs = this.#simulation.jumps.setBackMs(askedAt);
     const slackMs = requestTimeoutMs + 2000 + setBackMs;
     const allowedMs = vendor.isCachingLinks ? quickMs : 0;
     const isOutlived = setBackMs > 0 && ageMs <= dueMs + slackMs;
@@ -101,22 +106,22 @@ export class LinkOracles {
 
   /** The API could not be asked for another in this link's window, or no longer knows the job. */
   #isExcused(jobId: string, now: number): boolean {
-    const { vendor } = this.#world;
-    const object = this.#world.object();
+    const { vendor } = this.#simulation;
+    const object = this.#simulation.object();
     if (this.#calmSince === undefined || now < this.#calmSince || object === undefined) return true;
     return !vendor.jobs.has(jobId);
   }
 
   /** A try failed before the calm, and its wait is not over. */
-  #isWaiting({ before }: Turn): boolean {
-    const failed = this.#world.status().failures?.link ?? parseStatus(before?.status).failures?.link;
+  #isWaiting({ before }: Step): boolean {
+    const failed = this.#simulation.status().failures?.link ?? parseStatus(before?.status).failures?.link;
     return failed !== undefined;
   }
 }
 
 /** The job whose content is published, as the output says. */
-export function publishedJob(world: World): string | undefined {
-  const text = world.output()?.['bundle.json'];
+export function publishedJob(simulation: Simulation): string | undefined {
+  const text = simulation.output()?.['bundle.json'];
   return text === undefined ? undefined : parsePublishedBundle(text).jobId;
 }
 

@@ -6,24 +6,24 @@ import { test } from 'node:test';
 import type { ReconcileContext } from '../../src/loop/context.ts';
 import { faultAt } from './faults.ts';
 import { Oracles } from './oracles.ts';
-import { resource, type Turn, World, type WorldOptions } from './world.ts';
+import { resource, Simulation, type Step, type WorldOptions } from './simulation.ts';
 
 interface Mutation {
-  readonly bend: (context: ReconcileContext, world: World) => ReconcileContext;
+  readonly bend: (context: ReconcileContext, simulation: Simulation) => ReconcileContext;
   readonly caught: RegExp;
   readonly faults?: NonNullable<WorldOptions['faults']>;
 }
 
 const mutations: Readonly<Record<string, Mutation>> = {
   'the link is copied into status': {
-    bend: (context, world) => ({
+    bend: (context, simulation) => ({
       ...context,
       cluster: {
         ...context.cluster,
         writeStatus: (object, next, signal) =>
           context.cluster.writeStatus(
             object,
-            { ...next, lastHandledRequest: world.output()?.['bundleUrl'] },
+            { ...next, lastHandledRequest: simulation.output()?.['bundleUrl'] },
             signal,
           ),
       },
@@ -31,8 +31,8 @@ const mutations: Readonly<Record<string, Mutation>> = {
     caught: /a link is shown/,
   },
   'the key is logged': {
-    bend: (context, world) => {
-      context.logger.info({ used: world.vendor.validKey }, 'calling');
+    bend: (context, simulation) => {
+      context.logger.info({ used: simulation.vendor.validKey }, 'calling');
       return context;
     },
     caught: /a key is shown/,
@@ -57,14 +57,14 @@ const mutations: Readonly<Record<string, Mutation>> = {
     caught: /a dead link is published/,
   },
   'our clock runs at half speed': {
-    bend: (context, world) => {
+    bend: (context, simulation) => {
       const startedAt = Date.UTC(2026, 0, 5, 12);
       return {
         ...context,
         clock: {
-          ...world.clock,
-          now: () => startedAt + (world.clock.now() - startedAt) / 2,
-          monotonic: () => world.clock.monotonic() / 2,
+          ...simulation.clock,
+          now: () => startedAt + (simulation.clock.now() - startedAt) / 2,
+          monotonic: () => simulation.clock.monotonic() / 2,
         },
       };
     },
@@ -158,9 +158,9 @@ function lostOnce(name: string): (call: string) => 'lost' | 'none' {
 
 /** A day of a resource with a nightly schedule, nothing going wrong but what is built in. */
 async function playDay(options: WorldOptions): Promise<void> {
-  const world = new World({ spec: { schedule: '0 3 * * *' }, ...options });
-  const oracles = new Oracles(world);
-  await world.run(24 * 3_600_000, async (turn: Turn) => oracles.check(turn));
+  const simulation = new Simulation({ spec: { schedule: '0 3 * * *' }, ...options });
+  const oracles = new Oracles(simulation);
+  await simulation.run(24 * 3_600_000, async (step: Step) => oracles.check(step));
   oracles.checkSettled();
 }
 
@@ -179,34 +179,37 @@ for (const [name, { bend, caught, faults }] of Object.entries(mutations)) {
 }
 
 test('the oracles catch it when work goes on for a resource that is gone', async () => {
-  const world = new World();
-  await world.until(() => world.condition('Ready') === 'True/Published');
-  const oracles = new Oracles(world);
-  const known = world.object();
-  world.cluster.remove(resource);
-  world.bend = (context) => ({
+  const simulation = new Simulation();
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  const oracles = new Oracles(simulation);
+  const known = simulation.object();
+  simulation.cluster.remove(resource);
+  simulation.bend = (context) => ({
     ...context,
     cluster: { ...context.cluster, readStaticExport: async () => known },
   });
-  world.prompt();
-  await assert.rejects(async () => oracles.check(await world.turn()), /for a resource that is gone/);
+  simulation.prompt();
+  await assert.rejects(async () => oracles.check(await simulation.step()), /for a resource that is gone/);
 });
 
 test('a crash before and after every call of a first export costs at most one job', async () => {
   const calls: string[] = [];
-  const untouched = new World({ faults: faultAt(-1, 'none', calls) });
+  const untouched = new Simulation({ faults: faultAt(-1, 'none', calls) });
   await untouched.until(() => untouched.condition('Ready') === 'True/Published');
   for (const fault of ['crash-before', 'crash-after', 'lost', 'refused'] as const) {
     for (let index = 0; index < calls.length; index += 1) {
-      const world = new World({ faults: faultAt(index, fault, []) });
-      await world.until(() => world.condition('Ready') === 'True/Published');
-      assert.ok(world.vendor.jobs.size <= 2, `${fault} at ${calls[index]}: ${world.vendor.jobs.size} jobs`);
+      const simulation = new Simulation({ faults: faultAt(index, fault, []) });
+      await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+      assert.ok(
+        simulation.vendor.jobs.size <= 2,
+        `${fault} at ${calls[index]}: ${simulation.vendor.jobs.size} jobs`,
+      );
       assert.equal(
-        world.vendor.jobs.size,
+        simulation.vendor.jobs.size,
         1,
         `${fault} at ${calls[index]}: keys are honoured, so no job is spare`,
       );
-      assert.ok(world.isLinkLive());
+      assert.ok(simulation.isLinkLive());
     }
   }
 });

@@ -18,8 +18,8 @@ import { signature } from './fake-vendor.ts';
 import { noFaults } from './faults.ts';
 import { dueAgeMs, LinkOracles } from './link-oracles.ts';
 import { checkJobShown, PublicationOracles } from './publication-oracles.ts';
+import { outputName, resource, type Simulation, type Step } from './simulation.ts';
 import { checkTarget } from './target-document.ts';
-import { outputName, resource, type Turn, type World } from './world.ts';
 
 /** How long after the last disturbance everything must be in order: the longest back-off of a dead link, and slack. */
 const calmMs = 7 * 60_000;
@@ -28,11 +28,11 @@ const longestWaitMs = 3_601_000;
 export const shortestLookMs = 50 * 60_000;
 
 export class Oracles {
-  readonly #world: World;
+  readonly #simulation: Simulation;
   #disturbedAt = 0;
   readonly #seenJobs: Set<string>;
   #writesChecked = 0;
-  /** The turn before this one saw things as they are, and found or left nothing to do. */
+  /** The step before this one saw things as they are, and found or left nothing to do. */
   #wasClean = false;
   #wasFaulty = false;
   idleTurns = 0;
@@ -51,17 +51,17 @@ export class Oracles {
   /** Faults that may each have cost a job nobody follows, or a write twice. */
   excused = 0;
 
-  constructor(world: World) {
-    this.#world = world;
-    this.#seenJobs = new Set(world.vendor.jobs.keys());
-    this.link = new LinkOracles(world);
-    this.#calls = new CallOracles(world);
-    this.#publication = new PublicationOracles(world);
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+    this.#seenJobs = new Set(simulation.vendor.jobs.keys());
+    this.link = new LinkOracles(simulation);
+    this.#calls = new CallOracles(simulation);
+    this.#publication = new PublicationOracles(simulation);
   }
 
   /** Jobs that were started for nobody, in all. */
   spareJobs(): number {
-    const { exported, elsewhere } = this.#world.vendor;
+    const { exported, elsewhere } = this.#simulation.vendor;
     return [...exported.keys()].filter((id) => !this.#seenJobs.has(id) && !elsewhere.has(id)).length;
   }
 
@@ -76,50 +76,50 @@ export class Oracles {
 
   /** Something happened that the operator may need time to get over. */
   disturb(): void {
-    this.#disturbedAt = this.#world.clock.monotonic();
+    this.#disturbedAt = this.#simulation.clock.monotonic();
   }
 
   /**
    * @param hadFaults in this turn: what it read or was told may not have been so
    * @param isWhole the dear ones too: whether a restart would wake as early
    */
-  async check(turn: Turn, hadFaults = false, isWhole = true): Promise<void> {
-    if (turn.error !== undefined || hadFaults) this.disturb();
-    this.checkSecrets(turn.error);
-    this.checkStatus(turn.error === undefined && !hadFaults ? 'after a pass' : 'any');
-    this.#publication.check(turn);
-    this.link.check(turn, this.isCalm(), hadFaults);
-    this.checkWrites(turn, hadFaults);
-    if (!hadFaults) this.checkIdle(turn);
-    const isLeft = turn.callsMade + turn.writesMade > 0 && (turn.outcome?.wakeAfterMs ?? 0) < shortestLookMs;
-    this.#wasClean = turn.error === undefined && !hadFaults && !isLeft;
-    this.#wasFaulty = hadFaults || turn.error !== undefined;
-    this.#calls.check(turn, hadFaults);
+  async check(step: Step, hadFaults = false, isWhole = true): Promise<void> {
+    if (step.error !== undefined || hadFaults) this.disturb();
+    this.checkSecrets(step.error);
+    this.checkStatus(step.error === undefined && !hadFaults ? 'after a pass' : 'any');
+    this.#publication.check(step);
+    this.link.check(step, this.isCalm(), hadFaults);
+    this.checkWrites(step, hadFaults);
+    if (!hadFaults) this.checkIdle(step);
+    const isLeft = step.callsMade + step.writesMade > 0 && (step.outcome?.wakeAfterMs ?? 0) < shortestLookMs;
+    this.#wasClean = step.error === undefined && !hadFaults && !isLeft;
+    this.#wasFaulty = hadFaults || step.error !== undefined;
+    this.#calls.check(step, hadFaults);
     this.checkJobs();
-    this.checkGone(turn, hadFaults);
+    this.checkGone(step, hadFaults);
     this.checkAwaited();
-    if (turn.error === undefined && !hadFaults && !this.isSuspended()) checkTarget(this.#world);
-    if (!hadFaults && isWhole) await this.checkRestart(turn);
+    if (step.error === undefined && !hadFaults && !this.isSuspended()) checkTarget(this.#simulation);
+    if (!hadFaults && isWhole) await this.checkRestart(step);
   }
 
   /** As read; targets stay as they are meanwhile. */
   isSuspended(): boolean {
-    const object = this.#world.object();
+    const object = this.#simulation.object();
     const spec = object && parseStaticExport(object).spec;
     return spec === undefined || spec.suspend === true;
   }
 
   /** Nothing has happened for so long that everything must be in order. */
   isCalm(): boolean {
-    const { clock, vendor } = this.#world;
-    const isAnswering = vendor.failing === undefined && this.#world.keyInUse() === vendor.validKey;
+    const { clock, vendor } = this.#simulation;
+    const isAnswering = vendor.failing === undefined && this.#simulation.keyInUse() === vendor.validKey;
     const disturbedAt = Math.max(this.#disturbedAt, vendor.waitUntil);
     return !this.isTroubled && isAnswering && clock.monotonic() - disturbedAt > calmMs;
   }
 
   /** Rule 5: keys and links appear in no status, event, log, ConfigMap, error. */
   checkSecrets(error?: unknown): void {
-    const { cluster, events, logs, vendor } = this.#world;
+    const { cluster, events, logs, vendor } = this.#simulation;
     const { validKey } = vendor;
     const objects = [...cluster.exports.values(), ...cluster.configMaps.values()].filter(
       (one) => this.#searched.get(one) !== validKey,
@@ -137,13 +137,13 @@ export class Oracles {
 
   /** kstatus, and the schema that the API server would hold the status to. */
   checkStatus(moment: Moment): void {
-    const object = this.#world.object();
+    const object = this.#simulation.object();
     // The same object was judged before.
     if (object === undefined || (object === this.#judged && moment === this.#judgedAt)) return;
     this.#judged = object;
     this.#judgedAt = moment;
     const read = statusSchema.safeParse(object.status);
-    checkJobShown(this.#world);
+    checkJobShown(this.#simulation);
     assert.ok(read.success, `the API server would refuse this status: ${read.error?.message ?? ''}`);
     const { generation = 0 } = object.metadata;
     const broken = brokenRules(generation, read.data, moment);
@@ -151,14 +151,14 @@ export class Oracles {
   }
 
   /** Rule 11: what belongs to somebody else is not touched; rule 6: written only on change. */
-  checkWrites(turn: Turn, hadFaults: boolean): void {
-    const { writes } = this.#world.cluster;
+  checkWrites(step: Step, hadFaults: boolean): void {
+    const { writes } = this.#simulation.cluster;
     const fresh = writes.slice(this.#writesChecked);
     this.#writesChecked = writes.length;
     for (const { isTakeover } of fresh)
       assert.notEqual(isTakeover, true, 'an output of somebody else was overwritten');
-    if (turn.error !== undefined || hadFaults) return;
-    const isConfirmed = this.#isUnknownToStatus(turn);
+    if (step.error !== undefined || hadFaults) return;
+    const isConfirmed = this.#isUnknownToStatus(step);
     for (const { kind, isChange } of fresh) {
       const isFine = isChange || (kind === 'Secret' && isConfirmed);
       assert.ok(isFine, `${kind} was written without a change`);
@@ -166,28 +166,31 @@ export class Oracles {
   }
 
   /** What the Secret published was not in status: whether it is one of the past, only a write can ask. */
-  #isUnknownToStatus({ before, linkBefore }: Turn): boolean {
+  #isUnknownToStatus({ before, linkBefore }: Step): boolean {
     const { active } = parseStatus(before?.status);
-    const fact = linkBefore === undefined ? undefined : this.#world.vendor.links.get(linkBefore);
+    const fact = linkBefore === undefined ? undefined : this.#simulation.vendor.links.get(linkBefore);
     return active !== undefined && fact !== undefined && fact.jobId !== active.jobId;
   }
 
   /** Rule 6: nothing is called or written between timers when nothing changed. */
-  checkIdle(turn: Turn): void {
+  checkIdle(step: Step): void {
     if (
-      turn.error !== undefined ||
-      !((turn.isUnprompted && !this.#wasFaulty) || (this.#wasClean && isIdle(turn, this.#world.clock.now())))
+      step.error !== undefined ||
+      !(
+        (step.isUnprompted && !this.#wasFaulty) ||
+        (this.#wasClean && isIdle(step, this.#simulation.clock.now()))
+      )
     )
       return;
     this.idleTurns += 1;
-    assert.equal(turn.callsMade, 0, 'the API was called before its time');
-    assert.equal(turn.writesMade, 0, 'something was written before its time');
+    assert.equal(step.callsMade, 0, 'the API was called before its time');
+    assert.equal(step.writesMade, 0, 'something was written before its time');
   }
 
   /** Rule 3: at most one job nobody follows for each crash or lost answer; none where keys are honoured. */
   checkJobs(): void {
-    const { vendor } = this.#world;
-    const { job, start } = this.#world.status();
+    const { vendor } = this.#simulation;
+    const { job, start } = this.#simulation.status();
     const id = job?.id;
     if (id !== undefined) this.#seenJobs.add(id);
     const seen = `${id} ${vendor.jobs.size} ${this.excused} ${start?.key}`;
@@ -199,7 +202,7 @@ export class Oracles {
   }
 
   /** Rules 10, 12: no timer is long, and for a resource that is gone nothing is done. */
-  checkGone({ outcome, before, callsMade, writesMade }: Turn, hadFaults: boolean): void {
+  checkGone({ outcome, before, callsMade, writesMade }: Step, hadFaults: boolean): void {
     assert.ok((outcome?.wakeAfterMs ?? 0) <= longestWaitMs, 'a timer longer than the hourly look');
     // Who reads the past may not know that it is gone.
     if (before !== undefined || hadFaults) return;
@@ -208,24 +211,24 @@ export class Oracles {
 
   /** Rules 1, 14: what is there is looked at again, whatever a read said of it. */
   checkAwaited(): void {
-    const { wakeAt, clock, cluster } = this.#world;
+    const { wakeAt, clock, cluster } = this.#simulation;
     const isAwaited = wakeAt - clock.monotonic() <= longestWaitMs;
     assert.ok(isAwaited || !cluster.isWatched(resource), 'a resource that is there is never looked at again');
   }
 
   /** Rule 14: a process that lost its memory wakes no later. */
-  async checkRestart({ outcome, error }: Turn): Promise<void> {
-    const object = this.#world.object();
+  async checkRestart({ outcome, error }: Step): Promise<void> {
+    const object = this.#simulation.object();
     if (error !== undefined || outcome?.wakeAfterMs === undefined || object === undefined) return;
     const resource = parseStaticExport(object);
     // An archive being read is work that a new process does not have.
-    if (resource.spec === undefined || this.#world.memory().candidates.size > 0) return;
+    if (resource.spec === undefined || this.#simulation.memory().candidates.size > 0) return;
     const signal = new AbortController().signal;
-    const context = this.#world.context(this.#forgetful(resource.status, signal), noFaults);
+    const context = this.#simulation.context(this.#forgetful(resource.status, signal), noFaults);
     const { observation } = await gather(object, resource, resource.spec, context, signal);
     const seen = adopt(observation);
     const wakeAt = nextWake(seen, choose(classify(seen), seen));
-    const before = this.#world.clock.now() + outcome.wakeAfterMs;
+    const before = this.#simulation.clock.now() + outcome.wakeAfterMs;
     assert.ok(wakeAt <= before + 1000, `a restart would wake ${wakeAt - before} ms later`);
   }
 
@@ -235,7 +238,7 @@ export class Oracles {
    */
   #forgetful({ refusedKey }: Status, signal: AbortSignal): ProcessMemory {
     const memory = createMemory(signal);
-    const { rateLimits: gates, links, refusedReads } = this.#world.memory();
+    const { rateLimits: gates, links, refusedReads } = this.#simulation.memory();
     // What could not be read for long a new process believes as well, when its own patience is over.
     for (const place of ['key', 'output', 'confirmation'] as const) {
       for (const [id, read] of refusedReads[place]) memory.refusedReads[place].set(id, read);
@@ -251,22 +254,26 @@ export class Oracles {
 
   /** At the end of a story, after calm: everything is as it should be. */
   checkSettled(): void {
-    const world = this.#world;
-    const object = world.object();
+    const simulation = this.#simulation;
+    const object = simulation.object();
     if (object === undefined) return;
     const { spec } = parseStaticExport(object);
     if (spec === undefined || spec.suspend === true || spec.pin !== undefined) return;
     assert.equal(
-      world.condition('Ready'),
+      simulation.condition('Ready'),
       'True/Published',
-      `not ready after calm: ${JSON.stringify(world.status())}`,
+      `not ready after calm: ${JSON.stringify(simulation.status())}`,
     );
-    assert.ok(world.isLinkLive(), 'no live link after calm');
-    const configMap = world.cluster.configMaps.get(`${resource.namespace}/${outputName}`);
-    assert.equal(configMap?.data['version'], world.output()?.['version'], 'ConfigMap and Secret differ');
-    assert.equal(world.status().active?.version, world.output()?.['version'], 'status and Secret differ');
-    const isInStep = (world.status().targets ?? []).every(({ synced }) => synced);
-    assert.ok(isInStep, `a target is not in step after calm: ${JSON.stringify(world.status().targets)}`);
+    assert.ok(simulation.isLinkLive(), 'no live link after calm');
+    const configMap = simulation.cluster.configMaps.get(`${resource.namespace}/${outputName}`);
+    assert.equal(configMap?.data['version'], simulation.output()?.['version'], 'ConfigMap and Secret differ');
+    assert.equal(
+      simulation.status().active?.version,
+      simulation.output()?.['version'],
+      'status and Secret differ',
+    );
+    const isInStep = (simulation.status().targets ?? []).every(({ synced }) => synced);
+    assert.ok(isInStep, `a target is not in step after calm: ${JSON.stringify(simulation.status().targets)}`);
   }
 }
 
@@ -282,7 +289,7 @@ class Reader<T> {
 }
 
 /** Nothing had changed, nothing was running and no time that status names had come: nothing was to be done. */
-export function isIdle({ before, wasDirty }: Turn, now: number): boolean {
+export function isIdle({ before, wasDirty }: Step, now: number): boolean {
   return !wasDirty && quietTime(before) > now;
 }
 
@@ -301,7 +308,7 @@ export function quietTime(object: StaticExportObject | undefined): number {
     readInstant(active?.linkExpirationTime) ?? 0,
   ];
   const refreshAt = readInstant(nextRefreshTime) ?? 0;
-  // Put off by what another resource was told: LinkFresh turns when the link is overdue, which status does not name.
+  // Put off by what another resource was told: LinkFresh steps when the link is overdue, which status does not name.
   if (refreshAt > issuedAt + dueAgeMs(object, expiresAt - issuedAt)) return 0;
   return Math.min(
     refreshAt,

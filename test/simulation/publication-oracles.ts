@@ -7,7 +7,7 @@ import { type PublishedBundle, parsePublishedBundle } from '../../src/bundle/pub
 import { annotations } from '../../src/staticexport/names.ts';
 import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts';
 import type { ConfigMapObject, StaticExportObject } from '../../src/wire/cluster.ts';
-import { outputName, resource, type Turn, type World } from './world.ts';
+import { outputName, resource, type Simulation, type Step } from './simulation.ts';
 
 const outputId = `${resource.namespace}/${outputName}`;
 /** What somebody else keeps under the output's name. */
@@ -15,14 +15,14 @@ export const foreignData = { theirs: 'keep out' };
 const usualShrinkPercent = 50;
 
 export class PublicationOracles {
-  readonly #world: World;
+  readonly #simulation: Simulation;
   #last: PublishedBundle | undefined;
   #outputSeen: unknown;
   #configMap: ConfigMapObject | undefined;
   readonly #superseded = new Set<string>();
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
   }
 
   versions(): number {
@@ -35,14 +35,14 @@ export class PublicationOracles {
     this.#superseded.clear();
   }
 
-  check({ before }: Turn): void {
+  check({ before }: Step): void {
     this.#checkConfigMap();
-    const output = this.#world.output();
+    const output = this.#simulation.output();
     const text = output?.['bundle.json'];
     if (text === undefined || (output === this.#outputSeen && this.#last !== undefined)) return;
     this.#outputSeen = output;
     const published = parsePublishedBundle(text);
-    const truth = this.#world.vendor.inspectionOf(published.jobId);
+    const truth = this.#simulation.vendor.inspectionOf(published.jobId);
     assert.equal(published.digest, truth.digest, 'published digest is not that of its job');
     assert.equal(output?.['version'], published.version, 'the copies differ from bundle.json');
     if (this.#last !== undefined && published.version !== this.#last.version) {
@@ -83,7 +83,7 @@ export class PublicationOracles {
 
   /** Rule 2: what watches the ConfigMap hears of new content, and of nothing else. */
   #checkConfigMap(): void {
-    const found = this.#world.cluster.configMaps.get(outputId);
+    const found = this.#simulation.cluster.configMaps.get(outputId);
     const before = this.#configMap;
     this.#configMap = found;
     if (found === undefined || before === undefined || found === before) return;
@@ -97,10 +97,10 @@ export class PublicationOracles {
 }
 
 /** What is shown of a job is what the vendor said of it. */
-export function checkJobShown(world: World): void {
-  const { job } = parseStatus(world.object()?.status);
+export function checkJobShown(simulation: Simulation): void {
+  const { job } = parseStatus(simulation.object()?.status);
   if (job === undefined) return;
-  const { vendor } = world;
+  const { vendor } = simulation;
   const said = vendor.said.get(job.id);
   if (job.state !== undefined) assert.ok(said?.has(job.state), `a job is shown as ${job.state}, unsaid`);
   if (job.verdict === 'JobFailed' && job.message !== 'JobLost') {

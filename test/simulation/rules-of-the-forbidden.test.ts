@@ -7,16 +7,16 @@ import { createMemory } from '../../src/loop/memory.ts';
 import { reconcile } from '../../src/loop/reconcile.ts';
 import type { ObjectKey } from '../../src/wire/cluster.ts';
 import { Oracles } from './oracles.ts';
-import { hourMs, minuteMs, publishedWorld, request } from './published-world.ts';
-import { keySecret, resource, type World } from './world.ts';
+import { hourMs, minuteMs, publishedSimulation, request } from './published-simulation.ts';
+import { keySecret, resource, type Simulation } from './simulation.ts';
 
 const other: ObjectKey = { namespace: 'docs', name: 'other' };
 
-/** Runs a second resource beside the world's own, in the same process, each at its own wake-ups. */
-async function runBoth(world: World, ms: number, watch: () => void): Promise<void> {
+/** Runs a second resource beside the simulation's own, in the same process, each at its own wake-ups. */
+async function runBoth(simulation: Simulation, ms: number, watch: () => void): Promise<void> {
   const memory = createMemory(new AbortController().signal);
   const signal = new AbortController().signal;
-  const end = world.clock.monotonic() + ms;
+  const end = simulation.clock.monotonic() + ms;
   const wakes = new Map<ObjectKey, number>([
     [other, 0],
     [resource, 0],
@@ -24,69 +24,74 @@ async function runBoth(world: World, ms: number, watch: () => void): Promise<voi
   for (;;) {
     const [next] = [...wakes].sort(([, a], [, b]) => a - b);
     if (next === undefined || next[1] > end) return;
-    await world.clock.pass(Math.max(0, next[1] - world.clock.monotonic()));
+    await simulation.clock.pass(Math.max(0, next[1] - simulation.clock.monotonic()));
     watch();
-    const { wakeAfterMs = hourMs } = await world.clock.finish(
-      reconcile(next[0], world.context(memory), signal),
+    const { wakeAfterMs = hourMs } = await simulation.clock.finish(
+      reconcile(next[0], simulation.context(memory), signal),
     );
-    wakes.set(next[0], world.clock.monotonic() + wakeAfterMs);
+    wakes.set(next[0], simulation.clock.monotonic() + wakeAfterMs);
   }
 }
 
 test('rule 8: what is forbidden to one resource kills no link of another with the same key', async () => {
-  const world = await publishedWorld();
-  world.cluster.create(other, { domain: 'other.example.com', api: { keySecretRef: { name: 'export-api' } } });
-  world.vendor.forbidden.add('other.example.com');
-  await runBoth(world, 6 * hourMs, () => assert.ok(world.isLinkLive(), 'the healthy link is dead'));
-  const starts = world.vendor.calls.filter(({ kind }) => kind === 'start').length;
+  const simulation = await publishedSimulation();
+  simulation.cluster.create(other, {
+    domain: 'other.example.com',
+    api: { keySecretRef: { name: 'export-api' } },
+  });
+  simulation.vendor.forbidden.add('other.example.com');
+  await runBoth(simulation, 6 * hourMs, () => assert.ok(simulation.isLinkLive(), 'the healthy link is dead'));
+  const starts = simulation.vendor.calls.filter(({ kind }) => kind === 'start').length;
   assert.ok(starts <= 1 + 6 * 4 + 1, `${starts} starts: a forbidden one is tried every 15 minutes`);
 });
 
 test('rule 8: new inputs that are forbidden delay no refresh', async () => {
-  const world = await publishedWorld();
-  world.vendor.forbidden.add('www.example.com');
-  world.editSpec({ domain: 'www.example.com' });
-  await world.run(6 * hourMs, () => assert.ok(world.isLinkLive(), 'dead while its own API answers'));
+  const simulation = await publishedSimulation();
+  simulation.vendor.forbidden.add('www.example.com');
+  simulation.editSpec({ domain: 'www.example.com' });
+  await simulation.run(6 * hourMs, () =>
+    assert.ok(simulation.isLinkLive(), 'dead while its own API answers'),
+  );
 });
 
-async function forbiddenRefresh(): Promise<World> {
-  const world = await publishedWorld();
-  world.vendor.failing = 'Forbidden';
-  await world.until(() => world.status().failures?.link?.reason === 'Forbidden', 15 * minuteMs);
-  return world;
+async function forbiddenRefresh(): Promise<Simulation> {
+  const simulation = await publishedSimulation();
+  simulation.vendor.failing = 'Forbidden';
+  await simulation.until(() => simulation.status().failures?.link?.reason === 'Forbidden', 15 * minuteMs);
+  return simulation;
 }
 
 test('rule 8: a forbidden refresh is tried within a minute of a change of the key’s Secret, and once (life 1452)', async () => {
-  const world = await forbiddenRefresh();
-  const issues = world.callsOf('issue');
-  await world.run(90_000);
-  assert.equal(world.callsOf('issue'), issues, 'tried again although nothing had changed');
+  const simulation = await forbiddenRefresh();
+  const issues = simulation.callsOf('issue');
+  await simulation.run(90_000);
+  assert.equal(simulation.callsOf('issue'), issues, 'tried again although nothing had changed');
   // Nobody tells the operator of either: it has no watch on Secrets.
-  world.cluster.putSecret(keySecret, { apiKey: world.vendor.validKey });
-  await world.run(minuteMs);
-  assert.equal(world.callsOf('issue'), issues + 1);
-  world.restart();
-  await world.run(minuteMs);
-  assert.equal(world.callsOf('issue'), issues + 1, 'one change, one try');
-  world.vendor.failing = undefined;
-  world.cluster.putSecret(keySecret, { apiKey: world.vendor.validKey });
-  const oracles = new Oracles(world);
+  simulation.cluster.putSecret(keySecret, { apiKey: simulation.vendor.validKey });
+  await simulation.run(minuteMs);
+  assert.equal(simulation.callsOf('issue'), issues + 1);
+  simulation.restart();
+  await simulation.run(minuteMs);
+  assert.equal(simulation.callsOf('issue'), issues + 1, 'one change, one try');
+  simulation.vendor.failing = undefined;
+  simulation.cluster.putSecret(keySecret, { apiKey: simulation.vendor.validKey });
+  const oracles = new Oracles(simulation);
   oracles.disturb();
-  await world.run(hourMs, async (turn) => {
+  await simulation.run(hourMs, async (turn) => {
     assert.ok(turn.wasLinkLive, 'the link died although the key’s Secret was changed in time');
     await oracles.check(turn);
   });
 });
 
 test('rule 8: a new request is one free try of a forbidden refresh', async () => {
-  const world = await forbiddenRefresh();
-  const issues = world.callsOf('issue');
-  request(world, 'try');
-  await world.run(90_000);
-  assert.equal(world.callsOf('issue'), issues + 1);
-  world.vendor.failing = undefined;
-  request(world, 'and again');
-  await world.run(1000);
-  assert.equal(world.callsOf('issue'), issues + 2);
-  assert.equal(world.condition('LinkFresh'), 'True/Fresh');
+  const simulation = await forbiddenRefresh();
+  const issues = simulation.callsOf('issue');
+  request(simulation, 'try');
+  await simulation.run(90_000);
+  assert.equal(simulation.callsOf('issue'), issues + 1);
+  simulation.vendor.failing = undefined;
+  request(simulation, 'and again');
+  await simulation.run(1000);
+  assert.equal(simulation.callsOf('issue'), issues + 2);
+  assert.equal(simulation.condition('LinkFresh'), 'True/Fresh');
 });

@@ -7,69 +7,79 @@ import { createMemory } from '../../src/loop/memory.ts';
 import { reconcile } from '../../src/loop/reconcile.ts';
 import type { ObjectKey } from '../../src/wire/cluster.ts';
 import { faultyCluster } from './faults.ts';
-import { configMapId, hourMs, minuteMs, nextVerdict, publishedWorld, request } from './published-world.ts';
-import { outputName, resource, World } from './world.ts';
+import {
+  configMapId,
+  hourMs,
+  minuteMs,
+  nextVerdict,
+  publishedSimulation,
+  request,
+} from './published-simulation.ts';
+import { outputName, resource, Simulation } from './simulation.ts';
 
 const other: ObjectKey = { namespace: 'docs', name: 'other' };
 
 const gapsOf = (times: readonly number[]): number[] =>
   times.slice(1).map((at, index) => at - (times[index] ?? 0));
 
-const issueTimes = (world: World): number[] =>
-  world.vendor.calls.filter(({ kind }) => kind === 'issue').map(({ at }) => at);
+const issueTimes = (simulation: Simulation): number[] =>
+  simulation.vendor.calls.filter(({ kind }) => kind === 'issue').map(({ at }) => at);
 
 test('rule 8: the published job may disappear twice, and a third time while its replacement fails', async () => {
-  const world = await publishedWorld();
+  const simulation = await publishedSimulation();
   for (const trouble of ['none', 'none', 'fails'] as const) {
-    world.vendor.ending = trouble === 'fails' ? 'failed' : 'completed';
-    const lost = world.status().active?.jobId ?? '';
-    world.vendor.jobs.delete(lost);
-    await world.run(hourMs);
-    world.vendor.ending = 'completed';
-    await world.until(() => world.status().active?.jobId !== lost, 2 * hourMs);
-    assert.equal(world.condition('Ready'), 'True/Published');
-    assert.ok(world.isLinkLive());
+    simulation.vendor.ending = trouble === 'fails' ? 'failed' : 'completed';
+    const lost = simulation.status().active?.jobId ?? '';
+    simulation.vendor.jobs.delete(lost);
+    await simulation.run(hourMs);
+    simulation.vendor.ending = 'completed';
+    await simulation.until(() => simulation.status().active?.jobId !== lost, 2 * hourMs);
+    assert.equal(simulation.condition('Ready'), 'True/Published');
+    assert.ok(simulation.isLinkLive());
   }
 });
 
 test('rule 8: a replacement that a gate holds while the link is dead stalls with the gate’s reason', async () => {
-  const world = await publishedWorld();
-  world.vendor.contents.set('docs.example.com', { name: 'shrunk', pages: 2 });
-  world.vendor.jobs.delete(world.status().active?.jobId ?? '');
-  await world.until(() => world.condition('Stalled') === 'True/PageCountDropped');
-  assert.equal(world.condition('Ready'), 'False/PageCountDropped');
-  const starts = world.callsOf('start');
-  await world.run(6 * hourMs);
-  assert.equal(world.callsOf('start'), starts, 'one new export, and then a person');
+  const simulation = await publishedSimulation();
+  simulation.vendor.contents.set('docs.example.com', { name: 'shrunk', pages: 2 });
+  simulation.vendor.jobs.delete(simulation.status().active?.jobId ?? '');
+  await simulation.until(() => simulation.condition('Stalled') === 'True/PageCountDropped');
+  assert.equal(simulation.condition('Ready'), 'False/PageCountDropped');
+  const starts = simulation.callsOf('start');
+  await simulation.run(6 * hourMs);
+  assert.equal(simulation.callsOf('start'), starts, 'one new export, and then a person');
 });
 
 test('rule 9: links that live too short to be read are asked for with a back-off', async () => {
-  const world = new World();
-  world.vendor.linkLifetimeMs = 5000;
-  await world.run(hourMs);
-  assert.ok(world.callsOf('issue') > 3 && world.callsOf('issue') < 40, `${world.callsOf('issue')} issues`);
-  assert.match(world.condition('Exported'), /InspectionFailed/);
-  world.vendor.linkLifetimeMs = 15 * minuteMs;
-  await world.until(() => world.condition('Ready') === 'True/Published');
+  const simulation = new Simulation();
+  simulation.vendor.linkLifetimeMs = 5000;
+  await simulation.run(hourMs);
+  assert.ok(
+    simulation.callsOf('issue') > 3 && simulation.callsOf('issue') < 40,
+    `${simulation.callsOf('issue')} issues`,
+  );
+  assert.match(simulation.condition('Exported'), /InspectionFailed/);
+  simulation.vendor.linkLifetimeMs = 15 * minuteMs;
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
 });
 
 test('rule 8: minInterval is the floor between two link requests of a link that is dead before it', async () => {
-  const world = await publishedWorld();
-  world.vendor.linkLifetimeMs = 6000;
-  await world.run(15 * minuteMs);
-  const since = issueTimes(world).length;
-  await world.run(30 * minuteMs);
-  const gaps = gapsOf(issueTimes(world).slice(since));
+  const simulation = await publishedSimulation();
+  simulation.vendor.linkLifetimeMs = 6000;
+  await simulation.run(15 * minuteMs);
+  const since = issueTimes(simulation).length;
+  await simulation.run(30 * minuteMs);
+  const gaps = gapsOf(issueTimes(simulation).slice(since));
   assert.ok(gaps.length > 10 && Math.min(...gaps) >= 30_000, gaps.join(' '));
 });
 
 test('rule 4: a leader that slept through a promotion does not undo it', async () => {
-  const world = await publishedWorld();
+  const simulation = await publishedSimulation();
   const old = createMemory(new AbortController().signal);
   const slept = Promise.withResolvers<void>();
   const asleep = Promise.withResolvers<void>();
-  const context = world.context(old);
-  await world.clock.pass(11 * minuteMs);
+  const context = simulation.context(old);
+  await simulation.clock.pass(11 * minuteMs);
   const late = reconcile(
     resource,
     {
@@ -86,148 +96,166 @@ test('rule 4: a leader that slept through a promotion does not undo it', async (
     new AbortController().signal,
   );
   await asleep.promise;
-  world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
-  request(world, 'now');
-  assert.equal(await nextVerdict(world), 'Promoted');
-  const version = world.output()?.['version'];
+  simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+  request(simulation, 'now');
+  assert.equal(await nextVerdict(simulation), 'Promoted');
+  const version = simulation.output()?.['version'];
   slept.resolve();
   await assert.rejects(late, { code: 'Conflict' });
-  await world.run(hourMs);
-  assert.equal(world.output()?.['version'], version);
+  await simulation.run(hourMs);
+  assert.equal(simulation.output()?.['version'], version);
 });
 
 test('rule 11: a Secret of somebody else that appears during the pass is not taken over', async () => {
-  const world = new World();
-  const plain = world.context();
+  const simulation = new Simulation();
+  const plain = simulation.context();
   let isTheirs = false;
-  world.bend = (context) => ({
+  simulation.bend = (context) => ({
     ...context,
     cluster: {
       ...context.cluster,
       applySecret: async (object, signal) => {
-        if (!isTheirs) world.cluster.putSecret({ namespace: 'docs', name: outputName }, { theirs: '1' });
+        if (!isTheirs) simulation.cluster.putSecret({ namespace: 'docs', name: outputName }, { theirs: '1' });
         isTheirs = true;
         return plain.cluster.applySecret(object, signal);
       },
     },
   });
-  await world.until(() => world.condition('Stalled') === 'True/OutputNotOwned');
-  assert.equal(world.output()?.['theirs'], '1');
-  assert.equal(world.output()?.['bundleUrl'], undefined);
+  await simulation.until(() => simulation.condition('Stalled') === 'True/OutputNotOwned');
+  assert.equal(simulation.output()?.['theirs'], '1');
+  assert.equal(simulation.output()?.['bundleUrl'], undefined);
 });
 
 for (const when of ['refresh', 'promotion'] as const) {
   test(`rule 6: a cluster that refuses the ${when} for hours costs few issues, and says so`, async () => {
-    const world = await publishedWorld();
-    const before = world.output()?.['version'];
-    world.faults = { next: (name) => (name === 'cluster.applySecret' ? 'refused' : 'none') };
+    const simulation = await publishedSimulation();
+    const before = simulation.output()?.['version'];
+    simulation.faults = { next: (name) => (name === 'cluster.applySecret' ? 'refused' : 'none') };
     if (when === 'promotion') {
-      world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
-      request(world, 'now');
+      simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+      request(simulation, 'now');
     }
     if (when === 'promotion') {
-      await world.until(() => world.condition('Exported') === 'False/OutputWriteFailed', 5 * minuteMs);
-      const { failures, job } = world.status();
+      await simulation.until(
+        () => simulation.condition('Exported') === 'False/OutputWriteFailed',
+        5 * minuteMs,
+      );
+      const { failures, job } = simulation.status();
       assert.equal(failures?.poll?.reason, 'OutputWriteFailed');
       assert.equal(failures?.poll?.subject, job?.id);
     }
-    await world.run(3 * hourMs);
-    assert.ok(world.callsOf('issue') < 60, `${world.callsOf('issue')} issues`);
-    assert.equal(world.condition('Ready'), 'False/LinkExpired');
-    assert.ok(world.events.some(({ reason }) => reason === 'OutputWriteFailed'));
-    assert.equal(world.status().active?.version, before, 'status names what was never published');
-    world.faults = { next: () => 'none' };
-    await world.until(() => world.condition('Ready') === 'True/Published', 10 * minuteMs);
-    await world.until(() => when === 'refresh' || world.output()?.['version'] !== before, 10 * minuteMs);
-    assert.ok(world.isLinkLive());
+    await simulation.run(3 * hourMs);
+    assert.ok(simulation.callsOf('issue') < 60, `${simulation.callsOf('issue')} issues`);
+    assert.equal(simulation.condition('Ready'), 'False/LinkExpired');
+    assert.ok(simulation.events.some(({ reason }) => reason === 'OutputWriteFailed'));
+    assert.equal(simulation.status().active?.version, before, 'status names what was never published');
+    simulation.faults = { next: () => 'none' };
+    await simulation.until(() => simulation.condition('Ready') === 'True/Published', 10 * minuteMs);
+    await simulation.until(
+      () => when === 'refresh' || simulation.output()?.['version'] !== before,
+      10 * minuteMs,
+    );
+    assert.ok(simulation.isLinkLive());
   });
 }
 
 test('rule 6: a ConfigMap that the cluster will not take is in the conditions until it does', async () => {
-  const world = await publishedWorld();
-  world.faults = { next: (name) => (name === 'cluster.applyConfigMap' ? 'refused' : 'none') };
-  world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
-  request(world, 'now');
-  await world.until(() => world.condition('Exported') === 'False/OutputWriteFailed', 10 * minuteMs);
-  assert.equal(world.condition('Ready'), 'True/Published', 'the Secret was taken, and servers follow it');
-  assert.equal(world.output()?.['version'], world.status().active?.version);
+  const simulation = await publishedSimulation();
+  simulation.faults = { next: (name) => (name === 'cluster.applyConfigMap' ? 'refused' : 'none') };
+  simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+  request(simulation, 'now');
+  await simulation.until(() => simulation.condition('Exported') === 'False/OutputWriteFailed', 10 * minuteMs);
+  assert.equal(
+    simulation.condition('Ready'),
+    'True/Published',
+    'the Secret was taken, and servers follow it',
+  );
+  assert.equal(simulation.output()?.['version'], simulation.status().active?.version);
   assert.notEqual(
-    world.cluster.configMaps.get(configMapId)?.data['version'],
-    world.output()?.['version'],
+    simulation.cluster.configMaps.get(configMapId)?.data['version'],
+    simulation.output()?.['version'],
     'nothing was refused',
   );
-  world.vendor.jobMs = hourMs;
-  world.faults = { next: () => 'none' };
-  request(world, 'and again');
-  await world.until(() => world.condition('Exported') === 'True/Promoted', 30 * minuteMs);
-  assert.equal(world.status().job?.verdict, undefined, 'said while the next job runs');
-  assert.equal(world.cluster.configMaps.get(configMapId)?.data['version'], world.output()?.['version']);
+  simulation.vendor.jobMs = hourMs;
+  simulation.faults = { next: () => 'none' };
+  request(simulation, 'and again');
+  await simulation.until(() => simulation.condition('Exported') === 'True/Promoted', 30 * minuteMs);
+  assert.equal(simulation.status().job?.verdict, undefined, 'said while the next job runs');
+  assert.equal(
+    simulation.cluster.configMaps.get(configMapId)?.data['version'],
+    simulation.output()?.['version'],
+  );
 });
 
 test('rule 11: a foreign ConfigMap of the output’s name holds promotions, and the link is refreshed', async () => {
-  const world = await publishedWorld();
-  world.cluster.configMaps.delete(configMapId);
-  world.cluster.putConfigMap({ namespace: 'docs', name: outputName }, { theirs: '1' });
-  world.prompt();
-  await world.until(() => world.condition('Stalled') === 'True/OutputNotOwned');
-  await world.run(6 * hourMs, () => assert.ok(world.isLinkLive()));
-  assert.deepEqual(world.cluster.configMaps.get(configMapId)?.data, { theirs: '1' });
-  assert.equal(world.condition('LinkFresh'), 'True/Fresh');
+  const simulation = await publishedSimulation();
+  simulation.cluster.configMaps.delete(configMapId);
+  simulation.cluster.putConfigMap({ namespace: 'docs', name: outputName }, { theirs: '1' });
+  simulation.prompt();
+  await simulation.until(() => simulation.condition('Stalled') === 'True/OutputNotOwned');
+  await simulation.run(6 * hourMs, () => assert.ok(simulation.isLinkLive()));
+  assert.deepEqual(simulation.cluster.configMaps.get(configMapId)?.data, { theirs: '1' });
+  assert.equal(simulation.condition('LinkFresh'), 'True/Fresh');
 });
 
 test('rule 8: the published job is asked of the API that made it, after the spec names another', async () => {
-  const world = await publishedWorld();
-  const start = world.vendor.calls.length;
-  world.settings = { ...world.settings, allowedApiHosts: ['api.example.com', 'new.example.com'] };
-  world.vendor.ending = 'failed';
-  world.editSpec({ api: { baseUrl: 'https://new.example.com', keySecretRef: { name: 'export-api' } } });
-  await world.run(2 * hourMs, () => assert.ok(world.isLinkLive()));
-  for (const { kind, baseUrl } of world.vendor.calls.slice(start)) {
+  const simulation = await publishedSimulation();
+  const start = simulation.vendor.calls.length;
+  simulation.settings = { ...simulation.settings, allowedApiHosts: ['api.example.com', 'new.example.com'] };
+  simulation.vendor.ending = 'failed';
+  simulation.editSpec({ api: { baseUrl: 'https://new.example.com', keySecretRef: { name: 'export-api' } } });
+  await simulation.run(2 * hourMs, () => assert.ok(simulation.isLinkLive()));
+  for (const { kind, baseUrl } of simulation.vendor.calls.slice(start)) {
     assert.equal(baseUrl, kind === 'issue' ? 'https://api.example.com' : 'https://new.example.com');
   }
-  world.vendor.ending = 'completed';
-  request(world, 'now');
-  await world.until(() => world.condition('Ready') === 'True/Published', hourMs);
-  const moved = world.vendor.calls.length;
-  await world.run(2 * hourMs);
-  assert.ok(world.vendor.calls.slice(moved).every(({ baseUrl }) => baseUrl === 'https://new.example.com'));
+  simulation.vendor.ending = 'completed';
+  request(simulation, 'now');
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published', hourMs);
+  const moved = simulation.vendor.calls.length;
+  await simulation.run(2 * hourMs);
+  assert.ok(
+    simulation.vendor.calls.slice(moved).every(({ baseUrl }) => baseUrl === 'https://new.example.com'),
+  );
 });
 
 test('rule 8: a Retry-After to a start holds after a restart', async () => {
-  const world = new World();
-  world.vendor.failing = 'ServerError';
-  world.vendor.retryAfterMs = 20 * minuteMs;
-  await world.turn();
-  assert.equal(world.vendor.calls.length, 1);
-  world.restart();
-  await world.run(19 * minuteMs);
-  assert.equal(world.vendor.calls.length, 1);
-  await world.run(3 * minuteMs);
-  assert.equal(world.vendor.calls.length, 2);
+  const simulation = new Simulation();
+  simulation.vendor.failing = 'ServerError';
+  simulation.vendor.retryAfterMs = 20 * minuteMs;
+  await simulation.step();
+  assert.equal(simulation.vendor.calls.length, 1);
+  simulation.restart();
+  await simulation.run(19 * minuteMs);
+  assert.equal(simulation.vendor.calls.length, 1);
+  await simulation.run(3 * minuteMs);
+  assert.equal(simulation.vendor.calls.length, 2);
 });
 
 test('rule 8: a new request is one free try of a key that was refused to another resource', async () => {
-  const world = await publishedWorld();
+  const simulation = await publishedSimulation();
   const memory = createMemory(new AbortController().signal);
   const signal = new AbortController().signal;
-  world.cluster.create(other, { domain: 'other.example.com', api: { keySecretRef: { name: 'export-api' } } });
-  world.vendor.validKey = 'svc_secret-two';
-  await world.clock.finish(reconcile(other, world.context(memory), signal));
-  const calls = world.vendor.calls.length;
-  await world.clock.finish(reconcile(resource, world.context(memory), signal));
-  assert.equal(world.vendor.calls.length, calls);
-  request(world, 'try');
+  simulation.cluster.create(other, {
+    domain: 'other.example.com',
+    api: { keySecretRef: { name: 'export-api' } },
+  });
+  simulation.vendor.validKey = 'svc_secret-two';
+  await simulation.clock.finish(reconcile(other, simulation.context(memory), signal));
+  const calls = simulation.vendor.calls.length;
+  await simulation.clock.finish(reconcile(resource, simulation.context(memory), signal));
+  assert.equal(simulation.vendor.calls.length, calls);
+  request(simulation, 'try');
   for (let passes = 0; passes < 3; passes += 1) {
-    await world.clock.finish(reconcile(resource, world.context(memory), signal));
+    await simulation.clock.finish(reconcile(resource, simulation.context(memory), signal));
   }
-  assert.equal(world.vendor.calls.length, calls + 1);
+  assert.equal(simulation.vendor.calls.length, calls + 1);
 });
 
 test('rule 3: an id is saved over a cluster that is away for a moment, keys honoured or not', async () => {
-  const world = new World();
-  world.vendor.isIdempotent = false;
+  const simulation = new Simulation();
+  simulation.vendor.isIdempotent = false;
   let writes = 0;
-  world.bend = (context) => ({
+  simulation.bend = (context) => ({
     ...context,
     cluster: faultyCluster(
       context.cluster,
@@ -238,33 +266,33 @@ test('rule 3: an id is saved over a cluster that is away for a moment, keys hono
           return writes === 2 ? 'refused' : writes === 3 ? 'lost' : 'none';
         },
       },
-      world.cluster,
+      simulation.cluster,
     ),
   });
-  await world.until(() => world.condition('Ready') === 'True/Published');
-  assert.equal(world.vendor.jobs.size, 1);
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  assert.equal(simulation.vendor.jobs.size, 1);
 });
 
 test('rule 8: a Retry-After outlasts a read that does not find what is there, and not its deletion (life 2755)', async () => {
-  const world = await publishedWorld();
-  world.vendor.failing = 'RateLimited';
-  world.vendor.retryAfterMs = 2 * hourMs;
-  request(world, 'now');
-  await world.run(minuteMs);
-  const waits = () => [...world.memory().rateLimits.values()].map(({ closedUntil }) => closedUntil);
+  const simulation = await publishedSimulation();
+  simulation.vendor.failing = 'RateLimited';
+  simulation.vendor.retryAfterMs = 2 * hourMs;
+  request(simulation, 'now');
+  await simulation.run(minuteMs);
+  const waits = () => [...simulation.memory().rateLimits.values()].map(({ closedUntil }) => closedUntil);
   const told = waits();
   assert.equal(told.length, 1);
-  const { bend } = world;
-  world.bend = (context, own) => {
+  const { bend } = simulation;
+  simulation.bend = (context, own) => {
     const bent = bend(context, own);
     return { ...bent, cluster: { ...bent.cluster, readStaticExport: async () => undefined } };
   };
-  world.prompt();
-  assert.equal((await world.turn()).outcome?.because, 'gone');
+  simulation.prompt();
+  assert.equal((await simulation.step()).outcome?.because, 'gone');
   assert.deepEqual(waits(), told);
-  world.bend = bend;
-  world.cluster.remove(resource);
-  world.prompt();
-  assert.equal((await world.turn()).outcome?.because, 'gone');
+  simulation.bend = bend;
+  simulation.cluster.remove(resource);
+  simulation.prompt();
+  assert.equal((await simulation.step()).outcome?.because, 'gone');
   assert.deepEqual(waits(), []);
 });

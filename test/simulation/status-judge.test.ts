@@ -5,21 +5,21 @@ import { test } from 'node:test';
 import { brokenStatuses, ready, status } from '../support/broken-statuses.ts';
 import type { StoredStatus } from '../support/kstatus-rules.ts';
 import { Oracles } from './oracles.ts';
-import { resource, World } from './world.ts';
+import { resource, Simulation } from './simulation.ts';
 
-/** The oracles of a world in which this is stored, for a resource of generation 2. */
+/** The oracles of a simulation in which this is stored, for a resource of generation 2. */
 function oraclesOver(stored: StoredStatus): Oracles {
-  const world = new World();
-  const object = world.object();
+  const simulation = new Simulation();
+  const object = simulation.object();
   assert.ok(object);
   const metadata = { ...object.metadata, generation: 2 };
-  world.cluster.exports.set(`${resource.namespace}/${resource.name}`, {
+  simulation.cluster.exports.set(`${resource.namespace}/${resource.name}`, {
     ...object,
     metadata,
     status: stored,
   });
-  assert.equal(world.object()?.status, stored);
-  return new Oracles(world);
+  assert.equal(simulation.object()?.status, stored);
+  return new Oracles(simulation);
 }
 
 for (const [words, [broken]] of Object.entries(brokenStatuses)) {

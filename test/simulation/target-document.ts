@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
 import { decode } from './fake-cluster.ts';
-import type { World } from './world.ts';
+import type { Simulation } from './simulation.ts';
 
 const key = { namespace: 'apps', name: 'docs-values' };
 const dataKey = 'values.yaml';
@@ -22,21 +22,26 @@ export function targetsOf(kind: TargetKind): readonly unknown[] {
 }
 
 /** Writes the document as its owner does, over whatever is there. */
-export function ownDocument(world: World, kind: TargetKind, text = ownText, isConsenting = true): void {
+export function ownDocument(
+  simulation: Simulation,
+  kind: TargetKind,
+  text = ownText,
+  isConsenting = true,
+): void {
   const annotations = isConsenting ? consent : {};
-  if (kind === 'ConfigMap') world.cluster.putConfigMap(key, { [dataKey]: text }, annotations);
-  else world.cluster.putSecret(key, { [dataKey]: text }, annotations);
+  if (kind === 'ConfigMap') simulation.cluster.putConfigMap(key, { [dataKey]: text }, annotations);
+  else simulation.cluster.putSecret(key, { [dataKey]: text }, annotations);
 }
 
-export function documentText(world: World): string | undefined {
+export function documentText(simulation: Simulation): string | undefined {
   const id = `${key.namespace}/${key.name}`;
-  const secret = world.cluster.secrets.get(id);
-  const data = secret === undefined ? world.cluster.configMaps.get(id)?.data : decode(secret.data);
+  const secret = simulation.cluster.secrets.get(id);
+  const data = secret === undefined ? simulation.cluster.configMaps.get(id)?.data : decode(secret.data);
   return data?.[dataKey];
 }
 
 /** The text and the output that were found to agree last. */
-const agreed = new WeakMap<World, readonly [text: string, output: object]>();
+const agreed = new WeakMap<Simulation, readonly [text: string, output: object]>();
 
 interface Values {
   readonly version?: unknown;
@@ -57,12 +62,12 @@ function readValues(text: string, link: string): { readonly staticExport: Values
 }
 
 /** What status says of the target is so: who reads `synced` may rely on the document. */
-export function checkTarget(world: World): void {
-  const [target] = world.status().targets ?? [];
-  const output = world.output();
+export function checkTarget(simulation: Simulation): void {
+  const [target] = simulation.status().targets ?? [];
+  const output = simulation.output();
   if (target?.synced !== true || output === undefined) return;
-  const text = documentText(world) ?? '';
-  const [lastText, lastOutput] = agreed.get(world) ?? [];
+  const text = documentText(simulation) ?? '';
+  const [lastText, lastOutput] = agreed.get(simulation) ?? [];
   if (text === lastText && output === lastOutput) return;
   const { staticExport } = readValues(text, output['bundleUrl'] ?? '');
   assert.equal(staticExport.version, output['version'], 'a target that is synced holds another version');
@@ -70,5 +75,5 @@ export function checkTarget(world: World): void {
     assert.equal(staticExport.bundleUrl, output['bundleUrl'], 'a target that is synced holds another link');
   }
   assert.ok(text.startsWith('# the site\nreplicas: 2\n'), 'more than the leaves of a target was changed');
-  agreed.set(world, [text, output]);
+  agreed.set(simulation, [text, output]);
 }

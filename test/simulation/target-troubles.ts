@@ -6,22 +6,22 @@ import type { Trouble } from './troubles.ts';
 
 /** Who owns the document changes it, and puts it right in the end. */
 function changed(text: string | undefined, isConsenting: boolean): Trouble {
-  return ({ world }) => {
-    const kind = world.target;
+  return ({ simulation }) => {
+    const kind = simulation.target;
     if (kind === undefined) return { stopsLinks: false };
-    ownDocument(world, kind, text, isConsenting);
-    return { end: () => ownDocument(world, kind), stopsLinks: false };
+    ownDocument(simulation, kind, text, isConsenting);
+    return { end: () => ownDocument(simulation, kind), stopsLinks: false };
   };
 }
 
 /** Its write is refused, or its answer lost, for as long as it lasts. */
 function failingWrites(fault: 'refused' | 'lost'): Trouble {
-  return ({ world }) => {
-    const { faults, target } = world;
-    world.faults = { next: (name) => (name === 'cluster.editDocument' ? fault : faults.next(name)) };
-    if (target !== undefined) ownDocument(world, target);
+  return ({ simulation }) => {
+    const { faults, target } = simulation;
+    simulation.faults = { next: (name) => (name === 'cluster.editDocument' ? fault : faults.next(name)) };
+    if (target !== undefined) ownDocument(simulation, target);
     const end = (): void => {
-      world.faults = faults;
+      simulation.faults = faults;
     };
     return { end, stopsLinks: false };
   };
@@ -29,16 +29,16 @@ function failingWrites(fault: 'refused' | 'lost'): Trouble {
 
 /** Every archive that is read meets this; a new export is asked for, so that one is. */
 function failingReads(fault: 'crash-before' | 'lost' | 'verdict'): Trouble {
-  return ({ world }) => {
-    const { faults } = world;
-    if (fault === 'verdict') world.vendor.unreadable = 'refused';
-    else world.faults = { next: (name) => (name === 'bundles.inspect' ? fault : faults.next(name)) };
-    const name = `content-${world.dice.between(1, 9)}`;
-    world.vendor.contents.set('docs.example.com', { name, pages: world.dice.between(8, 30) });
-    world.annotate({ 'staticexport.dev/requestedAt': `unread-${world.dice.roll()}` });
+  return ({ simulation }) => {
+    const { faults } = simulation;
+    if (fault === 'verdict') simulation.vendor.unreadable = 'refused';
+    else simulation.faults = { next: (name) => (name === 'bundles.inspect' ? fault : faults.next(name)) };
+    const name = `content-${simulation.dice.between(1, 9)}`;
+    simulation.vendor.contents.set('docs.example.com', { name, pages: simulation.dice.between(8, 30) });
+    simulation.annotate({ 'staticexport.dev/requestedAt': `unread-${simulation.dice.roll()}` });
     const end = (): void => {
-      world.faults = faults;
-      world.vendor.unreadable = undefined;
+      simulation.faults = faults;
+      simulation.vendor.unreadable = undefined;
     };
     return { end, stopsLinks: false };
   };

@@ -4,11 +4,11 @@
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import type { Oracles } from './oracles.ts';
 import { foreignData } from './publication-oracles.ts';
+import { keySecret, outputName, resource, type Simulation } from './simulation.ts';
 import { targetTroubles } from './target-troubles.ts';
-import { keySecret, outputName, resource, type World } from './world.ts';
 
 export interface Script {
-  readonly world: World;
+  readonly simulation: Simulation;
   readonly oracles: Oracles;
 }
 
@@ -26,36 +26,39 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 function failing(
-  codes: readonly NonNullable<World['vendor']['failing']>[],
+  codes: readonly NonNullable<Simulation['vendor']['failing']>[],
   waitsMs: readonly (number | undefined)[],
 ) {
-  return ({ world }: Script): Begun => {
-    const { vendor } = world;
-    vendor.failing = world.dice.pick(codes);
-    vendor.retryAfterMs = world.dice.pick(waitsMs);
+  return ({ simulation }: Script): Begun => {
+    const { vendor } = simulation;
+    vendor.failing = simulation.dice.pick(codes);
+    vendor.retryAfterMs = simulation.dice.pick(waitsMs);
     const end = (): void => {
       vendor.failing = undefined;
       vendor.retryAfterMs = undefined;
       // A key that was refused is tried again when its Secret is touched; a person does that.
-      world.cluster.putSecret(keySecret, { apiKey: vendor.validKey });
+      simulation.cluster.putSecret(keySecret, { apiKey: vendor.validKey });
     };
     return { end, stopsLinks: true };
   };
 }
 
-function edited(change: (world: World) => Record<string, unknown>, undone: Record<string, unknown>): Trouble {
-  return ({ world }) => {
-    world.editSpec(change(world));
-    return { end: () => world.editSpec(undone), stopsLinks: false };
+function edited(
+  change: (simulation: Simulation) => Record<string, unknown>,
+  undone: Record<string, unknown>,
+): Trouble {
+  return ({ simulation }) => {
+    simulation.editSpec(change(simulation));
+    return { end: () => simulation.editSpec(undone), stopsLinks: false };
   };
 }
 
 /** Its links name their life themselves meanwhile, and something else does not, or wrongly. */
-function signing(begin: (world: World) => void): Trouble {
-  return ({ world }) => {
-    const { vendor } = world;
+function signing(begin: (simulation: Simulation) => void): Trouble {
+  return ({ simulation }) => {
+    const { vendor } = simulation;
     vendor.isSigning = true;
-    begin(world);
+    begin(simulation);
     const end = (): void => {
       Object.assign(vendor, { isSigning: false, hidesExpiry: false, isDated: true, overclaimMs: 0 });
     };
@@ -69,7 +72,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
   'Retry-After storm': failing(['RateLimited', 'ServerError'], [30_000, 5 * minuteMs, 120 * minuteMs]),
   '401 spell': failing(['Unauthorized'], [undefined]),
   '403 spell': failing(['Forbidden'], [undefined]),
-  'the same link until expiry': ({ world: { vendor } }) => {
+  'the same link until expiry': ({ simulation: { vendor } }) => {
     vendor.isCachingLinks = true;
     // Who was given the same link looks again just after its end, so it stays a slow vendor until then.
     const end = (): void => {
@@ -77,7 +80,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     };
     return { end, stopsLinks: true };
   },
-  'links that live shorter and shorter': ({ world: { vendor } }) => {
+  'links that live shorter and shorter': ({ simulation: { vendor } }) => {
     const before = vendor.linkLifetimeMs;
     vendor.lifetimeShrinks = 0.8;
     const end = (): void => {
@@ -86,7 +89,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     };
     return { end, stopsLinks: false };
   },
-  'links that are dead on arrival': ({ world: { vendor, dice } }) => {
+  'links that are dead on arrival': ({ simulation: { vendor, dice } }) => {
     vendor.unusableLinks = dice.between(1, 7);
     const end = (): void => {
       vendor.unusableLinks = 0;
@@ -102,58 +105,61 @@ export const troubles: Readonly<Record<string, Trouble>> = {
   'answers without a date': signing(({ vendor }) => {
     vendor.isDated = false;
   }),
-  'a wrong clock at the vendor': ({ world: { vendor, dice } }) => {
+  'a wrong clock at the vendor': ({ simulation: { vendor, dice } }) => {
     vendor.skewMs = dice.between(-36_000, 36_000) * 1000;
     return harmless;
   },
-  'a status nobody knows': ({ world }) => {
-    world.vendor.ending = 'never';
-    world.vendor.unfinishedState = 'archiving';
-    world.annotate({ 'staticexport.dev/requestedAt': `unknown-${world.dice.roll()}` });
+  'a status nobody knows': ({ simulation }) => {
+    simulation.vendor.ending = 'never';
+    simulation.vendor.unfinishedState = 'archiving';
+    simulation.annotate({ 'staticexport.dev/requestedAt': `unknown-${simulation.dice.roll()}` });
     const end = (): void => {
-      world.vendor.ending = 'completed';
+      simulation.vendor.ending = 'completed';
     };
     return { end, stopsLinks: false };
   },
-  'jobs that fail': ({ world }) => {
-    world.vendor.ending = 'failed';
-    world.annotate({ 'staticexport.dev/requestedAt': `failing-${world.dice.roll()}` });
+  'jobs that fail': ({ simulation }) => {
+    simulation.vendor.ending = 'failed';
+    simulation.annotate({ 'staticexport.dev/requestedAt': `failing-${simulation.dice.roll()}` });
     const end = (): void => {
-      world.vendor.ending = 'completed';
+      simulation.vendor.ending = 'completed';
     };
     return { end, stopsLinks: false };
   },
-  'the published job is lost': ({ world }) => {
-    world.vendor.jobs.delete(world.status().active?.jobId ?? '');
+  'the published job is lost': ({ simulation }) => {
+    simulation.vendor.jobs.delete(simulation.status().active?.jobId ?? '');
     return harmless;
   },
-  'every job is lost': ({ world }) => {
-    world.vendor.jobs.clear();
+  'every job is lost': ({ simulation }) => {
+    simulation.vendor.jobs.clear();
     return harmless;
   },
-  'our clock jumps': ({ world }) => {
-    world.jump(world.dice.between(-7200, 7200) * 1000);
+  'our clock jumps': ({ simulation }) => {
+    simulation.jump(simulation.dice.between(-7200, 7200) * 1000);
     return harmless;
   },
-  'our clock jumps ahead by days': ({ world }) => {
-    world.jump(world.dice.between(24, 72) * hourMs);
+  'our clock jumps ahead by days': ({ simulation }) => {
+    simulation.jump(simulation.dice.between(24, 72) * hourMs);
     return harmless;
   },
-  'the key is changed at the vendor first': ({ world }) => {
-    const { vendor } = world;
-    vendor.validKey = `svc_secret-${world.dice.between(100_000, 999_999)}`;
-    return { end: () => world.cluster.putSecret(keySecret, { apiKey: vendor.validKey }), stopsLinks: true };
+  'the key is changed at the vendor first': ({ simulation }) => {
+    const { vendor } = simulation;
+    vendor.validKey = `svc_secret-${simulation.dice.between(100_000, 999_999)}`;
+    return {
+      end: () => simulation.cluster.putSecret(keySecret, { apiKey: vendor.validKey }),
+      stopsLinks: true,
+    };
   },
-  'the key is gone': ({ world }) => {
-    world.cluster.secrets.delete(`${keySecret.namespace}/${keySecret.name}`);
-    const { validKey } = world.vendor;
-    return { end: () => world.cluster.putSecret(keySecret, { apiKey: validKey }), stopsLinks: true };
+  'the key is gone': ({ simulation }) => {
+    simulation.cluster.secrets.delete(`${keySecret.namespace}/${keySecret.name}`);
+    const { validKey } = simulation.vendor;
+    return { end: () => simulation.cluster.putSecret(keySecret, { apiKey: validKey }), stopsLinks: true };
   },
-  'a Secret that cannot be read': ({ world }) => {
-    const { bend, dice } = world;
+  'a Secret that cannot be read': ({ simulation }) => {
+    const { bend, dice } = simulation;
     const name = dice.pick([keySecret.name, outputName]);
     const code = dice.pick(['Forbidden', 'Unavailable'] as const);
-    world.bend = (context, own) => {
+    simulation.bend = (context, own) => {
       const bent = bend(context, own);
       const { cluster } = bent;
       const readSecret: typeof cluster.readSecret = (key, signal) =>
@@ -163,29 +169,29 @@ export const troubles: Readonly<Record<string, Trouble>> = {
       return { ...bent, cluster: { ...cluster, readSecret } };
     };
     const end = (): void => {
-      world.bend = bend;
+      simulation.bend = bend;
     };
     return { end, stopsLinks: true };
   },
-  'the outputs are deleted': ({ world }) => {
-    world.cluster.secrets.delete(outputId);
-    world.cluster.configMaps.delete(outputId);
+  'the outputs are deleted': ({ simulation }) => {
+    simulation.cluster.secrets.delete(outputId);
+    simulation.cluster.configMaps.delete(outputId);
     return harmless;
   },
-  'the output Secret belongs to somebody else': ({ world }) => {
-    world.cluster.secrets.delete(outputId);
-    world.cluster.putSecret(outputKey, foreignData);
-    return { end: () => world.cluster.secrets.delete(outputId), stopsLinks: true };
+  'the output Secret belongs to somebody else': ({ simulation }) => {
+    simulation.cluster.secrets.delete(outputId);
+    simulation.cluster.putSecret(outputKey, foreignData);
+    return { end: () => simulation.cluster.secrets.delete(outputId), stopsLinks: true };
   },
-  'the output ConfigMap belongs to somebody else': ({ world }) => {
-    world.cluster.configMaps.delete(outputId);
-    world.cluster.putConfigMap(outputKey, foreignData);
-    return { end: () => world.cluster.configMaps.delete(outputId), stopsLinks: false };
+  'the output ConfigMap belongs to somebody else': ({ simulation }) => {
+    simulation.cluster.configMaps.delete(outputId);
+    simulation.cluster.putConfigMap(outputKey, foreignData);
+    return { end: () => simulation.cluster.configMaps.delete(outputId), stopsLinks: false };
   },
-  'the content changes': ({ world }) => {
-    const name = `content-${world.dice.between(1, 9)}`;
-    world.vendor.contents.set('docs.example.com', { name, pages: world.dice.between(8, 30) });
-    world.annotate({ 'staticexport.dev/requestedAt': `edit-${world.dice.roll()}` });
+  'the content changes': ({ simulation }) => {
+    const name = `content-${simulation.dice.between(1, 9)}`;
+    simulation.vendor.contents.set('docs.example.com', { name, pages: simulation.dice.between(8, 30) });
+    simulation.annotate({ 'staticexport.dev/requestedAt': `edit-${simulation.dice.roll()}` });
     return harmless;
   },
   'another time of refresh': edited(
@@ -197,62 +203,64 @@ export const troubles: Readonly<Record<string, Trouble>> = {
   'other inputs': edited(() => ({ domain: 'www.example.com' }), { domain: 'docs.example.com' }),
   suspension: edited(() => ({ suspend: true }), { suspend: false }),
   'a pin': edited(
-    (world) => ({
-      pin: { version: world.dice.pick([...(world.status().history ?? []), { version: 'none' }]).version },
+    (simulation) => ({
+      pin: {
+        version: simulation.dice.pick([...(simulation.status().history ?? []), { version: 'none' }]).version,
+      },
     }),
     { pin: undefined },
   ),
   'a pin of a job from elsewhere': edited(
-    (world) => ({ pin: { jobId: world.vendor.startElsewhere('docs.example.com') } }),
+    (simulation) => ({ pin: { jobId: simulation.vendor.startElsewhere('docs.example.com') } }),
     { pin: undefined },
   ),
   'manual promotion': edited(() => ({ promotion: { mode: 'Manual' } }), { promotion: { mode: 'Auto' } }),
-  'an edit to nonsense': ({ world }) => {
-    world.editSpec({ domain: 42 });
-    return { end: () => world.editSpec({ domain: 'docs.example.com' }), stopsLinks: true };
+  'an edit to nonsense': ({ simulation }) => {
+    simulation.editSpec({ domain: 42 });
+    return { end: () => simulation.editSpec({ domain: 'docs.example.com' }), stopsLinks: true };
   },
-  'a cluster that takes no output': ({ world }) => {
-    const { faults } = world;
-    world.faults = { next: (name) => (name === 'cluster.applySecret' ? 'refused' : faults.next(name)) };
+  'a cluster that takes no output': ({ simulation }) => {
+    const { faults } = simulation;
+    simulation.faults = { next: (name) => (name === 'cluster.applySecret' ? 'refused' : faults.next(name)) };
     const end = (): void => {
-      world.faults = faults;
+      simulation.faults = faults;
     };
     return { end, stopsLinks: true };
   },
-  'the process is killed': ({ world }) => {
-    world.restart();
+  'the process is killed': ({ simulation }) => {
+    simulation.restart();
     return harmless;
   },
-  'an edit that no event told of': ({ world }) => {
-    const { wakeAt } = world;
-    world.annotate({ 'staticexport.dev/requestedAt': `unheard-${world.dice.roll()}` });
-    world.wakeAt = wakeAt;
+  'an edit that no event told of': ({ simulation }) => {
+    const { wakeAt } = simulation;
+    simulation.annotate({ 'staticexport.dev/requestedAt': `unheard-${simulation.dice.roll()}` });
+    simulation.wakeAt = wakeAt;
     return harmless;
   },
-  'events that come twice': ({ world }) => {
-    world.echoes = world.dice.pick([0.2, 1]);
+  'events that come twice': ({ simulation }) => {
+    simulation.echoes = simulation.dice.pick([0.2, 1]);
     const end = (): void => {
-      world.echoes = 0;
+      simulation.echoes = 0;
     };
     return { end, stopsLinks: false };
   },
-  'two processes that both lead': ({ world }) => {
-    const { faults, dice } = world;
+  'two processes that both lead': ({ simulation }) => {
+    const { faults, dice } = simulation;
     const isSharing = (name: string): boolean => !name.startsWith('bundles') && dice.isBelow(0.1);
-    world.faults = { next: (name) => (isSharing(name) ? 'overtaken' : faults.next(name)) };
+    simulation.faults = { next: (name) => (isSharing(name) ? 'overtaken' : faults.next(name)) };
     const end = (): void => {
-      world.faults = faults;
+      simulation.faults = faults;
     };
     return { end, stopsLinks: true };
   },
-  'deleted and made again': ({ world, oracles }) => {
-    const { spec } = world.object() ?? { spec: {} };
-    world.cluster.remove(resource);
+  'deleted and made again': ({ simulation, oracles }) => {
+    const { spec } = simulation.object() ?? { spec: {} };
+    simulation.cluster.remove(resource);
     const end = (): void => {
-      world.cluster.create(resource, spec);
+      simulation.cluster.create(resource, spec);
       oracles.startAnew();
     };
-    world.prompt();
+    simulation.prompt();
     return { end, stopsLinks: true };
   },
 };

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { ReconcileContext } from '../../../src/loop/context.ts';
 import { createMemory } from '../../../src/loop/memory.ts';
 import { reconcile } from '../../../src/loop/reconcile.ts';
-import { resource, World } from '../../simulation/world.ts';
+import { resource, Simulation } from '../../simulation/simulation.ts';
 
 const minuteMs = 60_000;
 
@@ -35,80 +35,81 @@ function watchReadings(): Readings {
 
 async function readingWorld(
   readMs: number,
-): Promise<{ readonly world: World; readonly signals: AbortSignal[] }> {
+): Promise<{ readonly simulation: Simulation; readonly signals: AbortSignal[] }> {
   const { signals, bend } = watchReadings();
-  const world = new World({ bend });
-  world.vendor.readMs = readMs;
-  world.vendor.linkLifetimeMs = 60 * minuteMs;
-  await world.until(() => signals.length === 1);
-  return { world, signals };
+  const simulation = new Simulation({ bend });
+  simulation.vendor.readMs = readMs;
+  simulation.vendor.linkLifetimeMs = 60 * minuteMs;
+  await simulation.until(() => signals.length === 1);
+  return { simulation, signals };
 }
 
 test('a process that stops notes no failure of the archive it was reading', async () => {
-  const { world } = await readingWorld(minuteMs);
+  const { simulation } = await readingWorld(minuteMs);
   const process = new AbortController();
-  const context = world.context(createMemory(process.signal));
-  const pass = () => world.clock.finish(reconcile(resource, context, new AbortController().signal));
+  const context = simulation.context(createMemory(process.signal));
+  const pass = () => simulation.clock.finish(reconcile(resource, context, new AbortController().signal));
   await pass();
   await pass();
   assert.ok(context.memory.candidates.get('docs/site')?.inspection);
   process.abort();
-  await world.clock.pass(1000);
+  await simulation.clock.pass(1000);
   await pass();
-  assert.equal(world.status().failures, undefined);
-  assert.equal(world.condition('Exported'), 'Unknown/Pending');
+  assert.equal(simulation.status().failures, undefined);
+  assert.equal(simulation.condition('Exported'), 'Unknown/Pending');
   assert.deepEqual(
-    world.events.filter(({ type }) => type === 'Warning'),
+    simulation.events.filter(({ type }) => type === 'Warning'),
     [],
   );
 });
 
 test('a reading ends when the resource is pinned elsewhere, suspended or deleted', async () => {
-  const happenings: readonly ((world: World) => void)[] = [
-    (world) => world.editSpec({ pin: { jobId: world.vendor.startElsewhere('docs.example.com') } }),
-    (world) => world.editSpec({ suspend: true }),
-    (world) => {
-      world.cluster.remove(resource);
-      world.prompt();
+  const happenings: readonly ((simulation: Simulation) => void)[] = [
+    (simulation) =>
+      simulation.editSpec({ pin: { jobId: simulation.vendor.startElsewhere('docs.example.com') } }),
+    (simulation) => simulation.editSpec({ suspend: true }),
+    (simulation) => {
+      simulation.cluster.remove(resource);
+      simulation.prompt();
     },
   ];
   for (const happen of happenings) {
-    const { world, signals } = await readingWorld(10 * minuteMs);
-    happen(world);
-    await world.turn();
+    const { simulation, signals } = await readingWorld(10 * minuteMs);
+    happen(simulation);
+    await simulation.step();
     assert.deepEqual(
       signals.map(({ aborted }) => aborted),
       [true],
     );
-    assert.equal(world.context().memory.candidates.size, 0);
+    assert.equal(simulation.context().memory.candidates.size, 0);
   }
 });
 
 test('a reading goes on while its job is what shall be published, and its end brings the pass', async () => {
-  const { world, signals } = await readingWorld(9 * minuteMs);
-  const begunAt = world.clock.monotonic();
+  const { simulation, signals } = await readingWorld(9 * minuteMs);
+  const begunAt = simulation.clock.monotonic();
   let turns = 0;
-  await world.run(8 * minuteMs, () => {
+  await simulation.run(8 * minuteMs, () => {
     turns += 1;
   });
   assert.ok(turns <= 10, `${turns} looks at an archive that is being read`);
-  await world.until(() => world.condition('Ready') === 'True/Published');
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
   assert.equal(signals.length, 1);
-  const tookMs = world.clock.monotonic() - begunAt;
+  const tookMs = simulation.clock.monotonic() - begunAt;
   assert.ok(tookMs <= 9 * minuteMs + 2000, `published ${tookMs} ms after the reading began`);
 });
 
 test('the published link is refreshed in time while an archive is read', async () => {
-  const world = new World();
-  await world.until(() => world.condition('Ready') === 'True/Published');
-  world.vendor.readMs = 9 * minuteMs;
-  world.annotate({ 'staticexport.dev/requestedAt': 'new' });
-  await world.run(50 * minuteMs, () => assert.ok(world.isLinkLive()));
+  const simulation = new Simulation();
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  simulation.vendor.readMs = 9 * minuteMs;
+  simulation.annotate({ 'staticexport.dev/requestedAt': 'new' });
+  await simulation.run(50 * minuteMs, () => assert.ok(simulation.isLinkLive()));
 });
 
 test('an archive is read within what the resource says, and read anew when that changes meanwhile', async () => {
   const limits: (number | undefined)[] = [];
-  const world = new World({
+  const simulation = new Simulation({
     spec: { promotion: { maxBundleSize: '2Gi' } },
     bend: (context) => ({
       ...context,
@@ -121,11 +122,11 @@ test('an archive is read within what the resource says, and read anew when that 
       },
     }),
   });
-  world.vendor.readMs = 5 * minuteMs;
-  world.vendor.linkLifetimeMs = 60 * minuteMs;
-  await world.until(() => limits.length === 1);
-  world.editSpec({ promotion: { maxBundleSize: '1Gi' } });
-  await world.until(() => world.condition('Ready') === 'True/Published');
+  simulation.vendor.readMs = 5 * minuteMs;
+  simulation.vendor.linkLifetimeMs = 60 * minuteMs;
+  await simulation.until(() => limits.length === 1);
+  simulation.editSpec({ promotion: { maxBundleSize: '1Gi' } });
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
   assert.deepEqual(
     limits,
     [2 * 1024 ** 3, 1024 ** 3],

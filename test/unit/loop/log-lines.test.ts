@@ -6,15 +6,20 @@ import { test } from 'node:test';
 import { type LoggedReconcile, logLinesOf } from '../../../src/loop/log-lines.ts';
 import { findChanges } from '../../../src/reconcile/status/status-changes.ts';
 import type { Status } from '../../../src/staticexport/status-schema.ts';
-import { minuteMs, nextVerdict, publishedWorld, request } from '../../simulation/published-world.ts';
-import { World } from '../../simulation/world.ts';
+import {
+  minuteMs,
+  nextVerdict,
+  publishedSimulation,
+  request,
+} from '../../simulation/published-simulation.ts';
+import { Simulation } from '../../simulation/simulation.ts';
 
 /** Lines since the last call, without what a debugger reads. */
-function reader(world: World) {
-  let read = world.logs.length;
+function reader(simulation: Simulation) {
+  let read = simulation.logs.length;
   return (): readonly { readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[] => {
-    const lines = world.logs.slice(read);
-    read = world.logs.length;
+    const lines = simulation.logs.slice(read);
+    read = simulation.logs.length;
     return lines.map((line) => {
       const at = line.indexOf(' {');
       return { message: line.slice(0, at), fields: JSON.parse(line.slice(at)) };
@@ -23,9 +28,9 @@ function reader(world: World) {
 }
 
 test('a first export has lines from its start to its publication, with job, host, version and expiry', async () => {
-  const world = new World();
-  const read = reader(world);
-  await world.until(() => world.condition('Ready') === 'True/Published');
+  const simulation = new Simulation();
+  const read = reader(simulation);
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
   const lines = read();
   assert.deepEqual(
     lines.map(({ message }) => message),
@@ -37,7 +42,7 @@ test('a first export has lines from its start to its publication, with job, host
       'Ready False->True Published',
     ],
   );
-  const { job, active } = world.status();
+  const { job, active } = simulation.status();
   const [started, completed, , published] = lines.map(({ fields }) => fields);
   assert.deepEqual(started, { object: 'docs/site', jobId: job?.id, cause: 'First', host: 'api.example.com' });
   assert.equal(completed?.['jobId'], job?.id);
@@ -48,22 +53,22 @@ test('a first export has lines from its start to its publication, with job, host
 });
 
 test('a reconcile that changes nothing has no line', async () => {
-  const world = await publishedWorld();
-  const read = reader(world);
-  for (let look = 0; look < 3; look += 1) await world.turn();
+  const simulation = await publishedSimulation();
+  const read = reader(simulation);
+  for (let look = 0; look < 3; look += 1) await simulation.step();
   assert.deepEqual(read(), []);
 });
 
 test('a refresh has one line, with the version and the expiry', async () => {
-  const world = await publishedWorld();
-  const read = reader(world);
-  const before = world.status().active?.linkExpirationTime;
-  await world.until(() => world.status().active?.linkExpirationTime !== before);
+  const simulation = await publishedSimulation();
+  const read = reader(simulation);
+  const before = simulation.status().active?.linkExpirationTime;
+  await simulation.until(() => simulation.status().active?.linkExpirationTime !== before);
   const [line, ...more] = read();
   assert.deepEqual(more, []);
   assert.equal(line?.message, 'link renewed');
-  assert.equal(line.fields['version'], world.status().active?.version);
-  assert.equal(line.fields['linkExpirationTime'], world.status().active?.linkExpirationTime);
+  assert.equal(line.fields['version'], simulation.status().active?.version);
+  assert.equal(line.fields['linkExpirationTime'], simulation.status().active?.linkExpirationTime);
 });
 
 for (const [what, change, verdict, message] of [
@@ -72,15 +77,15 @@ for (const [what, change, verdict, message] of [
   ['too few pages', { name: 'shrunk', pages: 3 }, 'Held', 'held back'],
 ] as const) {
   test(`an export that brings ${what} says ${message}`, async () => {
-    const world = await publishedWorld();
-    if ('name' in change) world.vendor.contents.set('docs.example.com', change);
-    const read = reader(world);
-    request(world, 'again');
-    assert.equal(await nextVerdict(world), verdict);
-    await world.run(minuteMs);
+    const simulation = await publishedSimulation();
+    if ('name' in change) simulation.vendor.contents.set('docs.example.com', change);
+    const read = reader(simulation);
+    request(simulation, 'again');
+    assert.equal(await nextVerdict(simulation), verdict);
+    await simulation.run(minuteMs);
     const lines = read().filter((line) => line.message === message);
     assert.equal(lines.length, 1);
-    assert.equal(lines[0]?.fields['jobId'], world.status().job?.id);
+    assert.equal(lines[0]?.fields['jobId'], simulation.status().job?.id);
     assert.match(String(lines[0]?.fields['version']), /^\d{8}-/);
   });
 }
@@ -95,10 +100,10 @@ for (const [what, spec, message] of [
   ],
 ] as const) {
   test(`${what} is told once, by the line in which Ready turns, with what to do`, async () => {
-    const world = await publishedWorld();
-    const read = reader(world);
-    world.editSpec(spec);
-    await world.run(10 * minuteMs);
+    const simulation = await publishedSimulation();
+    const read = reader(simulation);
+    simulation.editSpec(spec);
+    await simulation.run(10 * minuteMs);
     const lines = read().filter((line) => line.message.startsWith('Ready'));
     assert.deepEqual(
       lines.map((line) => line.message),
@@ -151,9 +156,9 @@ test('a failed call has its reason, count, retry time and request id', () => {
   ]);
 });
 
-type Turn = readonly [status: 'True' | 'False', reason: string];
+type Step = readonly [status: 'True' | 'False', reason: string];
 
-const withCondition = (type: string, [status, reason]: Turn): Status => ({
+const withCondition = (type: string, [status, reason]: Step): Status => ({
   conditions: [{ type, status, reason, message: 'words', lastTransitionTime: '' }],
 });
 

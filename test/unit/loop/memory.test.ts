@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemory, forgetResource, rateLimitId, useRateLimit } from '../../../src/loop/memory.ts';
 import { changeRateLimit } from '../../../src/loop/rate-limit.ts';
-import { resource, World } from '../../simulation/world.ts';
+import { resource, Simulation } from '../../simulation/simulation.ts';
 
 const secret = { name: 'export-api', key: 'apiKey' };
 const first = rateLimitId('https://api.example.com', 'docs', secret);
@@ -38,17 +38,17 @@ test('a resource that moves to another API leaves the gate it came through', () 
 });
 
 test('nothing is kept of a resource that was deleted', async () => {
-  const world = new World();
-  world.vendor.validKey = 'unusual';
-  world.cluster.putSecret({ namespace: 'docs', name: 'export-api' }, { apiKey: 'unusual' });
-  world.vendor.failing = 'RateLimited';
-  world.vendor.retryAfterMs = 60_000;
-  await world.turn();
-  const { memory } = world.context();
+  const simulation = new Simulation();
+  simulation.vendor.validKey = 'unusual';
+  simulation.cluster.putSecret({ namespace: 'docs', name: 'export-api' }, { apiKey: 'unusual' });
+  simulation.vendor.failing = 'RateLimited';
+  simulation.vendor.retryAfterMs = 60_000;
+  await simulation.step();
+  const { memory } = simulation.context();
   const kept = () => [memory.rateLimits, memory.polls, memory.candidates, memory.warnedKeys, memory.users];
   assert.ok(memory.rateLimits.size === 1 && memory.warnedKeys.size === 1 && memory.users.size === 1);
-  world.cluster.remove(resource);
-  await world.turn();
+  simulation.cluster.remove(resource);
+  await simulation.step();
   assert.deepEqual(
     kept().map(({ size }) => size),
     [0, 0, 0, 0, 0],

@@ -7,149 +7,153 @@ import type { ReconcileContext, ReconcileOutcome } from '../../../src/loop/conte
 import { createMemory, type ProcessMemory } from '../../../src/loop/memory.ts';
 import { calmAfterMs } from '../../../src/loop/other-operators.ts';
 import { reconcile } from '../../../src/loop/reconcile.ts';
-import { resource, World } from '../../simulation/world.ts';
+import { resource, Simulation } from '../../simulation/simulation.ts';
 
 const own = 'operators/simulated';
 const other = 'elsewhere/static-export-operator';
 
-interface Installation {
+interface TestOperator {
   readonly memory: ProcessMemory;
-  /** One pass of this installation over the world's resource. */
-  readonly turn: () => Promise<ReconcileOutcome>;
+  /** One pass of this installation over the simulation's resource. */
+  readonly step: () => Promise<ReconcileOutcome>;
 }
 
-function install(world: World, settings: Partial<ReconcileContext['settings']> = {}): Installation {
+function startOperator(
+  simulation: Simulation,
+  settings: Partial<ReconcileContext['settings']> = {},
+): TestOperator {
   const memory = createMemory(new AbortController().signal);
-  const turn = () => {
-    const context = world.context(memory);
+  const step = () => {
+    const context = simulation.context(memory);
     const changed = { ...context, settings: { ...context.settings, ...settings } };
-    return world.clock.finish(reconcile(resource, changed, new AbortController().signal));
+    return simulation.clock.finish(reconcile(resource, changed, new AbortController().signal));
   };
-  return { memory, turn };
+  return { memory, step };
 }
 
 /** A published resource, and two installations of which only the first has looked at it. */
 async function otherOperators(theirs: Partial<ReconcileContext['settings']> = {}) {
-  const world = new World();
+  const simulation = new Simulation();
   // Nothing else falls due meanwhile.
-  world.vendor.linkLifetimeMs = 72 * 3_600_000;
-  await world.until(() => world.condition('Ready') === 'True/Published');
-  const ours = install(world);
-  await ours.turn();
-  const second = install(world, { operatorLease: other, ...theirs });
-  return { world, ours, theirs: second };
+  simulation.vendor.linkLifetimeMs = 72 * 3_600_000;
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published');
+  const ours = startOperator(simulation);
+  await ours.step();
+  const second = startOperator(simulation, { operatorLease: other, ...theirs });
+  return { simulation, ours, theirs: second };
 }
 
-const overlaps = (world: World) => world.events.filter(({ reason }) => reason === 'OperatorsOverlap');
+const overlaps = (simulation: Simulation) =>
+  simulation.events.filter(({ reason }) => reason === 'OperatorsOverlap');
 
-test('a status names who wrote it, and an idle look of the same installation writes nothing', async () => {
-  const { world, ours } = await otherOperators();
-  assert.equal(world.status().operatorLease, own);
-  const writes = world.cluster.writes.length;
-  assert.equal((await ours.turn()).overlapsWith, undefined);
-  assert.equal(world.cluster.writes.length, writes);
+test('a status names its writer, and an idle reconcile of the same operator writes nothing', async () => {
+  const { simulation, ours } = await otherOperators();
+  assert.equal(simulation.status().operatorLease, own);
+  const writes = simulation.cluster.writes.length;
+  assert.equal((await ours.step()).overlapsWith, undefined);
+  assert.equal(simulation.cluster.writes.length, writes);
 });
 
-test('a status without a name, as an older version wrote it, is nobody’s and not written for its sake', async () => {
-  const { world, ours } = await otherOperators();
-  const { metadata, spec, status } = world.object() ?? assert.fail();
+test('a status without a writer, from an older version, is not an overlap and is not rewritten', async () => {
+  const { simulation, ours } = await otherOperators();
+  const { metadata, spec, status } = simulation.object() ?? assert.fail();
   const { operatorLease: _own, ...nameless } = { operatorLease: '', ...(status ?? {}) };
-  await world.cluster.writeStatus({ metadata, spec, status }, nameless);
-  const writes = world.cluster.writes.length;
-  assert.equal((await ours.turn()).overlapsWith, undefined);
-  assert.equal(world.status().operatorLease, undefined);
-  assert.equal(world.cluster.writes.length, writes);
-  assert.deepEqual(overlaps(world), []);
+  await simulation.cluster.writeStatus({ metadata, spec, status }, nameless);
+  const writes = simulation.cluster.writes.length;
+  assert.equal((await ours.step()).overlapsWith, undefined);
+  assert.equal(simulation.status().operatorLease, undefined);
+  assert.equal(simulation.cluster.writes.length, writes);
+  assert.deepEqual(overlaps(simulation), []);
 });
 
-test('a lease that was renamed takes over without an event, and says so once in the log', async () => {
-  const { world, theirs } = await otherOperators();
-  const events = world.events.length;
-  assert.equal((await theirs.turn()).overlapsWith, undefined);
-  assert.equal(world.status().operatorLease, other);
-  const writes = world.cluster.writes.length;
-  await theirs.turn();
-  assert.equal(world.cluster.writes.length, writes);
-  assert.equal(world.events.length, events);
-  assert.equal(world.logs.filter((line) => line.includes('took over')).length, 1);
+test('an operator with a renamed lease takes over without an event and with one log line', async () => {
+  const { simulation, theirs } = await otherOperators();
+  const events = simulation.events.length;
+  assert.equal((await theirs.step()).overlapsWith, undefined);
+  assert.equal(simulation.status().operatorLease, other);
+  const writes = simulation.cluster.writes.length;
+  await theirs.step();
+  assert.equal(simulation.cluster.writes.length, writes);
+  assert.equal(simulation.events.length, events);
+  assert.equal(simulation.logs.filter((line) => line.includes('took over')).length, 1);
 });
 
-test('what another one wrote after us is told, and put right in the same pass', async () => {
-  const { world, ours, theirs } = await otherOperators({ apiBaseUrl: undefined });
-  await theirs.turn();
-  assert.equal(world.condition('Ready'), 'False/BaseUrlMissing');
-  const outcome = await ours.turn();
-  assert.equal(world.condition('Ready'), 'True/Published');
-  assert.equal(world.status().operatorLease, own);
+test('a write of another operator is an event, and is corrected in the same reconcile', async () => {
+  const { simulation, ours, theirs } = await otherOperators({ apiBaseUrl: undefined });
+  await theirs.step();
+  assert.equal(simulation.condition('Ready'), 'False/BaseUrlMissing');
+  const outcome = await ours.step();
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+  assert.equal(simulation.status().operatorLease, own);
   assert.equal(outcome.overlapsWith, other);
-  const [note] = overlaps(world);
+  const [note] = overlaps(simulation);
   assert.equal(note?.type, 'Warning');
   assert.match(note.message, new RegExp(`${other}.*${own}.*--instance`));
 });
 
-test('the log names another operator once, however often it comes back', async () => {
-  const { world, ours, theirs } = await otherOperators();
+test('the log names another operator once', async () => {
+  const { simulation, ours, theirs } = await otherOperators();
   for (let round = 0; round < 3; round += 1) {
-    await theirs.turn();
-    await ours.turn();
+    await theirs.step();
+    await ours.step();
   }
-  const lines = world.logs.filter((line) => line.startsWith('another operator writes'));
+  const lines = simulation.logs.filter((line) => line.startsWith('another operator writes'));
   assert.deepEqual(
     lines.map((line) => /"otherOperatorLease":"([^"]+)"/.exec(line)?.[1]),
     [other, own],
   );
 });
 
-test('ten minutes after its last status the other one is forgotten, by a look that comes for that', async () => {
-  const { world, ours, theirs } = await otherOperators();
-  await theirs.turn();
-  assert.equal((await ours.turn()).wakeAfterMs, calmAfterMs);
-  await world.clock.pass(calmAfterMs - 1);
-  assert.equal((await ours.turn()).overlapsWith, other);
-  await world.clock.pass(1);
-  assert.equal((await ours.turn()).overlapsWith, undefined);
+test('an overlap ends ten minutes after the last status of the other operator', async () => {
+  const { simulation, ours, theirs } = await otherOperators();
+  await theirs.step();
+  assert.equal((await ours.step()).wakeAfterMs, calmAfterMs);
+  await simulation.clock.pass(calmAfterMs - 1);
+  assert.equal((await ours.step()).overlapsWith, other);
+  await simulation.clock.pass(1);
+  assert.equal((await ours.step()).overlapsWith, undefined);
 });
 
-test('with another default API each, what is published stays: one job too many, not one at every turn', async () => {
-  const { world, ours, theirs } = await otherOperators({ apiBaseUrl: 'https://other.example.com' });
-  const starts = world.callsOf('start');
-  const version = world.output()?.['version'];
+test('operators with different default export APIs start one spare job, not one in every reconcile', async () => {
+  const { simulation, ours, theirs } = await otherOperators({ apiBaseUrl: 'https://other.example.com' });
+  const starts = simulation.callsOf('start');
+  const version = simulation.output()?.['version'];
   for (let round = 0; round < 20; round += 1) {
-    await theirs.turn();
-    await ours.turn();
-    await world.clock.pass(30_000);
+    await theirs.step();
+    await ours.step();
+    await simulation.clock.pass(30_000);
   }
-  assert.equal(world.callsOf('start'), starts + 1, 'the first look of the other one cannot know');
-  assert.equal(world.condition('Ready'), 'True/Published');
-  assert.equal(world.output()?.['version'], version);
+  assert.equal(simulation.callsOf('start'), starts + 1, 'the first look of the other one cannot know');
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+  assert.equal(simulation.output()?.['version'], version);
 });
 
-test('a key that another one was refused with is tried here; one that was refused here is not', async () => {
-  const { world, ours, theirs } = await otherOperators();
+test('a key refused to another operator is used; a key refused to this operator is not', async () => {
+  const { simulation, ours, theirs } = await otherOperators();
   const refuse = async (): Promise<void> => {
-    const { metadata, spec, status } = world.object() ?? assert.fail();
-    const { metadata: secret } = [...world.cluster.secrets.values()][0] ?? assert.fail();
+    const { metadata, spec, status } = simulation.object() ?? assert.fail();
+    const { metadata: secret } = [...simulation.cluster.secrets.values()][0] ?? assert.fail();
     const refusedKey = {
       secretVersion: `${secret.uid}/${secret.resourceVersion}`,
       reason: 'Unauthorized',
-      refusalTime: new Date(world.clock.now()).toISOString(),
+      refusalTime: new Date(simulation.clock.now()).toISOString(),
     };
-    await world.cluster.writeStatus({ metadata, spec, status }, { ...(status ?? {}), refusedKey });
+    await simulation.cluster.writeStatus({ metadata, spec, status }, { ...(status ?? {}), refusedKey });
   };
-  await theirs.turn();
+  await theirs.step();
   await refuse();
-  await ours.turn();
-  assert.equal(world.status().refusedKey, undefined);
+  await ours.step();
+  assert.equal(simulation.status().refusedKey, undefined);
   await refuse();
-  await ours.turn();
-  assert.notEqual(world.status().refusedKey, undefined);
+  await ours.step();
+  assert.notEqual(simulation.status().refusedKey, undefined);
 });
 
-test('a resource that is gone leaves nothing behind', async () => {
-  const { world, ours, theirs } = await otherOperators();
-  await theirs.turn();
-  await ours.turn();
-  world.cluster.exports.clear();
-  await ours.turn();
+test('a deleted resource leaves no memory of overlaps', async () => {
+  const { simulation, ours, theirs } = await otherOperators();
+  await theirs.step();
+  await ours.step();
+  simulation.cluster.exports.clear();
+  await ours.step();
   assert.deepEqual([ours.memory.otherOperators.written.size, ours.memory.otherOperators.found.size], [0, 0]);
 });

@@ -7,7 +7,7 @@ import { createMemory } from '../../../src/loop/memory.ts';
 import { reconcile } from '../../../src/loop/reconcile.ts';
 import { operatorProgram, reconcileTimeoutOf } from '../../../src/operator/flags.ts';
 import { readInvocation } from '../../../src/runtime/flags/flags.ts';
-import { resource, World } from '../../simulation/world.ts';
+import { resource, Simulation } from '../../simulation/simulation.ts';
 
 const minuteMs = 60_000;
 
@@ -19,7 +19,7 @@ test('an archive that takes longer than --reconcile-timeout is inspected once an
   assert.ok(inspectTimeout > reconcileTimeout);
 
   let readings = 0;
-  const world = new World({
+  const simulation = new Simulation({
     bend: (context) => ({
       ...context,
       bundles: {
@@ -31,18 +31,18 @@ test('an archive that takes longer than --reconcile-timeout is inspected once an
       },
     }),
   });
-  world.vendor.readMs = reconcileTimeout + 4 * minuteMs;
-  world.vendor.linkLifetimeMs = 60 * minuteMs;
-  const context = world.context(createMemory(new AbortController().signal));
-  const startedAt = world.clock.monotonic();
-  for (let turn = 0; turn < 200 && world.condition('Ready') !== 'True/Published'; turn += 1) {
+  simulation.vendor.readMs = reconcileTimeout + 4 * minuteMs;
+  simulation.vendor.linkLifetimeMs = 60 * minuteMs;
+  const context = simulation.context(createMemory(new AbortController().signal));
+  const startedAt = simulation.clock.monotonic();
+  for (let turn = 0; turn < 200 && simulation.condition('Ready') !== 'True/Published'; turn += 1) {
     const pass = new AbortController();
-    await world.clock.finish(reconcile(resource, context, pass.signal));
+    await simulation.clock.finish(reconcile(resource, context, pass.signal));
     // As its deadline does, and later than any pass lasted.
     pass.abort(new DOMException('too late', 'TimeoutError'));
-    await world.clock.pass(15_000);
+    await simulation.clock.pass(15_000);
   }
-  assert.equal(world.condition('Ready'), 'True/Published');
-  assert.ok(world.clock.monotonic() - startedAt > reconcileTimeout);
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+  assert.ok(simulation.clock.monotonic() - startedAt > reconcileTimeout);
   assert.equal(readings, 1);
 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TargetPlanner } from '../../../../src/loop/ports.ts';
 import { planTarget, type TargetPlan, type TargetTask } from '../../../../src/targets/target-plan.ts';
-import { World } from '../../../simulation/world.ts';
+import { Simulation } from '../../../simulation/simulation.ts';
 
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };
 const document = (name: string) => ({ namespace: 'apps', name });
@@ -40,55 +40,57 @@ class HeldPlanner implements TargetPlanner {
   }
 }
 
-async function publishedWorld(names: readonly string[]): Promise<{ world: World; planner: HeldPlanner }> {
+async function publishedSimulation(
+  names: readonly string[],
+): Promise<{ simulation: Simulation; planner: HeldPlanner }> {
   const planner = new HeldPlanner();
-  const world = new World({
+  const simulation = new Simulation({
     spec: { targets: names.map(target) },
     bend: (context) => ({ ...context, planner }),
   });
-  for (const name of names) world.cluster.putConfigMap(document(name), { 'values.yaml': text }, consent);
-  await world.until(() => world.condition('Exported') === 'True/Promoted');
-  return { world, planner };
+  for (const name of names) simulation.cluster.putConfigMap(document(name), { 'values.yaml': text }, consent);
+  await simulation.until(() => simulation.condition('Exported') === 'True/Promoted');
+  return { simulation, planner };
 }
 
-const textIn = (world: World, name: string): string | undefined =>
-  world.cluster.configMaps.get(`apps/${name}`)?.data['values.yaml'];
-const stateOf = (world: World): string | undefined => world.condition('TargetsSynced');
+const textIn = (simulation: Simulation, name: string): string | undefined =>
+  simulation.cluster.configMaps.get(`apps/${name}`)?.data['values.yaml'];
+const stateOf = (simulation: Simulation): string | undefined => simulation.condition('TargetsSynced');
 
 test('a plan that takes long leaves the resource Ready, and its end brings the write', async () => {
-  const { world, planner } = await publishedWorld(['slow']);
-  assert.equal(stateOf(world), 'Unknown/Pending');
-  assert.equal(world.condition('Ready'), 'True/Published');
-  await world.run(5 * 60_000);
-  assert.equal(stateOf(world), 'Unknown/Pending');
+  const { simulation, planner } = await publishedSimulation(['slow']);
+  assert.equal(stateOf(simulation), 'Unknown/Pending');
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+  await simulation.run(5 * 60_000);
+  assert.equal(stateOf(simulation), 'Unknown/Pending');
   assert.equal(planner.asked.length, 1, 'the same document is asked about once');
   planner.asked[0]?.release();
-  await world.until(() => stateOf(world) !== 'Unknown/Pending');
-  assert.match(textIn(world, 'slow') ?? '', /^# ours\nreplicas: 2\nstaticExport:\n {2}enabled: true\n/);
+  await simulation.until(() => stateOf(simulation) !== 'Unknown/Pending');
+  assert.match(textIn(simulation, 'slow') ?? '', /^# ours\nreplicas: 2\nstaticExport:\n {2}enabled: true\n/);
 });
 
 test('a link is refreshed while a plan takes long', async () => {
-  const { world } = await publishedWorld(['slow']);
-  const link = world.output()?.['bundleUrl'];
-  await world.run(3 * 60 * 60_000);
-  assert.notEqual(world.output()?.['bundleUrl'], link);
-  assert.equal(world.condition('LinkFresh'), 'True/Fresh');
-  assert.equal(stateOf(world), 'Unknown/Pending');
+  const { simulation } = await publishedSimulation(['slow']);
+  const link = simulation.output()?.['bundleUrl'];
+  await simulation.run(3 * 60 * 60_000);
+  assert.notEqual(simulation.output()?.['bundleUrl'], link);
+  assert.equal(simulation.condition('LinkFresh'), 'True/Fresh');
+  assert.equal(stateOf(simulation), 'Unknown/Pending');
 });
 
 test('one plan of a resource is under way at a time, and each target is written in its turn', async () => {
   const names = ['one', 'two', 'three'];
-  const { world, planner } = await publishedWorld(names);
-  for (let at = 0; stateOf(world) !== 'True/Synced'; at += 1) {
-    await world.until(() => stateOf(world) === 'True/Synced' || planner.asked.length > at);
+  const { simulation, planner } = await publishedSimulation(names);
+  for (let at = 0; stateOf(simulation) !== 'True/Synced'; at += 1) {
+    await simulation.until(() => stateOf(simulation) === 'True/Synced' || planner.asked.length > at);
     assert.ok(planner.asked.length <= at + 1, 'a second plan was asked for before the first one ended');
     planner.asked[at]?.release();
   }
-  for (const name of names) assert.match(textIn(world, name) ?? '', /staticExport:/);
+  for (const name of names) assert.match(textIn(simulation, name) ?? '', /staticExport:/);
 });
 
 test('a slow API server takes none of the patience, and keeps no plan from being made', async () => {
-  const world = new World({
+  const simulation = new Simulation({
     spec: { targets: ['one', 'two', 'three'].map(target) },
     bend: (context, { clock }) => ({
       ...context,
@@ -102,72 +104,72 @@ test('a slow API server takes none of the patience, and keeps no plan from being
     }),
   });
   for (const name of ['one', 'two', 'three']) {
-    world.cluster.putConfigMap(document(name), { 'values.yaml': text }, consent);
+    simulation.cluster.putConfigMap(document(name), { 'values.yaml': text }, consent);
   }
-  await world.until(() => world.condition('Exported') === 'True/Promoted');
-  assert.equal(stateOf(world), 'True/Synced');
+  await simulation.until(() => simulation.condition('Exported') === 'True/Promoted');
+  assert.equal(stateOf(simulation), 'True/Synced');
 });
 
 test('a document that changes while it is read is read again, and the first plan is stopped', async () => {
-  const { world, planner } = await publishedWorld(['slow']);
-  world.cluster.putConfigMap(document('slow'), { 'values.yaml': 'other: 1\n' }, consent);
-  await world.until(() => planner.asked.length === 2);
+  const { simulation, planner } = await publishedSimulation(['slow']);
+  simulation.cluster.putConfigMap(document('slow'), { 'values.yaml': 'other: 1\n' }, consent);
+  await simulation.until(() => planner.asked.length === 2);
   assert.equal(planner.asked[0]?.isStopped, true);
   planner.asked[1]?.release();
-  await world.until(() => stateOf(world) !== 'Unknown/Pending');
-  assert.match(textIn(world, 'slow') ?? '', /^other: 1\nstaticExport:/);
+  await simulation.until(() => stateOf(simulation) !== 'Unknown/Pending');
+  assert.match(textIn(simulation, 'slow') ?? '', /^other: 1\nstaticExport:/);
 });
 
 test('a refused document is read once until it changes', async () => {
-  const { world, planner } = await publishedWorld(['slow']);
+  const { simulation, planner } = await publishedSimulation(['slow']);
   const refusal = { outcome: 'refused', code: 'TooSlow', message: 'reading it took too long' } as const;
   planner.asked[0]?.release(refusal);
-  await world.until(() => stateOf(world) === 'False/Refused');
-  await world.run(30 * 60_000);
+  await simulation.until(() => stateOf(simulation) === 'False/Refused');
+  await simulation.run(30 * 60_000);
   assert.equal(planner.asked.length, 1);
-  world.cluster.putConfigMap(document('slow'), { 'values.yaml': 'a: 1\n' }, consent);
-  await world.until(() => planner.asked.length === 2);
+  simulation.cluster.putConfigMap(document('slow'), { 'values.yaml': 'a: 1\n' }, consent);
+  await simulation.until(() => planner.asked.length === 2);
 });
 
 test('where too many documents of the namespace wait, the plan is asked for again', async () => {
-  const { world, planner } = await publishedWorld(['slow']);
+  const { simulation, planner } = await publishedSimulation(['slow']);
   const release = planner.asked[0]?.release;
   assert.ok(release);
   // As the planner says it: no plan, and no word against the document.
   planner.plan = async () => undefined;
   let asked = 0;
   release({ outcome: 'in-sync' });
-  await world.until(() => stateOf(world) === 'True/Synced');
-  world.cluster.putConfigMap(document('slow'), { 'values.yaml': 'a: 1\n' }, consent);
+  await simulation.until(() => stateOf(simulation) === 'True/Synced');
+  simulation.cluster.putConfigMap(document('slow'), { 'values.yaml': 'a: 1\n' }, consent);
   planner.plan = async (_namespace, task) => {
     asked += 1;
     return asked < 3 ? undefined : planTarget(task);
   };
-  await world.until(() => textIn(world, 'slow')?.includes('staticExport:') === true, 70 * 60_000);
+  await simulation.until(() => textIn(simulation, 'slow')?.includes('staticExport:') === true, 70 * 60_000);
   assert.equal(asked >= 3, true);
 });
 
 test('a target that is no longer named, a suspended resource and a deleted one stop their plans', async () => {
-  const gone = await publishedWorld(['slow']);
-  gone.world.editSpec({ targets: [] });
-  await gone.world.turn();
+  const gone = await publishedSimulation(['slow']);
+  gone.simulation.editSpec({ targets: [] });
+  await gone.simulation.step();
   assert.equal(gone.planner.asked[0]?.isStopped, true);
-  const suspended = await publishedWorld(['slow']);
-  suspended.world.editSpec({ suspend: true });
-  await suspended.world.turn();
+  const suspended = await publishedSimulation(['slow']);
+  suspended.simulation.editSpec({ suspend: true });
+  await suspended.simulation.step();
   assert.equal(suspended.planner.asked[0]?.isStopped, true);
-  const deleted = await publishedWorld(['slow']);
-  deleted.world.cluster.remove({ namespace: 'docs', name: 'site' });
-  await deleted.world.turn();
+  const deleted = await publishedSimulation(['slow']);
+  deleted.simulation.cluster.remove({ namespace: 'docs', name: 'site' });
+  await deleted.simulation.step();
   assert.equal(deleted.planner.asked[0]?.isStopped, true);
-  assert.equal(deleted.world.memory().plans.size, 0);
+  assert.equal(deleted.simulation.memory().plans.size, 0);
 });
 
 test('a synced target stays synced while its document is read again', async () => {
-  const { world, planner } = await publishedWorld(['slow']);
+  const { simulation, planner } = await publishedSimulation(['slow']);
   planner.asked[0]?.release({ outcome: 'in-sync' });
-  await world.until(() => stateOf(world) === 'True/Synced');
-  world.cluster.putConfigMap(document('slow'), { 'values.yaml': 'a: 1\n' }, consent);
-  await world.until(() => planner.asked.length === 2, 70 * 60_000);
-  assert.equal(stateOf(world), 'True/Synced');
+  await simulation.until(() => stateOf(simulation) === 'True/Synced');
+  simulation.cluster.putConfigMap(document('slow'), { 'values.yaml': 'a: 1\n' }, consent);
+  await simulation.until(() => planner.asked.length === 2, 70 * 60_000);
+  assert.equal(stateOf(simulation), 'True/Synced');
 });

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
-import { World, type WorldOptions } from '../../../simulation/world.ts';
+import { Simulation, type WorldOptions } from '../../../simulation/simulation.ts';
 
 const minuteMs = 60_000;
 const theirs = { namespace: 'apps', name: 'docs-values' };
@@ -16,28 +16,28 @@ const inConfigMap = {
   values: { kind: 'ConfigMap', namespace: 'apps', name: 'docs-values' },
 };
 
-async function publishedWorld(
+async function publishedSimulation(
   spec: Record<string, unknown>,
-  arrange: (world: World) => void,
-): Promise<World> {
+  arrange: (simulation: Simulation) => void,
+): Promise<Simulation> {
   const options: WorldOptions = { spec };
-  const world = new World(options);
-  arrange(world);
-  await world.until(() => world.condition('Exported') === 'True/Promoted');
-  return world;
+  const simulation = new Simulation(options);
+  arrange(simulation);
+  await simulation.until(() => simulation.condition('Exported') === 'True/Promoted');
+  return simulation;
 }
 
-function textIn(world: World): string {
-  return world.cluster.configMaps.get('apps/docs-values')?.data['values.yaml'] ?? '';
+function textIn(simulation: Simulation): string {
+  return simulation.cluster.configMaps.get('apps/docs-values')?.data['values.yaml'] ?? '';
 }
 
 test('the version is written into the document, comments and order kept', async () => {
-  const world = await publishedWorld({ targets: [inConfigMap] }, (one) =>
+  const simulation = await publishedSimulation({ targets: [inConfigMap] }, (one) =>
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent),
   );
-  assert.match(textIn(world), /^# ours\nreplicas: 2\nstaticExport:\n {2}enabled: true # not yet\n/);
-  assert.ok(textIn(world).includes(world.output()?.['version'] ?? 'nothing'));
-  assert.equal(world.condition('TargetsSynced'), 'True/Synced');
+  assert.match(textIn(simulation), /^# ours\nreplicas: 2\nstaticExport:\n {2}enabled: true # not yet\n/);
+  assert.ok(textIn(simulation).includes(simulation.output()?.['version'] ?? 'nothing'));
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
 });
 
 test('a refresh writes a target only where the link was asked for', async () => {
@@ -47,7 +47,7 @@ test('a refresh writes a target only where the link was asked for', async () => 
     write: ['version', 'bundleUrl'],
     values: { kind: 'Secret', namespace: 'apps', name: 'docs-secret' },
   };
-  const world = await publishedWorld({ targets: [inConfigMap, withLink] }, (one) => {
+  const simulation = await publishedSimulation({ targets: [inConfigMap, withLink] }, (one) => {
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
     one.cluster.putSecret({ namespace: 'apps', name: 'docs-secret' }, { 'values.yaml': before });
     const secret = one.cluster.secrets.get('apps/docs-secret');
@@ -57,24 +57,26 @@ test('a refresh writes a target only where the link was asked for', async () => 
       metadata: { ...secret.metadata, annotations: consent },
     });
   });
-  const text = textIn(world);
-  await world.run(60 * minuteMs);
-  assert.equal(textIn(world), text);
-  const secret = new TextDecoder().decode(world.cluster.secrets.get('apps/docs-secret')?.data['values.yaml']);
-  assert.ok(secret.includes(world.output()?.['bundleUrl'] ?? 'nothing'), 'the Secret follows the link');
-  assert.equal(world.condition('TargetsSynced'), 'True/Synced');
+  const text = textIn(simulation);
+  await simulation.run(60 * minuteMs);
+  assert.equal(textIn(simulation), text);
+  const secret = new TextDecoder().decode(
+    simulation.cluster.secrets.get('apps/docs-secret')?.data['values.yaml'],
+  );
+  assert.ok(secret.includes(simulation.output()?.['bundleUrl'] ?? 'nothing'), 'the Secret follows the link');
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
 });
 
 for (const [name, arrange] of [
   ['an object that does not exist', () => {}],
   [
     'an object that does not consent',
-    (world: World) => world.cluster.putConfigMap(theirs, { 'values.yaml': before }),
+    (simulation: Simulation) => simulation.cluster.putConfigMap(theirs, { 'values.yaml': before }),
   ],
   [
     'an object that consents to another resource',
-    (world: World) =>
-      world.cluster.putConfigMap(
+    (simulation: Simulation) =>
+      simulation.cluster.putConfigMap(
         theirs,
         { 'values.yaml': before },
         { 'staticexport.dev/allow-from': 'docs/other' },
@@ -82,69 +84,69 @@ for (const [name, arrange] of [
   ],
 ] as const) {
   test(`${name} reads as NotGranted, and does not unset Ready`, async () => {
-    const world = await publishedWorld({ targets: [inConfigMap] }, arrange);
-    assert.equal(world.condition('TargetsSynced'), 'False/NotGranted');
-    assert.equal(world.condition('Ready'), 'True/Published');
-    const written = world.cluster.writes.filter(({ kind }) => kind === 'Document');
+    const simulation = await publishedSimulation({ targets: [inConfigMap] }, arrange);
+    assert.equal(simulation.condition('TargetsSynced'), 'False/NotGranted');
+    assert.equal(simulation.condition('Ready'), 'True/Published');
+    const written = simulation.cluster.writes.filter(({ kind }) => kind === 'Document');
     assert.equal(written.length, 0);
-    world.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
-    await world.until(() => world.condition('TargetsSynced') === 'True/Synced', 11 * minuteMs);
+    simulation.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
+    await simulation.until(() => simulation.condition('TargetsSynced') === 'True/Synced', 11 * minuteMs);
   });
 }
 
 test('a document that cannot be edited safely is refused and left as it is', async () => {
   for (const text of ['- a list\n', 'a: 1\na: 2\n', 'staticExport: &x {}\nother: *x\n']) {
-    const world = await publishedWorld({ targets: [inConfigMap] }, (one) =>
+    const simulation = await publishedSimulation({ targets: [inConfigMap] }, (one) =>
       one.cluster.putConfigMap(theirs, { 'values.yaml': text }, consent),
     );
-    assert.equal(world.condition('TargetsSynced'), 'False/Refused');
-    assert.equal(textIn(world), text);
+    assert.equal(simulation.condition('TargetsSynced'), 'False/Refused');
+    assert.equal(textIn(simulation), text);
   }
 });
 
 test('three reverts within ten minutes are contested, until a new version', async () => {
-  const world = await publishedWorld({ targets: [inConfigMap] }, (one) =>
+  const simulation = await publishedSimulation({ targets: [inConfigMap] }, (one) =>
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent),
   );
   for (let revert = 0; revert < 3; revert += 1) {
-    assert.equal(world.condition('TargetsSynced'), 'True/Synced');
-    await world.clock.pass(minuteMs);
-    world.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
-    await world.turn();
+    assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+    await simulation.clock.pass(minuteMs);
+    simulation.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
+    await simulation.step();
   }
-  assert.equal(world.condition('TargetsSynced'), 'False/Contested');
-  const writes = world.cluster.writes.filter(({ kind }) => kind === 'Document').length;
-  await world.run(60 * minuteMs);
-  assert.equal(world.cluster.writes.filter(({ kind }) => kind === 'Document').length, writes);
-  assert.equal(textIn(world), before);
-  world.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
-  world.annotate({ 'staticexport.dev/requestedAt': 'new' });
-  await world.until(() => world.condition('TargetsSynced') === 'True/Synced');
-  assert.ok(textIn(world).includes(world.output()?.['version'] ?? 'nothing'));
+  assert.equal(simulation.condition('TargetsSynced'), 'False/Contested');
+  const writes = simulation.cluster.writes.filter(({ kind }) => kind === 'Document').length;
+  await simulation.run(60 * minuteMs);
+  assert.equal(simulation.cluster.writes.filter(({ kind }) => kind === 'Document').length, writes);
+  assert.equal(textIn(simulation), before);
+  simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
+  simulation.annotate({ 'staticexport.dev/requestedAt': 'new' });
+  await simulation.until(() => simulation.condition('TargetsSynced') === 'True/Synced');
+  assert.ok(textIn(simulation).includes(simulation.output()?.['version'] ?? 'nothing'));
 });
 
 test('a suspended resource writes no target', async () => {
-  const world = await publishedWorld({ targets: [inConfigMap] }, (one) =>
+  const simulation = await publishedSimulation({ targets: [inConfigMap] }, (one) =>
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent),
   );
-  world.editSpec({ suspend: true });
-  await world.turn();
-  world.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
-  await world.run(30 * minuteMs);
-  assert.equal(textIn(world), before);
+  simulation.editSpec({ suspend: true });
+  await simulation.step();
+  simulation.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
+  await simulation.run(30 * minuteMs);
+  assert.equal(textIn(simulation), before);
 });
 
 test('rule 12: when the resource goes, its outputs go with it and targets keep their last value', async () => {
-  const world = await publishedWorld({ targets: [inConfigMap] }, (one) =>
+  const simulation = await publishedSimulation({ targets: [inConfigMap] }, (one) =>
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent),
   );
-  const text = textIn(world);
-  world.cluster.remove({ namespace: 'docs', name: 'site' });
-  const { outcome } = await world.turn();
+  const text = textIn(simulation);
+  simulation.cluster.remove({ namespace: 'docs', name: 'site' });
+  const { outcome } = await simulation.step();
   assert.equal(outcome?.because, 'gone');
   assert.equal(outcome?.wakeAfterMs, undefined);
-  assert.equal(world.output(), undefined);
-  assert.equal(textIn(world), text);
+  assert.equal(simulation.output(), undefined);
+  assert.equal(textIn(simulation), text);
 });
 
 const inSecret = {
@@ -154,11 +156,11 @@ const inSecret = {
   values: { kind: 'Secret', namespace: 'apps', name: 'docs-secret' },
 };
 
-function putTheirSecret(world: World, bytes: Uint8Array): void {
-  world.cluster.putSecret({ namespace: 'apps', name: 'docs-secret' }, {});
-  const secret = world.cluster.secrets.get('apps/docs-secret');
+function putTheirSecret(simulation: Simulation, bytes: Uint8Array): void {
+  simulation.cluster.putSecret({ namespace: 'apps', name: 'docs-secret' }, {});
+  const secret = simulation.cluster.secrets.get('apps/docs-secret');
   assert.ok(secret);
-  world.cluster.secrets.set('apps/docs-secret', {
+  simulation.cluster.secrets.set('apps/docs-secret', {
     metadata: { ...secret.metadata, annotations: consent },
     data: { 'values.yaml': bytes },
   });
@@ -170,52 +172,52 @@ test('a Secret that is not UTF-8 text is refused and left as it is, to the byte'
     0xff,
     ...new TextEncoder().encode('"\n'),
   ]);
-  const world = await publishedWorld({ targets: [inSecret] }, (one) => putTheirSecret(one, bytes));
-  assert.equal(world.condition('TargetsSynced'), 'False/Refused');
-  assert.match(world.status().targets?.[0]?.message ?? '', /^NotUtf8: /);
-  assert.deepEqual(world.cluster.secrets.get('apps/docs-secret')?.data['values.yaml'], bytes);
+  const simulation = await publishedSimulation({ targets: [inSecret] }, (one) => putTheirSecret(one, bytes));
+  assert.equal(simulation.condition('TargetsSynced'), 'False/Refused');
+  assert.match(simulation.status().targets?.[0]?.message ?? '', /^NotUtf8: /);
+  assert.deepEqual(simulation.cluster.secrets.get('apps/docs-secret')?.data['values.yaml'], bytes);
 });
 
 test('a byte order mark survives the edit', async () => {
   const bytes = Uint8Array.from([0xef, 0xbb, 0xbf, ...new TextEncoder().encode('replicas: 2\n')]);
-  const world = await publishedWorld({ targets: [inSecret] }, (one) => putTheirSecret(one, bytes));
-  assert.equal(world.condition('TargetsSynced'), 'True/Synced');
-  const after = world.cluster.secrets.get('apps/docs-secret')?.data['values.yaml'];
+  const simulation = await publishedSimulation({ targets: [inSecret] }, (one) => putTheirSecret(one, bytes));
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
+  const after = simulation.cluster.secrets.get('apps/docs-secret')?.data['values.yaml'];
   assert.deepEqual(after?.slice(0, bytes.length), bytes);
 });
 
 test('a key of the document that any object would answer to is not there', async () => {
   const values = { ...inConfigMap.values, key: 'constructor' };
-  const world = await publishedWorld({ targets: [{ ...inConfigMap, values }] }, (one) =>
+  const simulation = await publishedSimulation({ targets: [{ ...inConfigMap, values }] }, (one) =>
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent),
   );
-  assert.equal(world.condition('TargetsSynced'), 'False/Refused');
-  assert.equal(world.status().targets?.[0]?.message, 'NoSuchKey: it has no key constructor');
+  assert.equal(simulation.condition('TargetsSynced'), 'False/Refused');
+  assert.equal(simulation.status().targets?.[0]?.message, 'NoSuchKey: it has no key constructor');
 });
 
 test('a missing consent is written down once, says what it needs, and is seen within a minute', async () => {
-  const world = await publishedWorld({ targets: [inConfigMap] }, (one) =>
+  const simulation = await publishedSimulation({ targets: [inConfigMap] }, (one) =>
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }),
   );
-  const message = world.status().conditions?.find(({ type }) => type === 'TargetsSynced')?.message ?? '';
+  const message = simulation.status().conditions?.find(({ type }) => type === 'TargetsSynced')?.message ?? '';
   assert.match(
     message,
     /argo \(ConfigMap\/apps\/docs-values\/values\.yaml: needs the annotation staticexport\.dev\/allow-from: docs\/site\)/,
   );
-  world.vendor.linkLifetimeMs = 48 * 60 * minuteMs;
-  await world.run(20 * minuteMs);
-  const writes = world.cluster.writes.length;
-  await world.run(5 * 60 * minuteMs);
-  assert.equal(world.cluster.writes.length, writes);
-  world.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
-  await world.run(61_000);
-  assert.equal(world.condition('TargetsSynced'), 'True/Synced');
+  simulation.vendor.linkLifetimeMs = 48 * 60 * minuteMs;
+  await simulation.run(20 * minuteMs);
+  const writes = simulation.cluster.writes.length;
+  await simulation.run(5 * 60 * minuteMs);
+  assert.equal(simulation.cluster.writes.length, writes);
+  simulation.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
+  await simulation.run(61_000);
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
 });
 
 test('a write that the cluster refuses backs off, counts no further than its cap, and a new spec or request hurries it', async () => {
   let isRefusing = true;
   let tries = 0;
-  const world = new World({
+  const simulation = new Simulation({
     spec: { targets: [inConfigMap] },
     bend: (context, { cluster }) => ({
       ...context,
@@ -234,25 +236,25 @@ test('a write that the cluster refuses backs off, counts no further than its cap
       },
     }),
   });
-  world.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
-  await world.until(() => world.condition('TargetsSynced') === 'False/WriteFailed');
-  await world.run(10 * 60 * minuteMs);
+  simulation.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent);
+  await simulation.until(() => simulation.condition('TargetsSynced') === 'False/WriteFailed');
+  await simulation.run(10 * 60 * minuteMs);
   assert.ok(tries > 10 && tries <= 70, `${tries} tries in ten hours`);
-  assert.equal(world.status().targets?.[0]?.failures, 6);
+  assert.equal(simulation.status().targets?.[0]?.failures, 6);
   for (const hurry of [
-    () => world.editSpec({ historyLimit: 7 }),
-    () => world.annotate({ 'staticexport.dev/requestedAt': 'now' }),
+    () => simulation.editSpec({ historyLimit: 7 }),
+    () => simulation.annotate({ 'staticexport.dev/requestedAt': 'now' }),
   ]) {
-    await world.clock.pass(1000);
+    await simulation.clock.pass(1000);
     const known = tries;
     hurry();
-    await world.turn();
+    await simulation.step();
     assert.equal(tries, known + 1);
-    await world.turn();
+    await simulation.step();
     assert.equal(tries, known + 1, 'once');
   }
   isRefusing = false;
-  world.editSpec({ historyLimit: 8 });
-  await world.turn();
-  assert.equal(world.condition('TargetsSynced'), 'True/Synced');
+  simulation.editSpec({ historyLimit: 8 });
+  await simulation.step();
+  assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
 });

@@ -14,8 +14,8 @@ import { systemClock } from '../../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../../src/runtime/logger.ts';
 import { ClusterError, type ClusterErrorCode } from '../../../../src/wire/cluster-error.ts';
 import { FakeCluster } from '../../../simulation/fake-cluster.ts';
-import { publishedWorld } from '../../../simulation/published-world.ts';
-import { resource } from '../../../simulation/world.ts';
+import { publishedSimulation } from '../../../simulation/published-simulation.ts';
+import { resource } from '../../../simulation/simulation.ts';
 import { json, never, startLoopbackServer } from '../../kube/loopback-server.ts';
 
 const server = await startLoopbackServer();
@@ -62,9 +62,9 @@ for (const [code, isKnown, result] of reads) {
 async function passesAfter(answer: (response: ServerResponse) => void) {
   server.handle = (_request, response) => answer(response);
   const transport = createTransport(server.connection(), { clock: systemClock, timeoutMs: 5_000 });
-  const world = await publishedWorld();
-  const { clock } = world;
-  const context = world.context();
+  const simulation = await publishedSimulation();
+  const { clock } = simulation;
+  const context = simulation.context();
   const through = {
     ...context,
     cluster: { ...context.cluster, readStaticExport: createCluster(transport).readStaticExport },

@@ -1,4 +1,4 @@
-// A whole little world on virtual time: cluster, vendor, one operator process at a time running the real pass, and
+// A whole little simulation on virtual time: cluster, vendor, one operator process at a time running the real pass, and
 // a driver that calls it as the work queue would: at its wake-up, on changes, after errors with a back-off.
 
 import type { OperatorSettings, ReconcileContext, ReconcileOutcome } from '../../src/loop/context.ts';
@@ -28,13 +28,13 @@ const outputId = `${resource.namespace}/${outputName}`;
 const keySecretId = `${keySecret.namespace}/${keySecret.name}`;
 export const requestTimeoutMs = 30_000;
 
-/** What one turn of the driver did, for the oracles. */
-export interface Turn {
+/** What one step of the driver did, for the oracles. */
+export interface Step {
   readonly outcome: ReconcileOutcome | undefined;
   readonly error: unknown;
   readonly isUnprompted: boolean;
   readonly before: StaticExportObject | undefined;
-  /** The link that was published when the turn began, and whether it was alive. */
+  /** The link that was published when the step began, and whether it was alive. */
   readonly linkBefore: string | undefined;
   readonly wasLinkLive: boolean;
   /** Something was changed, or is a first look. */
@@ -53,13 +53,13 @@ export interface WorldOptions {
   /** Somebody else's document that the version is written into. */
   readonly target?: TargetKind | undefined;
   readonly faults?: FaultPlan;
-  /** That of other worlds, where several share something. */
+  /** That of other simulations, where several share something. */
   readonly clock?: VirtualClock;
   /** Replaces parts of the context; for mutations. */
-  readonly bend?: (context: ReconcileContext, world: World) => ReconcileContext;
+  readonly bend?: (context: ReconcileContext, simulation: Simulation) => ReconcileContext;
 }
 
-export class World {
+export class Simulation {
   readonly clock: VirtualClock;
   readonly jumps: ClockJumps;
   readonly cluster = new FakeCluster();
@@ -151,7 +151,7 @@ export class World {
     this.wakeAt = this.#processSince;
   }
 
-  /** Something in the background has ended: the next turn is now, or right after the one under way. */
+  /** Something in the background has ended: the next step is now, or right after the running one. */
   #wake(): void {
     this.#isWoken = true;
     this.wakeAt = Math.min(this.wakeAt, this.clock.monotonic());
@@ -193,7 +193,7 @@ export class World {
   }
 
   /** One pass now. */
-  async turn(): Promise<Turn> {
+  async step(): Promise<Step> {
     const isUnprompted = this.clock.monotonic() < this.wakeAt && !this.isDirty;
     const wasDirty = this.isDirty;
     this.isDirty = false;
@@ -247,25 +247,25 @@ export class World {
    * Runs passes as they fall due until `ms` from now; `watch` sees each, and may put off the next one (`wakeAt`) as
    * long as it is before `end`.
    */
-  async run(ms: number, watch: (turn: Turn, end: number) => void | Promise<void> = () => {}): Promise<void> {
+  async run(ms: number, watch: (step: Step, end: number) => void | Promise<void> = () => {}): Promise<void> {
     const end = this.clock.monotonic() + ms;
     // A refused key is looked at every minute, for days if need be.
-    for (let turns = 0; this.wakeAt <= end; turns += 1) {
-      if (turns > 4000 + ms / 20_000) throw new Error('the driver turns without end');
+    for (let steps = 0; this.wakeAt <= end; steps += 1) {
+      if (steps > 4000 + ms / 20_000) throw new Error('the driver steps without end');
       await this.#sleep();
-      const turn = await this.turn();
-      await watch(turn, end);
-      if (this.echoes > 0 && turn.outcome !== undefined) await this.#echo(watch, end);
+      const step = await this.step();
+      await watch(step, end);
+      if (this.echoes > 0 && step.outcome !== undefined) await this.#echo(watch, end);
     }
     await this.clock.pass(end - this.clock.monotonic());
   }
 
   /** An event that was heard already comes again, at once or before anything else is due. */
-  async #echo(watch: (turn: Turn, end: number) => void | Promise<void>, end: number): Promise<void> {
+  async #echo(watch: (step: Step, end: number) => void | Promise<void>, end: number): Promise<void> {
     const spareMs = Math.min(this.wakeAt, end) - this.clock.monotonic();
     if (this.isDirty || spareMs <= 0 || !this.dice.isBelow(this.echoes)) return;
     await this.clock.pass(this.dice.pick([0, this.dice.between(0, spareMs - 1)]));
-    await watch(await this.turn(), end);
+    await watch(await this.step(), end);
   }
 
   /** Passes until the condition holds; fails after `ms` of virtual time. */
@@ -274,7 +274,7 @@ export class World {
     while (!condition()) {
       if (this.wakeAt > end) throw new Error(`not within ${ms} ms: ${JSON.stringify(this.status())}`);
       await this.#sleep();
-      await this.turn();
+      await this.step();
     }
   }
 

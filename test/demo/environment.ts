@@ -59,7 +59,7 @@ const resourceStatus = z.looseObject({
 });
 export type ResourceStatus = z.infer<typeof resourceStatus>;
 
-export interface World {
+export interface DemoEnvironment {
   readonly folder: string;
   readonly apiKey: string;
   readonly cluster: DemoCluster;
@@ -79,7 +79,7 @@ export interface World {
   stop(): Promise<void>;
 }
 
-export async function startWorld(options: DemoOptions, screen: Screen): Promise<World> {
+export async function startWorld(options: DemoOptions, screen: Screen): Promise<DemoEnvironment> {
   const folder = await mkdtemp(join(tmpdir(), 'static-export-demo-'));
   removeAfterUs(folder);
   const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true, maxRetries: 3 })];
@@ -100,7 +100,7 @@ async function start(
   folder: string,
   stops: (() => Promise<void>)[],
   stop: () => Promise<void>,
-): Promise<World> {
+): Promise<DemoEnvironment> {
   const logs = join(folder, 'logs');
   await mkdir(logs);
   const building = startSite(options, folder, screen);
@@ -262,7 +262,7 @@ function watchStatus(cluster: DemoCluster) {
 }
 
 /** `bundle.json` as mounted right now; holds the link, so it is only ever compared and searched for. */
-export async function readMountedLink(world: World): Promise<URL> {
-  const document: unknown = JSON.parse(await readFile(join(world.mount.folder, 'bundle.json'), 'utf8'));
+export async function readMountedLink(environment: DemoEnvironment): Promise<URL> {
+  const document: unknown = JSON.parse(await readFile(join(environment.mount.folder, 'bundle.json'), 'utf8'));
   return new URL(z.looseObject({ bundleUrl: z.string() }).parse(document).bundleUrl);
 }

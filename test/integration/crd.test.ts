@@ -16,12 +16,7 @@ before(async () => {
   );
   const applied = await cluster.kubectl(['apply', '--server-side', '-f', '-'], { input: crd });
   assert.equal(applied.code, 0, applied.stderr);
-  await cluster.kubectl([
-    'wait',
-    '--for=condition=Established',
-    '--timeout=30s',
-    'crd/staticexports.staticexport.dev',
-  ]);
+  await cluster.awaitDefinitions();
 });
 
 after(async () => {

@@ -41,6 +41,8 @@ export interface TestCluster {
   /** Scratch folder that is removed on stop. */
   readonly folder: string;
   kubectl(args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
+  /** Waits until the API server serves every custom resource that was applied. */
+  awaitDefinitions(): Promise<void>;
   helm(args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
   /** `kubectl … --watch`: calls back for every line until stopped. */
   watch(args: readonly string[], onLine: (line: string) => void): ChildProgram;
@@ -127,6 +129,13 @@ export async function startControlPlane(options: ClusterOptions = {}): Promise<T
       caPem: pki.caPem,
       folder,
       kubectl: (args, call) => run(tools.kubectl, args, call),
+      awaitDefinitions: async () => {
+        // `kubectl wait` fails at once for a definition that has no conditions yet.
+        const wait = ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=10s'];
+        await eventually('established definitions', async () =>
+          (await run(tools.kubectl, wait)).code === 0 ? true : undefined,
+        );
+      },
       helm: (args, call) => run(tools.helm, args, call),
       watch: (args, onLine) => {
         const [file = '', ...before] = [...enter, tools.kubectl];

@@ -65,7 +65,7 @@ before(async () => {
     ...(await readForeignKinds()),
   ];
   await must(kubectl(['apply', '--server-side', '-f', '-'], { apiVersion: 'v1', kind: 'List', items }));
-  await must(kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']));
+  await cluster.awaitDefinitions();
 });
 after(() => cluster.stop());
 

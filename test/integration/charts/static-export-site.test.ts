@@ -55,7 +55,7 @@ before(async () => {
   await must(
     kubectl(['apply', '--server-side', `--filename=${root}/crds/staticexports.staticexport.dev.yaml`]),
   );
-  await must(kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']));
+  await cluster.awaitDefinitions();
 });
 after(() => cluster.stop());
 

@@ -54,8 +54,7 @@ before(async () => {
     input: await readFile(crd, 'utf8'),
   });
   assert.equal(applied.code, 0, applied.stderr);
-  const wait = ['wait', '--for=condition=Established', '--timeout=30s', 'crd/staticexports.staticexport.dev'];
-  assert.equal((await cluster.kubectl(wait)).code, 0);
+  await cluster.awaitDefinitions();
   const connection = openConnection({
     kubeconfig: cluster.kubeconfig,
     context: undefined,

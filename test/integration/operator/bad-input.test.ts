@@ -124,7 +124,7 @@ test("an archive above the servers' limit is rejected with that limit, and publi
     );
   await world.apply(within('1Mi', 'first'));
   const { message } = await reader.awaitCondition('large', 'Exported', 'False', 'BundleRejected');
-  assert.match(message, /ContentTooLarge: .*\(1MiB: promotion\.maxBundleSize/);
+  assert.match(message, /ContentTooLarge: .*\(1MiB: spec\.promotion\.maxBundleSize or --max-bundle-size/);
   await world.apply(within('2Mi', 'again'));
   await reader.awaitCondition('large', 'Ready', 'True', 'Published', 120_000);
 });

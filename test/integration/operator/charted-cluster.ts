@@ -67,12 +67,7 @@ export async function startChartedCluster(options: {
     ]);
     assert.equal(rendered.code, 0, rendered.stderr);
     await kubectl(['apply', '--server-side', '-f', '-'], { input: rendered.stdout });
-    await kubectl([
-      'wait',
-      '--for=condition=Established',
-      'crd/staticexports.staticexport.dev',
-      '--timeout=30s',
-    ]);
+    await cluster.awaitDefinitions();
     const name = `${release}-static-export-operator`;
     const writeKubeconfig = async (file: string, ...options: readonly string[]): Promise<string> => {
       const token = await kubectl(['create', 'token', name, `--namespace=${operatorNamespace}`, ...options]);

@@ -1,5 +1,5 @@
 // Names in a store folder. `bundles/<digest>/{pack,index}` is committed; `current` lists the activated
-// bundles. A name that starts with a dot is being written or removed, and may be deleted while no process works on it.
+// bundles, and `current.copy` is read where `current` is missing or damaged. A name that starts with a dot is being written or removed, and may be deleted while no process works on it.
 
 import { join } from 'node:path';
 
@@ -14,7 +14,11 @@ export const nextCurrentName = '.current-next';
 
 export const bundlesFolder = (storeDir: string): string => join(storeDir, 'bundles');
 export const bundleFolder = (storeDir: string, digest: string): string => join(storeDir, 'bundles', digest);
-export const currentFile = (storeDir: string): string => join(storeDir, 'current');
+/** The list of activated bundles, and its copy. */
+export const activationFiles = (storeDir: string): readonly string[] => [
+  join(storeDir, 'current'),
+  join(storeDir, 'current.copy'),
+];
 
 export const packName = 'pack';
 export const indexName = 'index';

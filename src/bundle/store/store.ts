@@ -11,9 +11,9 @@ import { checkBundle, isOfCopy } from './store-check.ts';
 import { type StoreDisk, systemDisk } from './store-disk.ts';
 import { inStore } from './store-fault.ts';
 import {
+  activationFiles,
   bundleFolder,
   bundlesFolder,
-  currentFile,
   digestPattern,
   incomingPrefix,
   nextCurrentName,
@@ -100,32 +100,36 @@ export async function openBundleStore(
     const listed = (await readActivations(dir, disk))?.map(({ digest }) => digest);
     for (const digest of listed ?? (await disk.list(bundlesFolder(dir)))) {
       const bundle = await open(digest);
-      if (bundle !== undefined) return bundle;
+      // Where the list is lost, an archive without pages may lie here that was never activated.
+      if (bundle !== undefined && (listed !== undefined || bundle.index.pages > 0)) return bundle;
+      await bundle?.close();
     }
     return undefined;
   };
-  const activatedDigests = async (): Promise<readonly string[]> => {
+  const activatedDigests = async (): Promise<readonly string[] | undefined> => {
     const stored = await disk.list(bundlesFolder(dir));
-    return (await activations()).map(({ digest }) => digest).filter((digest) => stored.includes(digest));
+    const listed = await readActivations(dir, disk);
+    return listed?.map(({ digest }) => digest).filter((digest) => stored.includes(digest));
   };
 
   return {
     open: (digest) => inStore(open(digest)),
     lastGood: () => inStore(lastGood()),
-    former: async () => (await inStore(activatedDigests())).slice(1),
+    former: async () => (await inStore(activatedDigests()))?.slice(1) ?? [],
     activate: (digest, activation) => inStore(activate(dir, { digest, ...activation }, disk)),
     dropFormer: async (servedDigest) => {
-      const [current] = await inStore(activatedDigests());
-      return inStore(removeAllBut(new Set([current, servedDigest])));
+      const digests = await inStore(activatedDigests());
+      // Without the list, any bundle may be the last good one.
+      return digests === undefined ? 0 : inStore(removeAllBut(new Set([digests[0], servedDigest])));
     },
     sweep: async () => {
-      const kept = (await inStore(activatedDigests())).slice(0, Math.max(1, options.keep));
-      await inStore(removeAllBut(new Set(kept)));
+      const kept = (await inStore(activatedDigests()))?.slice(0, Math.max(1, options.keep));
+      if (kept !== undefined) await inStore(removeAllBut(new Set(kept)));
     },
   };
 }
 
-/** `current` is written under another name, synced, renamed, and its folder synced. */
+/** Each list is written under another name, synced, renamed, and its folder synced. */
 async function activate(
   dir: string,
   next: Activation & { readonly digest: string },
@@ -139,13 +143,14 @@ async function activate(
       'the bundle to activate is not in the store; prepare it again',
     );
   }
-  const former = ((await readActivations(dir, disk)) ?? []).filter(
-    ({ digest }) => digest !== next.digest && stored.includes(digest),
-  );
+  const listed = (await readActivations(dir, disk)) ?? stored.map((digest) => ({ digest, activatedAt: 0 }));
+  const former = listed.filter(({ digest }) => digest !== next.digest && stored.includes(digest));
   const nextCurrent = join(dir, nextCurrentName);
-  await disk.writeText(nextCurrent, JSON.stringify([next, ...former]));
-  await disk.rename(nextCurrent, currentFile(dir));
-  await disk.syncFolder(dir);
+  for (const file of activationFiles(dir)) {
+    await disk.writeText(nextCurrent, JSON.stringify([next, ...former]));
+    await disk.rename(nextCurrent, file);
+    await disk.syncFolder(dir);
+  }
 }
 
 async function removeLeftovers(dir: string, disk: StoreDisk): Promise<void> {
@@ -164,13 +169,17 @@ async function withdraw(dir: string, digest: string, disk: StoreDisk): Promise<v
   await disk.remove(outgoing);
 }
 
-/** @returns `undefined` for a damaged list: it must not keep whole bundles from being served */
+/** @returns `undefined` where the list and its copy are damaged: whole bundles are served all the same */
 async function readActivations(dir: string, disk: StoreDisk): Promise<ActivationList | undefined> {
-  try {
-    const text = await disk.readText(currentFile(dir));
-    return text === undefined ? [] : activationList.safeParse(readJson(text)).data;
-  } catch (error) {
-    if (isOfCopy(error)) return undefined;
-    throw error;
+  let isDamaged = false;
+  for (const file of activationFiles(dir)) {
+    const text = await disk.readText(file).catch((error: unknown) => {
+      if (!isOfCopy(error)) throw error;
+      return '';
+    });
+    const list = text === undefined ? undefined : activationList.safeParse(readJson(text)).data;
+    if (list !== undefined) return list;
+    isDamaged ||= text !== undefined;
   }
+  return isDamaged ? undefined : [];
 }

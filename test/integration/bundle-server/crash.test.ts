@@ -110,7 +110,7 @@ test('killed before, amid or after any step of a commit: the old bundle or the n
       assert.ok(!pack.includes('5ecret'), `hidden bytes ${where}`);
       const version = current.activation?.version ?? 'none';
       await current.close();
-      assert.deepEqual((await readdir(store)).sort(), ['bundles', 'current'], where);
+      assert.deepEqual((await readdir(store)).sort(), ['bundles', 'current', 'current.copy'], where);
       await rm(store, { recursive: true });
       return version;
     };

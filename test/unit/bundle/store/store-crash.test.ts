@@ -92,7 +92,7 @@ test('a stop at any step leaves the old or the new bundle, whole, and the next s
       const home = current.index.files.at(-1);
       assert.equal(home && readText(current, home), `home ${current.activation?.version}`, where);
       await current.close();
-      assert.deepEqual((await readdir(dir)).sort(), ['bundles', 'current'], where);
+      assert.deepEqual((await readdir(dir)).sort(), ['bundles', 'current', 'current.copy'], where);
 
       await changeVersion(dir, systemDisk);
       const after = await (await openBundleStore(dir, { keep: 1 })).lastGood();

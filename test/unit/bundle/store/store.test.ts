@@ -155,7 +155,13 @@ test('opening a store removes its own leftovers and nothing else', async () => {
   await writeFile(join(dir, 'notes.txt'), 'mine');
 
   const store = await openBundleStore(dir, { keep: 2 });
-  assert.deepEqual((await readdir(dir)).sort(), ['bundles', 'current', 'lost+found', 'notes.txt']);
+  assert.deepEqual((await readdir(dir)).sort(), [
+    'bundles',
+    'current',
+    'current.copy',
+    'lost+found',
+    'notes.txt',
+  ]);
   const current = await store.lastGood();
   assert.equal(current?.index.digest, digest);
   await current?.close();
@@ -253,33 +259,54 @@ test('a copy that the disk can no longer read is as bad as a changed one', async
   assert.deepEqual(await readdir(join(dir, 'bundles')), []);
 });
 
-test('a lost or damaged list of activations keeps no whole bundle from being served or activated', async () => {
+const files = (): readonly string[] => [join(dir, 'current'), join(dir, 'current.copy')];
+const damages = ['', '[{"digest":', '{"digest":"x"}'];
+
+test('a missing, damaged or unreadable list of activations is read from its copy', async () => {
   const writing = await openBundleStore(dir, { keep: 3 });
   const { digest } = await putBundle(dir, site('one'));
   await writing.activate(digest, activation(1));
-  const lost: StoreDisk = {
+  const [current = ''] = files();
+  const unreadable: StoreDisk = {
     ...systemDisk,
-    readText: (path) =>
-      path === join(dir, 'current') ? Promise.reject(failing('EIO')) : systemDisk.readText(path),
+    readText: (path) => (path === current ? Promise.reject(failing('EIO')) : systemDisk.readText(path)),
   };
-  for (const [text, disk] of [
-    ['', lost],
-    ['', systemDisk],
-    ['[{"digest":', systemDisk],
-    ['{"digest":"x"}', systemDisk],
-  ] as const) {
-    await writeFile(join(dir, 'current'), text);
-    const store = await openBundleStore(dir, { keep: 3, disk });
+  const holds = async (disk: StoreDisk, name: string): Promise<void> => {
+    const good = await (await openBundleStore(dir, { keep: 3, disk })).lastGood();
+    assert.equal(good?.index.digest, digest, name);
+    assert.deepEqual(good.activation, activation(1), name);
+    await good.close();
+  };
+  await holds(unreadable, 'unreadable');
+  for (const text of damages) {
+    await writeFile(current, text);
+    await holds(systemDisk, text);
+  }
+  await rm(current);
+  await holds(systemDisk, 'missing');
+});
+
+test('without the list and its copy, whole bundles with pages are served, and none is removed', async () => {
+  const writing = await openBundleStore(dir, { keep: 3 });
+  const empty = await putBundle(dir, { 'notes.txt': 'no page' });
+  const { digest } = await putBundle(dir, site('one'));
+  await writing.activate(digest, activation(1));
+  for (const text of damages) {
+    for (const file of files()) await writeFile(file, text);
+    const store = await openBundleStore(dir, { keep: 1 });
     const good = await store.lastGood();
     assert.equal(good?.index.digest, digest, text);
     assert.equal(good.activation, undefined);
     assert.deepEqual(await store.former(), []);
     await good.close();
+    await store.sweep();
+    assert.equal(await store.dropFormer(undefined), 0);
+    assert.deepEqual((await readdir(join(dir, 'bundles'))).sort(), [digest, empty.digest].sort());
   }
-  const store = await openBundleStore(dir, { keep: 1 });
+  const store = await openBundleStore(dir, { keep: 3 });
   const next = await putBundle(dir, site('two'));
   await store.activate(next.digest, activation(9));
-  await store.sweep();
+  assert.deepEqual([...(await store.former())].sort(), [digest, empty.digest].sort());
   const current = await store.lastGood();
   assert.equal(current?.index.digest, next.digest);
   await current.close();

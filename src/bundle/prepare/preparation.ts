@@ -53,8 +53,8 @@ export interface PrepareOptions {
   readonly random?: Random;
 }
 
-/** After the longest download: for unpacking a zip, and for syncing to a slow disk. */
-const graceMs = 15 * 60_000;
+/** Without a byte of the download: for unpacking a zip, and for syncing to a slow disk. */
+const silenceMs = 15 * 60_000;
 const failure = { code: 'PreparationFailed', work: 'preparing the bundle' };
 
 /**
@@ -81,12 +81,16 @@ export async function prepareInWorker(
     workDir,
     wantsFiles: handOver !== undefined,
   };
-  const deadline = clock.deadline(request.limits.downloadTimeoutMs + graceMs, signal);
+  const silence = watchSilence(clock);
+  const deadline = AbortSignal.any([signal, silence.signal]);
   try {
     const index = await runBundleTask(program, task, {
       failure,
       signal: deadline,
-      onProgress,
+      onProgress: (progress) => {
+        silence.restart();
+        onProgress?.(progress);
+      },
       pause: handOver?.pause,
     });
     if (index === undefined) throw new Error('only a check finds a bundle damaged');
@@ -95,8 +99,23 @@ export async function prepareInWorker(
   } catch (error) {
     throw deadline.aborted ? abortFault(deadline.reason) : error;
   } finally {
+    silence.end();
     await removeQuietly(workDir);
   }
+}
+
+/** Ends work that neither progresses nor fails: a thread on a volume that hangs, a decoder that loops. */
+function watchSilence(clock: Clock) {
+  const silent = new AbortController();
+  let current = new AbortController();
+  const restart = (): void => {
+    current.abort();
+    current = new AbortController();
+    const report = (): void => silent.abort(new DOMException('no progress', 'TimeoutError'));
+    clock.after(silenceMs, current.signal).then(report, () => {});
+  };
+  restart();
+  return { signal: silent.signal, restart, end: () => current.abort() };
 }
 
 /** A deadline is the storage's or the machine's slowness, not the caller's wish. */

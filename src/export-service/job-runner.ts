@@ -5,7 +5,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../runtime/clock.ts';
+import { type Clock, hasWaited } from '../runtime/clock.ts';
 import { makeFolder } from '../runtime/folder.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
@@ -144,11 +144,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
         return true;
       } catch (error) {
         log.error({ error }, 'the outcome of a job cannot be written; trying again');
-        const isStopped = await clock.after(storeRetryMs, stopping.signal).then(
-          () => false,
-          () => true,
-        );
-        if (isStopped) return false;
+        if (!(await hasWaited(clock, storeRetryMs, stopping.signal))) return false;
       }
     }
   }

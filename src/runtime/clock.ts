@@ -34,6 +34,14 @@ export const systemClock: Clock = {
   },
 };
 
+/** @returns false where the signal aborted first */
+export function hasWaited(clock: Pick<Clock, 'after'>, ms: number, signal: AbortSignal): Promise<boolean> {
+  return clock.after(ms, signal).then(
+    () => true,
+    () => false,
+  );
+}
+
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -3,7 +3,7 @@
 // progress when the file changes.
 
 import { Dispatcher } from 'undici';
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, hasWaited } from '../../runtime/clock.ts';
 import type { CaCertificates } from '../../runtime/http/ca-certificates.ts';
 import { createLinkAgent, type LinkAgentOptions } from './link-agent.ts';
 
@@ -62,12 +62,7 @@ export async function keepRenewed(
   clock: Pick<Clock, 'after'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const hasWaited = (): Promise<boolean> =>
-    clock.after(checkEveryMs, signal).then(
-      () => true,
-      () => false,
-    );
-  while (await hasWaited()) {
+  while (await hasWaited(clock, checkEveryMs, signal)) {
     const pem = await authorities.current();
     for (const agent of agents) agent.renew(pem);
   }

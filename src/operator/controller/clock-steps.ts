@@ -3,7 +3,7 @@
 // Invariants: a clock that is adjusted by a thousandth is not one that was set; small steps add up; a clock that never
 // settles is reported a bounded number of times.
 
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, hasWaited } from '../../runtime/clock.ts';
 import { followAdjustment, readClocks } from '../../runtime/clock-reading.ts';
 
 const checkEveryMs = 10_000;
@@ -21,12 +21,7 @@ export async function watchClockSteps(
   let reading = readClocks(clock);
   let checkedAt = reading.at;
   let reportsLeft = reportsAtOnce;
-  const hasWaited = (): Promise<boolean> =>
-    clock.after(checkEveryMs, signal).then(
-      () => true,
-      () => false,
-    );
-  while (await hasWaited()) {
+  while (await hasWaited(clock, checkEveryMs, signal)) {
     const now = readClocks(clock);
     reportsLeft = Math.min(reportsAtOnce, reportsLeft + (now.at - checkedAt) / reportEveryMs);
     checkedAt = now.at;

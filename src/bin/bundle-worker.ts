@@ -4,7 +4,7 @@
 
 import process from 'node:process';
 import { type BundleReport, type BundleSummary, handOver, summaryOf } from '../bundle/bundle-task.ts';
-import type { ProxySettings } from '../bundle/fetch/link-agent.ts';
+import { readProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import type { CopyTask } from '../bundle/peer/copying.ts';
 import type { PrepareTask } from '../bundle/prepare/preparation.ts';
 import { type CheckTask, runCheck } from '../bundle/store/checking.ts';
@@ -19,7 +19,7 @@ async function work(
 ): Promise<BundleSummary | undefined> {
   const context = {
     clock: systemClock,
-    proxy: proxyOf(process.env),
+    proxy: readProxySettings(process.env),
     onProgress: (progress: BundleReport): void => void report(progress),
   };
   switch (task.task) {
@@ -37,12 +37,4 @@ async function work(
       return task.wantsFiles ? handOver(index, report) : summaryOf(index);
     }
   }
-}
-
-function proxyOf(env: NodeJS.ProcessEnv): ProxySettings {
-  return {
-    httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
-    httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],
-    noProxy: env['no_proxy'] ?? env['NO_PROXY'],
-  };
 }

@@ -4,6 +4,7 @@
 // First, because they affect all that follows.
 import '../runtime/supported-node.ts';
 import '../runtime/v8/small-heap.ts';
+import { readProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import { operatorProgram } from '../operator/flags.ts';
 import { runOperator } from '../operator/operator.ts';
 import { runProgram } from '../runtime/program.ts';
@@ -13,22 +14,17 @@ import { keepWasmPlain } from '../runtime/v8/plain-wasm.ts';
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const bundleWorker = new URL(`./bundle-worker.${extension}`, import.meta.url);
 const valuesWorker = new URL(`./values-worker.${extension}`, import.meta.url);
-const { env } = process;
 keepWasmPlain();
 
 await runProgram(process, operatorProgram, (values, context) =>
   runOperator(values, context, {
     bundleWorker,
     valuesWorker,
-    proxy: {
-      httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
-      httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'],
-      noProxy: env['no_proxy'] ?? env['NO_PROXY'],
-    },
+    proxy: readProxySettings(process.env),
     source: {
       kubeconfig: values.kubeconfig,
       context: values.context,
-      isInCluster: env['KUBERNETES_SERVICE_HOST'] !== undefined,
+      isInCluster: process.env['KUBERNETES_SERVICE_HOST'] !== undefined,
     },
   }),
 );

@@ -3,8 +3,8 @@
 // connections, with proxies and extra CA certificates. Refuses `file:` links, because tenants choose their text.
 
 import { BundleError } from '../bundle/bundle-error.ts';
-import type { ProxySettings } from '../bundle/fetch/link-agent.ts';
 import { probeLink } from '../bundle/fetch/probe.ts';
+import type { ProxySettings } from '../bundle/fetch/proxy-settings.ts';
 import { keepRenewed, RenewedAgent } from '../bundle/fetch/renewed-agent.ts';
 import { type BundleLimits, defaultLimits } from '../bundle/limits.ts';
 import { prepareInWorker } from '../bundle/prepare/preparation.ts';

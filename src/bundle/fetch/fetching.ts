@@ -3,8 +3,8 @@
 
 import type { Link } from '../../wire/link.ts';
 import type { DownloadOptions } from './download.ts';
-import type { ProxySettings } from './link-agent.ts';
 import { type LocalArchiveOptions, readLocalArchive } from './local-archive.ts';
+import type { ProxySettings } from './proxy-settings.ts';
 
 export interface FetchOptions extends Omit<DownloadOptions, 'dispatcher'>, LocalArchiveOptions {
   readonly limits: DownloadOptions['limits'];

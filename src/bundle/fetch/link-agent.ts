@@ -6,13 +6,7 @@
 import tls from 'node:tls';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { guardedLookup } from '../../runtime/http/guarded-lookup.ts';
-
-/** As in the usual variables; read by `bin`, handed in as data. */
-export interface ProxySettings {
-  readonly httpProxy: string | undefined;
-  readonly httpsProxy: string | undefined;
-  readonly noProxy: string | undefined;
-}
+import type { ProxySettings } from './proxy-settings.ts';
 
 export interface LinkAgentOptions {
   readonly allowPrivateLinks: boolean;

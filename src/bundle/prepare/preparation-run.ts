@@ -13,7 +13,7 @@ import type { BundleIndex } from '../bundle-index.ts';
 import type { BundleProgress } from '../bundle-task.ts';
 import { watch } from '../byte-stream.ts';
 import { fetchArchive } from '../fetch/fetching.ts';
-import type { ProxySettings } from '../fetch/link-agent.ts';
+import type { ProxySettings } from '../fetch/proxy-settings.ts';
 import { oddAnswer, refusal } from '../refusal.ts';
 import { commitBundle } from '../store/commit.ts';
 import { createCountingSink, createPackWriter, type PackSink } from '../store/pack.ts';

@@ -9,7 +9,7 @@ import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { ProxySettings } from '../../../src/bundle/fetch/link-agent.ts';
+import type { ProxySettings } from '../../../src/bundle/fetch/proxy-settings.ts';
 import { defaultLimits } from '../../../src/bundle/limits.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { silentLogger } from '../../../src/runtime/logger.ts';

@@ -1,7 +1,7 @@
 // Events (events.k8s.io/v1) as written to the API server: created once, then counted up as a series.
 // Refuses: deciding what deserves an event, or how often.
 
-import type { EventNote, ObjectMeta } from '../../wire/cluster.ts';
+import type { EventNote, ObjectKey, ObjectMeta } from '../../wire/cluster.ts';
 import { wholeSecond } from '../../wire/instant.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { isRecord, recordAt, textAt } from '../transport/json.ts';
@@ -22,7 +22,7 @@ export interface EventStore {
   create(event: NewEvent, signal: AbortSignal): Promise<string>;
   /** @throws {ClusterError} `NotFound` once the server has forgotten it (an hour by default) */
   count(
-    event: { readonly namespace: string; readonly name: string; readonly count: number; readonly at: number },
+    event: ObjectKey & { readonly count: number; readonly at: number },
     signal: AbortSignal,
   ): Promise<void>;
 }

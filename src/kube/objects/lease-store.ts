@@ -2,9 +2,10 @@
 // microseconds (the API server refuses three digits), an empty holder for a released one.
 // Refuses: judging which replica leads. Times of other replicas stay text, to be compared and never to be parsed.
 
+import type { ObjectKey } from '../../wire/cluster.ts';
 import { isRecord, numberAt, recordAt, textAt } from '../transport/json.ts';
 import { leases } from '../transport/resource-path.ts';
-import { callUnlessAbsent, type Transport } from '../transport/transport.ts';
+import { type Call, callUnlessAbsent, type Transport } from '../transport/transport.ts';
 import { readMeta } from './stored-object.ts';
 
 export interface LeaseRecord {
@@ -33,11 +34,7 @@ export interface LeaseStore {
 }
 
 /** @param timeoutMs of one request; shorter than the renew deadline, so that a lost answer leaves time for a retry */
-export function createLeaseStore(
-  transport: Transport,
-  key: { readonly namespace: string; readonly name: string },
-  timeoutMs: number,
-): LeaseStore {
+export function createLeaseStore(transport: Transport, key: ObjectKey, timeoutMs: number): LeaseStore {
   const address = { resource: leases, ...key };
   const body = (record: LeaseRecord, resourceVersion?: string) => ({
     apiVersion: 'coordination.k8s.io/v1',
@@ -51,32 +48,20 @@ export function createLeaseStore(
       leaseTransitions: record.transitions,
     },
   });
+  const write = async (call: Call, signal: AbortSignal): Promise<StoredLease> =>
+    readLease(await transport.call({ ...call, timeoutMs }, signal));
   return {
     read: async (signal) => {
       const call = { verb: 'get', method: 'GET', address, timeoutMs } as const;
       const lease = await callUnlessAbsent(transport, call, signal);
       return lease === undefined ? undefined : readLease(lease);
     },
-    create: async (record, signal) =>
-      readLease(
-        await transport.call(
-          {
-            verb: 'create',
-            method: 'POST',
-            address: { resource: leases, namespace: key.namespace },
-            body: body(record),
-            timeoutMs,
-          },
-          signal,
-        ),
-      ),
-    replace: async (resourceVersion, record, signal) =>
-      readLease(
-        await transport.call(
-          { verb: 'update', method: 'PUT', address, body: body(record, resourceVersion), timeoutMs },
-          signal,
-        ),
-      ),
+    create: (record, signal) => {
+      const collection = { resource: leases, namespace: key.namespace };
+      return write({ verb: 'create', method: 'POST', address: collection, body: body(record) }, signal);
+    },
+    replace: (resourceVersion, record, signal) =>
+      write({ verb: 'update', method: 'PUT', address, body: body(record, resourceVersion) }, signal),
   };
 }
 

@@ -11,12 +11,8 @@ export interface ConnectionPool {
   close(): Promise<void>;
 }
 
-interface PoolBounds {
-  readonly connections?: number;
-}
-
-/** One dispatcher for as long as the TLS material stays the same; a rotated CA or certificate makes a new one. */
-export function createPool(connection: Connection, bounds: PoolBounds): ConnectionPool {
+/** One dispatcher for as long as the TLS material stays the same; a rotated CA or certificate makes a new one. @param connections `null`: any number */
+export function createPool(connection: Connection, connections: number | null): ConnectionPool {
   let current: { readonly tls: TlsMaterial; readonly dispatcher: Dispatcher } | undefined;
   return {
     dispatcher: (tls: TlsMaterial): Dispatcher => {
@@ -25,7 +21,7 @@ export function createPool(connection: Connection, bounds: PoolBounds): Connecti
         return current.dispatcher;
       }
       const outdated = current?.dispatcher;
-      current = { tls, dispatcher: createDispatcher(connection, tls, bounds) };
+      current = { tls, dispatcher: createDispatcher(connection, tls, connections) };
       // Ends with its last request; a failure to close idle sockets has no consequence.
       void outdated?.close().catch(() => {});
       return current.dispatcher;
@@ -40,9 +36,13 @@ export function createPool(connection: Connection, bounds: PoolBounds): Connecti
 const connectTimeoutMs = 10_000;
 const probed = { keepAlive: true, keepAliveInitialDelay: 30_000 };
 
-function createDispatcher({ proxyUrl }: Connection, tls: TlsMaterial, bounds: PoolBounds): Dispatcher {
+function createDispatcher(
+  { proxyUrl }: Connection,
+  tls: TlsMaterial,
+  connections: number | null,
+): Dispatcher {
   const common = {
-    ...bounds,
+    connections,
     allowH2: false,
     // Bodies of watches are silent for as long as nothing happens, and a call may have been given minutes.
     bodyTimeout: 0,

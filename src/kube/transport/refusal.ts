@@ -4,7 +4,7 @@
 
 import { ClusterError, type ClusterErrorCode } from '../../wire/cluster-error.ts';
 import { parseRetryAfter } from '../../wire/retry-after.ts';
-import { isRecord, type JsonRecord, textAt } from './json.ts';
+import { isRecord, type JsonRecord, recordAt, textAt } from './json.ts';
 import { apiVersionOf, describeAddress, type ObjectAddress, type Verb } from './resource-path.ts';
 
 /** The longest Retry-After that is kept. */
@@ -20,7 +20,7 @@ export interface Refusal {
 /** @param now epoch milliseconds, for a Retry-After in its date form */
 export function readRefusal(verb: Verb, address: ObjectAddress, refusal: Refusal, now: number): ClusterError {
   const status = isRecord(refusal.body) && refusal.body['kind'] === 'Status' ? refusal.body : {};
-  const details = isRecord(status['details']) ? status['details'] : {};
+  const details = recordAt(status, 'details');
   const isAbsent = isAbsence(verb, address, textAt(status, 'reason'), textAt(details, 'name'));
   const code =
     refusal.httpStatus === 404 && !isAbsent
@@ -47,24 +47,19 @@ function isAbsence(
   return reason === 'NotFound' && (verb === 'get' ? named === name : named !== undefined);
 }
 
+const codeByStatus: ReadonlyMap<number, ClusterErrorCode> = new Map([
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+  [404, 'NotFound'],
+  [409, 'Conflict'],
+  [410, 'Gone'],
+  [429, 'TooManyRequests'],
+]);
+
 function codeOf(httpStatus: number, reason: string | undefined, details: JsonRecord): ClusterErrorCode {
   if (hasCause(details, 'NamespaceTerminating')) return 'NamespaceTerminating';
-  switch (httpStatus) {
-    case 401:
-      return 'Unauthorized';
-    case 403:
-      return 'Forbidden';
-    case 404:
-      return 'NotFound';
-    case 409:
-      return reason === 'AlreadyExists' ? 'AlreadyExists' : 'Conflict';
-    case 410:
-      return 'Gone';
-    case 429:
-      return 'TooManyRequests';
-    default:
-      return httpStatus >= 400 && httpStatus < 500 ? 'Invalid' : 'Unavailable';
-  }
+  if (httpStatus === 409 && reason === 'AlreadyExists') return 'AlreadyExists';
+  return codeByStatus.get(httpStatus) ?? (httpStatus >= 400 && httpStatus < 500 ? 'Invalid' : 'Unavailable');
 }
 
 function explain(

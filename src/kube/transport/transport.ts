@@ -78,9 +78,9 @@ export function createTransport(connection: Connection, options: TransportOption
   const { clock, timeoutMs } = options;
   const { origin, pathname } = new URL(connection.server);
   const prefix = pathname.replace(/\/+$/, '');
-  const calls = createPool(connection, { connections: Math.max(minConnections, options.callsAtOnce ?? 0) });
+  const calls = createPool(connection, Math.max(minConnections, options.callsAtOnce ?? 0));
   // Each watch holds a connection while it lasts, and must not take one from calls.
-  const streams = createPool(connection, {});
+  const streams = createPool(connection, null);
   const credentials = shareCredentials(connection, clock);
 
   const attempt = async <A extends Answer>(call: Call, { pool, send, signal }: RequestRoute<A>) => {

@@ -2,20 +2,14 @@
 // Invariant: a change of status alone wakes no key, or every reconcile would cause the next one.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { ObjectMeta } from '../../wire/cluster.ts';
+import type { ObjectKey, ObjectMeta } from '../../wire/cluster.ts';
 
 /** The least that must be remembered of an object. */
 export interface Remembered {
   readonly metadata: ObjectMeta;
 }
 
-export const cacheKey = ({
-  namespace,
-  name,
-}: {
-  readonly namespace: string;
-  readonly name: string;
-}): string => `${namespace}/${name}`;
+export const cacheKey = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
 
 export class ObjectCache<T extends Remembered> {
   readonly #objects = new Map<string, T>();

@@ -34,7 +34,7 @@ test('a call that was given five minutes gets an answer that takes four', async 
 });
 
 test('connections are kept while what they are made of is the same, and let go when it was rotated', async () => {
-  const pool = createPool(server.connection(), {});
+  const pool = createPool(server.connection(), null);
   const first = pool.dispatcher({ ca: 'one' });
   assert.equal(pool.dispatcher({ ca: 'one' }), first);
   const second = pool.dispatcher({ ca: 'two' });

@@ -72,27 +72,20 @@ export function createMetrics(sources: MetricsSources) {
   registerGauges(registry, processGauges, [], () => [[{}, sources]]);
   registerGauges(registry, queueGauges, ['name'], () => [[queueLabels, sources.queue()]]);
   registerGauges(registry, workerGauges, ['controller'], () => [[controllerLabels, sources]]);
-  const registers = [registry];
-  const counter = counterIn(registry);
+  const { counter, gauge } = metricsIn(registry);
   const requestLabels = ['code', 'method', 'host'];
   const requests = counter(
     'rest_client_requests_total',
     'Requests to the Kubernetes API server',
     requestLabels,
   );
-  const leader = new Gauge({
-    name: 'leader_election_master_status',
-    help: '1 while this process holds the lease',
-    labelNames: ['name'],
-    registers,
-  });
+  const leader = gauge('leader_election_master_status', '1 while this process holds the lease', ['name']);
   leader.set(queueLabels, 0);
-  const skew = new Gauge({
-    name: 'staticexport_api_clock_skew_seconds',
-    help: 'Clock of an export API minus the local clock, at its last link',
-    labelNames: ['host'],
-    registers,
-  });
+  const skew = gauge(
+    'staticexport_api_clock_skew_seconds',
+    'Clock of an export API minus the local clock, at its last link',
+    ['host'],
+  );
   const dropped = counter(
     'staticexport_events_dropped_total',
     'Events that were not written: too many of one object (flood), too many at once (crowd), refused',
@@ -112,23 +105,24 @@ export function createMetrics(sources: MetricsSources) {
   };
 }
 
-const counterIn = (registry: Registry) => (name: string, help: string, labelNames: string[]) =>
-  new Counter({ name, help, labelNames, registers: [registry] });
+function metricsIn(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: (name: string, help: string, labelNames: string[]) =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: (name: string, help: string, labelNames: string[]) =>
+      new Gauge({ name, help, labelNames, registers }),
+    histogram: (name: string, help: string, labelNames: string[], buckets: number[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers }),
+  };
+}
 
 function queueMetrics(registry: Registry): QueueObserver {
-  const common = { labelNames: ['name'], registers: [registry] };
-  const adds = counterIn(registry)('workqueue_adds_total', 'Keys added', ['name']);
-  const durations = { ...common, buckets: queueBuckets };
-  const waited = new Histogram({
-    name: 'workqueue_queue_duration_seconds',
-    help: 'Time from added to taken',
-    ...durations,
-  });
-  const worked = new Histogram({
-    name: 'workqueue_work_duration_seconds',
-    help: 'Time from taken to done',
-    ...durations,
-  });
+  const { counter, histogram } = metricsIn(registry);
+  const adds = counter('workqueue_adds_total', 'Keys added', ['name']);
+  const duration = (name: string, help: string) => histogram(name, help, ['name'], queueBuckets);
+  const waited = duration('workqueue_queue_duration_seconds', 'Time from added to taken');
+  const worked = duration('workqueue_work_duration_seconds', 'Time from taken to done');
   return {
     added: () => adds.inc(queueLabels),
     taken: (waitedMs) => waited.observe(queueLabels, waitedMs / 1000),
@@ -137,7 +131,7 @@ function queueMetrics(registry: Registry): QueueObserver {
 }
 
 function reconcileMetrics(registry: Registry) {
-  const counter = counterIn(registry);
+  const { counter, histogram } = metricsIn(registry);
   const labels = ['controller'];
   const total = counter('controller_runtime_reconcile_total', 'Reconciles by result', [...labels, 'result']);
   const errors = counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed', labels);
@@ -153,13 +147,12 @@ function reconcileMetrics(registry: Registry) {
     ['action'],
   );
   const failures = counter('staticexport_action_failures_total', 'Those that failed', ['reason']);
-  const seconds = new Histogram({
-    name: 'controller_runtime_reconcile_time_seconds',
-    help: 'Duration of a reconcile',
-    labelNames: ['controller'],
-    registers: [registry],
-    buckets: reconcileBuckets,
-  });
+  const seconds = histogram(
+    'controller_runtime_reconcile_time_seconds',
+    'Duration of a reconcile',
+    labels,
+    reconcileBuckets,
+  );
   // Present from the start: a rate over a counter that appears with its first error misses that error.
   errors.inc(controllerLabels, 0);
   timeouts.inc(controllerLabels, 0);

@@ -4,6 +4,7 @@
 // request meanwhile.
 
 import type { ResourceLimits } from 'node:worker_threads';
+import type { Clock } from '../runtime/clock.ts';
 import { runTask, type SendReport } from '../runtime/task.ts';
 import { PublishableError, publishableCode } from '../wire/publishable-error.ts';
 import { BundleError, bundleErrorKinds } from './bundle-error.ts';
@@ -15,6 +16,24 @@ export const sliceRows = 500;
 export interface BundleProgress {
   readonly receivedBytes: number;
   readonly files: number;
+}
+
+/** Where a task's thread reports its progress. */
+export interface ProgressContext {
+  readonly clock: Clock;
+  readonly onProgress: (progress: BundleProgress) => void;
+}
+
+const reportEveryMs = 200;
+
+/** @returns a report that passes on the first call, and later ones a few times a second */
+export function throttleProgress({ clock, onProgress }: ProgressContext): ProgressContext['onProgress'] {
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  return (progress) => {
+    if (clock.monotonic() - reportedAt < reportEveryMs) return;
+    reportedAt = clock.monotonic();
+    onProgress(progress);
+  };
 }
 
 /** What the thread sends before its result: how far it is, then the index. */

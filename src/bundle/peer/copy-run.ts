@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
-import type { BundleProgress } from '../bundle-task.ts';
+import { type ProgressContext, throttleProgress } from '../bundle-task.ts';
 import { type Bytes, watch } from '../byte-stream.ts';
 import { copyRefused, receiveCopy } from './bundle-copy.ts';
 import { maxIndexBytes, readCopyIndex } from './copy-index.ts';
@@ -20,18 +20,11 @@ import {
   readText,
 } from './peer-connection.ts';
 
-const reportEveryMs = 200;
-
-export interface CopyContext {
-  readonly clock: Clock;
-  readonly onProgress: (progress: BundleProgress) => void;
-}
-
 /**
  * @returns the index of what lies in the store now
  * @throws {BundleError} see {@link TakeCopy}
  */
-export async function runCopy(task: CopyTask, context: CopyContext): Promise<BundleIndex> {
+export async function runCopy(task: CopyTask, context: ProgressContext): Promise<BundleIndex> {
   const connection = openPeerConnection(task.userAgent);
   try {
     return await copy(task, connection, context);
@@ -45,7 +38,7 @@ export async function runCopy(task: CopyTask, context: CopyContext): Promise<Bun
 async function copy(
   { origin, digest, storeDir, workDir, limits }: CopyTask,
   connection: PeerConnection,
-  context: CopyContext,
+  context: ProgressContext,
 ): Promise<BundleIndex> {
   const { clock } = context;
   const longestIndexBytes = maxIndexBytes(limits);
@@ -58,7 +51,13 @@ async function copy(
   const deadline = clock.deadline(longestCopyMs(document.packBytes));
   const pack = await connection.get(origin, `/peers/${digest}/pack`, deadline);
   requireOk(pack);
-  const bytes = watch(inTime(pack, clock), reportEvery(document.index.files.length, context));
+  const report = throttleProgress(context);
+  const files = document.index.files.length;
+  let receivedBytes = 0;
+  const bytes = watch(inTime(pack, clock), (chunk) => {
+    receivedBytes += chunk.length;
+    report({ receivedBytes, files });
+  });
   return receiveCopy(storeDir, workDir, document, bytes);
 }
 
@@ -70,17 +69,6 @@ function inTime(answer: PeerAnswer, clock: Clock): Bytes {
     receivedBytes += chunk.length;
     if (isTooSlow(receivedBytes, clock.monotonic() - start)) throw peerLost(undefined);
   });
-}
-
-function reportEvery(files: number, { clock, onProgress }: CopyContext): (chunk: Buffer) => void {
-  let receivedBytes = 0;
-  let reportedAt = Number.NEGATIVE_INFINITY;
-  return (chunk) => {
-    receivedBytes += chunk.length;
-    if (clock.monotonic() - reportedAt < reportEveryMs) return;
-    reportedAt = clock.monotonic();
-    onProgress({ receivedBytes, files });
-  };
 }
 
 /** @throws {BundleError} */

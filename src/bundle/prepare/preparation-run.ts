@@ -3,14 +3,13 @@
 // resolves with a store, the bundle is committed there.
 
 import { join } from 'node:path';
-import type { Clock } from '../../runtime/clock.ts';
 import { makeFolder } from '../../runtime/folder.ts';
 import { Link } from '../../wire/link.ts';
 import { readArchive } from '../archive/archive-reader.ts';
 import { createAssembly } from '../archive/assembly.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
-import type { BundleProgress } from '../bundle-task.ts';
+import { type ProgressContext, throttleProgress } from '../bundle-task.ts';
 import { watch } from '../byte-stream.ts';
 import { fetchArchive } from '../fetch/fetching.ts';
 import type { ProxySettings } from '../fetch/proxy-settings.ts';
@@ -21,17 +20,14 @@ import { freeBytesOf, removeQuietly, type StoreDisk, systemDisk } from '../store
 import { inStore, storeFull } from '../store/store-fault.ts';
 import type { PrepareTask } from './preparation.ts';
 
-export interface PrepareContext {
-  readonly clock: Clock;
+export interface PrepareContext extends ProgressContext {
   readonly proxy: ProxySettings;
-  readonly onProgress: (progress: BundleProgress) => void;
   readonly disk?: StoreDisk;
   /** Of the store's file system, see `freeBytesOf`. */
   readonly freeBytes?: (folder: string) => Promise<number | undefined>;
 }
 
 const maxStarts = 3;
-const reportEveryMs = 200;
 
 /**
  * @returns the index of what was prepared; with `storeDir`, of what lies in the store now
@@ -51,14 +47,13 @@ export async function runPreparation(task: PrepareTask, context: PrepareContext)
 }
 
 async function attempt(task: PrepareTask, context: PrepareContext): Promise<BundleIndex> {
-  const progress: Progress = { receivedBytes: 0, files: 0, lastReport: Number.NEGATIVE_INFINITY };
   const { storeDir } = task;
-  if (storeDir === undefined) return read(task, context, createCountingSink(), progress);
+  if (storeDir === undefined) return read(task, context, createCountingSink());
   const staged = join(task.workDir, 'bundle');
   await inStore(makeFolder(staged));
   const pack = createPackWriter(join(staged, 'pack'));
   try {
-    const index = await read(task, context, pack, progress);
+    const index = await read(task, context, pack);
     const compacted = pack.compact(index);
     await pack.commit();
     return await inStore(
@@ -69,12 +64,7 @@ async function attempt(task: PrepareTask, context: PrepareContext): Promise<Bund
   }
 }
 
-async function read(
-  task: PrepareTask,
-  context: PrepareContext,
-  pack: PackSink,
-  progress: Progress,
-): Promise<BundleIndex> {
+async function read(task: PrepareTask, context: PrepareContext, pack: PackSink): Promise<BundleIndex> {
   const { limits } = task;
   const { clock, proxy } = context;
   const link = Link.parse(task.link);
@@ -84,10 +74,11 @@ async function read(
   const assembly = createAssembly(limits, pack);
   try {
     const bytes = fetchArchive(link, { ...task, clock, proxy, admit }, giveUp.signal);
+    const report = throttleProgress(context);
+    let receivedBytes = 0;
     const counted = watch(bytes, (chunk) => {
-      progress.receivedBytes += chunk.length;
-      progress.files = assembly.files;
-      reportProgress(progress, context);
+      receivedBytes += chunk.length;
+      report({ receivedBytes, files: assembly.files });
     });
     await readArchive(counted, assembly, limits, join(task.workDir, 'spool'));
   } finally {
@@ -111,18 +102,4 @@ async function requireRoom(
 ): Promise<void> {
   const free = storeDir === undefined ? undefined : await freeBytes(storeDir);
   if (free !== undefined && free < archiveBytes) throw storeFull();
-}
-
-/** How far the preparation is. */
-interface Progress {
-  receivedBytes: number;
-  files: number;
-  lastReport: number;
-}
-
-function reportProgress(progress: Progress, context: PrepareContext): void {
-  const now = context.clock.monotonic();
-  if (now - progress.lastReport < reportEveryMs) return;
-  progress.lastReport = now;
-  context.onProgress({ receivedBytes: progress.receivedBytes, files: progress.files });
 }

@@ -14,6 +14,18 @@ export interface EntryPath {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
+/** A byte order mark is a part of the name. */
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws {BundleError} `InvalidUtf8` */
+export function decodeUtf8(bytes: Buffer): string {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    throw refusal('InvalidUtf8');
+  }
+}
+
 /** The name of a file. @throws {BundleError} with the reason */
 export function readFilePath(name: string, limits: BundleLimits): EntryPath {
   const segments = readSegments(name, limits);

@@ -3,11 +3,11 @@
 // guard and parser agree on everything that passes.
 
 import { refusal } from '../refusal.ts';
+import { decodeUtf8 } from './entry-path.ts';
 
 /** Records that change a file's name or bytes, and so must not be given twice, empty, or for all files at once. */
 const framing: ReadonlySet<string> = new Set(['path', 'linkpath', 'size']);
 const utf8Charset = 'ISO-IR 10646 2000 UTF-8';
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * @param block the payload of an `x` or `g` entry
@@ -23,7 +23,7 @@ export function readPax(block: Buffer, isGlobal: boolean): number | undefined {
     if (key === 'hdrcharset' && bytes.toString('latin1') !== utf8Charset) throw refusal('InvalidUtf8');
     // Values of other records may be binary (`SCHILY.xattr.…`) and are not read here.
     if (!framing.has(key)) continue;
-    const value = decodeText(bytes);
+    const value = decodeUtf8(bytes);
     if (isGlobal || seen.has(key) || value === '' || value.includes('\0')) throw malformed();
     seen.add(key);
     if (key === 'size') size = readSize(value);
@@ -50,15 +50,7 @@ export function checkLongName(block: Buffer): void {
   const end = block.indexOf(0);
   const hasTail = end >= 0 && block.subarray(end).some((byte) => byte !== 0);
   if (end === 0 || hasTail) throw malformed();
-  decodeText(end < 0 ? block : block.subarray(0, end));
-}
-
-function decodeText(bytes: Buffer): string {
-  try {
-    return strictUtf8.decode(bytes);
-  } catch {
-    throw refusal('InvalidUtf8');
-  }
+  decodeUtf8(end < 0 ? block : block.subarray(0, end));
 }
 
 function readSize(value: string): number {

@@ -9,6 +9,7 @@ import { BundleError } from '../bundle-error.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import type { Assembly } from './assembly.ts';
+import { decodeUtf8 } from './entry-path.ts';
 import { readContent } from './zip-content.ts';
 import { checkEnd } from './zip-end.ts';
 import { type OpenZip, openZipFile } from './zip-file.ts';
@@ -18,9 +19,6 @@ import { checkLayout, type Span, type Sums } from './zip-layout.ts';
 /** A bit of the DOS attributes, which every program writes in addition to the Unix mode. */
 const dosFolder = 0x10;
 const ratioFromBytes = 16 * 1024 * 1024;
-/** A byte order mark is a part of the name, as it is in a tar. */
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /**
  * @param spool holds all of the zip and nothing else; the caller closes it
  * @throws {BundleError} refused, or the store's fault from the assembly's pack
@@ -79,12 +77,7 @@ function sumsOf({ crc32, compressedSize, uncompressedSize }: Entry): Sums {
 
 /** UTF-8, flag or not: a name in another charset is refused rather than guessed. */
 function readName(entry: Entry): string {
-  let name: string;
-  try {
-    name = strictUtf8.decode(entry.fileNameRaw);
-  } catch {
-    throw refusal('InvalidUtf8');
-  }
+  const name = decodeUtf8(entry.fileNameRaw);
   const unicode = parseExtraFields(entry.extraFieldRaw).find(({ id }) => id === 0x7075)?.data;
   const isOther = unicode !== undefined && !unicode.subarray(5).equals(entry.fileNameRaw);
   if (isOther) throw refusal('ZipHeaderMismatch', { name });

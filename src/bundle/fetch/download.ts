@@ -70,9 +70,8 @@ export async function* download(
     } catch (error) {
       const fault = rethrow(error);
       const isOver = !(fault instanceof BundleError) || fault.kind !== 'transient' || deadline.aborted;
-      if (isOver || isAnswered(fault)) throw fault;
-      if (entity === undefined) throw fault;
-      if (entity?.strongEtag === undefined || resumes >= maxResumes) throw interrupted(fault);
+      if (isOver || isAnswered(fault) || entity === undefined) throw fault;
+      if (entity.strongEtag === undefined || resumes >= maxResumes) throw interrupted(fault);
       await clock.after(firstPauseMs * 2 ** resumes, deadline).catch((reason) => {
         throw rethrow(reason);
       });

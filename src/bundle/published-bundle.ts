@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { formatInstant } from '../wire/instant.ts';
+import { readJson } from '../wire/json-text.ts';
 import { Link } from '../wire/link.ts';
 import { printable } from '../wire/printable-text.ts';
 import type { LinkTimes, Publication } from '../wire/publication.ts';
@@ -66,15 +67,9 @@ export function parsePublishedBundle(text: string): PublishedBundle {
  * @throws {PublishedBundleError} naming the fields that are wrong, never their values
  */
 export function parseServedBundle(text: string): ServedBundle {
-  const {
-    bundleUrl: link,
-    version,
-    digest,
-    jobId,
-    issuedAt,
-    expiresAt,
-  } = parseDocument(text, servedDocument);
-  return { link, version, digest, jobId, issuedAt, expiresAt };
+  const served = parseDocument(text, servedDocument);
+  const { version, digest, jobId, issuedAt, expiresAt } = served;
+  return { link: served.bundleUrl, version, digest, jobId, issuedAt, expiresAt };
 }
 
 /** Twice the longest answer that a link comes in; a mebibyte of brackets would hold up every request of a server. */
@@ -82,29 +77,16 @@ export const longestDocument = 256 * 1024;
 
 function parseDocument<T>(text: string, schema: z.ZodType<T>): T {
   if (text.length > longestDocument) {
-    throw new PublishedBundleError(
-      'InvalidBundleDocument',
-      `bundle.json is longer than ${longestDocument} characters; write nothing into it but its own fields`,
-    );
+    const bound = `${longestDocument} characters; write nothing into it but its own fields`;
+    throw invalid(`bundle.json is longer than ${bound}`);
   }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    // The parser's message quotes the text, and the text holds the link: no cause either.
-    throw new PublishedBundleError(
-      'InvalidBundleDocument',
-      'bundle.json is not JSON; write it whole or remove it',
-    );
-  }
+  const json = readJson(text);
+  if (json === undefined) throw invalid('bundle.json is not JSON; write it whole or remove it');
   const parsed = schema.safeParse(json);
   if (!parsed.success) {
     const fields = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.')))];
-    const wrong = fields.map((field) => `${field || 'the document'} must be ${wantedOf(field)}`);
-    throw new PublishedBundleError(
-      'InvalidBundleDocument',
-      `bundle.json cannot be used: ${wrong.join('; ')}`,
-    );
+    const wrong = fields.map((field) => `${field || 'the document'} must be ${wanted[field] ?? 'valid'}`);
+    throw invalid(`bundle.json cannot be used: ${wrong.join('; ')}`);
   }
   return parsed.data;
 }
@@ -121,8 +103,9 @@ const wanted: Readonly<Record<string, string>> = {
   sizeBytes: 'a whole number',
 };
 
-function wantedOf(field: string): string {
-  return wanted[field] ?? 'valid';
+/** Without a cause: a parser's message quotes the text, and the text holds the link. */
+function invalid(message: string): PublishedBundleError {
+  return new PublishedBundleError('InvalidBundleDocument', message);
 }
 
 /** The document's text, keys in a fixed order, instants in UTC seconds. The result holds the link. */

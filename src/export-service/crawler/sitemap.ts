@@ -23,7 +23,7 @@ export function readSitemap(bytes: Uint8Array): Sitemap {
   const plain = unzip(bytes);
   if (plain === undefined) return empty;
   const text = new TextDecoder().decode(plain);
-  if (!text.includes('<')) return { pages: take(readLines(text)), sitemaps: [] };
+  if (!text.includes('<')) return { pages: readLines(text), sitemaps: [] };
   const locations: string[] = [];
   // A page's entry also lists its translations: <xhtml:link rel="alternate" href="…"/>.
   const alternates: string[] = [];
@@ -75,26 +75,17 @@ function readAlternate(content: string): string {
   return decodeXml(match?.[1] ?? match?.[2] ?? '');
 }
 
-function* readLines(text: string): Generator<string> {
-  for (const [line] of text.matchAll(/\S+/g)) if (isAbsolute(line)) yield line;
-}
-
-function take(texts: Iterable<string>): readonly string[] {
-  const taken: string[] = [];
-  for (const text of texts) {
-    if (taken.length >= maxReferences) break;
-    taken.push(text);
-  }
-  return taken;
+/** The plain form: an address a line. */
+function readLines(text: string): readonly string[] {
+  const addresses = text.matchAll(/\S+/g).map(([line]) => line);
+  const absolute = addresses.filter((address) => /^https?:\/\//i.test(address));
+  return absolute.take(maxReferences).toArray();
 }
 
 /** Addresses of the Markdown links of an llms.txt. */
 export function readLlmsText(text: string): readonly string[] {
-  return take(readMarkdownLinks(text));
-}
-
-function* readMarkdownLinks(text: string): Generator<string> {
-  for (const [, address = ''] of text.matchAll(/\]\(\s*<?([^\s)>]{1,2000})/g)) yield address;
+  const links = text.matchAll(/\]\(\s*<?([^\s)>]{1,2000})/g).map(([, address = '']) => address);
+  return links.take(maxReferences).toArray();
 }
 
 function unzip(bytes: Uint8Array): Uint8Array | undefined {
@@ -122,8 +113,4 @@ function decodeXml(raw: string): string {
       return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
     })
     .trim();
-}
-
-function isAbsolute(line: string): boolean {
-  return /^https?:\/\//i.test(line);
 }

@@ -7,7 +7,7 @@ import { readCssReferences } from './css-references.ts';
 import { readHtmlReferences } from './html-references.ts';
 import { readManifestReferences } from './manifest-references.ts';
 import { payloadOf, readPayload } from './next-payload.ts';
-import { addReferences, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
+import { addReferences, asPage, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
 import { readScriptReferences } from './script-references.ts';
 
 /** The caller that requested the address decides `sitemap` and `contents`; the answer decides the rest. */
@@ -161,10 +161,6 @@ function find(kind: BodyKind, contentType: string, bytes: Uint8Array, url: URL):
     default:
       return kind satisfies never;
   }
-}
-
-function asPage(text: string): Reference {
-  return { text, use: 'page' };
 }
 
 function findInHtml(html: string, url: URL): Found {

@@ -4,7 +4,7 @@
 
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import { readCssReferences } from './css-references.ts';
-import { addReferences, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
+import { addReferences, asHint, maxReferences, type Reference, type ReferenceUse } from './reference.ts';
 import { wholePage } from './script-references.ts';
 import { readSrcset } from './srcset.ts';
 
@@ -181,10 +181,7 @@ export function readHtmlReferences(html: string, pieceLength = usualPieceLength)
   } while (at < html.length && !tokenizer.isTagEndless());
   const isPartial = at < html.length;
   if (isPartial) finish();
-  addReferences(
-    references,
-    scriptSources.flatMap(wholePage).map((text) => ({ text, use: 'hint' })),
-  );
+  addReferences(references, scriptSources.flatMap(wholePage).map(asHint));
   return { base, references, inlineScripts, scriptSources, isPartial };
 }
 

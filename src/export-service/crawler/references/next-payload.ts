@@ -3,12 +3,12 @@
 // every click gets a 404 and then loads a whole page. All found are hints. Never throws.
 
 import { readJson } from '../../../wire/json-text.ts';
-import type { Reference } from './reference.ts';
+import { asHint, type Reference } from './reference.ts';
 
 /** A page's data as a whole. */
 export function payloadOf(pagePath: string): Reference {
   const page = pagePath.endsWith('/') ? `${pagePath}index` : pagePath.replace(/\.html$/, '');
-  return hint(`${page}.txt`);
+  return asHint(`${page}.txt`);
 }
 
 /** Rows of React's stream: a number in hex, a colon, a value. */
@@ -28,15 +28,11 @@ export function readPayload(path: string, text: string): readonly Reference[] {
   if (!/^[0-9a-f]*:[["{A-Z]/.test(text)) return [];
   if (path.endsWith(treeName)) {
     const folder = path.slice(0, -treeName.length);
-    return readSegments(text).map((segment) => hint(`${folder}/__next${segment.replaceAll('/', '.')}.txt`));
+    return readSegments(text).map((segment) => asHint(`${folder}/__next${segment.replaceAll('/', '.')}.txt`));
   }
   if (/\/__next\.[^/]*$/.test(path)) return [];
   const folder = path.replace(/\.txt$/, '').replace(/\/index$/, '');
-  return ['_tree', '_full', '_head', '_index'].map((name) => hint(`${folder}/__next.${name}.txt`));
-}
-
-function hint(text: string): Reference {
-  return { text, use: 'hint' };
+  return ['_tree', '_full', '_head', '_index'].map((name) => asHint(`${folder}/__next.${name}.txt`));
 }
 
 /** Paths of all segments, each with its parents', in Next's spelling: `/guide/$d$slug/__PAGE__`. */

@@ -12,6 +12,9 @@ export interface Reference {
   readonly use: ReferenceUse;
 }
 
+export const asPage = (text: string): Reference => ({ text, use: 'page' });
+export const asHint = (text: string): Reference => ({ text, use: 'hint' });
+
 /** References that are taken of one body, at most. A page with more would be larger than any browser shows. */
 export const maxReferences = 200_000;
 

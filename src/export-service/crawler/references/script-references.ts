@@ -2,7 +2,7 @@
 // so everything found is a hint. Owns the shapes in which bundlers write such paths. Refuses to guess paths that are
 // built at run time, except by webpack's table and VitePress's rule.
 
-import { addReferences, maxReferences, type Reference } from './reference.ts';
+import { addReferences, asHint, maxReferences, type Reference } from './reference.ts';
 import { readWebpackChunks } from './webpack-chunks.ts';
 
 const extension = '(?:m?js|css|json|wasm|txt|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|mp4|webm)';
@@ -28,10 +28,6 @@ export function readScriptReferences(script: string, anchors: readonly string[])
   const hints: Reference[] = [];
   for (const path of found) addReferences(hints, [path, ...wholePage(path)].map(asHint));
   return hints;
-}
-
-function asHint(text: string): Reference {
-  return { text, use: 'hint' };
 }
 
 function* readPaths(script: string, anchors: readonly string[]): Generator<string> {

@@ -111,6 +111,10 @@ export function createJobStore({ connection, transact }: Database) {
      ) WHERE used_at < ? AND (bytes > ? OR position > ?)`,
   );
   const remove = change('DELETE FROM jobs WHERE id = ?');
+  const removeAll = (gone: readonly string[]): readonly string[] => {
+    for (const id of gone) remove(id);
+    return gone;
+  };
   const completedIds = ids("SELECT id FROM jobs WHERE status = 'completed'");
 
   return {
@@ -182,11 +186,7 @@ export function createJobStore({ connection, transact }: Database) {
      * @returns their ids; no job uses their archives any more
      */
     evict: (domain: string, keep: number, usedSince: number): readonly string[] =>
-      transact(() => {
-        const gone = evictable(domain, usedSince, domain, keep);
-        for (const id of gone) remove(id);
-        return gone;
-      }),
+      transact(() => removeAll(evictable(domain, usedSince, domain, keep))),
 
     /**
      * Removes the least recently used finished jobs of all domains beyond the bounds, but none used since
@@ -194,11 +194,7 @@ export function createJobStore({ connection, transact }: Database) {
      * @returns their ids; no job uses their archives any more
      */
     evictBeyond: (maxBytes: number, maxJobs: number, usedSince: number): readonly string[] =>
-      transact(() => {
-        const gone = beyond(usedSince, maxBytes, maxJobs);
-        for (const id of gone) remove(id);
-        return gone;
-      }),
+      transact(() => removeAll(beyond(usedSince, maxBytes, maxJobs))),
 
     completedIds: (): readonly string[] => completedIds(),
     queuedCount: (): number => Number(countQueued.get()?.['n']),

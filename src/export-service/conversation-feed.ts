@@ -1,8 +1,7 @@
 // Keeps the store of conversations equal to its file: reads it at the start, and again when a listing finds the file
 // changed. Invariant: a changed file that cannot be used leaves the old rows as they were.
 
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { ProgramContext } from '../runtime/program.ts';
 import { readConversationFile } from './conversation-file.ts';
 import type { ConversationStore } from './store/conversations.ts';
 import { readFileState } from './watched-file.ts';
@@ -23,11 +22,6 @@ export interface ConversationFeed {
   stop(): Promise<void>;
 }
 
-export interface FeedContext {
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
 /** A file of this size is loaded within some tens of milliseconds. */
 const waitedForBytes = 256 * 1024;
 
@@ -39,7 +33,7 @@ const waitedForBytes = 256 * 1024;
 export async function feedConversations(
   store: ConversationStore,
   source: ConversationSource | undefined,
-  { clock, logger }: FeedContext,
+  { clock, logger }: Pick<ProgramContext, 'clock' | 'logger'>,
 ): Promise<ConversationFeed> {
   const stopping = new AbortController();
   const pause = (): Promise<void> => clock.after(0, stopping.signal);

@@ -12,13 +12,6 @@ import { CrawlError, crawlTimedOut } from './crawler/crawl-error.ts';
 import { partialFile } from './crawler/partial-file.ts';
 import type { Exported, ExportRequest, SiteExport } from './site-export.ts';
 
-export interface ExportThreadOptions {
-  /** `src/bin/crawl-worker.ts`, or where the build put it. */
-  readonly program: URL;
-  /** Objects and strings of the thread. */
-  readonly maxHeapMb?: number;
-}
-
 /** What a site of the largest size allowed needs, with some room; see "Memory" of the chart. */
 const defaultMaxHeapMb = 256;
 /** With less, a crawl takes a tenth more of the processor's time. */
@@ -33,8 +26,13 @@ type ExportReport =
   | ({ readonly type: 'progress' } & CrawlProgress)
   | { readonly type: 'crawled' };
 
-/** Exports each site in a thread of its own. */
-export function exportInThread({ program, maxHeapMb = defaultMaxHeapMb }: ExportThreadOptions): SiteExport {
+/**
+ * Exports each site in a thread of its own.
+ *
+ * @param program `src/bin/crawl-worker.ts`, or where the build put it
+ * @param maxHeapMb for objects and strings of the thread
+ */
+export function exportInThread(program: URL, maxHeapMb = defaultMaxHeapMb): SiteExport {
   const limits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: maxYoungHeapMb };
   return async (request, { clock, logger, onProgress, onCrawled, signal }) => {
     const { domain, destination } = request;

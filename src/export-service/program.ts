@@ -77,20 +77,12 @@ export async function runExportService(
 ): Promise<void> {
   const service = await startExportService({
     ...edge,
-    exportSite: exportInThread({ program: workerUrl }),
+    ...values,
+    exportSite: exportInThread(workerUrl),
     originMappings: values.origin,
-    keysFile: values.keysFile,
     directory: values.data,
-    listen: values.listen,
-    adminListen: values.adminListen,
-    publicUrl: values.publicUrl,
     linkLifetimeMs: values.linkLifetime,
-    conversations: values.conversations,
     defaultProject: values.project,
-    concurrency: values.concurrency,
-    maxQueued: values.maxQueued,
-    keepJobs: values.keepJobs,
-    keepBytes: values.keepBytes,
     limits: {
       ...defaultCrawlLimits,
       maxPages: values.maxPages,

@@ -2,11 +2,9 @@
 // the state is recovered) and of stopping (requests first, then jobs, then the store).
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Clock } from '../runtime/clock.ts';
 import { adminApp } from '../runtime/http/admin-port.ts';
 import { type HttpListener, listenHttp } from '../runtime/http/http-listener.ts';
-import type { Logger } from '../runtime/logger.ts';
-import type { Random } from '../runtime/random.ts';
+import type { ProgramContext } from '../runtime/program.ts';
 import { feedConversations } from './conversation-feed.ts';
 import { exportServiceApp } from './http/app.ts';
 import { createJobRunner, type JobRunner, type JobRunnerOptions } from './job-runner.ts';
@@ -18,10 +16,8 @@ import { createJobStore, type JobStore } from './store/jobs.ts';
 import { watchFile } from './watched-file.ts';
 
 export interface ExportServiceOptions
-  extends Pick<
-    JobRunnerOptions,
-    'exportSite' | 'limits' | 'concurrency' | 'keepJobs' | 'keepBytes' | 'directory'
-  > {
+  extends Omit<ProgramContext, 'shutdown'>,
+    Omit<JobRunnerOptions, 'store' | 'origins' | 'keepUsedMs' | 'onFinished'> {
   /** Each `domain=URL`. */
   readonly originMappings: readonly string[];
   readonly keysFile: string;
@@ -33,9 +29,6 @@ export interface ExportServiceOptions
   readonly maxQueued: number;
   readonly conversations?: string | undefined;
   readonly defaultProject: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 export interface ExportService {

@@ -2,17 +2,11 @@
 // 403 with an XML error. Every path outside /v1 ends here, so that a link changed in any part is refused.
 
 import type { RequestHandler, Response } from 'express';
-import type { Clock } from '../../runtime/clock.ts';
 import { archiveFile } from '../job-runner.ts';
 import { judgeLink } from '../links.ts';
-import type { JobStore } from '../store/jobs.ts';
+import type { JobRoutesOptions } from './job-routes.ts';
 
-export interface ArchiveRouteOptions {
-  readonly store: JobStore;
-  readonly directory: string;
-  readonly linkSecret: Uint8Array;
-  readonly clock: Clock;
-}
+export type ArchiveRouteOptions = Pick<JobRoutesOptions, 'store' | 'directory' | 'linkSecret' | 'clock'>;
 
 export function archiveRoute({ store, directory, linkSecret, clock }: ArchiveRouteOptions): RequestHandler {
   return (request, response, next) => {

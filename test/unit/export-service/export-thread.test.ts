@@ -14,10 +14,7 @@ import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { createLogger, silentLogger } from '../../../src/runtime/logger.ts';
 import { publishableCode } from '../../../src/wire/publishable-error.ts';
 
-const exportSite = exportInThread({
-  program: new URL('./export-program.ts', import.meta.url),
-  maxHeapMb: 32,
-});
+const exportSite = exportInThread(new URL('./export-program.ts', import.meta.url), 32);
 const folder = mkdtempSync(join(tmpdir(), 'export-thread-'));
 const destination = join(folder, 'site.tar.gz');
 after(() => rmSync(folder, { recursive: true }));

@@ -63,24 +63,18 @@ export function totalWorkers(values: Pick<OperatorValues, 'workers'>): number {
 
 /** Ends on shutdown (in order) or when the lease is lost (at once). */
 export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Promise<void> {
-  const { values, queue, services, metrics, reports, watches } = parts;
+  const { values, context, queue, services, metrics, reports, watches } = parts;
   const transport = fenceWrites(parts.transport, isHeld);
-  const { clock, random, logger, shutdown } = parts.context;
+  const { clock, logger, shutdown } = context;
   const ended = new AbortController();
   const stop = AbortSignal.any([lost, ended.signal]);
   const drain = closeInOrder(parts, lost, ended);
   const store = createEventStore(transport, parts.identity);
-  const events = createEventRecorder({
-    store,
-    clock,
-    random,
-    logger,
-    signal: stop,
-    dropped: metrics.eventDropped,
-  });
+  const events = createEventRecorder({ ...context, store, signal: stop, dropped: metrics.eventDropped });
   const cluster = createCluster(transport);
   const isKnown = (key: string): boolean => isPresent(watches.get(key));
   const reconcileContext: ReconcileContext = {
+    ...context,
     cluster: selectInstance(trustWatchedDeletions(cluster, isKnown), values.instance),
     exportApi: fenceCalls(services.exportApi, isHeld),
     bundles: services.bundles,
@@ -88,9 +82,6 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
     events,
     wake: ({ namespace, name }) => queue.add(`${namespace}/${name}`, 'due'),
     isKnown: ({ namespace, name }) => isKnown(`${namespace}/${name}`),
-    clock,
-    random,
-    logger,
     settings: {
       operatorLease: parts.operatorLease,
       apiBaseUrl: values.apiBaseUrl,
@@ -109,6 +100,7 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
   try {
     await runController(
       {
+        ...context,
         queue,
         reconcile: (key, signal) => reconcile(key, reconcileContext, signal),
         workers: totalWorkers(values),
@@ -116,9 +108,6 @@ export async function runLeader(parts: LeaderParts, { lost, isHeld }: Term): Pro
         fullResyncMs,
         isKnown,
         linkRemainingMs: (key) => linkRemainingMs(watches.get(key), clock.now()),
-        clock,
-        random,
-        logger,
         observe: (key, result, tookMs, outcome, failed) => {
           metrics.reconciled(result, tookMs, outcome);
           reports.put(key, outcome, failed);

@@ -71,12 +71,10 @@ export async function runOperator(
   const leaseTransport = createTransport(connection, transportOptions);
   const feed = createFeed(queue);
   const watches = createWatches({
+    ...context,
     transport,
     namespaces: values.watchNamespaces,
     labelSelector: selectorOf(values.instance),
-    clock,
-    random,
-    logger,
     wake: feed.wake,
     operatorLease,
     onOverlap: feed.recheckOverlap,
@@ -104,29 +102,24 @@ export async function runOperator(
   try {
     const times = leaseTimes(values);
     const store = createLeaseStore(leaseTransport, lease, times.renewDeadlineMs / 2);
-    await runElection(
-      { store, identity, clock, random, logger, times, observe: metrics.leading },
-      shutdown,
-      (term) => {
-        feed.open(watches.keys());
-        return runLeader(
-          {
-            values,
-            context,
-            queue,
-            transport,
-            operatorLease,
-            services,
-            inspections,
-            identity,
-            metrics,
-            reports,
-            watches,
-          },
-          term,
-        );
-      },
-    );
+    const parts = {
+      values,
+      context,
+      queue,
+      transport,
+      operatorLease,
+      services,
+      inspections,
+      identity,
+      metrics,
+      reports,
+      watches,
+    };
+    const election = { ...context, store, identity, times, observe: metrics.leading };
+    await runElection(election, shutdown, (term) => {
+      feed.open(watches.keys());
+      return runLeader(parts, term);
+    });
   } finally {
     stopWatches.abort();
     await watching;

@@ -64,16 +64,14 @@ export async function runBundleServer(
   edge: ProgramContext,
   workers: WorkerPrograms,
 ): Promise<void> {
-  const { clock, random, logger, shutdown } = edge;
-  const content = publishedContentOf(flags);
+  const { clock, logger, shutdown } = edge;
+  const { bundleFile = '', bundleUrl } = flags;
+  const content =
+    bundleUrl === undefined ? readFromFile(bundleFile) : readFromFlags(bundleUrl, flags.version);
   const pause = (): Promise<void> => clock.after(0);
   const written = rememberWritten(checkInWorker(workers.bundle, pause));
   const prepare = await openPreparation(flags, { workerUrl: workers.bundle, written, pause, logger });
-  const variants = createVariantKeeper(flags, {
-    make: makeInWorker(workers.variant),
-    clock,
-    logger,
-  });
+  const variants = createVariantKeeper(flags, { ...edge, make: makeInWorker(workers.variant) });
   const site = createLiveSite(flags.keep, (bundle) => {
     variants.prepareFor(bundle);
     void warnOfBasePath(bundle, flags.basePath, logger);
@@ -119,10 +117,8 @@ export async function runBundleServer(
       '/status': () => statusDocument(site.view(), progress(), content.kind, site.swaps(), variants.state()),
     },
   });
-  const membership = joinPeers(flags, edge, metrics.registry, {
-    worker: workers.bundle,
-    note: written.note,
-  });
+  const copying = { worker: workers.bundle, note: written.note };
+  const membership = joinPeers(flags, edge, metrics.registry, copying);
   const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
   const ports = { site: sitePort.url, admin: adminPort.url };
   logger.info({ ...ports, store: flags.store, source: content.kind, programVersion: version }, 'listening');
@@ -142,16 +138,7 @@ export async function runBundleServer(
     linkSource(prepare, metrics.countDownload),
   ];
   const times = { pollMs: flags.pollInterval, startupTimeoutMs: flags.startupTimeout };
-  watch = createSourceWatch({
-    content,
-    sources,
-    store,
-    site,
-    clock,
-    random,
-    logger,
-    ...times,
-  });
+  watch = createSourceWatch({ ...edge, ...times, content, sources, store, site });
   const watching = watch.run(shutdown);
   if (!shutdown.aborted) await once(shutdown, 'abort');
   const drained = sitePort.close({ lingerMs: flags.drainLinger, graceMs: flags.drainGrace });
@@ -166,10 +153,6 @@ async function warnOfBasePath(bundle: LiveBundle, basePath: string, logger: Logg
   if (name === undefined) return;
   const message = `the home page loads ${printableName(name)}, which is not in the bundle; build the site for --base-path ${basePath || '/'}`;
   logger.warn({ digest: bundle.digest }, message);
-}
-
-function publishedContentOf({ bundleFile, bundleUrl, version }: BundleServerFlags): PublishedContent {
-  return bundleUrl === undefined ? readFromFile(bundleFile ?? '') : readFromFlags(bundleUrl, version);
 }
 
 function readinessOf(

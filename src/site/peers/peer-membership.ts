@@ -38,7 +38,7 @@ export function joinPeers(
   if (flags.peers.length === 0) {
     return { peers: undefined, answer: (others) => others, close: async () => {} };
   }
-  const { clock, random, logger } = edge;
+  const { clock, random } = edge;
   const id = random.uuid();
   let intent: PeerIntent | undefined;
   const copies = new Counter({
@@ -54,6 +54,7 @@ export function joinPeers(
   const client = createPeerClient({ clock, userAgent });
   const known = trackPeers(() => resolvePeers(flags.peers, flags.adminListen.port), clock.monotonic);
   const peers = createPeers({
+    ...edge,
     id,
     client,
     take,
@@ -62,9 +63,6 @@ export function joinPeers(
       intent = next;
     },
     countCopy: (outcome) => copies.inc({ outcome }),
-    clock,
-    random,
-    logger,
   });
   const context = { id, storeDir: flags.store, intent: () => intent, isPeer: known.isPeer, clock };
   return { peers, answer: (others) => peerPort(context, others), close: () => client.close() };

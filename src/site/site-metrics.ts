@@ -58,16 +58,15 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
     registers,
   });
-  const variants = new Gauge({
-    name: `${prefix}variant_files`,
-    help: 'Files of the active bundle with a variant in that content encoding',
-    labelNames: ['encoding'],
-    registers,
-    collect: () => {
+  collected(
+    'variant_files',
+    'Files of the active bundle with a variant in that content encoding',
+    ['encoding'],
+    (variants) => {
       const counts = active()?.bundle.variants()?.counts;
       for (const encoding of contentEncodings) variants.set({ encoding }, counts?.[encoding] ?? 0);
     },
-  });
+  );
   gauge(
     'variant_bytes',
     'Bytes on disk of the precompressed variants of the active bundle',
@@ -88,17 +87,16 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
     registers,
   });
   for (const outcome of ['ok', 'expired-link', 'transient', 'refused']) downloads.inc({ outcome }, 0);
-  const info = new Gauge({
-    name: `${prefix}active_bundle_info`,
-    help: 'The active bundle; the value is always 1',
-    labelNames: ['version', 'digest'],
-    registers,
-    collect: () => {
+  collected(
+    'active_bundle_info',
+    'The active bundle; the value is always 1',
+    ['version', 'digest'],
+    (info) => {
       info.reset();
       const { bundle, version = '' } = active() ?? {};
       if (bundle !== undefined) info.set({ version, digest: bundle.digest }, 1);
     },
-  });
+  );
   gauge('active_bundle_files', 'Files of the active bundle', () => active()?.bundle.routes.size ?? 0);
   counter(
     'damaged_copies_total',
@@ -115,16 +113,15 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
   gauge('is_current', '1 when the published bundle is served', () =>
     progress().state === 'in-sync' ? 1 : 0,
   );
-  const states = new Gauge({
-    name: `${prefix}source_state`,
-    help: '1 for the state of the source as in /status, 0 for the others',
-    labelNames: ['state'],
-    registers,
-    collect: () => {
+  collected(
+    'source_state',
+    '1 for the state of the source as in /status, 0 for the others',
+    ['state'],
+    (states) => {
       const now = progress().state;
       for (const state of sourceStates) states.set({ state }, state === now ? 1 : 0);
     },
-  });
+  );
   instant(
     'link_issued_timestamp_seconds',
     'When the published link was issued, according to bundle.json; absent when unknown',
@@ -149,20 +146,26 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
   }
 
   function gauge(name: string, help: string, read: () => number): void {
-    const made: Gauge = new Gauge({ name: prefix + name, help, registers, collect: () => made.set(read()) });
+    collected(name, help, [], (made) => made.set(read()));
   }
 
   /** Epoch ms in; an unknown time has no sample, because any number would be a time. */
   function instant(name: string, help: string, read: () => number | undefined): void {
+    collected(name, help, [], (made) => {
+      const epochMs = read();
+      if (epochMs === undefined) made.remove();
+      else made.set(Math.floor(epochMs / 1000));
+    });
+  }
+
+  /** A gauge that `collect` sets at each scrape. */
+  function collected(name: string, help: string, labelNames: string[], collect: (made: Gauge) => void): void {
     const made: Gauge = new Gauge({
       name: prefix + name,
       help,
+      labelNames,
       registers,
-      collect: () => {
-        const epochMs = read();
-        if (epochMs === undefined) made.remove();
-        else made.set(Math.floor(epochMs / 1000));
-      },
+      collect: () => collect(made),
     });
   }
 

@@ -3,8 +3,8 @@
 // Invariant: a variant is made only of bytes whose hash was checked, and kept only where it saves a tenth. After a
 // restart it is used only if its pack and its list have the hashes that were stored with them.
 
-import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { createHash, hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { BundleFile, BundleIndex } from '../../bundle/bundle-index.ts';
@@ -49,7 +49,7 @@ const documentName = 'variants-index';
 const nextPackName = '.variants-next';
 const nextDocumentName = '.variants-index-next';
 
-const blockBytes = 1024 * 1024;
+const pieceBytes = 1024 * 1024;
 /** Short enough for a CPU quota's period. */
 const sliceMs = 20;
 
@@ -102,18 +102,9 @@ async function findVariants(task: VariantTask, index: BundleIndex): Promise<Vari
 }
 
 async function hashFile(path: string): Promise<string> {
-  const file = await open(path, 'r');
-  try {
-    const hash = createHash('sha256');
-    const block = Buffer.allocUnsafeSlow(blockBytes);
-    for (;;) {
-      const { bytesRead } = await file.read(block, 0, blockBytes);
-      if (bytesRead === 0) return hash.digest('hex');
-      hash.update(block.subarray(0, bytesRead));
-    }
-  } finally {
-    await file.close();
-  }
+  const sum = createHash('sha256');
+  for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) sum.update(piece);
+  return sum.digest('hex');
 }
 
 async function makeVariants(
@@ -143,7 +134,8 @@ async function makeVariants(
       }
       packHash.update(compressed);
       pack.append(compressed);
-      return [[encoding, offset, compressed.length, fingerprintOf(sha256(compressed))] as const];
+      const fingerprint = fingerprintOf(hash('sha256', compressed, 'hex'));
+      return [[encoding, offset, compressed.length, fingerprint] as const];
     });
   };
 
@@ -156,12 +148,10 @@ async function makeVariants(
       await rest();
     }
     await pack.commit();
-    const packSha256 = packHash.digest('hex');
-    const packBytes = pack.position;
     const document = {
       digest,
-      packBytes,
-      packSha256,
+      packBytes: pack.position,
+      packSha256: packHash.digest('hex'),
       isPartial,
       encodings: [...encodings],
       variants,
@@ -181,12 +171,8 @@ type ContentVariant = readonly [ContentEncoding, number, number, number];
 function readVerified(bundle: StoredBundle, file: BundleFile): Buffer {
   const body = Buffer.allocUnsafe(file.size);
   bundle.readIntoSync(file, body);
-  if (sha256(body) === file.sha256) return body;
+  if (hash('sha256', body, 'hex') === file.sha256) return body;
   throw new VariantError('BundleDamaged', 'the stored bundle no longer is what was verified; check its disk');
-}
-
-function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** The pack is named before its list, so a kill in between costs making the variants again. */

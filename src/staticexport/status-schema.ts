@@ -10,10 +10,7 @@ const instant = z.string().max(40).meta({ format: 'date-time' });
 const versionText = text(63).describe(
   '<yyyymmdd>-<hhmmss>-<8 hex>, from the time when the operator observed the job complete.',
 );
-const digestText = text(64).describe('SHA-256 of the content (paths and files), not of the archive.');
 const jobIdText = text(512).describe('Id of the job, as the export API returned it.');
-const pagesCount = count.describe('Number of pages in the archive.');
-const sizeCount = count.describe('Size of all unpacked files in bytes.');
 const inputHashText = text(64).describe('Hash of the exported domain and the base URL of the export API.');
 const baseUrlText = text(2048).describe('Base URL of the export API that ran the job and issues its links.');
 const exportedInstant = instant.describe('Time when the operator observed the job complete.');
@@ -82,14 +79,19 @@ export const startSchema = z
   })
   .describe('Record of a start that the export API has not confirmed.');
 
+/** What is known of an export, published or not. */
+const exportFields = {
+  version: versionText,
+  digest: text(64).describe('SHA-256 of the content (paths and files), not of the archive.').optional(),
+  jobId: jobIdText,
+  pages: count.describe('Number of pages in the archive.').optional(),
+  sizeBytes: count.describe('Size of all unpacked files in bytes.').optional(),
+  inputHash: inputHashText.optional(),
+};
+
 export const candidateSchema = z
   .object({
-    version: versionText,
-    digest: digestText.optional(),
-    jobId: jobIdText,
-    pages: pagesCount.optional(),
-    sizeBytes: sizeCount.optional(),
-    inputHash: inputHashText.optional(),
+    ...exportFields,
     exportTime: exportedInstant.optional(),
     reason: text(64).describe('Promotion gate that holds it.'),
   })
@@ -97,12 +99,7 @@ export const candidateSchema = z
 
 export const versionSchema = z
   .object({
-    version: versionText,
-    digest: digestText.optional(),
-    jobId: jobIdText,
-    pages: pagesCount.optional(),
-    sizeBytes: sizeCount.optional(),
-    inputHash: inputHashText.optional(),
+    ...exportFields,
     baseUrl: baseUrlText.optional(),
     exportTime: exportedInstant.optional(),
     publishTime: instant.describe('Time of its first publication.').optional(),

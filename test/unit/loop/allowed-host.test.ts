@@ -71,7 +71,7 @@ for (const [baseUrl, settings, isAllowed] of rows) {
   });
 }
 
-test('the host of its own base URL is named once, first, and a list without one stands alone', () => {
+test('the host of the resource’s base URL is named once and first; without one only the list is named', () => {
   const hosts = ['API.example.com', 'https://other.example.com:443', 'http://api.example.com:80'];
   const named = ['api.example.com', 'other.example.com', 'http://api.example.com'];
   assert.deepEqual(allowedHosts({ allowedApiHosts: hosts, apiBaseUrl: own }), [
@@ -82,7 +82,7 @@ test('the host of its own base URL is named once, first, and a list without one 
   assert.deepEqual(allowedHosts({ allowedApiHosts: hosts, apiBaseUrl: undefined }), named);
 });
 
-test('without a list and without a base URL of its own the operator sends a key nowhere', () => {
+test('without a list and a default base URL the operator sends a key to no host', () => {
   assert.equal(
     isAllowedHost('https://api.example.com', { allowedApiHosts: [], apiBaseUrl: undefined }),
     false,

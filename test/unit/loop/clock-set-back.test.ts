@@ -8,7 +8,7 @@ import { virtualClock } from '../../support/virtual-clock.ts';
 const t0 = Date.UTC(2026, 0, 5, 12);
 const link = { issuedAt: t0, expiresAt: t0 + 3_600_000, version: 'v' };
 
-test('a clock that goes on as it should moves nothing, and neither does one that is set forward', async () => {
+test('a normal clock and a clock set forward correct no link', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
   assert.equal(correctTimes(links, 'a', link, clock), link);
@@ -18,7 +18,7 @@ test('a clock that goes on as it should moves nothing, and neither does one that
   assert.equal(correctTimes(links, 'a', link, clock), link);
 });
 
-test('set back, the life is where it is on the clock as it is now, and stays there', async () => {
+test('after the clock is set back, the link times are corrected once to the present clock', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
   correctTimes(links, 'a', link, clock);
@@ -32,7 +32,7 @@ test('set back, the life is where it is on the clock as it is now, and stays the
   assert.equal(correctTimes(links, 'a', link, clock).issuedAt, moved.issuedAt - 10_000, 'steps add up');
 });
 
-test('a clock that is adjusted slowly is not one that was set', async () => {
+test('a slowly adjusted clock counts as not set back', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
   for (let hours = 0; hours < 100; hours += 1) {
@@ -42,7 +42,7 @@ test('a clock that is adjusted slowly is not one that was set', async () => {
   }
 });
 
-test('small steps back count in sum, however often somebody looks', async () => {
+test('small steps back add up, in any number of reconciles', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
   correctTimes(links, 'a', link, clock);
@@ -56,7 +56,7 @@ test('small steps back count in sum, however often somebody looks', async () => 
   assert.ok(missedMs <= 5_000 + 1_800_000 * 0.002, `${missedMs} ms`);
 });
 
-test('a clock that was set forward and back again moves nothing', async () => {
+test('a clock set forward and back again corrects no link', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
   correctTimes(links, 'a', link, clock);
@@ -67,7 +67,7 @@ test('a clock that was set forward and back again moves nothing', async () => {
   assert.equal(correctTimes(links, 'a', link, clock), link);
 });
 
-test('a clock that was set back and right again moves nothing, nor one that swings', async () => {
+test('a clock set back and right again, or one that swings, corrects no link', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
   correctTimes(links, 'a', link, clock);
@@ -84,7 +84,7 @@ test('a clock that was set back and right again moves nothing, nor one that swin
   assert.equal(correctTimes(links, 'a', link, clock).issuedAt, t0 - 300_000, 'what is left of it counts');
 });
 
-test('a new link, or the link of another resource, has the life that was stored', async () => {
+test('a new link, or the link of another resource, keeps its stored times', async () => {
   const clock = virtualClock(t0);
   const links = new Map<string, SeenLink>();
   correctTimes(links, 'a', link, clock);

@@ -110,7 +110,7 @@ async function waitingWorld(prepare: (simulation: Simulation) => void = () => {}
   return { simulation, places, other };
 }
 
-test('sixty archives at once are read two at a time, and each link is issued once', async () => {
+test('sixty archives are inspected two at a time, and each link is issued once', async () => {
   const crowd = new Crowd(60, 2, ({ vendor }) => {
     vendor.readMs = 15 * secondMs;
     vendor.linkLifetimeMs = 60 * minuteMs;
@@ -124,7 +124,7 @@ test('sixty archives at once are read two at a time, and each link is issued onc
   assert.deepEqual([crowd.places.taken, crowd.places.waiting], [0, 0]);
 });
 
-test('links that live for half a minute die in a line of many minutes, and cost one link request more each', async () => {
+test('links that expire in the queue cost one more link request each', async () => {
   const crowd = new Crowd(60, 2, ({ vendor }) => {
     vendor.readMs = 15 * secondMs;
     vendor.linkLifetimeMs = 30 * secondMs;
@@ -133,11 +133,11 @@ test('links that live for half a minute die in a line of many minutes, and cost 
   assert.equal(crowd.issues.size, 60, 'all are published');
   assert.equal(crowd.mostAtOnce, 2);
   const most = Math.max(...crowd.issues.values());
-  assert.ok(most <= 2, `${most} issues for one reading`);
+  assert.ok(most <= 2, `${most} issues for one inspection`);
   for (const simulation of crowd.simulations) assert.equal(simulation.status().failures, undefined);
 });
 
-test('a pass does not wait for a place, and is not needed to have it: its end brings the next', async () => {
+test('a reconcile does not wait for a slot, and the end of the inspection starts the next one', async () => {
   const { simulation, places, other } = await waitingWorld();
   const before = simulation.clock.monotonic();
   await simulation.step();
@@ -150,7 +150,7 @@ test('a pass does not wait for a place, and is not needed to have it: its end br
   assert.deepEqual([places.taken, simulation.callsOf('issue')], [0, 1]);
 });
 
-test('the time for reading an archive begins at the place', async () => {
+test('the inspection timeout starts when the slot is taken', async () => {
   const { simulation, other } = await waitingWorld(({ vendor, settings }) => {
     vendor.linkLifetimeMs = 600 * minuteMs;
     vendor.readMs = settings.inspectTimeoutMs - secondMs;
@@ -162,7 +162,7 @@ test('the time for reading an archive begins at the place', async () => {
   assert.equal(simulation.status().failures, undefined);
 });
 
-test('who is suspended, pinned elsewhere or deleted leaves the line', async () => {
+test('a resource that is suspended, deleted or pinned to another version leaves the queue', async () => {
   const happenings: readonly ((simulation: Simulation) => void)[] = [
     (simulation) => simulation.editSpec({ suspend: true }),
     (simulation) =>
@@ -180,13 +180,13 @@ test('who is suspended, pinned elsewhere or deleted leaves the line', async () =
   }
 });
 
-test('a link that died in the line, sooner than it said too, is issued anew at the place and says nothing of the archive', async () => {
+test('a link that expired in the queue is issued again at the slot and does not count as a failure', async () => {
   for (const lifetimeMs of [30 * secondMs, 60 * minuteMs]) {
     const { simulation, places, other } = await waitingWorld(({ vendor }) => {
       vendor.linkLifetimeMs = lifetimeMs;
     });
     await simulation.run(2 * minuteMs);
-    assert.equal(simulation.callsOf('issue'), 1, 'nothing is issued in the line');
+    assert.equal(simulation.callsOf('issue'), 1, 'no link is issued in the queue');
     simulation.vendor.links.clear();
     other.release();
     await simulation.until(() => simulation.condition('Ready') === 'True/Published');
@@ -195,7 +195,7 @@ test('a link that died in the line, sooner than it said too, is issued anew at t
   }
 });
 
-test('a place is not kept for a link that does not come: the API refuses it, hangs, or may not be called', async () => {
+test('a slot is not kept when no link can be issued: refused, wrong key, no answer', async () => {
   const troubles: readonly (readonly [what: string, cause: (simulation: Simulation) => void, ms: number])[] =
     [
       [
@@ -213,7 +213,7 @@ test('a place is not kept for a link that does not come: the API refuses it, han
         2 * secondMs,
       ],
       [
-        'nothing answers, and no pass ends',
+        'the API hangs, and no reconcile ends',
         (simulation) => {
           simulation.wakeAt = Number.POSITIVE_INFINITY;
         },
@@ -228,14 +228,14 @@ test('a place is not kept for a link that does not come: the API refuses it, han
     cause(simulation);
     other.release();
     await simulation.clock.pass(0);
-    assert.equal(places.taken, 1, `${what}: it is kept`);
+    assert.equal(places.taken, 1, `${what}: the slot is kept`);
     if (Number.isFinite(simulation.wakeAt)) await simulation.run(ms);
     else await simulation.clock.pass(ms);
-    assert.equal(places.taken, 0, `${what}: it is left`);
+    assert.equal(places.taken, 0, `${what}: the slot is released`);
   }
 });
 
-test('after an outage that outlived every link in the line, all are published, with few issues', async () => {
+test('after an outage longer than every link in the queue all are published, with few link requests', async () => {
   const crowd = new Crowd(20, 2, ({ vendor }) => {
     vendor.readMs = 15 * secondMs;
     vendor.linkLifetimeMs = minuteMs;
@@ -244,8 +244,8 @@ test('after an outage that outlived every link in the line, all are published, w
   const before = crowd.simulations.map((simulation) => simulation.callsOf('issue'));
   for (const { vendor } of crowd.simulations) vendor.failing = 'ServerError';
   await crowd.run(30 * minuteMs);
-  assert.ok(crowd.issues.size < 20, 'some were in the line');
-  assert.equal(crowd.places.taken, 0, 'no place waits for a link that does not come');
+  assert.ok(crowd.issues.size < 20, 'some were in the queue');
+  assert.equal(crowd.places.taken, 0, 'no slot waits for a link that is not issued');
   for (const { vendor } of crowd.simulations) vendor.failing = undefined;
   const waited = crowd.simulations.filter((simulation) => !crowd.issues.has(simulation));
   const tried = new Map(waited.map((simulation) => [simulation, simulation.callsOf('issue')]));

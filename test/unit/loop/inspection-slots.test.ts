@@ -21,7 +21,7 @@ function ask(places: InspectionSlots, id: string, served: string[], signal = nev
   return place;
 }
 
-test('as many as there are places go at once, the others in the order in which they came', async () => {
+test('all slots are taken at once, and the queue follows in its order', async () => {
   const places = new InspectionSlots(2);
   const served: string[] = [];
   const [first, second] = ['a', 'b', 'c', 'd'].map((id) => ask(places, id, served));
@@ -36,7 +36,7 @@ test('as many as there are places go at once, the others in the order in which t
   assert.deepEqual([places.taken, places.waiting], [2, 0]);
 });
 
-test('who is stopped leaves the line at once, and nobody waits for it', async () => {
+test('a stopped request leaves the queue at once, and delays no other', async () => {
   const places = new InspectionSlots(1);
   const served: string[] = [];
   const stop = new AbortController();
@@ -53,7 +53,7 @@ test('who is stopped leaves the line at once, and nobody waits for it', async ()
   assert.equal(places.taken, 1);
 });
 
-test('a place that is left twice is given once', async () => {
+test('a slot released twice is given once', async () => {
   const places = new InspectionSlots(1);
   const served: string[] = [];
   const place = await ask(places, 'a', served);
@@ -66,7 +66,7 @@ test('a place that is left twice is given once', async () => {
   assert.deepEqual([places.taken, places.waiting], [1, 1]);
 });
 
-test('a kept place is had by its resource alone, before everybody who waits', async () => {
+test('a kept slot is only for its resource, before the queue', async () => {
   const places = new InspectionSlots(1);
   const served: string[] = [];
   const place = await ask(places, 'a', served);
@@ -79,7 +79,7 @@ test('a kept place is had by its resource alone, before everybody who waits', as
   assert.deepEqual(served, ['a', 'a', 'b']);
 });
 
-test('a kept place is left when it is given up, and when its time is over', async () => {
+test('a kept slot is released when it is given up, and when its time ends', async () => {
   const endings: readonly ((places: InspectionSlots, end: AbortController) => void)[] = [
     (places) => places.giveUp('a'),
     (_places, end) => end.abort(),
@@ -100,7 +100,7 @@ test('a kept place is left when it is given up, and when its time is over', asyn
   }
 });
 
-test('a place is not kept beyond a time that is over, nor for one that took it again', async () => {
+test('a slot is not kept past its time, nor for a resource that took it again', async () => {
   const places = new InspectionSlots(1);
   places.keep('a', await places.take('a', never), AbortSignal.abort());
   assert.equal(places.taken, 0);
@@ -111,7 +111,7 @@ test('a place is not kept beyond a time that is over, nor for one that took it a
   assert.equal(places.taken, 1, 'it is being read there');
 });
 
-test('a namespace reads one archive at a time where there are two slots, and another is served at once', async () => {
+test('with two slots a namespace inspects one archive at a time, and another namespace starts at once', async () => {
   const places = new InspectionSlots(2);
   const served: string[] = [];
   const first = ask(places, 'slow/a', served);
@@ -140,7 +140,7 @@ test('the last free slot is only for a namespace that holds none', async () => {
   assert.deepEqual([places.taken, places.waiting], [3, 2], 'it stays free');
 });
 
-test('a slot that is left may serve two: another namespace, and the one that left its only slot', async () => {
+test('a released slot may start two: another namespace, and the one that released its only slot', async () => {
   const places = new InspectionSlots(3);
   const served: string[] = [];
   const left = ask(places, 'a/1', served);
@@ -152,7 +152,7 @@ test('a slot that is left may serve two: another namespace, and the one that lef
   assert.deepEqual(served, ['a/1', 'b/1', 'b/2', 'a/2']);
 });
 
-test('namespaces take turns for a single slot, however many one of them has waiting', async () => {
+test('namespaces share a single slot in turn, however many archives one of them has waiting', async () => {
   const places = new InspectionSlots(1);
   const served: string[] = [];
   const ids = ['a/1', 'a/2', 'a/3', 'a/4', 'b/1', 'b/2', 'c/1'];
@@ -178,7 +178,7 @@ test('a kept slot counts for its namespace', async () => {
   assert.deepEqual(served, ['a/1', 'a/2']);
 });
 
-test('property: never more than there are, nobody waits who may take one, and in the end everybody was served in turn', () => {
+test('property: slots are never exceeded, no permitted archive waits, and all are served in order', () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('ask' as const), namespace: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ do: fc.constantFrom('leave', 'stop', 'keep', 'again', 'giveUp'), which: fc.nat(50) }),
@@ -263,7 +263,7 @@ test('property: never more than there are, nobody waits who may take one, and in
           assert.deepEqual(
             order,
             [...order].sort((a, b) => a - b),
-            'of one namespace in the order in which they came',
+            'one namespace is served in the order of arrival',
           );
         }
       },

@@ -44,7 +44,7 @@ async function readingWorld(
   return { simulation, signals };
 }
 
-test('a process that stops notes no failure of the archive it was reading', async () => {
+test('a stopping process records no failure of the archive under inspection', async () => {
   const { simulation } = await readingWorld(minuteMs);
   const process = new AbortController();
   const context = simulation.context(createMemory(process.signal));
@@ -63,7 +63,7 @@ test('a process that stops notes no failure of the archive it was reading', asyn
   );
 });
 
-test('a reading ends when the resource is pinned elsewhere, suspended or deleted', async () => {
+test('an inspection stops when the resource is pinned to another version, suspended or deleted', async () => {
   const happenings: readonly ((simulation: Simulation) => void)[] = [
     (simulation) =>
       simulation.editSpec({ pin: { jobId: simulation.vendor.startElsewhere('docs.example.com') } }),
@@ -85,7 +85,7 @@ test('a reading ends when the resource is pinned elsewhere, suspended or deleted
   }
 });
 
-test('a reading goes on while its job is what shall be published, and its end brings the pass', async () => {
+test('an inspection continues while its job is to be published, and its end starts the reconcile', async () => {
   const { simulation, signals } = await readingWorld(9 * minuteMs);
   const begunAt = simulation.clock.monotonic();
   let turns = 0;
@@ -99,7 +99,7 @@ test('a reading goes on while its job is what shall be published, and its end br
   assert.ok(tookMs <= 9 * minuteMs + 2000, `published ${tookMs} ms after the reading began`);
 });
 
-test('the published link is refreshed in time while an archive is read', async () => {
+test('the published link is refreshed in time during an inspection', async () => {
   const simulation = new Simulation();
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
   simulation.vendor.readMs = 9 * minuteMs;
@@ -107,7 +107,7 @@ test('the published link is refreshed in time while an archive is read', async (
   await simulation.run(50 * minuteMs, () => assert.ok(simulation.isLinkLive()));
 });
 
-test('an archive is read within what the resource says, and read anew when that changes meanwhile', async () => {
+test('an archive is inspected within the limits of its resource, and again when they change meanwhile', async () => {
   const limits: (number | undefined)[] = [];
   const simulation = new Simulation({
     spec: { promotion: { maxBundleSize: '2Gi' } },
@@ -130,6 +130,6 @@ test('an archive is read within what the resource says, and read anew when that 
   assert.deepEqual(
     limits,
     [2 * 1024 ** 3, 1024 ** 3],
-    'what was read under the former limit is not promoted',
+    'an inspection under the former limit is not promoted',
   );
 });

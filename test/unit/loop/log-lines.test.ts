@@ -76,7 +76,7 @@ for (const [what, change, verdict, message] of [
   ['other content', { name: 'second', pages: 20 }, 'Promoted', 'published'],
   ['too few pages', { name: 'shrunk', pages: 3 }, 'Held', 'held back'],
 ] as const) {
-  test(`an export that brings ${what} says ${message}`, async () => {
+  test(`an export with ${what} is logged as ${message}`, async () => {
     const simulation = await publishedSimulation();
     if ('name' in change) simulation.vendor.contents.set('docs.example.com', change);
     const read = reader(simulation);
@@ -91,15 +91,15 @@ for (const [what, change, verdict, message] of [
 }
 
 for (const [what, spec, message] of [
-  ['a schedule that names no instant', { schedule: '99 99 * * *' }, 'Ready True->False InvalidSchedule'],
-  ['a version that nobody knows', { pin: { version: 'none' } }, 'Ready True->False PinnedVersionUnknown'],
+  ['a schedule that never fires', { schedule: '99 99 * * *' }, 'Ready True->False InvalidSchedule'],
+  ['an unknown version', { pin: { version: 'none' } }, 'Ready True->False PinnedVersionUnknown'],
   [
     'an API that is not allowed',
     { api: { baseUrl: 'https://elsewhere.example.com', keySecretRef: { name: 'export-api' } } },
     'Ready True->False HostNotAllowed',
   ],
 ] as const) {
-  test(`${what} is told once, by the line in which Ready turns, with what to do`, async () => {
+  test(`${what} has one line, the transition of Ready, with the remedy`, async () => {
     const simulation = await publishedSimulation();
     const read = reader(simulation);
     simulation.editSpec(spec);

@@ -21,7 +21,7 @@ function memoryOf(...users: readonly (readonly [id: string, rateLimit: string])[
   return memory;
 }
 
-test('a gate stays while one resource goes through it, and goes with the last', () => {
+test('a rate limit is kept while a resource uses it, and is dropped with the last', () => {
   const memory = memoryOf(['docs/a', first], ['docs/b', first]);
   forgetResource(memory, { namespace: 'docs', name: 'a' });
   assert.deepEqual([...memory.rateLimits.keys()], [first]);
@@ -30,14 +30,14 @@ test('a gate stays while one resource goes through it, and goes with the last', 
   assert.equal(memory.rateLimits.size + memory.warnedKeys.size + memory.users.size, 0);
 });
 
-test('a resource that moves to another API leaves the gate it came through', () => {
+test('a resource that moves to another API no longer uses the old rate limit', () => {
   const memory = memoryOf(['docs/a', first]);
   useRateLimit(memory, 'docs/a', second);
   assert.deepEqual([memory.rateLimits.size, memory.warnedKeys.size], [0, 0]);
   assert.deepEqual([...memory.users], [['docs/a', second]]);
 });
 
-test('nothing is kept of a resource that was deleted', async () => {
+test('nothing is remembered of a deleted resource', async () => {
   const simulation = new Simulation();
   simulation.vendor.validKey = 'unusual';
   simulation.cluster.putSecret({ namespace: 'docs', name: 'export-api' }, { apiKey: 'unusual' });

@@ -22,20 +22,20 @@ function waitMs(
   return Math.max(0, (rateLimitTime({ rateLimit, now: at }) ?? 0) - at);
 }
 
-test('the longer of two waits holds, in whatever order they are heard', () => {
+test('the longer of two waits holds, in any order of answers', () => {
   const long = { at: now, retryAfterMs: 120_000 };
   const short = { at: now, retryAfterMs: 5000 };
   assert.equal(waitMs([long, short]), 120_000);
   assert.equal(waitMs([short, long]), 120_000);
 });
 
-test('what was heard by a clock that ran ahead holds no longer, also after the next answer', () => {
+test('a wait received while the clock was ahead is not extended by the next answer', () => {
   const ahead = { at: now + dayMs, retryAfterMs: 60_000 };
   assert.equal(waitMs([ahead]), 0);
   assert.equal(waitMs([ahead, { at: now, retryAfterMs: 30_000 }]), 30_000);
 });
 
-test('a wait that is over does not come back', () => {
+test('an ended wait does not return', () => {
   const over = { at: now - 60_000, retryAfterMs: 30_000 };
   assert.equal(waitMs([over, { at: now, retryAfterMs: 1000 }]), 1000);
 });

@@ -33,7 +33,7 @@ test('property: adopting twice is adopting once', () => {
   );
 });
 
-test('property: before the wake-up nothing is chosen on unchanged input', () => {
+test('property: on unchanged input no action is chosen before the wake-up', () => {
   fc.assert(
     fc.property(anyObservation, fc.double({ min: 0, max: 0.999, noNaN: true }), (observation, share) => {
       const { seen, plan } = decide(observation);
@@ -47,7 +47,7 @@ test('property: before the wake-up nothing is chosen on unchanged input', () => 
   );
 });
 
-test('a link in hand is read although the API may not be called, or asked to wait', () => {
+test('an issued link is inspected although the export API may not be called or asked to wait', () => {
   const candidate = {
     jobId: 'se_2',
     issuedAt: calm.now,
@@ -92,7 +92,7 @@ test('property: before the wake-up the status does not change either', () => {
   );
 });
 
-test('property: a process that lost its memory wakes no later', () => {
+test('property: a restarted process requeues no later', () => {
   fc.assert(
     fc.property(anyObservation, (observation) => {
       const { seen, plan } = decide(observation);
@@ -121,7 +121,7 @@ test('property: a wake-up is never in the past, on whole seconds, and at most an
   );
 });
 
-test('property: the status is one that the API server takes, that kstatus understands, and that settles', () => {
+test('property: the API server accepts the status, kstatus understands it, and it settles', () => {
   fc.assert(
     fc.property(anyObservation, (observation) => {
       const { seen, plan } = decide(observation);

@@ -61,25 +61,25 @@ const withKey = (observation: Observation, secretVersion: string): Observation =
 });
 
 for (const [operation, action, observation] of operations) {
-  test(`${operation}: the same key waits, and its Secret is looked at every minute`, () => {
+  test(`${operation}: the same key waits, and its Secret is read every minute`, () => {
     const { plan, wakeAt, seen } = decide(refused(observation));
     assert.equal(plan.action.kind, 'none');
     assert.equal(seen.status.failures?.[operation]?.secretVersion, 'u/1');
     assert.ok(wakeAt <= seen.now + 60_000, `${wakeAt - seen.now} ms`);
   });
 
-  test(`${operation}: another version of the key’s Secret is tried at once, one time`, () => {
+  test(`${operation}: a changed key Secret permits one attempt at once`, () => {
     const changed = withKey(refused(observation), 'u/2');
     assert.equal(decide(changed).plan.action.kind, action);
     assert.equal(decide(refused(changed)).plan.action.kind, 'none');
   });
 
-  test(`${operation}: a wait that was not for the key outlasts it`, () => {
+  test(`${operation}: a wait for another cause outlasts a change of the key`, () => {
     const changed = withKey(refused(observation, 'ServerError'), 'u/2');
     assert.equal(decide(changed).plan.action.kind, 'none');
   });
 
-  test(`${operation}: a Secret that is gone for a moment frees nothing`, () => {
+  test(`${operation}: a Secret that is missing for a moment does not end the wait`, () => {
     const { seen } = decide({ ...refused(observation), key: { kind: 'missing' } });
     const { retryTime: retryAt, lastFailureTime: failedAt } = seen.status.failures?.[operation] ?? {};
     assert.notEqual(retryAt, failedAt);
@@ -91,7 +91,7 @@ for (const [operation, action, observation] of [
   ['poll', 'poll', running] as const,
   ['link', 'issue', due] as const,
 ]) {
-  test(`${operation}: a new request is one free try`, () => {
+  test(`${operation}: a new request permits one attempt`, () => {
     const asked = { ...refused(observation), request: 'now' };
     assert.equal(decide(asked).plan.action.kind, action);
     const { seen, plan } = decide(refused(asked));
@@ -100,7 +100,7 @@ for (const [operation, action, observation] of [
   });
 }
 
-test('a wait that an earlier version noted without its key lasts as long as it says', () => {
+test('a wait stored by an earlier version without its key lasts until its time', () => {
   const link: Failure = { count: 1, lastFailureTime: at(540), retryTime: at(1440), reason: 'Forbidden' };
   const { plan } = decide({ ...due, status: { ...due.status, failures: { link } } });
   assert.equal(plan.action.kind, 'none');

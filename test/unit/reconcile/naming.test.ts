@@ -28,7 +28,7 @@ for (const [pattern, timeZone] of [
   });
 }
 
-test('a schedule follows its zone over the change of the clocks', () => {
+test('a schedule follows its time zone over daylight saving changes', () => {
   const schedule = readSchedule('30 3 * * *', 'Europe/Berlin');
   assert.equal(schedule.kind, 'cron');
   if (schedule.kind !== 'cron') return;
@@ -46,23 +46,23 @@ const hourly = readSchedule('0 * * * *', 'UTC');
 const ticks: Readonly<
   Record<string, readonly [stored: number | undefined, now: number, isBusy: boolean, tick: number]>
 > = {
-  'without memory the next one counts': [undefined, t0 + 1000, false, t0 + hourMs],
+  'without a stored tick the next one counts': [undefined, t0 + 1000, false, t0 + hourMs],
   'a future one is kept': [t0 + hourMs, t0 + 1000, false, t0 + hourMs],
   'a missed one is due': [t0, t0 + 5 * hourMs, false, t0],
   'a missed one during a job is skipped': [t0, t0 + 1000, true, t0 + hourMs],
-  'what is no tick of this schedule is forgotten': [t0 + 60_000, t0 + 120_000, false, t0 + hourMs],
-  'a tick too far ahead, of a schedule that was changed, is forgotten': [
-    t0 + 30 * hourMs,
-    t0,
+  'a stored time that is not a tick of this schedule is dropped': [
+    t0 + 60_000,
+    t0 + 120_000,
     false,
     t0 + hourMs,
   ],
+  'a tick too far ahead, of a changed schedule, is dropped': [t0 + 30 * hourMs, t0, false, t0 + hourMs],
 };
 for (const [name, [stored, now, isBusy, tick]] of Object.entries(ticks)) {
   test(`ticks: ${name}`, () => assert.equal(dueTick(hourly, stored, now, isBusy), tick));
 }
 
-test('property: the next tick is after the question, and nothing lies between', () => {
+test('property: the next tick is the first after the given time', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 59 }), fc.integer({ min: 0, max: 10 ** 8 }), (minute, seconds) => {
       const schedule = readSchedule(`${minute} * * * *`, 'UTC');
@@ -87,14 +87,14 @@ test('property: versions sort by time, are DNS labels and never numbers', () => 
   );
 });
 
-test('without a digest the job names the version, the same each time', () => {
+test('without a digest the version is derived from the job, the same each time', () => {
   assert.equal(nameVersion(t0, undefined, 'se_1'), nameVersion(t0, undefined, 'se_1'));
   assert.notEqual(nameVersion(t0, undefined, 'se_1'), nameVersion(t0, undefined, 'se_2'));
 });
 
 const entry = (version: string) => ({ version, jobId: `job-of-${version}` });
 
-test('property: history is bounded, keeps its order, and never loses the active or the pinned one', () => {
+test('property: history is bounded, keeps its order, and never loses the active or the pinned version', () => {
   const versions = fc.uniqueArray(fc.stringMatching(/^v[0-9]{1,3}$/), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(
@@ -120,7 +120,7 @@ test('property: history is bounded, keeps its order, and never loses the active 
   );
 });
 
-test('a new version goes to the front and the oldest goes', () => {
+test('a new version becomes the first, and the oldest is removed', () => {
   const after = recordVersion([entry('b'), entry('a')], entry('c'), 2, undefined);
   assert.deepEqual(
     after.map(({ version }) => version),
@@ -137,7 +137,7 @@ const judgements: Readonly<Record<string, readonly [Parameters<typeof judge>, st
     [{ digest: 'a', pages: 10 }, { digest: 'a', pages: 10 }, rules, false],
     'unchanged',
   ],
-  'the same content is unchanged even when released': [
+  'the same content is unchanged even when promoted': [
     [{ digest: 'a', pages: 10 }, { digest: 'a', pages: 10 }, rules, true],
     'unchanged',
   ],
@@ -149,25 +149,25 @@ const judgements: Readonly<Record<string, readonly [Parameters<typeof judge>, st
     'PageCountDropped',
   ],
   'growth passes': [[{ digest: 'b', pages: 900 }, { digest: 'a', pages: 20 }, rules, false], 'promote'],
-  'nothing before, nothing to shrink from': [
+  'without a published version there is no shrinking': [
     [{ digest: 'b', pages: 9 }, { digest: 'a', pages: 0 }, rules, false],
     'promote',
   ],
-  'manual holds': [
+  'a manual promotion holds': [
     [{ digest: 'b', pages: 20 }, { digest: 'a', pages: 20 }, { ...rules, isManual: true }, false],
     'AwaitingPromotion',
   ],
-  'a release passes every gate': [
+  'a promotion token passes every promotion gate': [
     [{ digest: 'b', pages: 0 }, { digest: 'a', pages: 20 }, { ...rules, isManual: true }, true],
     'promote',
   ],
-  'what was not inspected passes the gates on pages': [
+  'an export that was not inspected passes the page gates': [
     [{}, { digest: undefined, pages: undefined }, rules, false],
     'promote',
   ],
 };
 for (const [name, [input, expected]] of Object.entries(judgements)) {
-  test(`gates: ${name}`, () => {
+  test(`promotion gates: ${name}`, () => {
     const verdict = judge(...input);
     assert.equal(verdict.kind === 'hold' ? verdict.reason : verdict.kind, expected);
   });
@@ -182,7 +182,7 @@ test('spread is a fraction that depends on every part and on nothing else', () =
   assert.ok(mean > 0.45 && mean < 0.55, 'a thousand resources do not refresh together');
 });
 
-test('inputs are the domain and the base URL, and nothing can be moved between them', () => {
+test('inputs are the domain and the base URL, and no text can move between them', () => {
   assert.notEqual(hashInputs('a', 'b'), hashInputs('b', 'a'));
   assert.notEqual(hashInputs('a', undefined), hashInputs('a', ''));
   assert.equal(hashInputs('a', 'b'), hashInputs('a', 'b'));

@@ -28,19 +28,19 @@ const rule = { refreshAtPercent: 66, minIntervalMs: 30_000 };
 
 const lives: Readonly<Record<string, readonly [Omit<Parameters<typeof measureTimes>[0], 'sentAt'>, number]>> =
   {
-    'the claim, on the vendor’s clock': [
+    'the stated expiry, by the vendor’s clock': [
       { serverDate: t0 + 600_000, claimedExpiresAt: t0 + 1_500_000, signed: undefined },
       900_000,
     ],
-    'the signature, where it ends earlier': [
+    'the signature, when it expires earlier': [
       { serverDate: t0, claimedExpiresAt: t0 + 900_000, signed: { signedAt: t0, expiresAt: t0 + 300_000 } },
       300_000,
     ],
-    'the claim, where it ends earlier': [
+    'the stated expiry, when it is earlier': [
       { serverDate: t0, claimedExpiresAt: t0 + 300_000, signed: { signedAt: t0, expiresAt: t0 + 900_000 } },
       300_000,
     ],
-    'the signature alone, on its own clock': [
+    'the signature alone, by its own clock': [
       {
         serverDate: undefined,
         claimedExpiresAt: undefined,
@@ -48,23 +48,26 @@ const lives: Readonly<Record<string, readonly [Omit<Parameters<typeof measureTim
       },
       600_000,
     ],
-    'the claim without a Date, on our clock': [
+    'the stated expiry without a Date, by the operator’s clock': [
       { serverDate: undefined, claimedExpiresAt: t0 + 60_000, signed: undefined },
       59_000,
     ],
-    'nothing: assumed': [
+    'an assumption, when nothing is stated': [
       { serverDate: t0, claimedExpiresAt: undefined, signed: undefined },
       assumedLifetimeMs,
     ],
-    'a claim in the past: none': [{ serverDate: t0, claimedExpiresAt: t0 - 1000, signed: undefined }, 0],
-    'a claim of a thousand years: four hundred days': [
+    'a stated expiry in the past: zero': [
+      { serverDate: t0, claimedExpiresAt: t0 - 1000, signed: undefined },
+      0,
+    ],
+    'a stated expiry in a thousand years: four hundred days': [
       { serverDate: t0, claimedExpiresAt: t0 + 1000 * 365 * 86_400_000, signed: undefined },
       400 * 86_400_000,
     ],
   };
 
 for (const [name, [issue, lifetimeMs]] of Object.entries(lives)) {
-  test(`the life of a link is ${name}`, () => {
+  test(`the lifetime of a link comes from ${name}`, () => {
     const clock = measureTimes({ sentAt: t0 + 400, ...issue });
     assert.deepEqual(clock, { issuedAt: t0, expiresAt: t0 + lifetimeMs });
   });
@@ -74,7 +77,7 @@ const anyClock = fc
   .tuple(fc.integer({ min: 0, max: 2 ** 31 }), fc.integer({ min: 60, max: 400 * 86_400 }))
   .map(([startS, lifeS]) => ({ issuedAt: t0 + startS * 1000, expiresAt: t0 + (startS + lifeS) * 1000 }));
 
-test('property: a link is refreshed at its share of life or up to 5 % of the life earlier, never later', () => {
+test('property: a link is refreshed at its share of the lifetime or up to 5 % of it earlier, never later', () => {
   fc.assert(
     fc.property(anyClock, fc.uuid(), fc.integer({ min: 10, max: 90 }), (clock, uid, refreshAtPercent) => {
       const lifetimeMs = clock.expiresAt - clock.issuedAt;
@@ -88,7 +91,7 @@ test('property: a link is refreshed at its share of life or up to 5 % of the lif
   );
 });
 
-test('property: the floor between two links is kept', () => {
+test('property: minInterval between two links is kept', () => {
   fc.assert(
     fc.property(anyClock, fc.uuid(), fc.integer({ min: 1, max: 7200 }), (clock, uid, floorS) => {
       const at = refreshTime(uid, clock, { refreshAtPercent: 66, minIntervalMs: floorS * 1000 });
@@ -97,14 +100,14 @@ test('property: the floor between two links is kept', () => {
   );
 });
 
-test('a floor past the refresh time makes a life too short', () => {
+test('a minInterval past the refresh time makes a lifetime too short', () => {
   assert.ok(isLifetimeTooShort({ issuedAt: t0, expiresAt: t0 + 45_000 }, rule));
   assert.ok(!isLifetimeTooShort({ issuedAt: t0, expiresAt: t0 + 46_000 }, rule));
 });
 
 const published = { issuedAt: t0, expiresAt: t0 + 10 * minuteMs };
 
-test('a new link must outlive the published one by 5 % of its life', () => {
+test('a new link must expire later than the published one by 5 % of its lifetime', () => {
   const now = t0 + 5 * minuteMs;
   const ending = (expiresAt: number) => ({ issuedAt: now, expiresAt });
   assert.ok(!isFresher(ending(published.expiresAt), published, now));
@@ -112,11 +115,11 @@ test('a new link must outlive the published one by 5 % of its life', () => {
   assert.ok(isFresher(ending(published.expiresAt + 60_000), published, now));
 });
 
-test('what was published in the future, before the clock was set back, is no measure', () => {
+test('an issue time in the future, from before the clock was set back, is ignored', () => {
   assert.ok(isFresher({ issuedAt: t0 - 3_600_000, expiresAt: t0 - 3_000_000 }, published, t0 - 3_600_000));
 });
 
-test('after a link that is not fresher: half the remaining life, and at last just after expiry', () => {
+test('after a link that is not fresher the retry is at half the remaining lifetime, and finally just after expiry', () => {
   const at = [t0 + 400_000];
   for (let index = 0; index < 8 && (at.at(-1) ?? 0) < published.expiresAt; index += 1) {
     at.push(retryAfterStale(published, at.at(-1) ?? 0, 10_000));
@@ -127,7 +130,7 @@ test('after a link that is not fresher: half the remaining life, and at last jus
   );
 });
 
-test('the last try before expiry is never so late that the floor delays the one after', () => {
+test('the last attempt before expiry is early enough that minInterval does not delay the next', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 600 }), fc.integer({ min: 1, max: 120 }), (leftS, floorS) => {
       const now = published.expiresAt - leftS * 1000;
@@ -141,27 +144,27 @@ test('the last try before expiry is never so late that the floor delays the one 
 });
 
 const waits: Readonly<Record<string, readonly [Parameters<typeof linkWaitMs>[0], number]>> = {
-  'a long life waits exponentially': [
+  'a long lifetime waits exponentially': [
     { count: 3, retryAfterMs: undefined, minIntervalMs: 1000, remainingMs: 86_400_000 },
     60_000,
   ],
-  'a quarter of the remaining life bounds it': [
+  'a quarter of the remaining lifetime is the limit': [
     { count: 9, retryAfterMs: undefined, minIntervalMs: 1000, remainingMs: 60_000 },
     15_000,
   ],
-  'the floor is kept': [
+  'minInterval is kept': [
     { count: 1, retryAfterMs: undefined, minIntervalMs: 30_000, remainingMs: 20_000 },
     30_000,
   ],
-  'Retry-After is kept while the link lives': [
+  'Retry-After is kept while the link is valid': [
     { count: 1, retryAfterMs: 600_000, minIntervalMs: 1000, remainingMs: 1000 },
     600_000,
   ],
-  'a dead link waits five minutes at most': [
+  'an expired link waits at most five minutes': [
     { count: 20, retryAfterMs: 3_600_000, minIntervalMs: 1000, remainingMs: 0 },
     300_000,
   ],
-  'a dead link waits exponentially at first': [
+  'an expired link waits exponentially at first': [
     { count: 1, retryAfterMs: undefined, minIntervalMs: 1000, remainingMs: -5 },
     15_000,
   ],
@@ -171,7 +174,7 @@ for (const [name, [facts, expected]] of Object.entries(waits)) {
   test(`link back-off: ${name}`, () => assert.equal(linkWaitMs(facts), expected));
 }
 
-test('property: a wait is whole seconds, positive and bounded, whatever was counted or asked', () => {
+test('property: a wait is whole seconds, positive and bounded, for any count and Retry-After', () => {
   fc.assert(
     fc.property(
       fc.nat(),
@@ -200,7 +203,7 @@ test('property: the more failures, the longer the wait, up to the cap', () => {
   }
 });
 
-test('a failure noted in the future is forgotten: the clock was set back', () => {
+test('a failure in the future is ignored, because the clock was set back', () => {
   const failure = {
     count: 4,
     lastFailureTime: formatInstant(t0),
@@ -213,12 +216,12 @@ test('a failure noted in the future is forgotten: the clock was set back', () =>
   assert.equal(retryTime({ ...failure, retryTime: 'nonsense' }, t0), undefined);
 });
 
-test('a wait that was set while the link lived ends five minutes after it died', () => {
+test('a wait set while the link was valid ends five minutes after its expiry', () => {
   assert.equal(boundByExpiry(t0 + 3_600_000, t0, t0 + 60_000), t0 + 360_000);
   assert.equal(boundByExpiry(t0 + 100_000, t0, t0 + 60_000), t0 + 100_000);
 });
 
-test('a job is asked about every two seconds at first and every minute in the end', () => {
+test('a job is polled every two seconds at first and every minute later', () => {
   assert.deepEqual(
     [0, 10_000, 60_000, 300_000, 3_600_000].map(pollIntervalMs),
     [2000, 2000, 6000, 30_000, 60_000],

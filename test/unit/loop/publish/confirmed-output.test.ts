@@ -28,7 +28,7 @@ async function confirm(simulation: Simulation, object: StaticExportObject, meanw
   return { gathered, confirmed: await confirmOutput(object, gathered, context, signal) };
 }
 
-test('what status knows is not asked about', async () => {
+test('a publication that status names needs no confirmation', async () => {
   const simulation = await publishedSimulation();
   const object = simulation.object();
   assert.ok(object);
@@ -38,7 +38,7 @@ test('what status knows is not asked about', async () => {
   assert.equal(simulation.cluster.writes.length, writes);
 });
 
-test('what status does not know is written as it was read, and goes on as it is stored then', async () => {
+test('a publication that status does not name is confirmed by a write of the Secret as it was read', async () => {
   const simulation = await publishedSimulation();
   const output = simulation.output();
   const { confirmed } = await confirm(simulation, behind(simulation));
@@ -55,7 +55,7 @@ test('what status does not know is written as it was read, and goes on as it is 
   );
 });
 
-test('a Secret that was replaced, or is gone, since it was read ends the pass as overtaken', async () => {
+test('a Secret replaced or deleted since it was read ends the reconcile with a conflict', async () => {
   const meanwhile: readonly ((simulation: Simulation) => void)[] = [
     (simulation) =>
       simulation.cluster.putSecret({ namespace: 'docs', name: 'site-bundle' }, { theirs: 'now' }),

@@ -57,7 +57,7 @@ const textIn = (simulation: Simulation, name: string): string | undefined =>
   simulation.cluster.configMaps.get(`apps/${name}`)?.data['values.yaml'];
 const stateOf = (simulation: Simulation): string | undefined => simulation.condition('TargetsSynced');
 
-test('a plan that takes long leaves the resource Ready, and its end brings the write', async () => {
+test('a slow plan leaves the resource Ready, and its end starts the reconcile that writes', async () => {
   const { simulation, planner } = await publishedSimulation(['slow']);
   assert.equal(stateOf(simulation), 'Unknown/Pending');
   assert.equal(simulation.condition('Ready'), 'True/Published');
@@ -69,7 +69,7 @@ test('a plan that takes long leaves the resource Ready, and its end brings the w
   assert.match(textIn(simulation, 'slow') ?? '', /^# ours\nreplicas: 2\nstaticExport:\n {2}enabled: true\n/);
 });
 
-test('a link is refreshed while a plan takes long', async () => {
+test('a link is refreshed during a slow plan', async () => {
   const { simulation } = await publishedSimulation(['slow']);
   const link = simulation.output()?.['bundleUrl'];
   await simulation.run(3 * 60 * 60_000);
@@ -78,7 +78,7 @@ test('a link is refreshed while a plan takes long', async () => {
   assert.equal(stateOf(simulation), 'Unknown/Pending');
 });
 
-test('one plan of a resource is under way at a time, and each target is written in its turn', async () => {
+test('a resource has one running plan at a time, and each target is written in order', async () => {
   const names = ['one', 'two', 'three'];
   const { simulation, planner } = await publishedSimulation(names);
   for (let at = 0; stateOf(simulation) !== 'True/Synced'; at += 1) {
@@ -89,7 +89,7 @@ test('one plan of a resource is under way at a time, and each target is written 
   for (const name of names) assert.match(textIn(simulation, name) ?? '', /staticExport:/);
 });
 
-test('a slow API server takes none of the patience, and keeps no plan from being made', async () => {
+test('a slow API server does not shorten the wait for plans, and stops no plan', async () => {
   const simulation = new Simulation({
     spec: { targets: ['one', 'two', 'three'].map(target) },
     bend: (context, { clock }) => ({
@@ -110,7 +110,7 @@ test('a slow API server takes none of the patience, and keeps no plan from being
   assert.equal(stateOf(simulation), 'True/Synced');
 });
 
-test('a document that changes while it is read is read again, and the first plan is stopped', async () => {
+test('a document that changes during its plan is planned again, and the first plan is stopped', async () => {
   const { simulation, planner } = await publishedSimulation(['slow']);
   simulation.cluster.putConfigMap(document('slow'), { 'values.yaml': 'other: 1\n' }, consent);
   await simulation.until(() => planner.asked.length === 2);
@@ -120,7 +120,7 @@ test('a document that changes while it is read is read again, and the first plan
   assert.match(textIn(simulation, 'slow') ?? '', /^other: 1\nstaticExport:/);
 });
 
-test('a refused document is read once until it changes', async () => {
+test('a refused document is planned once until it changes', async () => {
   const { simulation, planner } = await publishedSimulation(['slow']);
   const refusal = { outcome: 'refused', code: 'TooSlow', message: 'reading it took too long' } as const;
   planner.asked[0]?.release(refusal);
@@ -131,7 +131,7 @@ test('a refused document is read once until it changes', async () => {
   await simulation.until(() => planner.asked.length === 2);
 });
 
-test('where too many documents of the namespace wait, the plan is asked for again', async () => {
+test('when too many documents of the namespace wait, the plan is requested again later', async () => {
   const { simulation, planner } = await publishedSimulation(['slow']);
   const release = planner.asked[0]?.release;
   assert.ok(release);
@@ -149,7 +149,7 @@ test('where too many documents of the namespace wait, the plan is asked for agai
   assert.equal(asked >= 3, true);
 });
 
-test('a target that is no longer named, a suspended resource and a deleted one stop their plans', async () => {
+test('a removed target, a suspended resource and a deleted resource stop their plans', async () => {
   const gone = await publishedSimulation(['slow']);
   gone.simulation.editSpec({ targets: [] });
   await gone.simulation.step();
@@ -165,7 +165,7 @@ test('a target that is no longer named, a suspended resource and a deleted one s
   assert.equal(deleted.simulation.memory().plans.size, 0);
 });
 
-test('a synced target stays synced while its document is read again', async () => {
+test('a synced target stays synced while its document is planned again', async () => {
   const { simulation, planner } = await publishedSimulation(['slow']);
   planner.asked[0]?.release({ outcome: 'in-sync' });
   await simulation.until(() => stateOf(simulation) === 'True/Synced');

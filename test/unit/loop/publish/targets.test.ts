@@ -31,7 +31,7 @@ function textIn(simulation: Simulation): string {
   return simulation.cluster.configMaps.get('apps/docs-values')?.data['values.yaml'] ?? '';
 }
 
-test('the version is written into the document, comments and order kept', async () => {
+test('the version is written into the document, and comments and order are kept', async () => {
   const simulation = await publishedSimulation({ targets: [inConfigMap] }, (one) =>
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent),
   );
@@ -40,7 +40,7 @@ test('the version is written into the document, comments and order kept', async 
   assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
 });
 
-test('a refresh writes a target only where the link was asked for', async () => {
+test('a refresh writes only targets that request the link', async () => {
   const withLink = {
     name: 'flux',
     type: 'Values',
@@ -94,7 +94,7 @@ for (const [name, arrange] of [
   });
 }
 
-test('a document that cannot be edited safely is refused and left as it is', async () => {
+test('a document that cannot be edited safely is refused and not changed', async () => {
   for (const text of ['- a list\n', 'a: 1\na: 2\n', 'staticExport: &x {}\nother: *x\n']) {
     const simulation = await publishedSimulation({ targets: [inConfigMap] }, (one) =>
       one.cluster.putConfigMap(theirs, { 'values.yaml': text }, consent),
@@ -136,7 +136,7 @@ test('a suspended resource writes no target', async () => {
   assert.equal(textIn(simulation), before);
 });
 
-test('rule 12: when the resource goes, its outputs go with it and targets keep their last value', async () => {
+test('rule 12: after a deletion of the resource its outputs are deleted, and targets keep their last value', async () => {
   const simulation = await publishedSimulation({ targets: [inConfigMap] }, (one) =>
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent),
   );
@@ -166,7 +166,7 @@ function putTheirSecret(simulation: Simulation, bytes: Uint8Array): void {
   });
 }
 
-test('a Secret that is not UTF-8 text is refused and left as it is, to the byte', async () => {
+test('a Secret that is not UTF-8 text is refused, and no byte of it changes', async () => {
   const bytes = Uint8Array.from([
     ...new TextEncoder().encode('a: "'),
     0xff,
@@ -186,7 +186,7 @@ test('a byte order mark survives the edit', async () => {
   assert.deepEqual(after?.slice(0, bytes.length), bytes);
 });
 
-test('a key of the document that any object would answer to is not there', async () => {
+test('an inherited property name is not a key of the document', async () => {
   const values = { ...inConfigMap.values, key: 'constructor' };
   const simulation = await publishedSimulation({ targets: [{ ...inConfigMap, values }] }, (one) =>
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }, consent),
@@ -195,7 +195,7 @@ test('a key of the document that any object would answer to is not there', async
   assert.equal(simulation.status().targets?.[0]?.message, 'NoSuchKey: it has no key constructor');
 });
 
-test('a missing consent is written down once, says what it needs, and is seen within a minute', async () => {
+test('a missing consent is reported once with what it needs, and is noticed within a minute when given', async () => {
   const simulation = await publishedSimulation({ targets: [inConfigMap] }, (one) =>
     one.cluster.putConfigMap(theirs, { 'values.yaml': before }),
   );
@@ -214,7 +214,7 @@ test('a missing consent is written down once, says what it needs, and is seen wi
   assert.equal(simulation.condition('TargetsSynced'), 'True/Synced');
 });
 
-test('a write that the cluster refuses backs off, counts no further than its cap, and a new spec or request hurries it', async () => {
+test('a refused write is retried with a bounded back-off; a new spec or request ends the wait', async () => {
   let isRefusing = true;
   let tries = 0;
   const simulation = new Simulation({

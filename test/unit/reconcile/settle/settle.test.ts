@@ -38,7 +38,7 @@ const lost: readonly CallCode[] = ['ServerError', 'UnexpectedAnswer', 'RequestTi
 const refused: readonly CallCode[] = ['BadRequest', 'NotFound', 'Gone', 'Conflict', 'RateLimited'];
 
 for (const code of lost) {
-  test(`start, ${code}: the job may exist, so the record stays and is sent again`, () => {
+  test(`start, ${code}: the job may exist, so the start record stays and the start is sent again`, () => {
     const { status } = settled(fresh, { kind: 'start-failed', record, failure: failed(code) });
     assert.deepEqual(status.start, record);
     assert.equal(status.failures?.export?.retryTime, at(60));
@@ -46,7 +46,7 @@ for (const code of lost) {
 }
 
 for (const code of refused) {
-  test(`start, ${code}: a clear no ends the record and waits`, () => {
+  test(`start, ${code}: a clear refusal removes the start record and starts a back-off`, () => {
     const { status } = settled(fresh, { kind: 'start-failed', record, failure: failed(code, 120_000) });
     assert.equal(status.start, undefined);
     assert.deepEqual([status.failures?.export?.count, status.failures?.export?.retryTime], [1, at(120)]);
@@ -62,7 +62,7 @@ for (const code of refused) {
     issue: [due, { kind: 'issue-failed', failure: { ...failed(code), requestId } }],
   };
   for (const [call, [observation, result]] of Object.entries(calls)) {
-    test(`${call}, ${code}: the key is held back for all, and no operation waits on top of that`, () => {
+    test(`${call}, ${code}: no resource uses the key, and no operation waits in addition`, () => {
       const { status, rateLimit } = settled(observation, result);
       assert.deepEqual(status.refusedKey, {
         secretVersion: 'u/1',
@@ -78,7 +78,7 @@ for (const code of refused) {
   }
 }
 
-test('the id by which the API knows its answer is kept in whichever operation it failed', () => {
+test('a failure of any operation keeps the request id of the export API', () => {
   const failure = { ...failed('ServerError'), requestId: 'req-7' };
   const results: readonly (readonly [Observation, ActionResult, 'export' | 'poll' | 'link'])[] = [
     [fresh, { kind: 'start-failed', record, failure }, 'export'],
@@ -94,7 +94,7 @@ test('the id by which the API knows its answer is kept in whichever operation it
   assert.equal(next.status.failures?.poll?.requestId, undefined, 'of the last answer only');
 });
 
-test('Forbidden with nothing published: this resource waits a quarter of an hour, the others with its key do not', () => {
+test('Forbidden with nothing published: this resource waits 15 minutes, other resources with its key do not', () => {
   const { status, rateLimit } = settled(fresh, {
     kind: 'start-failed',
     record,
@@ -104,14 +104,14 @@ test('Forbidden with nothing published: this resource waits a quarter of an hour
   assert.deepEqual(rateLimit, { kind: 'keep' });
 });
 
-test('Forbidden with something published: only the operation that asked waits', () => {
+test('Forbidden with something published: only the operation that was refused waits', () => {
   const { status, rateLimit } = settled(due, { kind: 'issue-failed', failure: failed('Forbidden') });
   assert.equal(status.refusedKey, undefined);
   assert.equal(status.failures?.link?.reason, 'Forbidden');
   assert.deepEqual(rateLimit, { kind: 'keep' });
 });
 
-test('a good answer opens the gate and forgets the refusal', () => {
+test('a good answer ends the rate limit and the refusal of the key', () => {
   const refusedKey = { secretVersion: 'u/0', reason: 'Unauthorized' as const, refusalTime: at(-60) };
   const { status, rateLimit } = settled(
     { ...running, status: { ...running.status, refusedKey } },
@@ -134,7 +134,7 @@ for (const code of ['NotFound', 'Gone'] as const) {
     assert.equal(second.status.failures?.export?.reason, 'JobLost');
   });
 
-  test(`refresh, ${code}: the job is gone, what is published stays`, () => {
+  test(`refresh, ${code}: the job is lost, the published version stays`, () => {
     const { status, publish } = settled(due, { kind: 'issue-failed', failure: failed(code) });
     assert.equal(status.failures?.link?.reason, 'JobGone');
     assert.equal(publish, undefined);
@@ -142,7 +142,7 @@ for (const code of ['NotFound', 'Gone'] as const) {
   });
 }
 
-test('poll, a server in trouble: asked again with back-off, and Retry-After holds for all', () => {
+test('poll, a server error: polled again with back-off, and Retry-After holds for all resources', () => {
   const { status, rateLimit } = settled(running, {
     kind: 'poll-failed',
     failure: failed('ServerError', 30_000),
@@ -158,13 +158,13 @@ test('issuing a link for a complete job, 409: back to polling', () => {
   assert.equal(status.job?.verdict, undefined);
 });
 
-test('a refresh waits by a quarter of the remaining life', () => {
+test('a failed refresh is retried within a quarter of the remaining lifetime', () => {
   const late: Observation = { ...calm, now: t0 + 720_000 };
   const { status } = settled(late, { kind: 'issue-failed', failure: failed('NetworkError') });
   assert.equal(status.failures?.link?.retryTime, at(720 + 30));
 });
 
-test('a fresher link is published under the same version, and past failures are over', () => {
+test('a fresher link is published with the same version and clears past failures', () => {
   const { publish, status } = settled(due, {
     kind: 'issued',
     times: { issuedAt: due.now, expiresAt: due.now + 900_000 },
@@ -188,7 +188,7 @@ test('a link that is not fresher is not published', () => {
   }
 });
 
-test('after our clock was set back, the same link is published with its life on the clock as it is now', () => {
+test('after the operator’s clock was set back, the same link is published with its lifetime by the present clock', () => {
   const back: Observation = { ...calm, now: published.issuedAt - 900_000 };
   const remaining = { issuedAt: back.now, expiresAt: back.now + 120_000 };
   const { publish, action } = settled(back, { kind: 'issued', times: remaining, isPublished: true });
@@ -206,20 +206,20 @@ const inspecting: Observation = {
   },
 };
 
-test('a new archive past its gates is published under the time at which the job was seen complete', () => {
+test('a new archive that passes its promotion gates is published with the time at which its job was seen complete', () => {
   const { publish, status } = settled(inspecting, { kind: 'inspected', content: found, times: clock });
   assert.deepEqual(publish, { version: '20260105-115959-bbbbbbbb', ...found, jobId: 'se_2', ...clock });
   assert.equal(status.job?.verdict, 'Promoted');
 });
 
-test('the content that is published already changes nothing but the time of the check', () => {
+test('unchanged content changes only the time of the check', () => {
   const content = { ...found, digest: published.digest };
   const { publish, status } = settled(inspecting, { kind: 'inspected', content, times: clock });
   assert.equal(publish, undefined);
   assert.deepEqual([status.job?.verdict, status.active?.lastCheckTime], ['Unchanged', at(0)]);
 });
 
-test('a held archive becomes the candidate, and the published one stays', () => {
+test('a held archive becomes the candidate, and the published version stays', () => {
   const { publish, status } = settled(inspecting, {
     kind: 'inspected',
     content: { ...found, pages: 3 },
@@ -237,7 +237,7 @@ for (const [kind, verdict] of [
   ['transient', undefined],
   ['expired-link', undefined],
 ] as const) {
-  test(`reading fails, ${kind}: ${verdict ?? 'tried again'}`, () => {
+  test(`inspection fails, ${kind}: ${verdict ?? 'retried'}`, () => {
     const failure = { kind, code: 'Code', message: 'in our words' };
     const { status } = settled(inspecting, { kind: 'inspect-failed', failure });
     assert.equal(status.job?.verdict, verdict);
@@ -245,7 +245,7 @@ for (const [kind, verdict] of [
   });
 }
 
-test('an archive that cannot be fetched ten times is refused', () => {
+test('an archive that cannot be downloaded ten times is rejected', () => {
   const poll = {
     count: 30,
     lastFailureTime: at(-400),
@@ -290,7 +290,7 @@ test('a pinned version whose archive has other content is not published', () => 
   assert.equal(same.publish?.version, 'old');
 });
 
-test('a state longer than the schema takes is cut', () => {
+test('a job state longer than the schema permits is cut', () => {
   const { status } = settled(running, {
     kind: 'polled',
     outcome: 'unfinished',

@@ -71,12 +71,12 @@ for (const [reason, [observation, status]] of Object.entries(exported)) {
   });
 }
 
-test('a refused key is no news of Exported where no export is due, nor before anything was published', () => {
+test('a refused key does not change Exported while no export is due, nor before the first publication', () => {
   assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Exported'), 'True/Promoted');
   assert.equal(conditionsOf(withStatus(fresh, { refusedKey })).get('Exported'), 'Unknown/Pending');
 });
 
-test('an export that is being read needs no key, one that still has to be fetched does', () => {
+test('an export under inspection needs no key; one without a link does', () => {
   const waiting = withStatus(calm, { job: complete, refusedKey });
   assert.equal(conditionsOf(waiting).get('Exported'), 'False/KeyRefused');
   const candidate = { jobId: 'se_2', issuedAt: t0, expiresAt: t0 + 1000, inspection: 'running' as const };
@@ -87,7 +87,7 @@ test('an export that is being read needs no key, one that still has to be fetche
   );
 });
 
-test('an output that the cluster will not take is said until it does, and of a withheld one until it is published', () => {
+test('a refused output is reported until the cluster accepts it, and a withheld one until it is published', () => {
   const unwritten = { ...calm, unwritten: 'a quota refused to patch configmaps "site-bundle"' };
   const { conditions = [] } = statusOf(unwritten, classify(unwritten), []);
   const words = conditions.find(({ type }) => type === 'Exported');
@@ -101,7 +101,7 @@ test('an output that the cluster will not take is said until it does, and of a w
   assert.equal(conditionsOf(suspended).get('Exported'), 'False/OutputWriteFailed');
 });
 
-test('while a job runs, the outcome of the one before stays', () => {
+test('while a job runs, Exported keeps the outcome of the previous job', () => {
   const seen = adopt(withStatus(calm, { job: { ...complete, verdict: 'JobFailed' } }));
   const { conditions } = statusOf(seen, classify(seen), []);
   assert.equal(

@@ -34,12 +34,12 @@ for (const [reason, [observation, status]] of Object.entries(linkFresh)) {
 
 for (const [what, observation, words] of [
   [
-    'a fresh link names its end, and no more',
+    'a fresh link shows its expiry only',
     calm,
     /not due for refresh\. Link is valid until 2026-01-05T12:14:00Z\.$/,
   ],
   [
-    'a link past its time of refresh says since when, how long it lives, what failed, and when it is tried again',
+    'a link past its refresh time shows when it was due, its expiry, the failure and the retry time',
     withStatus(past(560), {
       failures: {
         link: {
@@ -54,19 +54,19 @@ for (const [what, observation, words] of [
     /not due for refresh\. Refresh was due at 2026-01-05T12:0\d:\d\dZ\. Link is valid until .*12:14:00Z\. The export API at api\.example\.com could not be reached: ECONNREFUSED\. \(NetworkError\) Retrying at 2026-01-05T12:10:40Z\.$/,
   ],
   [
-    'an overdue one too',
+    'an overdue link shows the same',
     withStatus(past(800), {
       failures: { link: { ...failure, lastFailureTime: at(799), retryTime: at(820) } },
     }),
     /its refresh is overdue\. Refresh was due at .* Retrying at 2026-01-05T12:13:40Z\.$/,
   ],
   [
-    'a dead one says when it is tried again',
+    'an expired link shows its retry time',
     withStatus(dead, { failures: { link: failure } }),
     /expired at .* \(ServerError\) Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
   [
-    'and names no time while the API may not be called',
+    'an expired link shows no retry time while the export API may not be called',
     { ...withStatus(dead, { failures: { link: failure } }), key: { kind: 'missing' } },
     /\(ServerError\)$/,
   ],
@@ -90,7 +90,7 @@ for (const [seconds, reason] of [
   [800, 'False/Due'],
   [840, 'False/Expired'],
 ] as const) {
-  test(`a link whose Secret may not be read is judged by the clock: LinkFresh=${reason} after ${seconds} s`, () => {
+  test(`a link in an unreadable Secret is judged by the clock: LinkFresh=${reason} after ${seconds} s`, () => {
     const seen = adopt(unreadAt(seconds));
     const { active: known, conditions = [] } = statusOf(seen, classify(seen), []);
     assert.equal(known?.linkExpirationTime, at(840), 'what was known is kept');
@@ -110,13 +110,13 @@ for (const [seconds, reason] of [
   });
 }
 
-test('a link that was lost before its Secret could no longer be read is not called alive', () => {
+test('a link that was lost before its Secret became unreadable is not reported as valid', () => {
   const lost = adopt({ ...calm, output: { kind: 'absent' } });
   const found = conditionsOf({ ...lost, output: { kind: 'unreadable', why: 'no' } });
   assert.equal(found.get('LinkFresh'), 'False/Expired');
 });
 
-test('a ConfigMap that may not be read holds promotions, and the link is refreshed and judged as ever', () => {
+test('while a ConfigMap may not be read, promotions wait and the link is refreshed and judged as usual', () => {
   const unreadConfigMap = 'the role does not allow "get" on configmaps "site-bundle"';
   for (const [seconds, link] of [
     [0, 'fresh'],

@@ -66,7 +66,7 @@ test('Stalled=True/InvalidSpec names the fields', () => {
   assert.match(found?.message ?? '', /spec\.domain/);
 });
 
-test('a spec of which enough remains stalls with its fields, and the rest speaks of what is published', () => {
+test('a partly valid spec stalls with its fields, and other conditions report the published version', () => {
   const found = adopt({ ...calm, specProblems: ['spec.schedule (invalid_type)'] });
   const { conditions = [] } = statusOf(found, classify(found), []);
   assert.deepEqual(
@@ -76,7 +76,7 @@ test('a spec of which enough remains stalls with its fields, and the rest speaks
   assert.match(conditions[0]?.message ?? '', /spec\.schedule/);
 });
 
-test('a spec of which nothing remains keeps what was said of the published things, until the link is dead', () => {
+test('a wholly invalid spec keeps the conditions of the published version until its link expires', () => {
   const seen = adopt(calm);
   const targets = [{ name: 'argo', object: 'ConfigMap/a/b/c', synced: true, reason: 'Synced' }];
   const before = statusOf(seen, classify(seen), targets);
@@ -133,13 +133,13 @@ for (const [reason, observation, status] of ready) {
   });
 }
 
-test('a suspended resource that never published is not ready, and nobody is asked to act', () => {
+test('a suspended resource that never published is not ready and not stalled', () => {
   const found = conditionsOf(withWanted(fresh, { isSuspended: true }));
   assert.equal(found.get('Ready'), 'False/Suspended');
   assert.ok(!found.has('Stalled') && !found.has('Reconciling'));
 });
 
-test('a scheduled run is no reconciliation, and a failed one does not unset Ready', () => {
+test('a scheduled export is not Reconciling, and a failed one does not unset Ready', () => {
   for (const job of [running, complete, { ...complete, verdict: 'JobFailed' as const }]) {
     const found = conditionsOf(withStatus(calm, { job }));
     assert.equal(found.get('Ready'), 'True/Published');
@@ -147,12 +147,12 @@ test('a scheduled run is no reconciliation, and a failed one does not unset Read
   }
 });
 
-test('a refused key unsets nothing while the published link lives', () => {
+test('a refused key unsets no condition while the published link is valid', () => {
   assert.equal(conditionsOf(withStatus(calm, { refusedKey })).get('Ready'), 'True/Published');
 });
 
 for (const reason of Object.keys(reasons.targetReasons)) {
-  test(`TargetsSynced names ${reason} of the first target that is not in step`, () => {
+  test(`TargetsSynced has the reason ${reason} of the first target that is not synced`, () => {
     const good: TargetStatus = { name: 'argo', object: 'ConfigMap/a/b/c', synced: true, reason: 'Synced' };
     const other: TargetStatus = {
       name: 'flux',
@@ -166,7 +166,7 @@ for (const reason of Object.keys(reasons.targetReasons)) {
   });
 }
 
-test('a target that only waits hides none that is wrong', () => {
+test('a waiting target hides no failed target', () => {
   const waiting: TargetStatus = {
     name: 'argo',
     object: 'ConfigMap/a/b/c',

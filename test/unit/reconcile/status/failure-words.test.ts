@@ -26,14 +26,14 @@ const failures: readonly (readonly [string, RegExp])[] = [
   ['OddAndNew', /^OddAndNew\.$/],
 ];
 for (const [reason, words] of failures) {
-  test(`a failed call in words: ${reason}`, () => {
+  test(`the message of a failed call: ${reason}`, () => {
     const text = describeFailure({ ...failure, reason }, { wanted });
     assert.match(text, words);
     assert.doesNotMatch(text, /s3cret|prefix/);
   });
 }
 
-test('a job at an API that is no longer allowed names the entry to add', () => {
+test('a job at an export API that is no longer allowed names the entry to add', () => {
   const text = describeFailure(
     { ...failure, reason: 'HostNotAllowed', message: 'http://a.example:8080' },
     { wanted },
@@ -44,7 +44,7 @@ test('a job at an API that is no longer allowed names the entry to add', () => {
   );
 });
 
-test('where the code alone does not say, what was said of it does, as a sentence', () => {
+test('a failure with a message of its own shows that message as a sentence', () => {
   const why = 'the operator\'s role does not allow "patch" on secrets "x"; add the verb';
   assert.equal(
     describeFailure({ ...failure, reason: 'OutputWriteFailed', message: why }, { wanted }),
@@ -61,24 +61,24 @@ for (const [why, words] of [
     /a certificate that is not trusted: UNABLE_TO_.*; add its CA certificate with --extra-ca-file \(extraCa of the chart\)\. \(NetworkError\)$/,
   ],
 ] as const) {
-  test(`an API that cannot be reached says why: ${why}`, () => {
+  test(`an export API that cannot be reached is reported with the cause: ${why}`, () => {
     assert.match(describeFailure({ ...failure, reason: 'NetworkError', message: why }, { wanted }), words);
   });
 }
 
-test('a server error is told with its status', () => {
+test('a server error is reported with its status', () => {
   const failed = { ...failure, reason: 'ServerError', message: 'HTTP 502' };
   assert.match(describeFailure(failed, { wanted }), /returned a server error: HTTP 502\. \(ServerError\)$/);
 });
 
-test('the id by which the API knows its answer comes last', () => {
+test('the request id of the export API comes last', () => {
   assert.match(
     describeFailure({ ...failure, reason: 'ServerError', requestId: 'req-7' }, { wanted }),
     /\(ServerError\) Request id: req-7\.$/,
   );
 });
 
-test('without a base URL it is just the API', () => {
+test('without a base URL the message names no host', () => {
   const nowhere = { wanted: { ...wanted, baseUrl: undefined } };
   assert.match(describeFailure({ ...failure, reason: 'ServerError' }, nowhere), /^The export API returned/);
 });

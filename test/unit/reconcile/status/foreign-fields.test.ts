@@ -36,7 +36,7 @@ const newer = {
   targets: [{ name: 'a', object: 'ConfigMap/a/b/c', synced: true, reason: 'Synced', theirs: 1 }],
 };
 
-test('what this version does not know survives at every depth', () => {
+test('unknown fields survive at every depth', () => {
   const next = mergeStatus(newer, parseStatus(newer));
   assert.deepEqual(next, newer);
   assert.ok(isSameStatus(newer, next), 'and costs no write');
@@ -44,7 +44,7 @@ test('what this version does not know survives at every depth', () => {
 
 const changes: Readonly<Record<string, readonly [next: object, kept: object]>> = {
   'another job': [{ job: { id: 'se_9' } }, { job: { id: 'se_9' } }],
-  'the same job, further on': [
+  'the same job with more progress': [
     { job: { id: 'se_1', progress: 5 } },
     { job: { id: 'se_1', progress: 5, theirs: 1 } },
   ],
@@ -57,18 +57,18 @@ const changes: Readonly<Record<string, readonly [next: object, kept: object]>> =
     { failures: { link: { ...failure, lastFailureTime: at(9), theirs: undefined } } },
     { failures: { mirror: { count: 2 }, link: { ...failure, lastFailureTime: at(9), theirs: undefined } } },
   ],
-  'no failure any more': [{ failures: undefined }, { failures: { mirror: { count: 2 } } }],
-  'a job that is gone': [{ job: undefined }, { job: undefined }],
+  'a failure that has ended': [{ failures: undefined }, { failures: { mirror: { count: 2 } } }],
+  'a lost job': [{ job: undefined }, { job: undefined }],
 };
 
 for (const [name, [next, kept]] of Object.entries(changes)) {
-  test(`a foreign field goes with what it was said of: ${name}`, () => {
+  test(`a foreign field is dropped with the object that it described: ${name}`, () => {
     assert.deepEqual(keepForeign(newer, { ...next }), { shards: { a: 1 }, ...kept });
   });
 }
 
 for (const stored of [undefined, null, 7, 'text', [], { job: 'text', failures: 3, history: {} }]) {
-  test(`nonsense is no foreign field: ${JSON.stringify(stored)}`, () => {
+  test(`an invalid value is not a foreign field: ${JSON.stringify(stored)}`, () => {
     const next = { job: { id: 'se_1' }, failures: { link: failure }, history: [] };
     assert.deepEqual(keepForeign(stored, next), next);
   });
@@ -76,7 +76,7 @@ for (const stored of [undefined, null, 7, 'text', [], { job: 'text', failures: 3
 
 const folder = new URL('../../../fixtures/status/', import.meta.url);
 for (const file of readdirSync(folder)) {
-  test(`a status that an earlier version stored is read whole and stored as it was: ${file}`, () => {
+  test(`a status stored by an earlier version is read and stored unchanged: ${file}`, () => {
     const stored: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
     assert.equal(statusSchema.safeParse(stored).success, true);
     assert.deepEqual(mergeStatus(stored, parseStatus(stored)), stored);

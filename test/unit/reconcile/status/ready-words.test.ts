@@ -29,39 +29,39 @@ const failed = {
 };
 
 const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
-  'what is published is named': [calm, /link\. Version 20260105-113000-aaaaaaaa\.$/],
-  'after a pin the newer version is named, and how to get on': [
+  'the published version is named': [calm, /link\. Version 20260105-113000-aaaaaaaa\.$/],
+  'after a pin the newer version is named, with the way to publish it': [
     withStatus(calm, { history: [newer, { ...active }] }),
     /because of an earlier pin; 20260105-114500-bbbbbbbb is newer\..* annotation staticexport\.dev\/requestedAt=/,
   ],
-  'once an export has found the old content again, it is the newest': [
+  'an export with the old content makes it the newest version': [
     withStatus(calm, { history: [newer, { ...active }], active: { ...active, lastCheckTime: at(-5) } }),
     /Version 20260105-113000-aaaaaaaa\.$/,
   ],
-  'an older version of the history is nothing to go to': [
+  'an older version of the history is not offered': [
     withStatus(calm, { history: [{ ...active }, older] }),
     /Version 20260105-113000-aaaaaaaa\.$/,
   ],
-  'a pin says what it holds, and how it ends': [
+  'a pin is named with its version and how to remove it': [
     pinnedTo(active.version),
     /when spec\.pin is removed\. Version 20260105-113000-aaaaaaaa\.$/,
   ],
-  'a pin that cannot be had yet says what failed and when it is tried again': [
+  'a pin without a link yet shows the failure and the retry time': [
     withStatus(pinnedTo(older.version), {
       history: [older],
       failures: { poll: { ...failure, reason: 'ServerError', subject: 'se_0', requestId: 'req-7' } },
     }),
     /returned a server error\. \(ServerError\) Request id: req-7\. Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
-  'a suspended resource says what it keeps alive': [
+  'a suspended resource shows whose link is refreshed': [
     { ...calm, wanted: { ...calm.wanted, isSuspended: true } },
     /still refreshed\. Version 20260105-113000-aaaaaaaa\.$/,
   ],
-  'a first export that failed names its job and the next try': [
+  'a failed first export names its job and the next attempt': [
     withStatus(fresh, { job: failed, failures: { export: { ...failure, reason: 'JobFailed' } } }),
     /The last job failed\. \(JobFailed\) Job se_2 at api\.example\.com\. Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
-  'an export that could not be written says what the cluster said': [
+  'an output that could not be written shows the cluster’s message': [
     withStatus(fresh, {
       job: { ...failed, verdict: undefined },
       failures: {
@@ -70,36 +70,36 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
     }),
     /A quota refused it\. \(OutputWriteFailed\) Retrying at/,
   ],
-  'a first export that waits for what the API asked of all is told so': [
+  'a first export that waits for a shared Retry-After is reported as waiting': [
     {
       ...fresh,
       rateLimit: { closedUntil: fresh.now + 60_000, closedAt: fresh.now - 1000, refused: undefined },
     },
     /^Waiting before the next retry\. The export API asked for a pause with Retry-After\. All resources with this key wait\.$/,
   ],
-  'a start that nobody confirmed says what came of it, and when it is asked again': [
+  'an unconfirmed start shows its failure and when it is sent again': [
     withStatus(fresh, {
       start: { key: 'k', lastAttemptTime: at(-1), inputHash, cause: 'First', attempts: 1 },
       failures: { export: { ...failure, reason: 'RequestTimeout' } },
     }),
     /did not answer in time\. \(RequestTimeout\) Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
-  'a job that cannot be asked about says so': [
+  'a job that cannot be polled is reported': [
     withStatus(fresh, {
       job: { id: 'se_2', inputHash, startTime: at(-10) },
       failures: { poll: { ...failure, reason: 'NetworkError', subject: 'se_2' } },
     }),
     /Job se_2 at api\.example\.com\. The export API at .* could not be reached\. \(NetworkError\) Retrying at /,
   ],
-  'an archive that is being read is named by its job': [
+  'an archive under inspection is named by its job': [
     withStatus(fresh, { job: { ...failed, verdict: undefined } }),
     /archive is being inspected, or waits for a free slot\. Job se_2 at api\.example\.com\.$/,
   ],
-  'a job that runs is named': [
+  'a running job is named': [
     withStatus(fresh, { job: { id: 'se_2', inputHash, startTime: at(-10) } }),
     /^The export job is running\. Job se_2 at api\.example\.com\.$/,
   ],
-  'a Secret that somebody deleted is called that': [
+  'a deleted Secret is reported as deleted': [
     withStatus(
       { ...calm, output: { kind: 'absent' } },
       {
@@ -118,7 +118,7 @@ function readyOf(observation: Observation): string {
 
 for (const [name, [observation, words]] of Object.entries(rows)) {
   test(name, () => assert.match(readyOf(observation), words));
-  test(`${name}, and nothing in it ticks`, () => {
+  test(`${name}, and does not change with time`, () => {
     const later = { ...observation, now: observation.now + 5000 };
     assert.equal(readyOf(later), readyOf(observation));
   });

@@ -35,7 +35,7 @@ const held: Observation = {
 
 const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
   [
-    'a missing key names Secret and key, and when it is looked for again',
+    'a missing key names Secret and key, and when it is checked again',
     'KeyMissing',
     held,
     /^Secret export-api, key apiKey: the Secret exists, but not this key\. .* every minute\.$/,
@@ -48,7 +48,7 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     /^Add api\.example\.com:8443 to --allowed-api-hosts \(allowedApiHosts of the chart\)\. Allowed: docs-api\.example\.com, other\.example\.com\.$/,
   ],
   [
-    'a host in clear text is named with what that means, and with the other way',
+    'a host in clear text is named with the risk and the alternative',
     'HostNotAllowed',
     { ...held, wanted: { ...wanted, baseUrl: 'http://API.example.com' } },
     /^Use https in spec\.api\.baseUrl, or add http:\/\/api\.example\.com to --allowed-api-hosts \(allowedApiHosts of the chart\)\. The key is then sent in clear text\. Allowed: /,
@@ -81,13 +81,13 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     /^Secret docs-bundle: delete it, or .*spec\.output\.name/,
   ],
   [
-    'an unknown pin is named beside what is known',
+    'an unknown pinned version is named with the known versions',
     'PinnedVersionUnknown',
     held,
     /Pinned: 20260101-000000-aaaaaaaa\. In status\.history: /,
   ],
   [
-    'too few pages are counted, with the way to publish all the same',
+    'too few pages are counted, with the way to publish anyway',
     'TooFewPages',
     held,
     /has 7 pages \(minPages: 50\).*staticexport\.dev\/promote=20260105-115900-cccccccc/,
@@ -99,7 +99,7 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     /has 7 pages, down from \d+ \(maxShrinkPercent: 30\)/,
   ],
   [
-    'a promotion that names another version is told so',
+    'a promotion of another version is reported',
     'AwaitingPromotion',
     { ...held, promote: 'nonsense' },
     /names nonsense, which is not the candidate/,
@@ -112,17 +112,22 @@ const after = (status: Observation['status']): Observation => ({
 });
 const jobRows: typeof rows = [
   [
-    'a failed job is named with the host to ask',
+    'a failed job is named with the host of its export API',
     'JobFailed',
     after({ job }),
     /^Job se_2 at api\.example\.com:8443\.$/,
   ],
-  ['a running one too', 'Exporting', after({ job }), /^Job se_2 at /],
+  ['a running job is named with the host of its export API', 'Exporting', after({ job }), /^Job se_2 at /],
   ['a job that timed out is quoted', 'TimedOut', after({ job }), /Job se_2 .*last status was "Reticulating"/],
   ['a lost job is replaced once', 'JobLost', after({ job }), /One new job replaces it/],
-  ['and not twice', 'JobLost', after({ job: { ...job, cause: 'JobLost' } }), /already replaced a lost job/],
   [
-    'a refused archive says why before it says which',
+    'a replacement job is not replaced',
+    'JobLost',
+    after({ job: { ...job, cause: 'JobLost' } }),
+    /already replaced a lost job/,
+  ],
+  [
+    'a rejected archive shows the cause before its job',
     'BundleRejected',
     after({ job: { ...job, message: 'SymbolicLink: a symbolic link is in the archive' } }),
     /^SymbolicLink: a symbolic link is in the archive\. Job se_2/,
@@ -141,38 +146,43 @@ const jobRows: typeof rows = [
     /^Pinned: 20260101-000000-aaaaaaaa\.$/,
   ],
   [
-    'a pinned job that is gone is named',
+    'a lost pinned job is named',
     'PinnedJobGone',
     { ...held, wanted: { ...wanted, pin: { version: undefined, jobId: 'se_7' } } },
     /^Pinned: job se_7\.$/,
   ],
   [
-    'a dead link says since when',
+    'an expired link shows when it expired',
     'LinkExpired',
     { ...held, output: { kind: 'ours', published: { ...published, expiresAt: Date.parse(at(-60)) } } },
     /^The link of version 20260105-113000-aaaaaaaa expired at 2026-01-05T11:59:00Z\.$/,
   ],
-  ['a link that is due says how long there is', 'Due', held, /^Link is valid until 2026-01-05T12:14:00Z\.$/],
   [
-    'a link that cannot be renewed says of which job, and how long there is',
+    'a link due for refresh shows until when it is valid',
+    'Due',
+    held,
+    /^Link is valid until 2026-01-05T12:14:00Z\.$/,
+  ],
+  [
+    'a link that cannot be refreshed shows its job and until when it is valid',
     'JobGone',
     held,
     /^Job se_1 at api\.example\.com:8443\. Link is valid until 2026-01-05T12:14:00Z\.$/,
   ],
   [
-    'a link that went with its Secret says so',
+    'a link whose Secret was deleted is reported as such',
     'LinkExpired',
     { ...held, output: { kind: 'absent' } },
     /^Secret docs-bundle was deleted\. It is written again for version 20260105-113000-aaaaaaaa/,
   ],
   [
-    'and so does one whose Secret lost its document',
+    'a link whose Secret lost bundle.json is reported as such',
     'Expired',
     { ...held, output: { kind: 'ours', published: undefined } },
     /^Secret docs-bundle no longer holds bundle\.json/,
   ],
   [
-    'a refused key gives the id by which the API knows its answer',
+    'a refused key shows the request id of the export API',
     'KeyRefused',
     after({
       refusedKey: { secretVersion: 'u/1', reason: 'Unauthorized', refusalTime: at(-1), requestId: 'req-7' },
@@ -188,7 +198,7 @@ for (const [name, reason, observation, wantedText] of [...rows, ...jobRows]) {
   });
 }
 
-test('a reason that says all by itself gets no facts', () => {
+test('a self-explanatory reason gets no details', () => {
   for (const reason of ['Published', 'Unchanged', 'Pending'])
     assert.equal(describeDetails(reason, held), undefined);
 });

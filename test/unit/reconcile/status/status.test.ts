@@ -20,7 +20,7 @@ function viaJson(one: object): unknown {
   return JSON.parse(JSON.stringify(one));
 }
 
-test('property: two statuses are the same exactly when their JSON is, whatever the order of their fields', () => {
+test('property: two statuses are equal exactly when their JSON is, in any order of fields', () => {
   let same = 0;
   fc.assert(
     fc.property(value, value, (one, other) => {
@@ -33,7 +33,7 @@ test('property: two statuses are the same exactly when their JSON is, whatever t
   assert.ok(same > 20, `${same} equal pairs`);
 });
 
-test('what is stored holds no undefined, at any depth, and what this version has no name for', () => {
+test('a stored status holds no undefined at any depth, and keeps unknown fields', () => {
   const next = {
     observedGeneration: 2,
     job: { id: 'a', message: undefined },

@@ -1,5 +1,5 @@
-// The rules of the calls to the export API: a start is marked before it is sent, a key that was refused rests, and
-// who was asked to wait waits. Judged by what the vendor heard and what the cluster held. Owns its memory of both.
+// The rules of the calls to the export API: a start has a record before it is sent, a refused key is not used, and
+// Retry-After is kept. Judged by the calls that the vendor received and the objects that the cluster stored.
 
 import assert from 'node:assert/strict';
 import { annotations } from '../../src/staticexport/names.ts';
@@ -26,31 +26,31 @@ export class CallOracles {
   readonly #starts = new Map<string, Sent>();
   readonly #issueKeys = new Set<string | undefined>();
   /** A `Retry-After` that is known to have arrived. */
-  #told: { readonly at: number; readonly until: number } = { at: 0, until: 0 };
+  #longestWait: { readonly at: number; readonly until: number } = { at: 0, until: 0 };
 
   constructor(simulation: Simulation) {
     this.#simulation = simulation;
   }
 
-  check(turn: Step, hadFaults: boolean): void {
+  check(step: Step, hadFaults: boolean): void {
     const { calls } = this.#simulation.vendor;
     for (const call of calls.slice(this.#checked)) {
       if (call.kind === 'start') this.#checkStart(call);
       if (call.kind === 'issue') this.#checkIssued(call);
     }
     this.#checked = calls.length;
-    const isPlain = turn.error === undefined && !hadFaults;
-    if (isPlain && turn.callsMade > 0) {
-      this.#checkRefused(turn);
-      this.#checkWaiting(turn);
+    const isPlain = step.error === undefined && !hadFaults;
+    if (isPlain && step.callsMade > 0) {
+      this.#checkRefused(step);
+      this.#checkWaiting(step);
     }
-    if (isPlain) this.#noteWait(turn);
+    if (isPlain) this.#noteWait(step);
   }
 
-  /** Rule 3: marked first, sent with the mark's key, three times at most and not before its answer is overdue. */
-  #checkStart({ idempotencyKey, mark, at }: Call): void {
+  /** Rule 3: recorded first, sent with the record's key, at most three times and not before its answer is overdue. */
+  #checkStart({ idempotencyKey, startKey, at }: Call): void {
     const key = idempotencyKey ?? '';
-    assert.ok(key !== '' && key === mark, 'a start was sent before its mark was stored');
+    assert.ok(key !== '' && key === startKey, 'a start was sent before its start record was stored');
     const before = this.#starts.get(key);
     const count = (before?.count ?? 0) + 1;
     assert.ok(count <= maxSends, `one start was sent ${count} times`);
@@ -66,7 +66,7 @@ export class CallOracles {
     this.#issueKeys.add(idempotencyKey);
   }
 
-  /** Rule 8: no call with a key that status says was refused, until its Secret changes or somebody asks. */
+  /** Rule 8: no call with a key that was refused by its status, until its Secret changes or a user requests an export. */
   #checkRefused({ before, startedAt }: Step): void {
     const { refusedKey } = parseStatus(before?.status);
     if (refusedKey === undefined || this.#hasRequest(before)) return;
@@ -81,9 +81,9 @@ export class CallOracles {
     assert.ok(isOld, 'a call with a key that was forbidden a moment ago');
   }
 
-  /** Rule 8: a `Retry-After` that was heard is kept, but no link stays dead for it. */
+  /** Rule 8: a received `Retry-After` is kept, but no link stays expired because of it. */
   #checkWaiting({ before, linkBefore, startedAt, processSince }: Step): void {
-    const { at, until } = this.#told;
+    const { at, until } = this.#longestWait;
     const { vendor } = this.#simulation;
     const isOver =
       until <= startedAt + secondMs || at < processSince || this.#simulation.jumps.wasSetSince(at);
@@ -95,10 +95,11 @@ export class CallOracles {
 
   #noteWait({ startedAt }: Step): void {
     const { askedToWait } = this.#simulation.vendor;
-    if (askedToWait.at >= startedAt && askedToWait.until > this.#told.until) this.#told = askedToWait;
+    if (askedToWait.at >= startedAt && askedToWait.until > this.#longestWait.until)
+      this.#longestWait = askedToWait;
   }
 
-  /** A request that nothing has answered bypasses what holds the operations back. */
+  /** A new request bypasses the waits of the operations. */
   #hasRequest(before: Step['before']): boolean {
     const request = before?.metadata.annotations[annotations.requestedAt];
     return request !== undefined && request !== parseStatus(before?.status).lastHandledRequest;

@@ -1,11 +1,11 @@
-// One process of the campaign: plays the lives it is given by its parent, one at a time, and reports each. Ends with
-// its parent. A breach is a report, not an end.
+// One process of the campaign: plays the scenario runs that its parent orders, one at a time, and reports each. Ends
+// with its parent. A breach is a report and does not end the process.
 
 import process from 'node:process';
 import type { LifeOrder, LifeReport } from './campaign.ts';
-import { playLife } from './life.ts';
+import { playScenarioRun } from './scenario-run.ts';
 
-// Crashes and refusals are thrown by the thousand, and nobody reads where.
+// Thousands of crashes and refusals are thrown, and no test reads their stacks.
 Error.stackTraceLimit = 0;
 
 process.on('message', (order: LifeOrder) => {
@@ -14,7 +14,7 @@ process.on('message', (order: LifeOrder) => {
 
 async function report({ seed, days }: LifeOrder): Promise<LifeReport> {
   try {
-    return { seed, facts: await playLife(seed, days), breach: undefined };
+    return { seed, facts: await playScenarioRun(seed, days), breach: undefined };
   } catch (error) {
     return { seed, facts: undefined, breach: error instanceof Error ? error.message : String(error) };
   }

@@ -1,8 +1,8 @@
-// The campaign: lives of a year each, one seed after the other, shared out among processes, until the seeds or the
-// minutes are used up. Prints where it is, a table at the end, and every breach with its seed; exits 1 if there was
-// one. A range can be taken up again where it ended: the next seed is printed last.
-// `node campaign.ts --from 1 --lives 100 --days 365 --minutes 30 --jobs 2`; with `--record FILE` the totals are kept
-// there, and the same command goes on where it ended.
+// The campaign: scenario runs of a year each, one seed after the other, divided among processes, until the seeds or
+// the minutes are used up. Prints its progress, a table at the end, and every breach with its seed; exits 1 after a
+// breach. A range can be continued where it ended: the next seed is printed last.
+// `node campaign.ts --from 1 --lives 100 --days 365 --minutes 30 --jobs 2`; `--record FILE` keeps the totals, and the
+// same command continues from there.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -10,17 +10,17 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { type LifeFacts, possibleFacts } from './life.ts';
+import { possibleCounts, type RunCounts } from './scenario-run.ts';
 
-/** What a process is given, and what it answers. */
+/** A scenario run that a process plays. */
 export interface LifeOrder {
   readonly seed: number;
   readonly days: number;
 }
 export interface LifeReport {
   readonly seed: number;
-  readonly facts: LifeFacts | undefined;
-  /** Words of the breach. */
+  readonly facts: RunCounts | undefined;
+  /** The breach's message. */
   readonly breach: string | undefined;
 }
 
@@ -35,7 +35,7 @@ const { values } = parseArgs({
   },
 });
 
-/** What a range of lives came to, as it is kept between two runs. */
+/** The totals of a range of scenario runs, as kept between two commands. */
 const recordSchema = z.object({
   days: z.number(),
   from: z.number(),
@@ -58,19 +58,19 @@ const totals = new Map<string, number>(Object.entries(kept?.totals ?? {}));
 const breaches: string[] = [...(kept?.breaches ?? [])];
 const startedAt = systemClock.monotonic() - (kept?.seconds ?? 0) * 1000;
 let nextSeed = kept?.next ?? from;
-let toldAt = startedAt;
+let printedAt = startedAt;
 let isStopping = false;
 
 process.on('SIGTERM', () => {
   isStopping = true;
 });
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
-tell();
+printProgress();
 keep();
 summarise();
 process.exitCode = breaches.length === 0 ? 0 : 1;
 
-/** One process, given one seed after the other. What it is playing when the time is over is played to its end. */
+/** One process, given one seed after the other. A scenario run that has started is finished. */
 async function work(): Promise<void> {
   const child = fork(new URL('./campaign-worker.ts', import.meta.url), {
     execArgv: ['--import', new URL('./memo/hooks.ts', import.meta.url).href],
@@ -85,11 +85,11 @@ async function work(): Promise<void> {
 
 function play(child: ChildProcess, order: LifeOrder): Promise<LifeReport> {
   return new Promise((resolve, reject) => {
-    const died = (code: number | null): void =>
-      reject(new Error(`the process that played life ${order.seed} ended with ${code}`));
-    child.once('exit', died);
+    const ended = (code: number | null): void =>
+      reject(new Error(`the process that played seed ${order.seed} ended with ${code}`));
+    child.once('exit', ended);
     child.once('message', (report: LifeReport) => {
-      child.off('exit', died);
+      child.off('exit', ended);
       resolve(report);
     });
     child.send(order);
@@ -105,14 +105,14 @@ function take({ facts, breach }: LifeReport): void {
   for (const [name, count] of Object.entries(facts ?? {})) {
     add(name, count);
   }
-  if (systemClock.monotonic() - toldAt > progressMs) tell();
+  if (systemClock.monotonic() - printedAt > progressMs) printProgress();
 }
 
 function add(name: string, count: number): void {
   totals.set(name, (totals.get(name) ?? 0) + count);
 }
 
-/** A run that is killed meanwhile leaves the record of the one before. */
+/** Renamed when complete, so a killed command leaves the previous record. */
 function keep(): void {
   if (values.record === undefined) return;
   const seconds = (systemClock.monotonic() - startedAt) / 1000;
@@ -121,10 +121,10 @@ function keep(): void {
   renameSync(`${values.record}.new`, values.record);
 }
 
-function tell(): void {
-  toldAt = systemClock.monotonic();
+function printProgress(): void {
+  printedAt = systemClock.monotonic();
   const played = totals.get('days') ?? 0;
-  const rate = (played / (toldAt - startedAt)) * 1000;
+  const rate = (played / (printedAt - startedAt)) * 1000;
   process.stdout.write(
     `${totals.get('lives') ?? 0} lives, ${played} resource-days, ${rate.toFixed(0)} a second, ${breaches.length} breaches\n`,
   );
@@ -133,28 +133,28 @@ function tell(): void {
 function summarise(): void {
   process.stdout.write(`seeds ${from} to ${nextSeed - 1} are done, the next is ${nextSeed}\n`);
   const rows = [...totals].sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [name, count] of rows.filter(([one]) => !one.includes('|'))) tellRow(name, [count]);
-  tellRow('lives with a breach', [breaches.length]);
-  for (const group of ['happening', 'trouble', 'fault']) tellTable(group);
-  const never = possibleFacts.filter((name) => (totals.get(name) ?? 0) === 0);
+  for (const [name, count] of rows.filter(([one]) => !one.includes('|'))) printRow(name, [count]);
+  printRow('lives with a breach', [breaches.length]);
+  for (const group of ['happening', 'trouble', 'fault']) printTable(group);
+  const never = possibleCounts.filter((name) => (totals.get(name) ?? 0) === 0);
   for (const name of never) process.stdout.write(`NEVER ${name}\n`);
   for (const breach of breaches) process.stdout.write(`BREACH ${breach}\n`);
 }
 
-/** Facts named `group|row|column`, as a table. */
-function tellTable(group: string): void {
-  const cells = possibleFacts.map((name) => name.split('|')).filter(([first]) => first === group);
+/** Counts named `group|row|column`, as a table. */
+function printTable(group: string): void {
+  const cells = possibleCounts.map((name) => name.split('|')).filter(([first]) => first === group);
   const columns = [...new Set(cells.map(([, , column = '']) => column))];
   process.stdout.write(`\n${group}: ${columns.join(', ')}\n`);
   for (const row of new Set(cells.map(([, name = '']) => name))) {
-    tellRow(
+    printRow(
       row,
       columns.map((column) => totals.get(`${group}|${row}|${column}`)),
     );
   }
 }
 
-function tellRow(name: string, counts: readonly (number | undefined)[]): void {
+function printRow(name: string, counts: readonly (number | undefined)[]): void {
   const figures = counts.map((count) => String(count ?? '-').padStart(10)).join('');
   process.stdout.write(`${name.padEnd(48)}${figures}\n`);
 }

@@ -1,4 +1,4 @@
-// When this machine's clock was set, and by how much: what an oracle may forgive. Counts on the monotonic clock.
+// When the operator's clock was set, and by how much; oracles excuse failures by it. Counts on the monotonic clock.
 
 import type { VirtualClock } from '../support/virtual-clock.ts';
 

@@ -1,6 +1,6 @@
-// A crash before and after every single call of a port, an answer lost or refused at each, a read of the past, and a
-// second process that passes in between, in the moments that matter: a new version, a refresh, a lost output, a pin.
-// Whatever was interrupted is finished.
+// A crash before and after every single call of a port, a lost answer or refusal at each, a stale read, and a second
+// process that reconciles in between, during a new version, a refresh, a lost output and a pin.
+// Every interrupted task must be completed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ interface Moment {
   readonly spec?: Record<string, unknown>;
   readonly arrange: (simulation: Simulation) => void;
   readonly isOver: (simulation: Simulation) => boolean;
-  /** Jobs that exist afterwards; keys are honoured, so no interruption may add one. */
+  /** Jobs that exist afterwards; with idempotency keys no interruption may add one. */
   readonly jobs: number;
 }
 
@@ -88,19 +88,19 @@ async function interrupt(
 }
 
 for (const [name, moment] of Object.entries(moments)) {
-  test(`an interruption at any call of ${name} is got over`, async () => {
+  test(`${name} is completed after an interruption at any call`, async () => {
     await interrupt(moment, (simulation, words) => {
       const oracles = new Oracles(simulation);
       oracles.checkSecrets();
       oracles.checkStatus('any');
       assert.equal(simulation.vendor.jobs.size, moment.jobs, words);
-      assert.ok(simulation.isLinkLive(), words);
+      assert.ok(simulation.isLinkValid(), words);
       assert.equal(simulation.status().active?.version, simulation.output()?.['version']);
     });
   });
 }
 
-test('where keys are not honoured, an interruption costs one job at most', async () => {
+test('without idempotency keys an interruption costs at most one job', async () => {
   let spare = 0;
   const count = (simulation: Simulation, words: string): void => {
     const jobs = simulation.vendor.jobs.size - aNewVersion.jobs;
@@ -108,6 +108,6 @@ test('where keys are not honoured, an interruption costs one job at most', async
     spare += jobs;
   };
   await interrupt(aNewVersion, count, false);
-  // A vendor that honours them would have none.
+  // With idempotency keys there would be no second job.
   assert.ok(spare > 0);
 });

@@ -1,11 +1,11 @@
-// How much goes wrong in a life, drawn by its seed apart from everything else: most resources have quiet weeks, some
-// never a calm one. Invariant: every trouble and every fault may come in every density.
+// How many troubles a scenario run has, drawn from its seed separately: most resources have quiet weeks, some have
+// none. Invariant: every trouble and every fault is possible in every density.
 
 import { Dice } from './dice.ts';
 
 export interface Density {
   readonly name: 'stormy' | 'ordinary' | 'calm';
-  /** Days on which a trouble begins. */
+  /** Share of days on which a trouble starts. */
   readonly troublesPerDay: number;
 }
 
@@ -15,9 +15,9 @@ const calm: Density = { name: 'calm', troublesPerDay: 1 / 90 };
 
 export const densities: readonly Density[] = [stormy, ordinary, calm];
 
-/** A quarter of all lives is stormy, a quarter calm. */
+/** A quarter of all scenario runs is stormy, a quarter calm. */
 const shares: readonly Density[] = [stormy, ordinary, ordinary, calm];
-/** Other dice than those of the life, which begin with the seed itself. */
+/** Separate dice, so that the density does not change the draws of the scenario run. */
 const salt = 0x5eed_0000;
 
 export function densityOf(seed: number): Density {

@@ -1,5 +1,5 @@
-// Chance that can be replayed: a small seeded generator (mulberry32), and the Random port made of it.
-// Invariant: the same seed gives the same story.
+// Randomness that can be replayed: a small seeded generator (mulberry32), and the Random port made of it.
+// Invariant: the same seed gives the same scenario.
 
 import type { Random } from '../../src/runtime/random.ts';
 

@@ -1,4 +1,4 @@
-// What the lives rely on in the fake cluster, where a life once found that it was not so.
+// Properties of the fake cluster that scenario runs rely on and that one run found broken.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { FakeCluster } from './fake-cluster.ts';
 
 const key = { namespace: 'docs', name: 'site' };
 
-test('what a late writer makes for a deleted resource is gone when another of its name comes (life 27)', async () => {
+test('a late write for a deleted resource is gone when another of its name is created (seed 27)', async () => {
   const cluster = new FakeCluster();
   const { uid } = cluster.create(key, {}).metadata;
   cluster.remove(key);

@@ -1,5 +1,5 @@
-// A cluster of a few objects with what matters of a real one: resourceVersions with conflicts, generations that
-// move with the spec only, status apart from spec, server-side apply that creates. Keeps every write for oracles.
+// A cluster of a few objects, as far as a reconcile depends on a real one: resourceVersions with conflicts, generations
+// that change with the spec only, a separate status, server-side apply that creates. Keeps every write for oracles.
 
 import { isDeepStrictEqual } from 'node:util';
 import type {
@@ -19,13 +19,13 @@ export interface Write {
   readonly name: string;
   /** False when the object was the same before. */
   readonly isChange: boolean;
-  /** Applied over an object that nobody owns: somebody else's. */
+  /** Applied over a foreign object, which has no owner reference. */
   readonly isTakeover?: boolean;
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-/** Of data that is stored, what it says. */
+/** The decoded content of stored data. */
 const decoded = new WeakMap<object, Readonly<Record<string, string>>>();
 
 const idOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
@@ -35,7 +35,7 @@ export class FakeCluster implements Cluster {
   readonly secrets = new Map<string, SecretObject>();
   readonly configMaps = new Map<string, ConfigMapObject>();
   readonly writes: Write[] = [];
-  /** The last states of each object, for stale reads. */
+  /** The recent states of each object, for stale reads. */
   readonly past = new Map<string, StaticExportObject[]>();
   readonly pastSecrets = new Map<string, SecretObject[]>();
   readonly pastConfigMaps = new Map<string, ConfigMapObject[]>();
@@ -51,7 +51,7 @@ export class FakeCluster implements Cluster {
     return this.#put(object);
   }
 
-  /** A user's edit: the generation moves when the spec does. */
+  /** A user's edit: the generation changes with the spec. */
   edit(
     key: ObjectKey,
     change: (object: StaticExportObject) => {
@@ -74,14 +74,14 @@ export class FakeCluster implements Cluster {
     });
   }
 
-  /** The resource goes, and the garbage collector takes what it owned. */
+  /** Deletes the resource, and as the garbage collector does the objects that it owned. */
   remove(key: ObjectKey): void {
     this.exports.delete(idOf(key));
     this.past.delete(idOf(key));
     this.#collectGarbage();
   }
 
-  /** What an owner left behind, or a late writer made for one that is gone, does not stay. */
+  /** Deletes objects whose owner no longer exists, including late writes for a deleted owner. */
   #collectGarbage(): void {
     const living = new Set([...this.exports.values()].map(({ metadata }) => metadata.uid));
     for (const objects of [this.secrets, this.configMaps]) {
@@ -114,7 +114,7 @@ export class FakeCluster implements Cluster {
     this.#putConfigMap(key, { metadata: { ...this.#meta(key), annotations }, data });
   }
 
-  /** Whether a watch knows it: it is told of a deletion at once. */
+  /** Whether a watch knows the object; a deletion is seen at once. */
   isWatched(key: ObjectKey): boolean {
     const object = this.exports.get(idOf(key));
     return object !== undefined && object.metadata.deletionTimestamp === undefined;
@@ -229,7 +229,7 @@ export class FakeCluster implements Cluster {
     };
   }
 
-  /** Moves with every change of anything. */
+  /** Changes with every change of any object. */
   version(): number {
     return this.#version;
   }
@@ -260,7 +260,7 @@ function remember<T>(past: Map<string, T[]>, id: string, state: T): void {
   past.set(id, states);
 }
 
-/** Kept as given: nobody may change what is stored. */
+/** Kept as given: stored objects must not change. */
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -268,7 +268,7 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-/** What is stored never changes in place: it is decoded once. */
+/** Stored data never changes in place, so it is decoded once. */
 export function decode(data: Readonly<Record<string, Uint8Array>>): Readonly<Record<string, string>> {
   const known = decoded.get(data);
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 // The export API and the storage behind its links, with a clock of its own: jobs that take time, fail, hang or
-// vanish; links that expire; answers that may be refused. Content is a name per domain, and its digest follows.
-// Invariant: a link gives the content of the job it was issued for, until it expires, and not a second longer.
+// disappear; links that expire; calls that may be refused. Content is a name per domain, which determines its digest.
+// Invariant: a link gives the content of the job it was issued for, until it expires and no longer.
 
 import { hash } from 'node:crypto';
 import { BundleError } from '../../src/bundle/bundle-error.ts';
@@ -38,61 +38,61 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   readonly at: number;
   readonly baseUrl: string;
-  /** A start: the mark that the cluster held when it came. */
-  readonly mark: string | undefined;
+  /** The start record that the cluster held when a start arrived. */
+  readonly startKey: string | undefined;
 }
 
 export class FakeVendor implements ExportApiSource {
   readonly clock: VirtualClock;
   readonly jobs = new Map<string, Job>();
-  /** What every job ever exported, the lost ones too. */
+  /** The content of every job, including lost ones. */
   readonly exported = new Map<string, Content>();
-  /** Jobs that somebody else started. */
+  /** Jobs that another client started. */
   readonly elsewhere = new Set<string>();
   readonly links = new Map<string, IssuedFact>();
-  /** What was ever said of the state of each job. */
+  /** All states that were reported of each job. */
   readonly said = new Map<string, Set<string>>();
-  /** When each link was handed out last, on the monotonic clock. */
-  readonly handedOut = new Map<string, number>();
+  /** When each link was issued last, on the monotonic clock. */
+  readonly issuedAt = new Map<string, number>();
   readonly calls: Call[] = [];
   readonly contents = new Map<string, Content>();
   validKey = 'svc_secret-one';
-  /** Code that every call is answered with while set. */
+  /** While set, every call fails with this code. */
   failing: ExportApiErrorCode | undefined;
   retryAfterMs: number | undefined;
-  /** Until when it has asked anybody to wait, on the monotonic clock. */
+  /** The latest time of all `Retry-After`, on the monotonic clock. */
   waitUntil = 0;
-  /** The last of these that holds for everybody with the same key: 429 and 5xx. */
+  /** The latest `Retry-After` that holds for all clients with the same key: of 429 and 5xx. */
   askedToWait = { at: 0, until: 0 };
   /** Domains that this key may not export. */
   readonly forbidden = new Set<string>();
-  /** Issues from now on whose link is dead on arrival. */
+  /** How many of the next links are refused when they are used. */
   unusableLinks = 0;
-  /** What a job is called that is not over. */
+  /** The status of an unfinished job. */
   unfinishedState = 'running';
   /** `Retry-After` of good answers to starts and polls. */
   pollAfterMs: number | undefined;
   linkLifetimeMs = 15 * 60_000;
-  /** Each new link lives this share of the one before it, and ten minutes at least. */
+  /** Each new link has this share of the previous lifetime, and at least ten minutes. */
   lifetimeShrinks = 1;
   jobMs = 60_000;
   ending: Job['ending'] = 'completed';
   readMs = 1000;
-  /** The vendor's wall clock minus ours. */
+  /** The vendor's wall clock minus the operator's. */
   skewMs = 0;
-  /** Gives the same link until it expires. */
+  /** Issues the same link until it expires. */
   isCachingLinks = false;
   isIdempotent = true;
   hidesExpiry = false;
-  /** Its links say themselves when they were signed and how long that holds. */
+  /** Its links contain the time of their signature and its validity. */
   isSigning = false;
-  /** How much longer it says that a link lives than its signature does. */
+  /** How much later the stated expiry is than the signature's. */
   overclaimMs = 0;
   /** Its answers have a `Date`. */
   isDated = true;
   unreadable: 'expired-link' | 'transient' | 'refused' | undefined;
-  /** Reads the mark of a start that the cluster holds now. */
-  readMark: () => string | undefined = () => undefined;
+  /** Reads the start record that the cluster holds now. */
+  readStartKey: () => string | undefined = () => undefined;
   readonly #starts = new Map<string, string>();
   readonly #cached = new Map<string, string>();
   #count = 0;
@@ -144,7 +144,7 @@ export class FakeVendor implements ExportApiSource {
         if (this.unreadable !== undefined)
           throw new BundleError(this.unreadable, 'Scripted', 'as the story wants');
         if (fact === undefined || fact.expiresAt <= this.clock.monotonic()) {
-          throw new BundleError('expired-link', 'LinkExpired', 'the link is dead');
+          throw new BundleError('expired-link', 'LinkExpired', 'the link has expired');
         }
         return this.inspectionOf(fact.jobId);
       },
@@ -162,21 +162,21 @@ export class FakeVendor implements ExportApiSource {
     return { digest: digestOf(content), pages: content.pages, sizeBytes: content.pages * 1000 };
   }
 
-  /** A job that somebody else started by hand. */
+  /** A job that another client started. */
   startElsewhere(domain: string): string {
     const jobId = this.#start(domain, `elsewhere-${this.#count}`);
     this.elsewhere.add(jobId);
     return jobId;
   }
 
-  isLive(link: string): boolean {
+  isValid(link: string): boolean {
     const fact = this.links.get(link);
     return fact !== undefined && !fact.isBroken && fact.expiresAt > this.clock.monotonic();
   }
 
   #admit(kind: Call['kind'], baseUrl: string, key: string, idempotencyKey: string | undefined): void {
-    const mark = kind === 'start' ? this.readMark() : undefined;
-    this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic(), baseUrl, mark });
+    const startKey = kind === 'start' ? this.readStartKey() : undefined;
+    this.calls.push({ kind, key, idempotencyKey, at: this.clock.monotonic(), baseUrl, startKey });
     if (key !== this.validKey) throw new ExportApiError('Unauthorized', 'wrong key', { status: 401 });
     if (this.failing !== undefined) {
       const at = this.clock.monotonic();
@@ -222,7 +222,7 @@ export class FakeVendor implements ExportApiSource {
   #issue(jobId: string) {
     const serverNow = this.clock.now() + this.skewMs;
     const cached = this.#cached.get(jobId);
-    const isCached = this.isCachingLinks && cached !== undefined && this.isLive(cached);
+    const isCached = this.isCachingLinks && cached !== undefined && this.isValid(cached);
     this.#count += 1;
     if (!isCached && this.lifetimeShrinks < 1)
       this.linkLifetimeMs = Math.max(600_000, this.linkLifetimeMs * this.lifetimeShrinks);
@@ -234,7 +234,7 @@ export class FakeVendor implements ExportApiSource {
       this.links.set(text, { jobId, issuedAt, expiresAt: issuedAt + this.linkLifetimeMs, isBroken });
       this.#cached.set(jobId, text);
     }
-    this.handedOut.set(text, this.clock.monotonic());
+    this.issuedAt.set(text, this.clock.monotonic());
     const link = Link.parse(text);
     if (link === undefined) throw new Error('the fake made no link');
     const leftMs = (this.links.get(text)?.expiresAt ?? 0) - this.clock.monotonic();

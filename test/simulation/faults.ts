@@ -1,5 +1,5 @@
-// Faults between the pass and its ports: a crash before or after any call, an answer that gets lost, a call that
-// is refused, a read of the past. Wraps ports; the pass under test never knows.
+// Faults between the reconcile and its ports: a crash before or after any call, a lost answer, a refused call, a
+// stale read. Wraps the ports without a change of the reconcile.
 
 import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { ExportApiError } from '../../src/export-api/answers.ts';
@@ -9,7 +9,7 @@ import { ClusterError } from '../../src/wire/cluster-error.ts';
 import type { Dice } from './dice.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 
-/** The process dies here. The driver starts a new one with nothing remembered. */
+/** The process crashes here. The driver starts a new one with an empty memory. */
 export class Crash extends Error {}
 
 export type Fault =
@@ -19,11 +19,11 @@ export type Fault =
   | 'refused'
   /** The state before this one is read. */
   | 'stale'
-  /** The oldest state that anybody still knows is read again. */
+  /** The oldest remembered state is read again. */
   | 'replayed'
-  /** The read says that there is no such object. */
+  /** The read reports that the object does not exist. */
   | 'absent'
-  /** Another process that believes it leads does a whole pass first. */
+  /** Another process that believes it leads does a whole reconcile first. */
   | 'overtaken'
   | 'none';
 
@@ -52,7 +52,7 @@ const writes = [
 const ofCluster = [...interruptions, 'overtaken'] as const;
 const ofReads = [...ofCluster, 'stale', 'replayed'] as const;
 
-/** Every call of a port, with what may happen to it: what cannot is not counted as having happened. */
+/** Every call of a port with its possible faults; an impossible fault is not counted. */
 export const faultsOf: Readonly<Record<string, readonly Fault[]>> = {
   ...Object.fromEntries(reads.map((name) => [name, ofReads])),
   'cluster.readStaticExport': [...ofReads, 'absent'],
@@ -66,7 +66,7 @@ export const faultsOf: Readonly<Record<string, readonly Fault[]>> = {
 
 const anywhere = ['crash-before', 'crash-after', 'lost', 'refused', 'stale'] as const;
 
-/** Each call meets a fault with the probability of the moment: one of the five that are as old as the stories. */
+/** Each call has a fault with the present probability, by default one of the five that scenarios use. */
 export function randomFaults(
   dice: Dice,
   rate: () => number,
@@ -84,7 +84,7 @@ export function randomFaults(
   };
 }
 
-/** One fault, at the n-th call of the story; for "a crash before and after every call". */
+/** One fault, at the n-th call of the scenario; for "a crash before and after every call". */
 export function faultAt(index: number, fault: Fault, seen: string[]): FaultPlan {
   return {
     next: (name) => {
@@ -118,7 +118,7 @@ async function meeting<T>(
 const clusterDown = (): Error => new ClusterError('Unavailable', 'scripted: no answer');
 const apiDown = (): Error => new ExportApiError('NetworkError', 'scripted: no answer');
 
-/** @param memory whose past stale reads see */
+/** @param memory with the past states that stale reads return */
 export function faultyCluster(
   cluster: Cluster,
   plan: FaultPlan,
@@ -126,7 +126,7 @@ export function faultyCluster(
 ): Cluster {
   const pass = <T>(name: string, call: () => Promise<T>): Promise<T> =>
     through(name, plan, call, clusterDown);
-  /** A read that a cache, or a server that lags, may answer from the past. */
+  /** A read that a cache or a lagging server may answer with a past state. */
   const read = <T>(
     name: string,
     past: readonly T[] | undefined,
@@ -180,12 +180,12 @@ export function faultyBundles(bundles: Bundles, plan: FaultPlan): Bundles {
   return {
     inspect: async (link, signal) => {
       const fault = plan.next('bundles.inspect');
-      // The reader is another thread: its end is not the end of the process.
-      if (fault === 'crash-before') throw new Error('the reader of archives died');
+      // The reader is another thread; its crash does not end the process.
+      if (fault === 'crash-before') throw new Error('the archive reader crashed');
       if (fault === 'refused') throw new BundleError('transient', 'Scripted', 'as the plan wants');
       if (fault === 'lost') return aborted(signal);
       const inspection = await bundles.inspect(link, signal);
-      if (fault === 'crash-after') throw new Error('the reader of archives died');
+      if (fault === 'crash-after') throw new Error('the archive reader crashed');
       return inspection;
     },
     probe: async (link, signal) => {
@@ -199,7 +199,7 @@ export function faultyBundles(bundles: Bundles, plan: FaultPlan): Bundles {
   };
 }
 
-/** Never answers; ends with the signal. */
+/** Never answers; stops with the signal. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const end = (): void => reject(signal.reason);

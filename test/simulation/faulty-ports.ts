@@ -1,5 +1,5 @@
-// The ports of a simulation under a plan of faults, made once for each plan in turn, and the log that it writes to.
-// Owns no fault; plans do.
+// The ports of a simulation under a plan of faults, made once for each plan, and the log that it writes to.
+// The plans own the faults.
 
 import type { ReconcileContext } from '../../src/loop/context.ts';
 import type { Logger } from '../../src/runtime/logger.ts';
@@ -15,7 +15,7 @@ export class FaultyPorts {
   readonly #rival: () => Promise<void>;
   #last: { readonly plan: FaultPlan; readonly ports: Ports } | undefined;
 
-  /** @param rival the other process, where a plan wants one */
+  /** @param rival the other process, if a plan has one */
   constructor(cluster: FakeCluster, vendor: FakeVendor, rival: () => Promise<void>) {
     this.#cluster = cluster;
     this.#vendor = vendor;

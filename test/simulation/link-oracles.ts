@@ -1,5 +1,5 @@
-// The rules of the published link: it is replaced at its time, and never dead while the API answers. Judged by
-// what the vendor knows of the link and by time that cannot jump, before and after each turn. Owns the counts.
+// The rules of the published link: it is refreshed in time, and never expired while the export API answers. Judged by
+// the vendor's data of the link and by the monotonic clock, before and after each step. Owns the counts.
 
 import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '../../src/bundle/published-bundle.ts';
@@ -8,24 +8,24 @@ import { parseStaticExport, parseStatus } from '../../src/staticexport/parse.ts'
 import type { StaticExportObject } from '../../src/wire/cluster.ts';
 import { requestTimeoutMs, type Simulation, type Step } from './simulation.ts';
 
-/** Who hands out the same link until it is dead leaves no way to be in time, only to be quick. */
+/** A vendor that issues the same link until it expires permits only a quick replacement, not one in time. */
 const quickMs = 15_000;
-/** Where `linkRefresh` is silent. */
+/** Defaults of `linkRefresh`. */
 const usualPercent = 66;
 const usualInterval = '30s';
 
 export class LinkOracles {
   readonly #simulation: Simulation;
   #calmSince: number | undefined;
-  /** Links that died while published, with nobody to ask for another. */
+  /** Links that expired while published, when the vendor issued no other. */
   excused = 0;
-  /** Links that died because our clock was set back under them, by more than the rest of their life. */
-  setBackDeaths = 0;
-  #diedOnce = new Set<string>();
-  /** The published link, and when it was asked for. */
+  /** Links that expired because the operator's clock was set back by more than their remaining lifetime. */
+  expiredBySetBack = 0;
+  #expiredOnce = new Set<string>();
+  /** The published link, and when it was requested. */
   #published: { readonly link: string; readonly askedAt: number } | undefined;
 
-  /** The resource as a pass saw it last. */
+  /** The resource as the last reconcile read it. */
   #seen: StaticExportObject | undefined;
 
   constructor(simulation: Simulation) {
@@ -33,37 +33,37 @@ export class LinkOracles {
     this.#seen = simulation.object();
   }
 
-  /** @param hadFaults in this turn: the spec that it read may have been one of the past */
-  check(turn: Step, isCalm: boolean, hadFaults = false): void {
+  /** @param hadFaults in this step: the spec may have been read stale */
+  check(step: Step, isCalm: boolean, hadFaults = false): void {
     const { clock } = this.#simulation;
     if (!isCalm) this.#calmSince = undefined;
     else this.#calmSince ??= clock.monotonic();
-    this.#judge(turn.linkBefore, turn.startedAt, turn.wasLinkLive, turn);
-    this.#noteSpec(turn, hadFaults);
+    this.#judge(step.linkBefore, step.startedAt, step.wasLinkValid, step);
+    this.#noteSpec(step, hadFaults);
     this.#note(this.#simulation.output()?.['bundleUrl']);
     if (this.#simulation.object() !== undefined)
       this.#judge(
         this.#simulation.output()?.['bundleUrl'],
         clock.monotonic(),
-        this.#simulation.isLinkLive(),
-        turn,
+        this.#simulation.isLinkValid(),
+        step,
       );
   }
 
   /**
-   * The rule counts from the answer that the published link came with: lifetime = its end − the response's `Date`.
-   * A link that was handed out before, in an answer that got lost, is younger than it says to whoever gets it now;
-   * one that is published already is not made younger by being handed out again.
+   * The rule counts from the answer that brought the published link: lifetime = expiry − the response's `Date`.
+   * A link whose first answer was lost counts from the later answer. A published link that is issued again keeps
+   * its first answer.
    */
   #note(link: string | undefined): void {
     if (link === this.#published?.link) return;
-    const askedAt = link === undefined ? undefined : this.#simulation.vendor.handedOut.get(link);
+    const askedAt = link === undefined ? undefined : this.#simulation.vendor.issuedAt.get(link);
     this.#published = link === undefined || askedAt === undefined ? undefined : { link, askedAt };
   }
 
   /**
-   * An edit that is read too early is seen at the next look, and until then nothing is amiss but that: status says
-   * which generation it is about.
+   * An edit missed by a stale read is seen at the next reconcile. Until then the former spec holds: status names the
+   * generation that it describes.
    */
   #noteSpec({ error }: Step, hadFaults: boolean): void {
     const object = this.#simulation.object();
@@ -71,14 +71,14 @@ export class LinkOracles {
     if (isSeen || (error === undefined && !hadFaults)) this.#seen = object;
   }
 
-  #judge(link: string | undefined, now: number, isLive: boolean, turn: Step): void {
+  #judge(link: string | undefined, now: number, isLive: boolean, step: Step): void {
     const { vendor } = this.#simulation;
     const fact = link === undefined ? undefined : vendor.links.get(link);
     if (link === undefined || fact === undefined) return;
     const isExcused = this.#isExcused(fact.jobId, now);
     if (isExcused) {
-      if (isLive || this.#diedOnce.has(link)) return;
-      this.#diedOnce.add(link);
+      if (isLive || this.#expiredOnce.has(link)) return;
+      this.#expiredOnce.add(link);
       this.excused += 1;
       return;
     }
@@ -87,24 +87,24 @@ export class LinkOracles {
     const lifetimeMs = fact.expiresAt - askedAt;
     const dueMs = Math.max(dueAgeMs(this.#simulation.object(), lifetimeMs), dueAgeMs(this.#seen, lifetimeMs));
     const ageMs = now - askedAt;
-    // Set back, our clock sees the link younger than it is, and by so much it may be late, or even dead.
+    // With its clock set back the operator sees a younger link; by the same time the refresh may be late or the link expired.
     const setBackMs = this.#simulation.jumps.setBackMs(askedAt);
     const slackMs = requestTimeoutMs + 2000 + setBackMs;
     const allowedMs = vendor.isCachingLinks ? quickMs : 0;
     const isOutlived = setBackMs > 0 && ageMs <= dueMs + slackMs;
     assert.ok(
       isLive || deadMs <= allowedMs || isOutlived,
-      'a dead link is published although the API answers',
+      'an expired link is published although the export API answers',
     );
-    if (!isLive && deadMs > allowedMs && !this.#diedOnce.has(link)) {
-      this.#diedOnce.add(link);
-      this.setBackDeaths += 1;
+    if (!isLive && deadMs > allowedMs && !this.#expiredOnce.has(link)) {
+      this.#expiredOnce.add(link);
+      this.expiredBySetBack += 1;
     }
-    if (vendor.isCachingLinks || this.#isWaiting(turn)) return;
+    if (vendor.isCachingLinks || this.#isWaiting(step)) return;
     assert.ok(ageMs <= dueMs + slackMs, `a link is not replaced at its time: ${ageMs - dueMs} ms late`);
   }
 
-  /** The API could not be asked for another in this link's window, or no longer knows the job. */
+  /** The export API issued no other link in this link's lifetime, or no longer has the job. */
   #isExcused(jobId: string, now: number): boolean {
     const { vendor } = this.#simulation;
     const object = this.#simulation.object();
@@ -112,20 +112,20 @@ export class LinkOracles {
     return !vendor.jobs.has(jobId);
   }
 
-  /** A try failed before the calm, and its wait is not over. */
+  /** An attempt failed before the calm time, and its wait has not ended. */
   #isWaiting({ before }: Step): boolean {
     const failed = this.#simulation.status().failures?.link ?? parseStatus(before?.status).failures?.link;
     return failed !== undefined;
   }
 }
 
-/** The job whose content is published, as the output says. */
+/** The job whose content is published, by the output. */
 export function publishedJob(simulation: Simulation): string | undefined {
   const text = simulation.output()?.['bundle.json'];
   return text === undefined ? undefined : parsePublishedBundle(text).jobId;
 }
 
-/** A few texts, read at every turn. */
+/** Parsed once, because every step reads the same few texts. */
 const durations = new Map<string, number>();
 
 function durationMs(text: string): number {
@@ -134,7 +134,7 @@ function durationMs(text: string): number {
   return known;
 }
 
-/** The age at which the spec wants a link of this life replaced. */
+/** The age at which the spec requires the refresh of a link with this lifetime. */
 export function dueAgeMs(object: StaticExportObject | undefined, lifetimeMs: number): number {
   const refresh = object && parseStaticExport(object).spec?.linkRefresh;
   const floorMs = durationMs(refresh?.minInterval ?? usualInterval);

@@ -1,4 +1,4 @@
-// What a long campaign plays with a memory is what the product does without one: the same life, to the last count.
+// A scenario run with the campaign's cache equals one without it, in all counts.
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
@@ -7,33 +7,33 @@ import { test } from 'node:test';
 import { Cron } from 'croner';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { playLife } from './life.ts';
 import { Cron as RememberedCron } from './memo/croner.ts';
 import { stringify as remembered } from './memo/yaml.ts';
+import { playScenarioRun } from './scenario-run.ts';
 
-const lives = [
+const runs = [
   { seed: 3, days: 12 },
   { seed: 11, days: 12 },
 ];
 
-for (const life of lives) {
-  test(`life ${life.seed} is the same with memory and without`, async () => {
+for (const run of runs) {
+  test(`scenario run ${run.seed} is the same with and without the cache`, async () => {
     const child = fork(new URL('./campaign-worker.ts', import.meta.url), {
       execArgv: ['--import', new URL('./memo/hooks.ts', import.meta.url).href],
     });
     const answered = once(child, 'message');
-    const died = once(child, 'exit').then(([code]) => assert.fail(`ended with ${code}`));
-    child.send(life);
-    const [report] = await Promise.race([answered, died]);
+    const ended = once(child, 'exit').then(([code]) => assert.fail(`ended with ${code}`));
+    child.send(run);
+    const [report] = await Promise.race([answered, ended]);
     child.disconnect();
-    await died.catch(() => {});
-    const plain = await playLife(life.seed, life.days);
-    assert.deepEqual(report, { seed: life.seed, facts: plain });
+    await ended.catch(() => {});
+    const plain = await playScenarioRun(run.seed, run.days);
+    assert.deepEqual(report, { seed: run.seed, facts: plain });
     assert.ok((plain['passes'] ?? 0) > 100 && (plain['links'] ?? 0) > 5, JSON.stringify(plain));
   });
 }
 
-test('values.yaml of a memory is the one that is written without', () => {
+test('values.yaml is the same with and without the cache', () => {
   for (const bundleUrl of [
     undefined,
     'https://storage.test/b7.tar.gz?X-Sig=c2lnbmF0dXJl7&X-Amz-Expires=600',
@@ -45,7 +45,7 @@ test('values.yaml of a memory is the one that is written without', () => {
   }
 });
 
-test('a pattern of a memory has the ticks that it has without, whatever is asked for first', () => {
+test('a schedule has the same ticks with and without the cache, in any order of questions', () => {
   const begin = Date.UTC(2026, 0, 5, 12);
   const about = fc.integer({ min: -200 * 86_400_000, max: 400 * 86_400_000 }).map((ms) => begin + ms);
   const onTick = about.map((ms) => Math.floor(ms / 10_800_000) * 10_800_000);

@@ -1,5 +1,5 @@
 // Loads the scenarios once more with functions of one module of the product exchanged. The whole module graph is
-// loaded under a query of its own, so the real product stays in use beside it. Owns the loader hook.
+// loaded under its own query, so the real product stays in use in the same process. Owns the loader hook.
 // Refuses: an exchange that changes nothing, because the module is not loaded or does not export the function.
 
 import { registerHooks } from 'node:module';
@@ -41,7 +41,7 @@ registerHooks({
   },
 });
 
-/** Of the module that stands in for the exchanged one: its own exports take precedence over those of `export *`. */
+/** Source of the replacement module: its own exports take precedence over those of `export *`. */
 function sourceOf(id: string, { exchange, url }: Loading): string {
   const real = JSON.stringify(`${url}?mutant=${id}&real`);
   return `import { replace } from ${JSON.stringify(import.meta.url)};
@@ -50,7 +50,7 @@ export * from ${real};
 export const { ${Object.keys(exchange.replacements).join(', ')} } = replace(${JSON.stringify(id)}, real);`;
 }
 
-/** Called by the module that stands in: the replacements, around the real functions of this mutant. */
+/** Called by the replacement module: the replacements, around the real functions of this mutant. */
 export function replace(id: string, real: object): Readonly<Record<string, unknown>> {
   const mutant = mutants.get(id);
   if (mutant === undefined) throw new Error(`no mutant ${id}`);
@@ -80,7 +80,7 @@ async function readGraph(): Promise<ReadonlyMap<unknown, string>> {
   return new Map(await Promise.all(read));
 }
 
-/** @throws when the scenarios do not load the module, or when it does not export a function of that name */
+/** @throws if the scenarios do not load the module, or if it does not export a function of that name */
 export async function loadMutant(exchange: Exchange): Promise<Mutant> {
   const url = urls.get(exchange.module);
   if (url === undefined) throw new Error('the scenarios do not load the module that is exchanged');

@@ -1,17 +1,17 @@
-// Do the oracles bite? Each mutation is a bug built in between the pass and its ports, and each must be caught by
-// the rule it breaks within a few stories. A mutation that is not caught is a hole in the oracles.
+// Tests of the oracles. Each mutation is a bug between the reconcile and its ports, and the rule that it breaks must
+// catch it within a day. A mutation that is not caught shows a gap in the oracles.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReconcileContext } from '../../src/loop/context.ts';
 import { faultAt } from './faults.ts';
 import { Oracles } from './oracles.ts';
-import { resource, Simulation, type Step, type WorldOptions } from './simulation.ts';
+import { resource, Simulation, type SimulationOptions, type Step } from './simulation.ts';
 
 interface Mutation {
   readonly bend: (context: ReconcileContext, simulation: Simulation) => ReconcileContext;
   readonly caught: RegExp;
-  readonly faults?: NonNullable<WorldOptions['faults']>;
+  readonly faults?: NonNullable<SimulationOptions['faults']>;
 }
 
 const mutations: Readonly<Record<string, Mutation>> = {
@@ -37,7 +37,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
     },
     caught: /a key is shown/,
   },
-  'the expiry is believed to be three times as far': {
+  'the believed lifetime is three times the real one': {
     bend: (context) => ({
       ...context,
       exportApi: {
@@ -54,9 +54,9 @@ const mutations: Readonly<Record<string, Mutation>> = {
         },
       },
     }),
-    caught: /a dead link is published/,
+    caught: /an expired link is published/,
   },
-  'our clock runs at half speed': {
+  'the operator’s clock runs at half speed': {
     bend: (context, simulation) => {
       const startedAt = Date.UTC(2026, 0, 5, 12);
       return {
@@ -83,7 +83,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
     }),
     caught: /ConfigMap was written without a change/,
   },
-  'archives are read as something else': {
+  'the inspection returns another digest': {
     bend: (context) => ({
       ...context,
       bundles: {
@@ -96,14 +96,14 @@ const mutations: Readonly<Record<string, Mutation>> = {
     }),
     caught: /published digest is not that of its job/,
   },
-  'all Idempotency-Keys are one': {
+  'all calls have the same Idempotency-Key': {
     bend: (context) => ({
       ...context,
       random: { ...context.random, uuid: () => '00000000-0000-4000-a000-000000000000' },
     }),
     caught: /two link requests with one Idempotency-Key/,
   },
-  'the mark of a start is not stored': {
+  'the start record is not stored': {
     bend: (context) => ({
       ...context,
       cluster: {
@@ -112,11 +112,11 @@ const mutations: Readonly<Record<string, Mutation>> = {
           context.cluster.writeStatus(object, { ...next, start: undefined }, signal),
       },
     }),
-    // The answer to the one start is lost: with the mark, the same key finds the same job again.
+    // The answer to the one start is lost: with the start record, the same key finds the same job.
     faults: { next: lostOnce('api.startJob') },
-    caught: /before its mark was stored/,
+    caught: /before its start record was stored/,
   },
-  'a running job is taken for a failed one': {
+  'a running job is reported as failed': {
     bend: (context) => ({
       ...context,
       exportApi: {
@@ -134,7 +134,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
     }),
     caught: /a job that did not fail is called failed/,
   },
-  'a status is not sent back whole': {
+  'a status is written incompletely': {
     bend: (context) => ({
       ...context,
       cluster: {
@@ -156,8 +156,8 @@ function lostOnce(name: string): (call: string) => 'lost' | 'none' {
   };
 }
 
-/** A day of a resource with a nightly schedule, nothing going wrong but what is built in. */
-async function playDay(options: WorldOptions): Promise<void> {
+/** A day of a resource with a nightly schedule, without faults other than the mutation. */
+async function playDay(options: SimulationOptions): Promise<void> {
   const simulation = new Simulation({ spec: { schedule: '0 3 * * *' }, ...options });
   const oracles = new Oracles(simulation);
   await simulation.run(24 * 3_600_000, async (step: Step) => oracles.check(step));
@@ -168,7 +168,7 @@ test('an ordinary day breaks no rule', async () => {
   await playDay({});
 });
 
-test('a lost answer to the start leaves no job that nobody follows', async () => {
+test('a lost answer to the start leaves no untracked job', async () => {
   await playDay({ faults: { next: lostOnce('api.startJob') } });
 });
 
@@ -178,7 +178,7 @@ for (const [name, { bend, caught, faults }] of Object.entries(mutations)) {
   });
 }
 
-test('the oracles catch it when work goes on for a resource that is gone', async () => {
+test('the oracles catch it when work continues for a deleted resource', async () => {
   const simulation = new Simulation();
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
   const oracles = new Oracles(simulation);
@@ -189,7 +189,7 @@ test('the oracles catch it when work goes on for a resource that is gone', async
     cluster: { ...context.cluster, readStaticExport: async () => known },
   });
   simulation.prompt();
-  await assert.rejects(async () => oracles.check(await simulation.step()), /for a resource that is gone/);
+  await assert.rejects(async () => oracles.check(await simulation.step()), /for a deleted resource/);
 });
 
 test('a crash before and after every call of a first export costs at most one job', async () => {
@@ -207,9 +207,9 @@ test('a crash before and after every call of a first export costs at most one jo
       assert.equal(
         simulation.vendor.jobs.size,
         1,
-        `${fault} at ${calls[index]}: keys are honoured, so no job is spare`,
+        `${fault} at ${calls[index]}: with idempotency keys no job is spare`,
       );
-      assert.ok(simulation.isLinkLive());
+      assert.ok(simulation.isLinkValid());
     }
   }
 });

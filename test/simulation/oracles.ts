@@ -1,5 +1,5 @@
-// What must hold after every turn of a story, whatever happened in it. Each oracle is a rule of the product; a
-// breach is thrown with the rule's words. Owns its memory of the story; changes nothing.
+// What must hold after every step of a simulation. Each oracle is a rule of the product; a breach is thrown with the
+// rule's message. Owns its memory of the simulation; changes nothing.
 
 import assert from 'node:assert/strict';
 import { gather } from '../../src/loop/gather.ts';
@@ -21,10 +21,10 @@ import { checkJobShown, PublicationOracles } from './publication-oracles.ts';
 import { outputName, resource, type Simulation, type Step } from './simulation.ts';
 import { checkTarget } from './target-document.ts';
 
-/** How long after the last disturbance everything must be in order: the longest back-off of a dead link, and slack. */
+/** How long after the last disturbance everything must be in order: the longest back-off of an expired link, and slack. */
 const calmMs = 7 * 60_000;
 const longestWaitMs = 3_601_000;
-/** A wake-up later than this is the hourly look, or as good as one. */
+/** A wake-up later than this counts as the hourly check. */
 export const shortestLookMs = 50 * 60_000;
 
 export class Oracles {
@@ -32,13 +32,13 @@ export class Oracles {
   #disturbedAt = 0;
   readonly #seenJobs: Set<string>;
   #writesChecked = 0;
-  /** The step before this one saw things as they are, and found or left nothing to do. */
+  /** The previous step read present states and left no due action. */
   #wasClean = false;
   #wasFaulty = false;
-  idleTurns = 0;
+  idleSteps = 0;
   readonly #events = new Reader<unknown>();
   readonly #logs = new Reader<string>();
-  /** What was searched already, and for which key. */
+  /** Objects that were searched already, with the key searched for. */
   readonly #searched = new WeakMap<object, string>();
   #judged: unknown;
   #judgedAt: Moment = 'any';
@@ -46,9 +46,9 @@ export class Oracles {
   readonly #calls: CallOracles;
   readonly #publication: PublicationOracles;
   readonly link: LinkOracles;
-  /** While something goes on that a live link cannot be had through. */
+  /** While a trouble prevents new links. */
   isTroubled = false;
-  /** Faults that may each have cost a job nobody follows, or a write twice. */
+  /** Faults that may each have caused an untracked job or a second write. */
   excused = 0;
 
   constructor(simulation: Simulation) {
@@ -59,7 +59,7 @@ export class Oracles {
     this.#publication = new PublicationOracles(simulation);
   }
 
-  /** Jobs that were started for nobody, in all. */
+  /** All untracked jobs of the simulation. */
   spareJobs(): number {
     const { exported, elsewhere } = this.#simulation.vendor;
     return [...exported.keys()].filter((id) => !this.#seenJobs.has(id) && !elsewhere.has(id)).length;
@@ -70,18 +70,18 @@ export class Oracles {
   }
 
   /** Another resource of the same name: nothing of the old one binds it. */
-  startAnew(): void {
-    this.#publication.startAnew();
+  startOver(): void {
+    this.#publication.startOver();
   }
 
-  /** Something happened that the operator may need time to get over. */
+  /** A disturbance that the operator may need time to recover from. */
   disturb(): void {
     this.#disturbedAt = this.#simulation.clock.monotonic();
   }
 
   /**
-   * @param hadFaults in this turn: what it read or was told may not have been so
-   * @param isWhole the dear ones too: whether a restart would wake as early
+   * @param hadFaults in this step: reads and answers may have been stale or wrong
+   * @param isWhole includes the expensive check: whether a restart would requeue as early
    */
   async check(step: Step, hadFaults = false, isWhole = true): Promise<void> {
     if (step.error !== undefined || hadFaults) this.disturb();
@@ -102,14 +102,14 @@ export class Oracles {
     if (!hadFaults && isWhole) await this.checkRestart(step);
   }
 
-  /** As read; targets stay as they are meanwhile. */
+  /** Suspended, or invalid; targets are not written meanwhile. */
   isSuspended(): boolean {
     const object = this.#simulation.object();
     const spec = object && parseStaticExport(object).spec;
     return spec === undefined || spec.suspend === true;
   }
 
-  /** Nothing has happened for so long that everything must be in order. */
+  /** Without a disturbance for long enough that every rule must hold. */
   isCalm(): boolean {
     const { clock, vendor } = this.#simulation;
     const isAnswering = vendor.failing === undefined && this.#simulation.keyInUse() === vendor.validKey;
@@ -124,11 +124,11 @@ export class Oracles {
     const objects = [...cluster.exports.values(), ...cluster.configMaps.values()].filter(
       (one) => this.#searched.get(one) !== validKey,
     );
-    const told = this.#events.rest(events);
+    const reported = this.#events.rest(events);
     const lines = this.#logs.rest(logs);
-    if (objects.length + told.length + lines.length === 0 && error === undefined) return;
+    if (objects.length + reported.length + lines.length === 0 && error === undefined) return;
     for (const one of objects) this.#searched.set(one, validKey);
-    const shown = JSON.stringify([objects, told, error instanceof Error ? error.message : error]);
+    const shown = JSON.stringify([objects, reported, error instanceof Error ? error.message : error]);
     const isShown = (secret: string): boolean =>
       shown.includes(secret) || lines.some((line) => line.includes(secret));
     assert.ok(!isShown(signature), 'a link is shown');
@@ -150,13 +150,12 @@ export class Oracles {
     assert.equal(broken.length, 0, broken.join('; '));
   }
 
-  /** Rule 11: what belongs to somebody else is not touched; rule 6: written only on change. */
+  /** Rule 11: foreign objects are not written; rule 6: written only on change. */
   checkWrites(step: Step, hadFaults: boolean): void {
     const { writes } = this.#simulation.cluster;
     const fresh = writes.slice(this.#writesChecked);
     this.#writesChecked = writes.length;
-    for (const { isTakeover } of fresh)
-      assert.notEqual(isTakeover, true, 'an output of somebody else was overwritten');
+    for (const { isTakeover } of fresh) assert.notEqual(isTakeover, true, 'a foreign output was overwritten');
     if (step.error !== undefined || hadFaults) return;
     const isConfirmed = this.#isUnknownToStatus(step);
     for (const { kind, isChange } of fresh) {
@@ -165,14 +164,14 @@ export class Oracles {
     }
   }
 
-  /** What the Secret published was not in status: whether it is one of the past, only a write can ask. */
+  /** The Secret's publication was not in status; only a write can confirm that it is not an old one. */
   #isUnknownToStatus({ before, linkBefore }: Step): boolean {
     const { active } = parseStatus(before?.status);
     const fact = linkBefore === undefined ? undefined : this.#simulation.vendor.links.get(linkBefore);
     return active !== undefined && fact !== undefined && fact.jobId !== active.jobId;
   }
 
-  /** Rule 6: nothing is called or written between timers when nothing changed. */
+  /** Rule 6: without a change there is no call and no write between timers. */
   checkIdle(step: Step): void {
     if (
       step.error !== undefined ||
@@ -182,12 +181,12 @@ export class Oracles {
       )
     )
       return;
-    this.idleTurns += 1;
-    assert.equal(step.callsMade, 0, 'the API was called before its time');
-    assert.equal(step.writesMade, 0, 'something was written before its time');
+    this.idleSteps += 1;
+    assert.equal(step.callsMade, 0, 'the export API was called before the named time');
+    assert.equal(step.writesMade, 0, 'an object was written before the named time');
   }
 
-  /** Rule 3: at most one job nobody follows for each crash or lost answer; none where keys are honoured. */
+  /** Rule 3: at most one untracked job for each crash or lost answer; none with idempotency keys. */
   checkJobs(): void {
     const { vendor } = this.#simulation;
     const { job, start } = this.#simulation.status();
@@ -198,30 +197,30 @@ export class Oracles {
     this.#jobsChecked = seen;
     const spare = [...vendor.jobs.keys()].filter((jobId) => !this.#seenJobs.has(jobId)).length;
     const isUnconfirmed = start !== undefined ? 1 : 0;
-    assert.ok(spare <= this.excused + isUnconfirmed, `${spare} jobs nobody follows, ${this.excused} excused`);
+    assert.ok(spare <= this.excused + isUnconfirmed, `${spare} untracked jobs, ${this.excused} excused`);
   }
 
-  /** Rules 10, 12: no timer is long, and for a resource that is gone nothing is done. */
+  /** Rules 10, 12: no timer is long, and for a deleted resource nothing is done. */
   checkGone({ outcome, before, callsMade, writesMade }: Step, hadFaults: boolean): void {
-    assert.ok((outcome?.wakeAfterMs ?? 0) <= longestWaitMs, 'a timer longer than the hourly look');
-    // Who reads the past may not know that it is gone.
+    assert.ok((outcome?.wakeAfterMs ?? 0) <= longestWaitMs, 'a timer longer than the hourly check');
+    // After a stale read the deletion may be unknown.
     if (before !== undefined || hadFaults) return;
-    assert.equal(callsMade + writesMade, 0, 'something was done for a resource that is gone');
+    assert.equal(callsMade + writesMade, 0, 'work was done for a deleted resource');
   }
 
-  /** Rules 1, 14: what is there is looked at again, whatever a read said of it. */
+  /** Rules 1, 14: an existing resource is checked again, whatever a read returned. */
   checkAwaited(): void {
     const { wakeAt, clock, cluster } = this.#simulation;
     const isAwaited = wakeAt - clock.monotonic() <= longestWaitMs;
-    assert.ok(isAwaited || !cluster.isWatched(resource), 'a resource that is there is never looked at again');
+    assert.ok(isAwaited || !cluster.isWatched(resource), 'an existing resource is never checked again');
   }
 
-  /** Rule 14: a process that lost its memory wakes no later. */
+  /** Rule 14: a restarted process requeues no later. */
   async checkRestart({ outcome, error }: Step): Promise<void> {
     const object = this.#simulation.object();
     if (error !== undefined || outcome?.wakeAfterMs === undefined || object === undefined) return;
     const resource = parseStaticExport(object);
-    // An archive being read is work that a new process does not have.
+    // A new process has no running inspection.
     if (resource.spec === undefined || this.#simulation.memory().candidates.size > 0) return;
     const signal = new AbortController().signal;
     const context = this.#simulation.context(this.#forgetful(resource.status, signal), noFaults);
@@ -233,26 +232,26 @@ export class Oracles {
   }
 
   /**
-   * The memory of a new process. A refusal that no status holds is kept: it was told to another resource, or its
-   * status write was overtaken, and without it nobody looks for a new key but waits for the operation's own time.
+   * The memory of a new process. A refusal that is in no status is kept: another resource received it, or its status
+   * write was overtaken. Without it the process would not check for a new key, only wait for the operation's retry.
    */
   #forgetful({ refusedKey }: Status, signal: AbortSignal): ProcessMemory {
     const memory = createMemory(signal);
-    const { rateLimits: gates, links, refusedReads } = this.#simulation.memory();
-    // What could not be read for long a new process believes as well, when its own patience is over.
+    const { rateLimits, links, refusedReads } = this.#simulation.memory();
+    // A new process also stalls on an unreadable object, after its own grace period.
     for (const place of ['key', 'output', 'confirmation'] as const) {
       for (const [id, read] of refusedReads[place]) memory.refusedReads[place].set(id, read);
     }
-    // Nor can it know that the clock was set back before it came.
+    // A new process cannot know that the clock was set back before its start.
     for (const [id, link] of links) memory.links.set(id, link);
-    for (const [id, { refused }] of gates) {
+    for (const [id, { refused }] of rateLimits) {
       if (refused === undefined || refused.secretVersion === refusedKey?.secretVersion) continue;
       memory.rateLimits.set(id, { closedUntil: undefined, closedAt: undefined, refused });
     }
     return memory;
   }
 
-  /** At the end of a story, after calm: everything is as it should be. */
+  /** At the end, after a calm time: the resource is Ready and all objects agree. */
   checkSettled(): void {
     const simulation = this.#simulation;
     const object = simulation.object();
@@ -264,7 +263,7 @@ export class Oracles {
       'True/Published',
       `not ready after calm: ${JSON.stringify(simulation.status())}`,
     );
-    assert.ok(simulation.isLinkLive(), 'no live link after calm');
+    assert.ok(simulation.isLinkValid(), 'no valid link after calm');
     const configMap = simulation.cluster.configMaps.get(`${resource.namespace}/${outputName}`);
     assert.equal(configMap?.data['version'], simulation.output()?.['version'], 'ConfigMap and Secret differ');
     assert.equal(
@@ -273,11 +272,11 @@ export class Oracles {
       'status and Secret differ',
     );
     const isInStep = (simulation.status().targets ?? []).every(({ synced }) => synced);
-    assert.ok(isInStep, `a target is not in step after calm: ${JSON.stringify(simulation.status().targets)}`);
+    assert.ok(isInStep, `a target is not synced after calm: ${JSON.stringify(simulation.status().targets)}`);
   }
 }
 
-/** What was added to a list since it was read last; a long life empties it now and then. */
+/** The entries added to a list since it was read last; a long scenario run empties the list sometimes. */
 class Reader<T> {
   #read = 0;
 
@@ -288,16 +287,16 @@ class Reader<T> {
   }
 }
 
-/** Nothing had changed, nothing was running and no time that status names had come: nothing was to be done. */
+/** No action was due: no change, no running job, and no time named in status had come. */
 export function isIdle({ before, wasDirty }: Step, now: number): boolean {
   return !wasDirty && quietTime(before) > now;
 }
 
-/** Until when a resource has nothing to do as its status says, epoch ms; 0 when it does not say so. */
+/** Until when a resource has no due action by its status, epoch ms; 0 when status does not say so. */
 export function quietTime(object: StaticExportObject | undefined): number {
   const { active, job, start, nextRefreshTime, nextExportTime, failures, targets, refusedKey, conditions } =
     parseStatus(object?.status);
-  // Of what is being read for a pin status names no time, and the reader may say something at any.
+  // Status names no time for the inspection of a pinned job, and its result may come at any time.
   if (conditions?.some(({ type, reason }) => type === 'Reconciling' && reason === 'PinPending')) return 0;
   if (start !== undefined || refusedKey !== undefined || nextRefreshTime === undefined) return 0;
   if (job?.verdict === undefined || job.verdict === 'TimedOut' || job.verdict === 'JobLost') return 0;
@@ -308,7 +307,7 @@ export function quietTime(object: StaticExportObject | undefined): number {
     readInstant(active?.linkExpirationTime) ?? 0,
   ];
   const refreshAt = readInstant(nextRefreshTime) ?? 0;
-  // Put off by what another resource was told: LinkFresh steps when the link is overdue, which status does not name.
+  // Delayed by an answer to another resource: LinkFresh changes when the link is overdue, a time not named in status.
   if (refreshAt > issuedAt + dueAgeMs(object, expiresAt - issuedAt)) return 0;
   return Math.min(
     refreshAt,
@@ -316,7 +315,7 @@ export function quietTime(object: StaticExportObject | undefined): number {
   );
 }
 
-/** The next instant after `now` at which status says that something is due, epoch ms; `now` when it names none. */
+/** The next time after `now` that status names for an action, epoch ms; `now` when it names none. */
 export function namedTime(object: StaticExportObject | undefined, now: number): number {
   const { nextRefreshTime, nextExportTime, failures } = parseStatus(object?.status);
   if (nextRefreshTime === undefined) return now;

@@ -1,5 +1,5 @@
-// The rules of what is published: only what was complete and passed its gates, never back, under one name for one
-// content, in outputs that are ours. Owns its memory of what was published; changes nothing.
+// The rules of publications: only complete exports that passed their promotion gates, never an older version, one
+// version for one content, in the operator's own outputs. Owns its memory of publications; changes nothing.
 
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,7 +10,7 @@ import type { ConfigMapObject, StaticExportObject } from '../../src/wire/cluster
 import { outputName, resource, type Simulation, type Step } from './simulation.ts';
 
 const outputId = `${resource.namespace}/${outputName}`;
-/** What somebody else keeps under the output's name. */
+/** The data of a foreign object with the output's name. */
 export const foreignData = { theirs: 'keep out' };
 const usualShrinkPercent = 50;
 
@@ -30,7 +30,7 @@ export class PublicationOracles {
   }
 
   /** Another resource of the same name: nothing of the old one binds it. */
-  startAnew(): void {
+  startOver(): void {
     this.#last = undefined;
     this.#superseded.clear();
   }
@@ -52,7 +52,7 @@ export class PublicationOracles {
     this.#last = published;
   }
 
-  /** Rules 4, 2: past suspension, pins and gates comes nothing, and nothing comes back or under a second name. */
+  /** Rules 4, 2: no promotion past suspension, pins and promotion gates, no rollback, and no second version of a content. */
   #checkPromotion(
     published: PublishedBundle,
     last: PublishedBundle,
@@ -65,23 +65,23 @@ export class PublicationOracles {
       assert.ok(isPinned, 'promoted past a pin');
       return;
     }
-    assert.ok(!this.#superseded.has(published.version), 'rolled back to a version of the past');
+    assert.ok(!this.#superseded.has(published.version), 'rolled back to an older version');
     assert.notEqual(published.digest, last.digest, 'the same content was promoted');
     if (before?.metadata.annotations[annotations.promote] === published.version) return;
-    assert.notEqual(spec?.promotion?.mode, 'Manual', 'promoted without the person whom it waits for');
+    assert.notEqual(spec?.promotion?.mode, 'Manual', 'promoted without the required manual promotion');
     this.#checkShrinking(published, last, before);
   }
 
-  /** The gate compares with what status says is published. */
+  /** The promotion gate compares with the version published by status. */
   #checkShrinking({ pages = 0 }: PublishedBundle, last: PublishedBundle, before?: StaticExportObject): void {
     const { spec, status } = parseStaticExport({ spec: before?.spec, status: before?.status ?? {} });
     if (status.active?.version !== last.version) return;
     const percent = spec?.promotion?.maxShrinkPercent ?? usualShrinkPercent;
     const least = ((last.pages ?? 0) * (100 - percent)) / 100;
-    assert.ok(pages >= least, `promoted past its gate: ${pages} pages after ${last.pages ?? 0}`);
+    assert.ok(pages >= least, `promoted past its promotion gate: ${pages} pages after ${last.pages ?? 0}`);
   }
 
-  /** Rule 2: what watches the ConfigMap hears of new content, and of nothing else. */
+  /** Rule 2: a client that watches the ConfigMap receives new content only. */
   #checkConfigMap(): void {
     const found = this.#simulation.cluster.configMaps.get(outputId);
     const before = this.#configMap;
@@ -96,7 +96,7 @@ export class PublicationOracles {
   }
 }
 
-/** What is shown of a job is what the vendor said of it. */
+/** The reported status of a job is one that the vendor reported. */
 export function checkJobShown(simulation: Simulation): void {
   const { job } = parseStatus(simulation.object()?.status);
   if (job === undefined) return;

@@ -1,5 +1,5 @@
 // Every scenario passes with the product as it is. When one function is exchanged so that a rule is broken, the scenario
-// of that rule fails in its words. README.md lists the same mutations.
+// of that rule fails with its message. README.md lists the same mutations.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ for (const [name, { exchange: exchanged, scenario, caught }] of Object.entries(r
   });
 }
 
-test('an exchange for the real function is called and breaks nothing', async () => {
+test('an exchange that keeps the real function is called and breaks nothing', async () => {
   const mutant = await loadMutant(exchange(poll, { pollTime: (real) => real }));
   await mutant.scenarios.day();
   assert.deepEqual([...mutant.called], ['pollTime']);

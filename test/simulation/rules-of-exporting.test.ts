@@ -1,5 +1,5 @@
-// The rules of exporting as short stories without chance: what starts an export, what an answer or a loss costs,
-// what a schedule does. One thing happens to a resource in each, and what must be seen of it is asserted.
+// The rules of exporting as short scenarios without randomness: what starts an export, what an answer or a loss
+// causes, what a schedule does. Each has one event and asserts its visible effect.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ test('a request without new content exports again and changes no byte of the out
   assert.equal(simulation.condition('Exported'), 'True/Unchanged');
 });
 
-test('a request with new content publishes a new version, and Ready holds all the while', async () => {
+test('a request with new content publishes a new version, and Ready stays True', async () => {
   const simulation = await publishedSimulation();
   const before = simulation.output()?.['version'] ?? '';
   simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 21 });
@@ -35,7 +35,7 @@ test('a request with new content publishes a new version, and Ready holds all th
   );
 });
 
-test('a request is handled when its job begins, and complete when that is judged and written out', async () => {
+test('a request is handled when its job starts, and complete when its export is judged and published', async () => {
   const simulation = await publishedSimulation();
   simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 21 });
   const before = simulation.output()?.['version'];
@@ -54,7 +54,7 @@ test('a request is handled when its job begins, and complete when that is judged
   assert.equal(simulation.condition('Exported'), 'False/JobFailed');
 });
 
-test('a request whose job is lost is complete when the one in its place is', async () => {
+test('a request whose job is lost is complete when the replacement job is complete', async () => {
   const simulation = await publishedSimulation();
   request(simulation, 'lost');
   await simulation.until(() => simulation.status().job?.state === 'running');
@@ -65,7 +65,7 @@ test('a request whose job is lost is complete when the one in its place is', asy
   assert.equal(simulation.status().job?.verdict, 'Unchanged');
 });
 
-test('rule 4: a publication whose status write was lost is confirmed by one write and then known', async () => {
+test('rule 4: a publication whose status write was lost is confirmed by one write', async () => {
   const simulation = await publishedSimulation();
   simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 21 });
   const before = simulation.output()?.['version'];
@@ -91,7 +91,7 @@ test('rule 4: a publication whose status write was lost is confirmed by one writ
   assert.equal(simulation.cluster.writes.length, writes + fresh.length, 'confirmed twice');
 });
 
-test('rule 3: a mark that cannot be written ends the pass before anything is sent', async () => {
+test('rule 3: a start record that cannot be written ends the reconcile before the start is sent', async () => {
   const simulation = new Simulation();
   await assert.rejects(
     async () => {
@@ -100,7 +100,7 @@ test('rule 3: a mark that cannot be written ends the pass before anything is sen
         ...context.cluster,
         readStaticExport: async () => {
           const read = await simulation.cluster.readStaticExport(resource);
-          simulation.annotate({ somebody: 'was faster' });
+          simulation.annotate({ 'example.com/edit': 'concurrent' });
           return read;
         },
       };
@@ -127,7 +127,7 @@ test('rule 3: a start whose answer is lost is sent three times with one key, the
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
 });
 
-test('rule 3: an edit during the POST does not lose the id', async () => {
+test('rule 3: an edit during the POST does not lose the job id', async () => {
   const simulation = new Simulation({
     bend: (context, self) => ({
       ...context,
@@ -150,7 +150,7 @@ test('rule 3: an edit during the POST does not lose the id', async () => {
   assert.equal(simulation.callsOf('start'), 1);
 });
 
-test('rule 4: a failed, a timed out and a refused export withdraw nothing', async () => {
+test('rule 4: a failed, a timed out and a rejected export keep the published version', async () => {
   const simulation = await publishedSimulation({ spec: { jobTimeout: '5m' } });
   const before = simulation.output()?.['version'];
   const failing = [
@@ -184,7 +184,7 @@ test('rule 4: a failed, a timed out and a refused export withdraw nothing', asyn
   }
 });
 
-test('rule 7: a status nobody knows means not finished, and a late completion is adopted', async () => {
+test('rule 7: an unknown job status means not finished, and a late completion is adopted', async () => {
   const simulation = new Simulation({ spec: { jobTimeout: '10m', schedule: '0 3 * * *' } });
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
   simulation.vendor.contents.set('docs.example.com', { name: 'late', pages: 20 });
@@ -202,7 +202,7 @@ test('rule 7: a status nobody knows means not finished, and a late completion is
   assert.equal(simulation.callsOf('start'), 2);
 });
 
-test('rule 8: 401 stops calls until the Secret changes, and a new request is one free try', async () => {
+test('rule 8: 401 stops calls until the Secret changes, and a new request permits one attempt', async () => {
   const simulation = new Simulation();
   simulation.vendor.validKey = 'svc_secret-two';
   await simulation.run(2 * hourMs);
@@ -218,7 +218,7 @@ test('rule 8: 401 stops calls until the Secret changes, and a new request is one
   await simulation.until(() => simulation.condition('Ready') === 'True/Published', 5 * minuteMs);
 });
 
-test('rule 8: 403 is tried every fifteen minutes', async () => {
+test('rule 8: after 403 the call is retried every fifteen minutes', async () => {
   const simulation = new Simulation();
   simulation.vendor.failing = 'Forbidden';
   await simulation.run(hourMs - 1000);
@@ -244,7 +244,7 @@ test('rule 8: Retry-After given to one resource holds for another with the same 
   assert.match(because, /export=waiting/);
 });
 
-test('rule 8: an unfinished job that is gone is replaced once at once, and then with back-off', async () => {
+test('rule 8: a lost job is replaced once at once, and then with back-off', async () => {
   const simulation = new Simulation();
   await simulation.until(() => simulation.status().job?.state === 'running');
   simulation.vendor.jobs.clear();
@@ -255,7 +255,7 @@ test('rule 8: an unfinished job that is gone is replaced once at once, and then 
   assert.ok(simulation.clock.monotonic() - lostAt >= minuteMs);
 });
 
-test('rule 8: a pinned job that is gone stalls, and starts nothing', async () => {
+test('rule 8: a lost pinned job stalls the resource, and no job starts', async () => {
   const simulation = await publishedSimulation();
   simulation.editSpec({ pin: { version: simulation.output()?.['version'] } });
   simulation.vendor.jobs.clear();
@@ -275,7 +275,7 @@ test('new inputs are exported at once, and Reconciling says so', async () => {
   assert.equal(simulation.status().history?.length, 2);
 });
 
-test('the schedule: a missed tick runs once, a tick during a job is skipped', async () => {
+test('a missed tick of the schedule runs once, and a tick during a job is skipped', async () => {
   const simulation = await publishedSimulation({ spec: { schedule: '0 * * * *' } });
   await simulation.clock.pass(5 * hourMs);
   await simulation.run(30 * minuteMs);
@@ -288,17 +288,17 @@ test('the schedule: a missed tick runs once, a tick during a job is skipped', as
   assert.equal(simulation.condition('Reconciling'), '-', 'scheduled runs are no reconciliation');
 });
 
-test('an invalid schedule stalls, and the link is refreshed all the same', async () => {
+test('an invalid schedule stalls the resource, and the link is still refreshed', async () => {
   const simulation = await publishedSimulation();
   simulation.editSpec({ schedule: '0 3 30 2 *' });
-  await simulation.run(hourMs, () => assert.ok(simulation.isLinkLive()));
+  await simulation.run(hourMs, () => assert.ok(simulation.isLinkValid()));
   assert.equal(simulation.condition('Stalled'), 'True/InvalidSchedule');
   simulation.editSpec({ schedule: '0 3 * * *' });
   await simulation.step();
   assert.equal(simulation.condition('Ready'), 'True/Published');
 });
 
-test('a job is asked about no sooner than its API asked for', async () => {
+test('a job is polled no sooner than its export API asked for', async () => {
   const simulation = new Simulation();
   simulation.vendor.pollAfterMs = 45_000;
   simulation.vendor.jobMs = 5 * minuteMs;
@@ -308,7 +308,7 @@ test('a job is asked about no sooner than its API asked for', async () => {
   assert.ok(gaps.length > 3 && gaps.every((gap) => gap === 45_000), String(gaps));
 });
 
-test('while a job runs, a pass asks about it each time it wakes: no look is in vain', async () => {
+test('while a job runs, each reconcile polls it', async () => {
   const simulation = new Simulation();
   simulation.vendor.jobMs = 20 * minuteMs;
   await simulation.until(() => simulation.status().job?.id !== undefined);

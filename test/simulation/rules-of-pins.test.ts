@@ -1,12 +1,12 @@
-// What a pin asks of a resource, as short stories without chance: an older version, a job from elsewhere, and what goes on
-// while it is being followed. One thing happens to a resource in each, and what must be seen of it is asserted.
+// The rules of pins as short scenarios without randomness: an older version, a job started elsewhere, and what
+// continues while that job is polled. Each has one event and asserts its visible effect.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Oracles } from './oracles.ts';
 import { hourMs, minuteMs, nextVerdict, publishedSimulation, request } from './published-simulation.ts';
 
-test('pin: an older version is published again, kept alive, and nothing is exported meanwhile', async () => {
+test('pin: an older version is published again, its link is refreshed, and nothing is exported meanwhile', async () => {
   const simulation = await publishedSimulation({ spec: { schedule: '0 * * * *' } });
   const first = simulation.output()?.['version'];
   simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
@@ -18,7 +18,7 @@ test('pin: an older version is published again, kept alive, and nothing is expor
   await simulation.until(() => simulation.condition('Ready') === 'True/Pinned', minuteMs);
   assert.equal(simulation.output()?.['version'], first);
   request(simulation, 'while pinned');
-  await simulation.run(5 * hourMs, () => assert.ok(simulation.isLinkLive()));
+  await simulation.run(5 * hourMs, () => assert.ok(simulation.isLinkValid()));
   assert.equal(simulation.callsOf('start'), starts);
   assert.match(
     simulation.status().conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
@@ -29,7 +29,7 @@ test('pin: an older version is published again, kept alive, and nothing is expor
   assert.equal(simulation.status().lastHandledRequest, 'while pinned');
 });
 
-test('pin: taking it away says which newer version was left, and an export names its content anew', async () => {
+test('pin: its removal names the newer version, and an export gives that content a new version', async () => {
   const simulation = await publishedSimulation();
   const first = simulation.output()?.['version'];
   simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
@@ -54,7 +54,7 @@ test('pin: taking it away says which newer version was left, and an export names
   );
 });
 
-test('pin: a job started elsewhere is followed and published, past any gate', async () => {
+test('pin: a job started elsewhere is polled and published without promotion gates', async () => {
   const simulation = await publishedSimulation({ spec: { promotion: { mode: 'Auto' } } });
   simulation.vendor.contents.set('docs.example.com', { name: 'elsewhere', pages: 1 });
   const jobId = simulation.vendor.startElsewhere('docs.example.com');
@@ -64,7 +64,7 @@ test('pin: a job started elsewhere is followed and published, past any gate', as
   assert.equal(simulation.callsOf('start'), 1);
 });
 
-test('pin: a job that outlasts its timeout is published when it completes after all', async () => {
+test('pin: a job that exceeds its timeout is published when it completes later', async () => {
   const simulation = await publishedSimulation({ spec: { jobTimeout: '10m' } });
   simulation.vendor.jobMs = 40 * minuteMs;
   simulation.vendor.contents.set('docs.example.com', { name: 'slow', pages: 20 });
@@ -76,19 +76,19 @@ test('pin: a job that outlasts its timeout is published when it completes after 
   assert.equal(simulation.condition('Ready'), 'True/Pinned');
 });
 
-test('pin: a job that ran when the pin came does not time out unasked, and is followed again after it', async () => {
+test('pin: a job that was running before the pin does not time out while it is not polled, and is polled again later', async () => {
   const simulation = await publishedSimulation({ spec: { jobTimeout: '10m' } });
   const first = simulation.output()?.['version'];
   simulation.vendor.jobMs = 15 * minuteMs;
   simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
   request(simulation, 'second');
   await simulation.until(() => simulation.callsOf('start') === 2);
-  const told = simulation.events.length;
+  const reported = simulation.events.length;
   simulation.editSpec({ pin: { version: first } });
   await simulation.run(2 * hourMs);
   assert.equal(simulation.condition('Exported'), 'True/Promoted');
   assert.deepEqual(
-    simulation.events.slice(told).map(({ reason }) => reason),
+    simulation.events.slice(reported).map(({ reason }) => reason),
     ['Pinned'],
   );
   simulation.editSpec({ pin: undefined });
@@ -96,7 +96,7 @@ test('pin: a job that ran when the pin came does not time out unasked, and is fo
   assert.equal(simulation.callsOf('start'), 2);
 });
 
-test('pin: time does not run out on a pinned job while the resource is suspended', async () => {
+test('pin: a pinned job does not time out while the resource is suspended', async () => {
   const simulation = await publishedSimulation({ spec: { jobTimeout: '10m' } });
   const jobId = simulation.vendor.startElsewhere('docs.example.com');
   simulation.editSpec({ pin: { jobId }, suspend: true });
@@ -105,7 +105,7 @@ test('pin: time does not run out on a pinned job while the resource is suspended
   await simulation.until(() => simulation.status().active?.jobId === jobId, 10 * minuteMs);
 });
 
-test('pin: what does not exist stalls and leaves the published version alone', async () => {
+test('pin: a job that does not exist stalls the resource and keeps the published version', async () => {
   const simulation = await publishedSimulation();
   const before = simulation.output()?.['version'];
   for (const [pin, reason] of [
@@ -116,15 +116,15 @@ test('pin: what does not exist stalls and leaves the published version alone', a
     await simulation.run(hourMs);
     assert.equal(simulation.condition('Stalled'), `True/${reason}`);
     assert.equal(simulation.output()?.['version'], before);
-    assert.ok(simulation.isLinkLive());
+    assert.ok(simulation.isLinkValid());
   }
   assert.equal(simulation.callsOf('start'), 1);
 });
 
-test('pin: a reader of its archive that hangs has its time, and what is written after it comes before no time', async () => {
+test('pin: a hanging archive reader is stopped at its timeout, and no later write comes early', async () => {
   const simulation = await publishedSimulation();
   const first = simulation.output()?.['version'];
-  // Nothing but the reader has anything to say.
+  // Only the reader can cause a write.
   simulation.vendor.linkLifetimeMs = 24 * hourMs;
   simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
   request(simulation, 'second');
@@ -140,7 +140,7 @@ test('pin: a reader of its archive that hangs has its time, and what is written 
   simulation.editSpec({ pin: { version: first } });
   await simulation.until(() => hangs === 0, minuteMs);
   const oracles = new Oracles(simulation);
-  await simulation.run(hourMs, (turn) => oracles.check(turn));
+  await simulation.run(hourMs, (step) => oracles.check(step));
   assert.equal(simulation.condition('Ready'), 'True/Pinned');
   assert.equal(simulation.output()?.['version'], first);
 });

@@ -1,5 +1,5 @@
-// What the rules say where the operator's own rights are taken away: what may not be read is not guessed at, what may
-// not be written is told beside it, the clock goes on, and what is given back heals by itself.
+// The rules while the operator lacks permissions: unreadable objects are not guessed, refused writes are reported
+// elsewhere, links still expire, and the resource recovers when the permission is granted.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { keySecret, outputName, resource, Simulation } from './simulation.ts';
 const refuse = (what: string): Promise<never> =>
   Promise.reject(new ClusterError('Forbidden', `the operator's role does not allow ${what}; add the verb`));
 
-/** Takes rights away, and gives them back. */
+/** Withdraws a permission; the result grants it again. */
 function withoutRights(simulation: Simulation, taken: (cluster: Cluster) => Partial<Cluster>): () => void {
   const { bend } = simulation;
   simulation.bend = (context, own) => {
@@ -24,18 +24,18 @@ function withoutRights(simulation: Simulation, taken: (cluster: Cluster) => Part
   };
 }
 
-/** By default with its right taken away. */
+/** By default the permission for it is withdrawn. */
 const withoutSecret = (simulation: Simulation, hidden = outputName, answer = refuse): (() => void) =>
   withoutRights(simulation, (cluster) => ({
     readSecret: (key, signal) =>
       key.name === hidden ? answer(`"get" on secrets "${key.name}"`) : cluster.readSecret(key, signal),
   }));
 
-/** A Secret that the API server cannot decode, for one, while all else can be read. */
+/** For example a Secret that the API server cannot decode, while other objects can be read. */
 const fail = (what: string): Promise<never> =>
   Promise.reject(new ClusterError('Unavailable', `${what} answered 500 Internal Server Error`));
 
-test('rule 11: a Secret that may not be read is left alone, and status says why and when its link dies', async () => {
+test('rule 11: a Secret that may not be read is not changed, and status says why and when its link expires', async () => {
   const simulation = await publishedSimulation();
   const version = simulation.status().active?.version;
   const [secret, calls] = [simulation.output(), simulation.vendor.calls.length];
@@ -50,19 +50,19 @@ test('rule 11: a Secret that may not be read is left alone, and status says why 
   assert.equal(simulation.vendor.calls.length, calls, 'something was asked for blindly');
   assert.deepEqual(simulation.output(), secret);
   assert.equal(simulation.status().active?.version, version, 'what was known is kept');
-  const told = simulation.events.filter(({ reason }) => reason === 'OutputUnreadable');
-  assert.equal(told.length, 1);
-  assert.match(told[0]?.message ?? '', /does not allow "get" on secrets "site-bundle"/);
+  const reported = simulation.events.filter(({ reason }) => reason === 'OutputUnreadable');
+  assert.equal(reported.length, 1);
+  assert.match(reported[0]?.message ?? '', /does not allow "get" on secrets "site-bundle"/);
   const writes = simulation.cluster.writes.length;
   await simulation.run(6 * hourMs);
   assert.equal(simulation.cluster.writes.length, writes, 'nothing changes while nothing can be known');
   giveBack();
-  await simulation.until(() => simulation.isLinkLive(), 2 * minuteMs);
+  await simulation.until(() => simulation.isLinkValid(), 2 * minuteMs);
   await simulation.until(() => simulation.condition('Ready') === 'True/Published', minuteMs);
   await simulation.until(() => simulation.status().active?.version !== version, hourMs);
 });
 
-test('rule 11: who comes to it anew believes a refusal that status tells already', async () => {
+test('rule 11: a new process trusts a refusal that status already reports', async () => {
   const simulation = await publishedSimulation();
   withoutSecret(simulation);
   await simulation.until(() => simulation.condition('Ready') === 'False/OutputUnreadable', minuteMs);
@@ -71,8 +71,8 @@ test('rule 11: who comes to it anew believes a refusal that status tells already
   assert.equal(error, undefined);
 });
 
-/** Nothing is due for as long as a moment lasts. */
-async function calmWorld(): Promise<Simulation> {
+/** No action is due during the moment. */
+async function calmSimulation(): Promise<Simulation> {
   const simulation = new Simulation();
   simulation.vendor.linkLifetimeMs = 24 * hourMs;
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
@@ -87,8 +87,8 @@ const moments = [
 ];
 
 for (const { what, hidden, answer, lengthMs } of moments) {
-  test(`rule 6: ${what} that is back in a moment is in no status`, async () => {
-    const simulation = await calmWorld();
+  test(`rule 6: status does not report ${what} that lasts a moment`, async () => {
+    const simulation = await calmSimulation();
     const [status, writes] = [simulation.status(), simulation.cluster.writes.length];
     const giveBack = withoutSecret(simulation, hidden, answer);
     await simulation.run(lengthMs, ({ error }) => assert.ok(error instanceof ClusterError));
@@ -99,7 +99,7 @@ for (const { what, hidden, answer, lengthMs } of moments) {
   });
 }
 
-test('rule 11: an output that no API server can read for long is told with its error, and heals', async () => {
+test('rule 11: an output that stays unreadable is reported with its error, and recovers', async () => {
   const simulation = await publishedSimulation();
   const giveBack = withoutSecret(simulation, outputName, fail);
   await simulation.until(() => simulation.condition('Ready') === 'False/OutputUnreadable', 20 * minuteMs);
@@ -108,7 +108,7 @@ test('rule 11: an output that no API server can read for long is told with its e
   await simulation.run(hourMs);
   assert.equal(simulation.condition('LinkFresh'), 'False/Expired', 'judged by the clock');
   giveBack();
-  await simulation.until(() => simulation.isLinkLive(), 2 * minuteMs);
+  await simulation.until(() => simulation.isLinkValid(), 2 * minuteMs);
   assert.equal(simulation.condition('Ready'), 'True/Published');
 });
 
@@ -116,18 +116,18 @@ for (const { answer, words } of [
   { answer: refuse, words: /does not allow "get" on secrets/ },
   { answer: fail, words: /"get" on secrets "[a-z-]+" answered 500/ },
 ]) {
-  test(`rule 8: a key that cannot be read for long is named (${words.source}), and the link has its end`, async () => {
+  test(`rule 8: a key that stays unreadable is named (${words.source}), and the link’s expiry is reported`, async () => {
     const simulation = await publishedSimulation();
     request(simulation, 'now');
     const giveBack = withoutSecret(simulation, keySecret.name, answer);
     await simulation.until(() => simulation.condition('Exported') === 'False/KeyUnreadable', 20 * minuteMs);
-    const told = simulation.status().conditions?.find(({ type }) => type === 'Exported');
-    assert.match(told?.message ?? '', words);
+    const reported = simulation.status().conditions?.find(({ type }) => type === 'Exported');
+    assert.match(reported?.message ?? '', words);
     await simulation.run(hourMs);
     assert.equal(simulation.condition('LinkFresh'), 'False/Expired');
     assert.match(simulation.condition('Ready') ?? '', /^False/);
     giveBack();
-    await simulation.until(() => simulation.isLinkLive(), 2 * minuteMs);
+    await simulation.until(() => simulation.isLinkValid(), 2 * minuteMs);
     await simulation.until(() => simulation.condition('Ready') === 'True/Published', hourMs);
   });
 }
@@ -138,12 +138,12 @@ const pauses: readonly { what: string; pauseMs: number; between: () => Partial<C
     pauseMs: hourMs,
     between: () => ({ readStaticExport: () => fail('"get" on staticexports') }),
   },
-  { what: 'a look at it', pauseMs: 11 * minuteMs, between: () => ({}) },
+  { what: 'a successful read', pauseMs: 11 * minuteMs, between: () => ({}) },
 ];
 
 for (const { what, pauseMs, between } of pauses) {
-  test(`rule 6: two moments with ${what} between them are not one long refusal`, async () => {
-    const simulation = await calmWorld();
+  test(`rule 6: two short refusals with ${what} between them are not one long refusal`, async () => {
+    const simulation = await calmSimulation();
     const [status, writes] = [simulation.status(), simulation.cluster.writes.length];
     for (const _ of ['one', 'the other']) {
       const giveBack = withoutSecret(simulation, outputName, fail);
@@ -159,18 +159,18 @@ for (const { what, pauseMs, between } of pauses) {
 }
 
 for (const suspend of [false, true]) {
-  test(`rule 10: a key that cannot be read while nothing is due fails no later look (suspended: ${suspend})`, async () => {
-    const simulation = await calmWorld();
+  test(`rule 10: an unreadable key fails no reconcile while nothing is due (suspended: ${suspend})`, async () => {
+    const simulation = await calmSimulation();
     simulation.editSpec({ suspend });
     await simulation.run(minuteMs);
     withoutSecret(simulation, keySecret.name, fail);
     await simulation.run(2 * hourMs);
-    let looks = 0;
+    let checks = 0;
     await simulation.run(6 * hourMs, ({ error }) => {
-      looks += 1;
+      checks += 1;
       assert.equal(error, undefined);
     });
-    assert.ok(looks >= 6);
+    assert.ok(checks >= 6);
   });
 }
 
@@ -195,24 +195,24 @@ const unanswered: readonly {
 ];
 
 for (const { what, taken, isKept } of unanswered) {
-  test(`rule 1: ${what} behind an error is waited for no longer than a link of 15 minutes can wait`, async () => {
+  test(`rule 1: ${what} behind an error is waited for no longer than a link of 15 minutes permits`, async () => {
     const simulation = await publishedSimulation();
     await simulation.run(
       Date.parse(simulation.status().nextRefreshTime ?? '') - simulation.clock.now() - minuteMs,
     );
     withoutRights(simulation, taken);
     await simulation.run(hourMs, () => {
-      assert.ok(simulation.isLinkLive() || !isKept, 'it could be refreshed, and died');
+      assert.ok(simulation.isLinkValid() || !isKept, 'the link could be refreshed, and expired');
       assert.ok(
-        simulation.isLinkLive() || simulation.condition('LinkFresh') === 'False/Expired',
-        'a dead link is called fresh',
+        simulation.isLinkValid() || simulation.condition('LinkFresh') === 'False/Expired',
+        'an expired link is reported as fresh',
       );
     });
   });
 }
 
-test('rule 6: what a process believes by status it believes on when status tells of something else (life 753)', async () => {
-  const simulation = await calmWorld();
+test('rule 6: a refusal taken from status is remembered when status reports something else (seed 753)', async () => {
+  const simulation = await calmSimulation();
   request(simulation, 'now');
   withoutSecret(simulation, keySecret.name, fail);
   await simulation.until(() => simulation.condition('Exported') === 'False/KeyUnreadable', 20 * minuteMs);
@@ -224,12 +224,12 @@ test('rule 6: what a process believes by status it believes on when status tells
   assert.notEqual(simulation.condition('Exported'), 'False/KeyUnreadable');
 });
 
-test('rule 6: a publication that status does not know, and that nobody may confirm, is told when it lasts', async () => {
+test('rule 6: a publication missing from status that cannot be confirmed is reported when that lasts', async () => {
   const simulation = await publishedSimulation();
   const { active } = simulation.status();
   const object = simulation.object();
   assert.ok(object);
-  // The status write behind the last publication was lost, and the right to patch Secrets goes.
+  // The status write after the last publication was lost, and the permission to patch Secrets is withdrawn.
   const behind = {
     ...simulation.status(),
     active: { ...active, version: '20250101-000000-aaaaaaaa', jobId: 'se_before' },
@@ -244,12 +244,12 @@ test('rule 6: a publication that status does not know, and that nobody may confi
   await simulation.run(hourMs);
   assert.equal(simulation.condition('LinkFresh'), 'False/Expired', 'judged by the clock');
   giveBack();
-  await simulation.until(() => simulation.isLinkLive(), 2 * minuteMs);
+  await simulation.until(() => simulation.isLinkValid(), 2 * minuteMs);
   assert.equal(simulation.condition('Ready'), 'True/Published');
   assert.equal(simulation.status().active?.version, active?.version, 'the Secret is believed again');
 });
 
-test('rule 4: a ConfigMap that may not be read holds promotions, and the link is refreshed', async () => {
+test('rule 4: while a ConfigMap may not be read, promotions wait and the link is refreshed', async () => {
   const simulation = await publishedSimulation();
   const version = simulation.status().active?.version;
   const giveBack = withoutRights(simulation, () => ({
@@ -258,19 +258,19 @@ test('rule 4: a ConfigMap that may not be read holds promotions, and the link is
   await simulation.until(() => simulation.condition('Stalled') === 'True/OutputUnreadable', minuteMs);
   simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
   request(simulation, 'now');
-  await simulation.run(6 * hourMs, () => assert.ok(simulation.isLinkLive()));
+  await simulation.run(6 * hourMs, () => assert.ok(simulation.isLinkValid()));
   assert.equal(simulation.condition('LinkFresh'), 'True/Fresh');
   assert.equal(simulation.output()?.['version'], version);
-  // A Secret that is lost meanwhile comes back: that much is known.
+  // A Secret that is deleted meanwhile is created again.
   simulation.cluster.secrets.delete(`${resource.namespace}/${outputName}`);
-  await simulation.until(() => simulation.isLinkLive(), 2 * minuteMs);
+  await simulation.until(() => simulation.isLinkValid(), 2 * minuteMs);
   assert.equal(simulation.output()?.['version'], version);
   giveBack();
   await simulation.until(() => simulation.output()?.['version'] !== version, hourMs);
   assert.equal(simulation.condition('Ready'), 'True/Published');
 });
 
-test('rule 1: where status may not be written the link is kept alive, and an event tells what keeps it', async () => {
+test('rule 1: when status may not be written the link is refreshed, and an event names the cause', async () => {
   const simulation = await publishedSimulation();
   simulation.vendor.linkLifetimeMs = hourMs;
   await simulation.run(hourMs);
@@ -278,11 +278,11 @@ test('rule 1: where status may not be written the link is kept alive, and an eve
   const giveBack = withoutRights(simulation, () => ({
     writeStatus: () => refuse('"patch" on staticexports/status "site"'),
   }));
-  await simulation.run(6 * hourMs, () => assert.ok(simulation.isLinkLive()));
+  await simulation.run(6 * hourMs, () => assert.ok(simulation.isLinkValid()));
   assert.deepEqual(simulation.status(), before);
-  const told = simulation.events.filter(({ reason }) => reason === 'StatusWriteFailed');
-  assert.ok(told.length > 0);
-  assert.equal(new Set(told.map(({ message }) => message)).size, 1, 'repeats are counted into one');
+  const reported = simulation.events.filter(({ reason }) => reason === 'StatusWriteFailed');
+  assert.ok(reported.length > 0);
+  assert.equal(new Set(reported.map(({ message }) => message)).size, 1, 'repeats are counted into one');
   giveBack();
   await simulation.until(
     () => simulation.status().active?.linkExpirationTime !== before.active?.linkExpirationTime,

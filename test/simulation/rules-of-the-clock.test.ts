@@ -1,5 +1,5 @@
-// What the rules say of a clock that is set under a published link, and of a link whose end nobody can put off: status
-// follows the link as it is, whatever else is written or broken meanwhile.
+// The rules for a clock that is set while a link is published, and for a link that cannot be refreshed: status shows
+// the link's real expiry, whatever else is written or fails meanwhile.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { outputName, resource, type Simulation } from './simulation.ts';
 
 const outputId = `${resource.namespace}/${outputName}`;
 
-/** By the vendor, on time that cannot be set. */
+/** By the vendor, on the monotonic clock. */
 function leftMs(simulation: Simulation): number {
   const link = simulation.output()?.['bundleUrl'] ?? '';
   return (simulation.vendor.links.get(link)?.expiresAt ?? 0) - simulation.clock.monotonic();
@@ -25,7 +25,7 @@ async function longLinkWorld(lifetimeMs: number): Promise<Simulation> {
   return simulation;
 }
 
-test('rule 1: an output that is repaired after the clock was set back keeps the end that its link has', async () => {
+test('rule 1: an output repaired after the clock was set back keeps its link’s expiry', async () => {
   const simulation = await longLinkWorld(30 * minuteMs);
   await simulation.run(leftMs(simulation) - 14 * minuteMs);
   simulation.jump(-12 * minuteMs);
@@ -37,11 +37,13 @@ test('rule 1: an output that is repaired after the clock was set back keeps the 
   simulation.cluster.secrets.set(outputId, { ...secret, metadata: { ...secret.metadata, labels: {} } });
   simulation.prompt();
   await simulation.step();
-  assert.ok(saidLeftMs(simulation) <= leftMs(simulation), 'its life is the stored one again');
-  await simulation.run(hourMs, () => assert.ok(simulation.isLinkLive(), 'its refresh came after its end'));
+  assert.ok(saidLeftMs(simulation) <= leftMs(simulation), 'its lifetime is the stored one again');
+  await simulation.run(hourMs, () =>
+    assert.ok(simulation.isLinkValid(), 'it was refreshed after its expiry'),
+  );
 });
 
-test('rule 1: a clock that was set back and right again leaves a live link fresh while the vendor is away', async () => {
+test('rule 1: a clock set back and corrected leaves a valid link fresh while the vendor is away', async () => {
   const simulation = await longLinkWorld(hourMs);
   simulation.vendor.failing = 'NetworkError';
   for (const jumpMs of [-24 * hourMs, 24 * hourMs]) {
@@ -49,13 +51,13 @@ test('rule 1: a clock that was set back and right again leaves a live link fresh
     simulation.prompt();
     await simulation.run(minuteMs);
   }
-  assert.ok(simulation.isLinkLive());
+  assert.ok(simulation.isLinkValid());
   assert.equal(simulation.condition('LinkFresh'), 'True/Fresh');
   assert.equal(simulation.condition('Ready'), 'True/Published');
   assert.ok(Math.abs(saidLeftMs(simulation) - leftMs(simulation)) <= 2000);
 });
 
-test('rule 1: the link of a spec that says not even where it is issued is called dead when it dies', async () => {
+test('rule 1: the link of a spec without an export API is reported as expired when it expires', async () => {
   const simulation = await publishedSimulation();
   simulation.cluster.edit(resource, ({ spec }) => ({ spec: { ...Object(spec), api: 'nonsense' } }));
   simulation.prompt();

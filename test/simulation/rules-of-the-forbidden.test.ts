@@ -1,5 +1,5 @@
-// What the rules say of a key that is good for one thing and forbidden another (403): whom it delays, how often it is
-// tried, and what ends the wait. One short story each.
+// The rules for a key that is permitted one call and forbidden another (403): what it delays, how often the call is
+// retried, and what ends the wait. One short scenario each.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ import { keySecret, resource, type Simulation } from './simulation.ts';
 
 const other: ObjectKey = { namespace: 'docs', name: 'other' };
 
-/** Runs a second resource beside the simulation's own, in the same process, each at its own wake-ups. */
+/** Runs a second resource in the same process as the simulation's own, each at its own wake-ups. */
 async function runBoth(simulation: Simulation, ms: number, watch: () => void): Promise<void> {
   const memory = createMemory(new AbortController().signal);
   const signal = new AbortController().signal;
@@ -33,16 +33,18 @@ async function runBoth(simulation: Simulation, ms: number, watch: () => void): P
   }
 }
 
-test('rule 8: what is forbidden to one resource kills no link of another with the same key', async () => {
+test('rule 8: a call forbidden to one resource delays no refresh of another with the same key', async () => {
   const simulation = await publishedSimulation();
   simulation.cluster.create(other, {
     domain: 'other.example.com',
     api: { keySecretRef: { name: 'export-api' } },
   });
   simulation.vendor.forbidden.add('other.example.com');
-  await runBoth(simulation, 6 * hourMs, () => assert.ok(simulation.isLinkLive(), 'the healthy link is dead'));
+  await runBoth(simulation, 6 * hourMs, () =>
+    assert.ok(simulation.isLinkValid(), 'the permitted link expired'),
+  );
   const starts = simulation.vendor.calls.filter(({ kind }) => kind === 'start').length;
-  assert.ok(starts <= 1 + 6 * 4 + 1, `${starts} starts: a forbidden one is tried every 15 minutes`);
+  assert.ok(starts <= 1 + 6 * 4 + 1, `${starts} starts: a forbidden start is retried every 15 minutes`);
 });
 
 test('rule 8: new inputs that are forbidden delay no refresh', async () => {
@@ -50,7 +52,7 @@ test('rule 8: new inputs that are forbidden delay no refresh', async () => {
   simulation.vendor.forbidden.add('www.example.com');
   simulation.editSpec({ domain: 'www.example.com' });
   await simulation.run(6 * hourMs, () =>
-    assert.ok(simulation.isLinkLive(), 'dead while its own API answers'),
+    assert.ok(simulation.isLinkValid(), 'the link expired while its own API answers'),
   );
 });
 
@@ -61,29 +63,29 @@ async function forbiddenRefresh(): Promise<Simulation> {
   return simulation;
 }
 
-test('rule 8: a forbidden refresh is tried within a minute of a change of the key’s Secret, and once (life 1452)', async () => {
+test('rule 8: a forbidden refresh is retried once, within a minute of a change of the key’s Secret (seed 1452)', async () => {
   const simulation = await forbiddenRefresh();
   const issues = simulation.callsOf('issue');
   await simulation.run(90_000);
-  assert.equal(simulation.callsOf('issue'), issues, 'tried again although nothing had changed');
-  // Nobody tells the operator of either: it has no watch on Secrets.
+  assert.equal(simulation.callsOf('issue'), issues, 'retried without a change');
+  // The operator receives no event of either, because it does not watch Secrets.
   simulation.cluster.putSecret(keySecret, { apiKey: simulation.vendor.validKey });
   await simulation.run(minuteMs);
   assert.equal(simulation.callsOf('issue'), issues + 1);
   simulation.restart();
   await simulation.run(minuteMs);
-  assert.equal(simulation.callsOf('issue'), issues + 1, 'one change, one try');
+  assert.equal(simulation.callsOf('issue'), issues + 1, 'one change, one attempt');
   simulation.vendor.failing = undefined;
   simulation.cluster.putSecret(keySecret, { apiKey: simulation.vendor.validKey });
   const oracles = new Oracles(simulation);
   oracles.disturb();
-  await simulation.run(hourMs, async (turn) => {
-    assert.ok(turn.wasLinkLive, 'the link died although the key’s Secret was changed in time');
-    await oracles.check(turn);
+  await simulation.run(hourMs, async (step) => {
+    assert.ok(step.wasLinkValid, 'the link expired although the key’s Secret was changed in time');
+    await oracles.check(step);
   });
 });
 
-test('rule 8: a new request is one free try of a forbidden refresh', async () => {
+test('rule 8: a new request permits one attempt of a forbidden refresh', async () => {
   const simulation = await forbiddenRefresh();
   const issues = simulation.callsOf('issue');
   request(simulation, 'try');

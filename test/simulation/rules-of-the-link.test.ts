@@ -1,5 +1,5 @@
-// The rules of the published link as short stories without chance: replaced in time, never written for nothing,
-// found again when it is lost. One thing happens to a resource in each, and what must be seen of it is asserted.
+// The rules of the published link as short scenarios without randomness: refreshed in time, never written without
+// need, restored when lost. Each has one event and asserts its visible effect.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,11 +9,11 @@ import { Oracles } from './oracles.ts';
 import { configMapId, hourMs, minuteMs, publishedSimulation, request } from './published-simulation.ts';
 import { outputName, resource, Simulation } from './simulation.ts';
 
-test('rule 1: a link of half a minute is replaced at its share of life, for an hour', async () => {
+test('rule 1: a link valid for half a minute is refreshed at its share of the lifetime, for an hour', async () => {
   const simulation = new Simulation({ spec: { linkRefresh: { minInterval: '5s' } } });
   simulation.vendor.linkLifetimeMs = 30_000;
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
-  await simulation.run(hourMs, () => assert.ok(simulation.isLinkLive()));
+  await simulation.run(hourMs, () => assert.ok(simulation.isLinkValid()));
   const perHour = simulation.callsOf('issue');
   assert.ok(perHour >= 3600 / 20 - 2 && perHour <= 3600 / 17 + 3, `${perHour} issues`);
 });
@@ -23,20 +23,20 @@ test('rule 1: a vendor whose clock is ten minutes off changes nothing', async ()
     const simulation = new Simulation();
     simulation.vendor.skewMs = skewMs;
     await simulation.until(() => simulation.condition('Ready') === 'True/Published');
-    await simulation.run(2 * hourMs, () => assert.ok(simulation.isLinkLive()));
+    await simulation.run(2 * hourMs, () => assert.ok(simulation.isLinkValid()));
   }
 });
 
-test('rule 1: our clock set back or forward by an hour leaves no dead link', async () => {
+test('rule 1: with the operator’s clock set back or forward by an hour no link expires', async () => {
   for (const jumpMs of [-hourMs, hourMs]) {
     const simulation = await publishedSimulation();
     simulation.clock.jump(jumpMs);
     simulation.prompt();
-    await simulation.run(2 * hourMs, () => assert.ok(simulation.isLinkLive()));
+    await simulation.run(2 * hourMs, () => assert.ok(simulation.isLinkValid()));
   }
 });
 
-test('rule 1: our clock set back is no reason to trust a link that is handed out again for longer', async () => {
+test('rule 1: after the operator’s clock is set back, a link that is issued again is not trusted for longer', async () => {
   const simulation = new Simulation();
   simulation.vendor.isCachingLinks = true;
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
@@ -46,12 +46,12 @@ test('rule 1: our clock set back is no reason to trust a link that is handed out
   let deadMs = 0;
   for (let second = 0; second < 1800; second += 1) {
     await simulation.run(1000);
-    if (!simulation.isLinkLive()) deadMs += 1000;
+    if (!simulation.isLinkValid()) deadMs += 1000;
   }
-  assert.ok(deadMs <= 30_000, `${deadMs} ms without a live link`);
+  assert.ok(deadMs <= 30_000, `${deadMs} ms without a valid link`);
 });
 
-test('rule 1: a link that is handed out again until it dies is not written twice, and replaced when it is dead', async () => {
+test('rule 1: a link that is issued again until it expires is not written twice, and is replaced after its expiry', async () => {
   const simulation = new Simulation();
   simulation.vendor.isCachingLinks = true;
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
@@ -59,10 +59,10 @@ test('rule 1: a link that is handed out again until it dies is not written twice
   await simulation.run(14 * minuteMs, () => assert.equal(simulation.output()?.['bundleUrl'], first));
   await simulation.run(2 * minuteMs);
   assert.notEqual(simulation.output()?.['bundleUrl'], first);
-  assert.ok(simulation.isLinkLive());
+  assert.ok(simulation.isLinkValid());
 });
 
-test('rule 1: the same link without a stated expiry lives no longer for being handed out again', async () => {
+test('rule 1: the same link without a stated expiry is not valid for longer when it is issued again', async () => {
   const simulation = new Simulation();
   simulation.vendor.isCachingLinks = true;
   simulation.vendor.hidesExpiry = true;
@@ -71,10 +71,10 @@ test('rule 1: the same link without a stated expiry lives no longer for being ha
   await simulation.run(13 * minuteMs);
   assert.equal(simulation.status().active?.linkExpirationTime, expiresAt);
   await simulation.run(4 * minuteMs);
-  assert.ok(simulation.isLinkLive());
+  assert.ok(simulation.isLinkValid());
 });
 
-test('rule 1: an edit that was read too early is seen at the next look, and its time of refresh holds from there', async () => {
+test('rule 1: an edit that a stale read missed is seen at the next reconcile, and its refresh time holds from then', async () => {
   const simulation = new Simulation();
   simulation.vendor.linkLifetimeMs = hourMs;
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
@@ -96,20 +96,20 @@ test('rule 1: an edit that was read too early is seen at the next look, and its 
     'status says what it has not seen',
   );
   const issues = simulation.callsOf('issue');
-  await simulation.run(hourMs, (turn) => oracles.check(turn));
+  await simulation.run(hourMs, (step) => oracles.check(step));
   assert.equal(simulation.status().observedGeneration, simulation.object()?.metadata.generation);
-  await simulation.run(hourMs, (turn) => oracles.check(turn));
+  await simulation.run(hourMs, (step) => oracles.check(step));
   assert.ok(simulation.callsOf('issue') - issues >= 6, `${simulation.callsOf('issue') - issues} issues`);
 });
 
-test('rule 1: links that die before the floor between two are said to live too short', async () => {
+test('rule 1: links that expire before minInterval are reported as too short', async () => {
   const simulation = new Simulation({ spec: { linkRefresh: { minInterval: '30s' } } });
   simulation.vendor.linkLifetimeMs = 30_000;
   await simulation.until(() => simulation.condition('LinkFresh') === 'False/LifetimeTooShort');
   assert.equal(simulation.condition('Ready'), 'True/Published');
 });
 
-test('rule 2: a refresh changes the Secret and leaves version, ConfigMap and history alone', async () => {
+test('rule 2: a refresh changes the Secret, and not the version, ConfigMap or history', async () => {
   const simulation = await publishedSimulation();
   const configMap = simulation.cluster.configMaps.get(configMapId);
   const { version, bundleUrl } = simulation.output() ?? {};
@@ -124,7 +124,7 @@ test('rule 6: an idle resource costs no call and no write between its timers', a
   const simulation = await publishedSimulation();
   const writes = simulation.cluster.writes.length;
   const calls = simulation.vendor.calls.length;
-  for (let look = 0; look < 20; look += 1) {
+  for (let index = 0; index < 20; index += 1) {
     await simulation.clock.pass(10_000);
     await simulation.step();
   }
@@ -132,7 +132,7 @@ test('rule 6: an idle resource costs no call and no write between its timers', a
   assert.equal(simulation.vendor.calls.length, calls);
 });
 
-test('rule 8: the published job is gone: serving goes on, and one new export gives it a link again', async () => {
+test('rule 8: after the published job is lost serving continues, and one new export gives a new link', async () => {
   const simulation = await publishedSimulation();
   const before = simulation.output();
   simulation.vendor.jobs.clear();
@@ -148,7 +148,7 @@ test('rule 8: the published job is gone: serving goes on, and one new export giv
   assert.equal(simulation.callsOf('start'), 2);
 });
 
-test('rule 9: links that are dead on arrival are issued again, three times and no more', async () => {
+test('rule 9: a link that is refused when it is probed is issued again, at most three times', async () => {
   const simulation = await publishedSimulation();
   const before = simulation.callsOf('issue');
   const dead = simulation.context();
@@ -159,7 +159,7 @@ test('rule 9: links that are dead on arrival are issued again, three times and n
   assert.equal(simulation.status().failures?.link?.reason, 'ExpiredOnArrival');
 });
 
-test('rule 11: a lost Secret is made again under the same version', async () => {
+test('rule 11: a lost Secret is created again with the same version', async () => {
   const simulation = await publishedSimulation();
   const before = simulation.output()?.['version'];
   simulation.cluster.secrets.delete(configMapId);
@@ -169,7 +169,7 @@ test('rule 11: a lost Secret is made again under the same version', async () => 
   assert.equal(simulation.callsOf('start'), 1);
 });
 
-test('rule 11: a Secret of somebody else is never overwritten', async () => {
+test('rule 11: a foreign Secret is never overwritten', async () => {
   const simulation = new Simulation();
   simulation.cluster.putSecret({ namespace: 'docs', name: outputName }, { theirs: 'yes' });
   await simulation.run(hourMs);
@@ -180,7 +180,7 @@ test('rule 11: a Secret of somebody else is never overwritten', async () => {
   await simulation.until(() => simulation.condition('Ready') === 'True/Published', 5 * minuteMs);
 });
 
-test('a published version that status forgot is taken from the Secret', async () => {
+test('a published version that status lost is adopted from the Secret', async () => {
   const simulation = await publishedSimulation();
   const before = simulation.output();
   const object = simulation.object();
@@ -192,33 +192,33 @@ test('a published version that status forgot is taken from the Secret', async ()
   assert.deepEqual(simulation.output(), before);
 });
 
-test('an archive that takes an hour to read delays no refresh', async () => {
+test('an inspection that takes an hour delays no refresh', async () => {
   const simulation = await publishedSimulation();
   simulation.vendor.readMs = 8 * minuteMs;
   simulation.vendor.contents.set('docs.example.com', { name: 'large', pages: 20 });
   simulation.vendor.linkLifetimeMs = 4 * minuteMs;
   await simulation.run(12 * minuteMs);
   request(simulation, 'large');
-  await simulation.run(11 * minuteMs, () => assert.ok(simulation.isLinkLive()));
+  await simulation.run(11 * minuteMs, () => assert.ok(simulation.isLinkValid()));
 });
 
-test('a clock set back under a link that is handed out again: its end is known from the answer', async () => {
+test('after the clock is set back, the answer gives the expiry of a link that is issued again', async () => {
   const simulation = await publishedSimulation();
   simulation.vendor.isCachingLinks = true;
   await simulation.run(3 * minuteMs);
   simulation.jump(-5 * minuteMs);
   simulation.prompt();
   const oracles = new Oracles(simulation);
-  await simulation.run(60 * minuteMs, (turn) => oracles.check(turn));
+  await simulation.run(60 * minuteMs, (step) => oracles.check(step));
 });
 
-test('a link whose first answer was lost counts from the answer that it came with (life 494)', async () => {
+test('the lifetime of a link whose first answer was lost counts from the answer that brought it (seed 494)', async () => {
   const simulation = new Simulation();
   const { vendor } = simulation;
   vendor.linkLifetimeMs = 10 * hourMs;
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
   const oracles = new Oracles(simulation);
-  // The one link request of the refresh is answered into the void, and then the vendor is away.
+  // The answer to the refresh's only link request is lost, and then the vendor is away.
   let issues = 0;
   simulation.faults = {
     next: (name) => {
@@ -237,18 +237,18 @@ test('a link whose first answer was lost counts from the answer that it came wit
   simulation.faults = noFaults;
   vendor.isCachingLinks = true;
   await simulation.until(() => simulation.output()?.['bundleUrl'] !== before);
-  assert.equal(vendor.links.size, known, 'the link was not one that had been handed out before');
+  assert.equal(vendor.links.size, known, 'the link was not one that had been issued before');
   vendor.isCachingLinks = false;
-  await simulation.run(10 * hourMs, (turn) => oracles.check(turn));
+  await simulation.run(10 * hourMs, (step) => oracles.check(step));
   assert.notEqual(simulation.output()?.['bundleUrl'], before);
 });
 
-test('a refresh put off by an answer that no status holds: LinkFresh says Due at its time (life 5616)', async () => {
+test('LinkFresh says Due in time when a refresh is delayed by an answer that is in no status (seed 5616)', async () => {
   const simulation = new Simulation();
   const { vendor } = simulation;
   vendor.linkLifetimeMs = 12 * hourMs;
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
-  // The vendor asks to wait, and the status that would say so is lost: only the process knows.
+  // The vendor asks to wait, and the status write with that is lost, so only the process remembers it.
   vendor.failing = 'RateLimited';
   vendor.retryAfterMs = 3 * hourMs;
   simulation.faults = { next: (name) => (name === 'cluster.writeStatus' ? 'refused' : 'none') };
@@ -258,14 +258,14 @@ test('a refresh put off by an answer that no status holds: LinkFresh says Due at
   simulation.faults = noFaults;
   vendor.failing = undefined;
   vendor.retryAfterMs = undefined;
-  // Passes to which nobody owes anything, so that the oracle takes the one that turns the condition for idle.
+  // Reconciles without a due action, so that the oracle counts the one that changes the condition as idle.
   simulation.echoes = 1;
   const oracles = new Oracles(simulation);
-  await simulation.run(2 * hourMs, (turn) => oracles.check(turn));
+  await simulation.run(2 * hourMs, (step) => oracles.check(step));
   simulation.echoes = 0;
   assert.equal(simulation.status().failures?.link, undefined);
   assert.equal(simulation.condition('LinkFresh'), 'False/Due');
   assert.equal(simulation.output()?.['bundleUrl'], before);
   await simulation.until(() => simulation.output()?.['bundleUrl'] !== before, 2 * hourMs);
-  assert.ok(simulation.isLinkLive());
+  assert.ok(simulation.isLinkValid());
 });

@@ -1,12 +1,12 @@
-// What a user asks of a resource, as short stories without chance: gates, pins, suspension, keys, hosts, and specs
-// that cannot be. One thing happens to a resource in each, and what must be seen of it is asserted.
+// The rules of a user's spec as short scenarios without randomness: promotion gates, suspension, keys, hosts, and
+// invalid specs. Each has one event and asserts its visible effect.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hourMs, minuteMs, nextVerdict, publishedSimulation, request } from './published-simulation.ts';
 import { Simulation } from './simulation.ts';
 
-test('gates: a shrunk export is held and published when released', async () => {
+test('promotion gates: a shrunk export is held, and published when promoted', async () => {
   const simulation = await publishedSimulation();
   const before = simulation.output()?.['version'];
   simulation.vendor.contents.set('docs.example.com', { name: 'shrunk', pages: 9 });
@@ -23,12 +23,12 @@ test('gates: a shrunk export is held and published when released', async () => {
   assert.equal(simulation.condition('Exported'), 'True/Promoted');
 });
 
-test('gates: an empty first export and a manual one stall until a person acts', async () => {
+test('promotion gates: an empty first export and a manual promotion stall until a user acts', async () => {
   const empty = new Simulation();
   empty.vendor.contents.set('docs.example.com', { name: 'empty', pages: 0 });
   await empty.until(() => empty.condition('Stalled') === 'True/TooFewPages');
   await empty.run(3 * hourMs);
-  assert.equal(empty.callsOf('start'), 1, 'what a gate holds is not exported again');
+  assert.equal(empty.callsOf('start'), 1, 'a held export is not repeated');
   const manual = new Simulation({ spec: { promotion: { mode: 'Manual' } } });
   await manual.until(() => manual.condition('Stalled') === 'True/AwaitingPromotion');
   manual.annotate({ 'staticexport.dev/promote': manual.status().candidate?.version ?? '' });
@@ -41,7 +41,7 @@ test('without inspection a complete job is published as it is', async () => {
   assert.match(simulation.output()?.['version'] ?? '', /^\d{8}-\d{6}-[0-9a-f]{8}$/);
 });
 
-test('gates: the same content held back night after night keeps its name until it is released', async () => {
+test('promotion gates: a candidate held for several nights keeps its version until it is promoted', async () => {
   const simulation = await publishedSimulation({
     spec: { schedule: '0 * * * *', promotion: { mode: 'Auto', maxShrinkPercent: 10 } },
   });
@@ -55,11 +55,11 @@ test('gates: the same content held back night after night keeps its name until i
   await simulation.until(() => simulation.output()?.['version'] === candidate?.version, minuteMs);
 });
 
-test('suspend: no exports and no promotions, but the link lives and a request is reported', async () => {
+test('suspend: no exports and no promotions, but the link is refreshed and a request is reported', async () => {
   const simulation = await publishedSimulation({ spec: { schedule: '0 * * * *' } });
   simulation.editSpec({ suspend: true });
   request(simulation, 'while suspended');
-  await simulation.run(5 * hourMs, () => assert.ok(simulation.isLinkLive()));
+  await simulation.run(5 * hourMs, () => assert.ok(simulation.isLinkValid()));
   assert.equal(simulation.callsOf('start'), 1);
   assert.equal(simulation.condition('Ready'), 'True/Suspended');
   assert.match(
@@ -97,7 +97,7 @@ for (const [text, reason] of [
   });
 }
 
-test('a name that every object answers to is no key of a Secret', async () => {
+test('an inherited property name is not a key of a Secret', async () => {
   const simulation = new Simulation({
     spec: { api: { keySecretRef: { name: 'export-api', key: 'constructor' } } },
   });
@@ -114,16 +114,16 @@ test('a key without the usual prefix is used, with one warning', async () => {
   assert.equal(simulation.logs.filter((line) => line.includes('svc_')).length, 1);
 });
 
-test('a key that is refused at the hour of an export is seen and told while the link still lives', async () => {
+test('a key refused at the time of an export is reported while the link is still valid', async () => {
   const simulation = new Simulation({ spec: { schedule: '0 * * * *' } });
   simulation.vendor.linkLifetimeMs = 72 * hourMs;
   await simulation.until(() => simulation.condition('Exported') === 'True/Unchanged', 3 * hourMs);
   simulation.cluster.putSecret({ namespace: 'docs', name: 'export-api' }, { apiKey: 'svc_wrong' });
-  const told = simulation.events.length;
+  const reported = simulation.events.length;
   await simulation.run(2 * hourMs);
   assert.equal(simulation.condition('Exported'), 'False/KeyRefused');
   assert.equal(simulation.condition('Ready'), 'True/Published');
-  assert.equal(simulation.events.slice(told).filter(({ reason }) => reason === 'KeyRefused').length, 1);
+  assert.equal(simulation.events.slice(reported).filter(({ reason }) => reason === 'KeyRefused').length, 1);
 });
 
 test('a key never goes to a host that is not allowed', async () => {
@@ -152,17 +152,17 @@ test('a spec that cannot be read stalls with the fields that are wrong, and ever
 });
 
 for (const [name, breakage] of Object.entries({
-  'a schedule that is no text': { schedule: 7 },
-  'a domain that is none': { domain: 'two words' },
+  'a schedule that is not a string': { schedule: 7 },
+  'an invalid domain': { domain: 'two words' },
   'targets of another shape': { targets: 'all' },
 })) {
-  test(`${name} keeps the published link alive and all else as it was`, async () => {
+  test(`${name}: the published link is refreshed and nothing else changes`, async () => {
     const simulation = await publishedSimulation({ spec: { targets: [] } });
     const { history, job } = simulation.status();
     const version = simulation.output()?.['version'];
     simulation.editSpec(breakage);
     request(simulation, 'unheard');
-    await simulation.run(3 * hourMs, () => assert.ok(simulation.isLinkLive()));
+    await simulation.run(3 * hourMs, () => assert.ok(simulation.isLinkValid()));
     assert.equal(simulation.condition('Stalled'), 'True/InvalidSpec');
     assert.equal(simulation.condition('Exported'), 'True/Promoted');
     assert.equal(simulation.condition('LinkFresh'), 'True/Fresh');
@@ -176,7 +176,7 @@ for (const [name, breakage] of Object.entries({
   });
 }
 
-test('conditions and fields of status that are not ours survive', async () => {
+test('conditions and fields of status that the operator does not own are kept', async () => {
   const simulation = await publishedSimulation();
   const object = simulation.object();
   assert.ok(object !== undefined);

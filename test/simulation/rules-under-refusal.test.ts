@@ -1,5 +1,5 @@
-// What the rules say where others refuse, overtake or vanish: a job that is lost twice, a leader that slept, a cluster
-// that takes no output. One short story each; what is forbidden (403) is in rules-of-the-forbidden.test.ts.
+// The rules when a job is lost twice, a frozen leader wakes, a cluster refuses the output, or an export API refuses.
+// One short scenario each; forbidden calls (403) are in rules-of-the-forbidden.test.ts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ const gapsOf = (times: readonly number[]): number[] =>
 const issueTimes = (simulation: Simulation): number[] =>
   simulation.vendor.calls.filter(({ kind }) => kind === 'issue').map(({ at }) => at);
 
-test('rule 8: the published job may disappear twice, and a third time while its replacement fails', async () => {
+test('rule 8: the published job may be lost twice, and a third time while its replacement fails', async () => {
   const simulation = await publishedSimulation();
   for (const trouble of ['none', 'none', 'fails'] as const) {
     simulation.vendor.ending = trouble === 'fails' ? 'failed' : 'completed';
@@ -35,11 +35,11 @@ test('rule 8: the published job may disappear twice, and a third time while its 
     simulation.vendor.ending = 'completed';
     await simulation.until(() => simulation.status().active?.jobId !== lost, 2 * hourMs);
     assert.equal(simulation.condition('Ready'), 'True/Published');
-    assert.ok(simulation.isLinkLive());
+    assert.ok(simulation.isLinkValid());
   }
 });
 
-test('rule 8: a replacement that a gate holds while the link is dead stalls with the gate’s reason', async () => {
+test('rule 8: a replacement held while the link is expired stalls with the reason of its promotion gate', async () => {
   const simulation = await publishedSimulation();
   simulation.vendor.contents.set('docs.example.com', { name: 'shrunk', pages: 2 });
   simulation.vendor.jobs.delete(simulation.status().active?.jobId ?? '');
@@ -47,10 +47,10 @@ test('rule 8: a replacement that a gate holds while the link is dead stalls with
   assert.equal(simulation.condition('Ready'), 'False/PageCountDropped');
   const starts = simulation.callsOf('start');
   await simulation.run(6 * hourMs);
-  assert.equal(simulation.callsOf('start'), starts, 'one new export, and then a person');
+  assert.equal(simulation.callsOf('start'), starts, 'one new export, and then a stall');
 });
 
-test('rule 9: links that live too short to be read are asked for with a back-off', async () => {
+test('rule 9: links that expire before they can be read are requested with back-off', async () => {
   const simulation = new Simulation();
   simulation.vendor.linkLifetimeMs = 5000;
   await simulation.run(hourMs);
@@ -63,7 +63,7 @@ test('rule 9: links that live too short to be read are asked for with a back-off
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
 });
 
-test('rule 8: minInterval is the floor between two link requests of a link that is dead before it', async () => {
+test('rule 8: minInterval is kept between two link requests, even when the link expires earlier', async () => {
   const simulation = await publishedSimulation();
   simulation.vendor.linkLifetimeMs = 6000;
   await simulation.run(15 * minuteMs);
@@ -73,7 +73,7 @@ test('rule 8: minInterval is the floor between two link requests of a link that 
   assert.ok(gaps.length > 10 && Math.min(...gaps) >= 30_000, gaps.join(' '));
 });
 
-test('rule 4: a leader that slept through a promotion does not undo it', async () => {
+test('rule 4: a frozen leader that wakes after a promotion does not undo it', async () => {
   const simulation = await publishedSimulation();
   const old = createMemory(new AbortController().signal);
   const slept = Promise.withResolvers<void>();
@@ -106,7 +106,7 @@ test('rule 4: a leader that slept through a promotion does not undo it', async (
   assert.equal(simulation.output()?.['version'], version);
 });
 
-test('rule 11: a Secret of somebody else that appears during the pass is not taken over', async () => {
+test('rule 11: a foreign Secret that appears during the reconcile is not overwritten', async () => {
   const simulation = new Simulation();
   const plain = simulation.context();
   let isTheirs = false;
@@ -127,7 +127,7 @@ test('rule 11: a Secret of somebody else that appears during the pass is not tak
 });
 
 for (const when of ['refresh', 'promotion'] as const) {
-  test(`rule 6: a cluster that refuses the ${when} for hours costs few issues, and says so`, async () => {
+  test(`rule 6: a cluster that refuses the ${when} for hours costs few link requests and is reported`, async () => {
     const simulation = await publishedSimulation();
     const before = simulation.output()?.['version'];
     simulation.faults = { next: (name) => (name === 'cluster.applySecret' ? 'refused' : 'none') };
@@ -155,11 +155,11 @@ for (const when of ['refresh', 'promotion'] as const) {
       () => when === 'refresh' || simulation.output()?.['version'] !== before,
       10 * minuteMs,
     );
-    assert.ok(simulation.isLinkLive());
+    assert.ok(simulation.isLinkValid());
   });
 }
 
-test('rule 6: a ConfigMap that the cluster will not take is in the conditions until it does', async () => {
+test('rule 6: conditions report a refused ConfigMap until the cluster accepts it', async () => {
   const simulation = await publishedSimulation();
   simulation.faults = { next: (name) => (name === 'cluster.applyConfigMap' ? 'refused' : 'none') };
   simulation.vendor.contents.set('docs.example.com', { name: 'second', pages: 20 });
@@ -187,24 +187,24 @@ test('rule 6: a ConfigMap that the cluster will not take is in the conditions un
   );
 });
 
-test('rule 11: a foreign ConfigMap of the output’s name holds promotions, and the link is refreshed', async () => {
+test('rule 11: with a foreign ConfigMap of the output’s name promotions wait, and the link is refreshed', async () => {
   const simulation = await publishedSimulation();
   simulation.cluster.configMaps.delete(configMapId);
   simulation.cluster.putConfigMap({ namespace: 'docs', name: outputName }, { theirs: '1' });
   simulation.prompt();
   await simulation.until(() => simulation.condition('Stalled') === 'True/OutputNotOwned');
-  await simulation.run(6 * hourMs, () => assert.ok(simulation.isLinkLive()));
+  await simulation.run(6 * hourMs, () => assert.ok(simulation.isLinkValid()));
   assert.deepEqual(simulation.cluster.configMaps.get(configMapId)?.data, { theirs: '1' });
   assert.equal(simulation.condition('LinkFresh'), 'True/Fresh');
 });
 
-test('rule 8: the published job is asked of the API that made it, after the spec names another', async () => {
+test('rule 8: links come from the export API of the published job after the spec names another API', async () => {
   const simulation = await publishedSimulation();
   const start = simulation.vendor.calls.length;
   simulation.settings = { ...simulation.settings, allowedApiHosts: ['api.example.com', 'new.example.com'] };
   simulation.vendor.ending = 'failed';
   simulation.editSpec({ api: { baseUrl: 'https://new.example.com', keySecretRef: { name: 'export-api' } } });
-  await simulation.run(2 * hourMs, () => assert.ok(simulation.isLinkLive()));
+  await simulation.run(2 * hourMs, () => assert.ok(simulation.isLinkValid()));
   for (const { kind, baseUrl } of simulation.vendor.calls.slice(start)) {
     assert.equal(baseUrl, kind === 'issue' ? 'https://api.example.com' : 'https://new.example.com');
   }
@@ -231,7 +231,7 @@ test('rule 8: a Retry-After to a start holds after a restart', async () => {
   assert.equal(simulation.vendor.calls.length, 2);
 });
 
-test('rule 8: a new request is one free try of a key that was refused to another resource', async () => {
+test('rule 8: a new request permits one attempt with a key that was refused to another resource', async () => {
   const simulation = await publishedSimulation();
   const memory = createMemory(new AbortController().signal);
   const signal = new AbortController().signal;
@@ -245,13 +245,13 @@ test('rule 8: a new request is one free try of a key that was refused to another
   await simulation.clock.finish(reconcile(resource, simulation.context(memory), signal));
   assert.equal(simulation.vendor.calls.length, calls);
   request(simulation, 'try');
-  for (let passes = 0; passes < 3; passes += 1) {
+  for (let count = 0; count < 3; count += 1) {
     await simulation.clock.finish(reconcile(resource, simulation.context(memory), signal));
   }
   assert.equal(simulation.vendor.calls.length, calls + 1);
 });
 
-test('rule 3: an id is saved over a cluster that is away for a moment, keys honoured or not', async () => {
+test('rule 3: a job id is saved although the cluster is away for a moment, with or without idempotency keys', async () => {
   const simulation = new Simulation();
   simulation.vendor.isIdempotent = false;
   let writes = 0;
@@ -273,15 +273,15 @@ test('rule 3: an id is saved over a cluster that is away for a moment, keys hono
   assert.equal(simulation.vendor.jobs.size, 1);
 });
 
-test('rule 8: a Retry-After outlasts a read that does not find what is there, and not its deletion (life 2755)', async () => {
+test('rule 8: a Retry-After outlasts a read that misses the resource, but not its deletion (seed 2755)', async () => {
   const simulation = await publishedSimulation();
   simulation.vendor.failing = 'RateLimited';
   simulation.vendor.retryAfterMs = 2 * hourMs;
   request(simulation, 'now');
   await simulation.run(minuteMs);
   const waits = () => [...simulation.memory().rateLimits.values()].map(({ closedUntil }) => closedUntil);
-  const told = waits();
-  assert.equal(told.length, 1);
+  const reported = waits();
+  assert.equal(reported.length, 1);
   const { bend } = simulation;
   simulation.bend = (context, own) => {
     const bent = bend(context, own);
@@ -289,7 +289,7 @@ test('rule 8: a Retry-After outlasts a read that does not find what is there, an
   };
   simulation.prompt();
   assert.equal((await simulation.step()).outcome?.because, 'gone');
-  assert.deepEqual(waits(), told);
+  assert.deepEqual(waits(), reported);
   simulation.bend = bend;
   simulation.cluster.remove(resource);
   simulation.prompt();

@@ -1,5 +1,5 @@
-// Short stories without chance, one for each rule that a mutation breaks: they pass as the product is, and fail in
-// the rule's words when it is not. Owns what happens; the oracles and one assertion each judge it.
+// Short scenarios without randomness, one for each rule that a mutation breaks: they pass with the product and fail
+// with the rule's message under the mutation. Owns the events; the oracles and one assertion each judge them.
 
 import assert from 'node:assert/strict';
 import { createMemory } from '../../src/loop/memory.ts';
@@ -16,22 +16,29 @@ import {
   publishedSimulation,
   request,
 } from './published-simulation.ts';
-import { keySecret, outputName, resource, Simulation, type Step, type WorldOptions } from './simulation.ts';
+import {
+  keySecret,
+  outputName,
+  resource,
+  Simulation,
+  type SimulationOptions,
+  type Step,
+} from './simulation.ts';
 import { documentText, ownDocument, ownText } from './target-document.ts';
 
 async function watched(simulation: Simulation, ms: number, excused = 0): Promise<void> {
   const oracles = new Oracles(simulation);
   oracles.excused = excused;
-  await simulation.run(ms, (turn) => oracles.check(turn));
+  await simulation.run(ms, (step) => oracles.check(step));
 }
 
-/** As long as the story takes whose export was just asked for. */
+/** The duration of a scenario whose export was just requested. */
 const exportMs = 10 * minuteMs;
 
-async function wholeDay(options: WorldOptions = {}): Promise<void> {
+async function wholeDay(options: SimulationOptions = {}): Promise<void> {
   const simulation = new Simulation({ spec: { schedule: '0 3 * * *' }, ...options });
   const oracles = new Oracles(simulation);
-  await simulation.run(24 * hourMs, (turn) => oracles.check(turn));
+  await simulation.run(24 * hourMs, (step) => oracles.check(step));
   oracles.checkSettled();
 }
 
@@ -71,7 +78,7 @@ export const scenarios = {
     const known = simulation.vendor.links.size;
     await watched(simulation, 3 * hourMs);
     const writes = simulation.cluster.writes.filter(({ kind }) => kind === 'Secret').length - before;
-    assert.ok(writes <= simulation.vendor.links.size - known, 'a link was written that was handed out again');
+    assert.ok(writes <= simulation.vendor.links.size - known, 'a link was written that was issued again');
   },
   silentStart: async () => {
     const simulation = new Simulation({ faults: losing('api.startJob', 100) });
@@ -111,13 +118,13 @@ export const scenarios = {
     const version = simulation.output()?.['version'];
     exportAnew(simulation, 'shrunk', 9);
     await watched(simulation, exportMs);
-    assert.equal(simulation.output()?.['version'], version, 'published past its gate');
+    assert.equal(simulation.output()?.['version'], version, 'published past its promotion gate');
   },
   empty: async () => {
     const simulation = new Simulation();
     simulation.vendor.contents.set('docs.example.com', { name: 'empty', pages: 0 });
     await simulation.run(hourMs);
-    assert.equal(simulation.output(), undefined, 'published past its gate');
+    assert.equal(simulation.output(), undefined, 'published past its promotion gate');
   },
   twoExports: async () => {
     const simulation = await publishedSimulation();
@@ -174,12 +181,12 @@ export const scenarios = {
     const simulation = await publishedSimulation();
     simulation.vendor.failing = 'Forbidden';
     await simulation.until(() => simulation.status().failures?.link !== undefined, 15 * minuteMs);
-    // Until the look at the end of the grace is over: no other comes before the link dies.
+    // Past the reconcile at the end of the grace period; no other comes before the link expires.
     await simulation.run(2 * minuteMs);
     simulation.vendor.failing = undefined;
     simulation.cluster.putSecret(keySecret, { apiKey: simulation.vendor.validKey });
-    await simulation.run(hourMs, ({ wasLinkLive }) =>
-      assert.ok(wasLinkLive, 'a link died although its key was changed in time'),
+    await simulation.run(hourMs, ({ wasLinkValid: wasLinkLive }) =>
+      assert.ok(wasLinkLive, 'a link expired although its key was changed in time'),
     );
   },
   foreignOutput: async () => {
@@ -193,7 +200,7 @@ export const scenarios = {
     const simulation = new Simulation();
     simulation.vendor.linkLifetimeMs = 7 * 24 * hourMs;
     const oracles = new Oracles(simulation);
-    const judge = (turn: Step): Promise<void> => oracles.check(turn);
+    const judge = (step: Step): Promise<void> => oracles.check(step);
     await simulation.run(exportMs, judge);
     exportAnew(simulation, 'second');
     await simulation.run(exportMs, judge);
@@ -205,19 +212,19 @@ export const scenarios = {
     simulation.faults = { next: (call) => (call === 'cluster.readSecret' ? 'replayed' : 'none') };
     await oracles.check(await simulation.step(), true);
     simulation.faults = noFaults;
-    const told = simulation.cluster.configMaps.get(configMapId)?.data['version'];
-    assert.equal(told, version, 'the ConfigMap went back to a version of the past');
+    const reported = simulation.cluster.configMaps.get(configMapId)?.data['version'];
+    assert.equal(reported, version, 'the ConfigMap went back to an older version');
     simulation.cluster.secrets.delete(configMapId);
     simulation.prompt();
     await simulation.run(exportMs, judge);
-    assert.equal(simulation.output()?.['version'], version, 'rolled back to a version of the past');
+    assert.equal(simulation.output()?.['version'], version, 'rolled back to an older version');
   },
   oldLink: async () => {
     const simulation = new Simulation();
     const oracles = new Oracles(simulation);
-    const judge = (turn: Step): Promise<void> => oracles.check(turn);
+    const judge = (step: Step): Promise<void> => oracles.check(step);
     await simulation.run(5 * minuteMs, judge);
-    // Handed out again at its time of refresh, and then no more: at the next asking there is another.
+    // Issued again at its refresh time only; the next link request gives another link.
     simulation.vendor.isCachingLinks = true;
     await simulation.run(6 * minuteMs, judge);
     simulation.vendor.isCachingLinks = false;
@@ -232,20 +239,20 @@ export const scenarios = {
     const oracles = new Oracles(simulation);
     simulation.prompt();
     await oracles.check(await simulation.step(), true);
-    await simulation.run(3 * hourMs, (turn) => oracles.check(turn));
+    await simulation.run(3 * hourMs, (step) => oracles.check(step));
     oracles.checkSettled();
   },
   deadOnArrival: async () => {
     const simulation = await publishedSimulation();
     simulation.vendor.unusableLinks = 1;
     await simulation.run(12 * minuteMs);
-    assert.ok(simulation.isLinkLive(), 'a dead link is published although the API answers');
+    assert.ok(simulation.isLinkValid(), 'an expired link is published although the export API answers');
   },
   lostJob: async () => {
     const simulation = await publishedSimulation();
     simulation.vendor.jobs.delete(simulation.status().active?.jobId ?? '');
     await simulation.run(2 * hourMs);
-    assert.ok(simulation.isLinkLive(), 'no live link after the published job was lost');
+    assert.ok(simulation.isLinkValid(), 'no valid link after the published job was lost');
   },
   lostOutput: async () => {
     const simulation = await publishedSimulation();
@@ -283,11 +290,11 @@ export const scenarios = {
     const simulation = await publishedSimulation();
     simulation.vendor.linkLifetimeMs = hourMs;
     await simulation.run(44 * minuteMs);
-    // By nearly all of the link's age: it looks a minute old.
+    // Set back by nearly all of the link's age, which then appears to be a minute.
     const issuedAt = Date.parse(simulation.status().active?.linkIssueTime ?? '');
     simulation.jump(issuedAt + minuteMs - simulation.clock.now());
     simulation.prompt();
-    await simulation.run(2 * hourMs, ({ wasLinkLive }) =>
+    await simulation.run(2 * hourMs, ({ wasLinkValid: wasLinkLive }) =>
       assert.ok(wasLinkLive, 'a link outlived by a clock set back'),
     );
   },

@@ -1,5 +1,5 @@
-// A whole little simulation on virtual time: cluster, vendor, one operator process at a time running the real pass, and
-// a driver that calls it as the work queue would: at its wake-up, on changes, after errors with a back-off.
+// A simulation on virtual time: cluster, vendor, one operator process at a time with the real reconcile, and a driver
+// that calls it as the work queue would: at its wake-up, on changes, after errors with a back-off.
 
 import type { OperatorSettings, ReconcileContext, ReconcileOutcome } from '../../src/loop/context.ts';
 import { createMemory, type ProcessMemory } from '../../src/loop/memory.ts';
@@ -28,32 +28,32 @@ const outputId = `${resource.namespace}/${outputName}`;
 const keySecretId = `${keySecret.namespace}/${keySecret.name}`;
 export const requestTimeoutMs = 30_000;
 
-/** What one step of the driver did, for the oracles. */
+/** One reconcile of the driver, for the oracles. */
 export interface Step {
   readonly outcome: ReconcileOutcome | undefined;
   readonly error: unknown;
   readonly isUnprompted: boolean;
   readonly before: StaticExportObject | undefined;
-  /** The link that was published when the step began, and whether it was alive. */
+  /** The link that was published when the step started, and whether it was valid. */
   readonly linkBefore: string | undefined;
-  readonly wasLinkLive: boolean;
-  /** Something was changed, or is a first look. */
+  readonly wasLinkValid: boolean;
+  /** After a change or at the first reconcile. */
   readonly wasDirty: boolean;
   /** On the monotonic clock. */
   readonly startedAt: number;
-  /** The process that did it was started then. */
+  /** When the process of this step was started. */
   readonly processSince: number;
   readonly callsMade: number;
   readonly writesMade: number;
 }
 
-export interface WorldOptions {
+export interface SimulationOptions {
   readonly seed?: number;
   readonly spec?: Record<string, unknown>;
-  /** Somebody else's document that the version is written into. */
+  /** A foreign document that the version is written into. */
   readonly target?: TargetKind | undefined;
   readonly faults?: FaultPlan;
-  /** That of other simulations, where several share something. */
+  /** The clock of other simulations, when several share an object. */
   readonly clock?: VirtualClock;
   /** Replaces parts of the context; for mutations. */
   readonly bend?: (context: ReconcileContext, simulation: Simulation) => ReconcileContext;
@@ -71,13 +71,13 @@ export class Simulation {
   readonly target: TargetKind | undefined;
   readonly because: string[] = [];
   crashes = 0;
-  /** How likely it is that an event comes twice. */
+  /** The probability that an event comes twice. */
   echoes = 0;
-  /** Something a pass may see was changed since the last one. */
+  /** An object that a reconcile reads was changed since the last one. */
   isDirty = false;
-  /** Wall time of the next look, on the monotonic clock. */
+  /** When the next reconcile starts, on the monotonic clock. */
   wakeAt = 0;
-  bend: NonNullable<WorldOptions['bend']>;
+  bend: NonNullable<SimulationOptions['bend']>;
   settings: OperatorSettings = {
     operatorLease: 'operators/simulated',
     apiBaseUrl: 'https://api.example.com',
@@ -93,7 +93,7 @@ export class Simulation {
   #errors = 0;
   #isWoken = false;
 
-  constructor(options: WorldOptions = {}) {
+  constructor(options: SimulationOptions = {}) {
     this.clock = options.clock ?? virtualClock();
     this.jumps = new ClockJumps(this.clock);
     this.vendor = new FakeVendor(this.clock);
@@ -109,7 +109,7 @@ export class Simulation {
       plan: async (_namespace, task) => planTarget(task),
     };
     this.#own = { planner, events, wake: () => this.#wake(), isKnown, random, logger };
-    this.vendor.readMark = () => this.status().start?.key;
+    this.vendor.readStartKey = () => this.status().start?.key;
     if (this.target !== undefined) ownDocument(this, this.target);
     this.cluster.putSecret(keySecret, { apiKey: this.vendor.validKey });
     this.cluster.create(resource, {
@@ -129,7 +129,7 @@ export class Simulation {
     return this.#memory;
   }
 
-  /** A process that believes it leads, and remembers nothing, does one pass. */
+  /** A process that believes it leads, with an empty memory, does one reconcile. */
   async #beOvertaken(): Promise<void> {
     const stop = new AbortController();
     try {
@@ -141,7 +141,7 @@ export class Simulation {
     }
   }
 
-  /** The process dies and another starts with nothing remembered. */
+  /** The process ends and another starts with an empty memory. */
   restart(): void {
     this.#process.abort();
     this.#process = new AbortController();
@@ -151,13 +151,13 @@ export class Simulation {
     this.wakeAt = this.#processSince;
   }
 
-  /** Something in the background has ended: the next step is now, or right after the running one. */
+  /** A background task has ended: the next step is now, or right after the running one. */
   #wake(): void {
     this.#isWoken = true;
     this.wakeAt = Math.min(this.wakeAt, this.clock.monotonic());
   }
 
-  /** Sleeps until the next look; while an archive is read its end may bring that forward. */
+  /** Sleeps until the next reconcile; the end of an inspection may start it earlier. */
   async #sleep(): Promise<void> {
     for (let leftMs = this.#leftMs(); leftMs > 0; leftMs = this.#leftMs()) {
       await this.clock.pass(this.#isReading() ? Math.min(1000, leftMs) : leftMs);
@@ -179,20 +179,20 @@ export class Simulation {
     this.jumps.jump(ms);
   }
 
-  /** Drops what a long life need not remember; the counts stay. */
+  /** Drops old entries that a long scenario run does not need; the counts stay. */
   forget(): void {
     if (this.because.length > 1000) this.because.length = 0;
     if (this.logs.length > 1000) this.logs.length = 0;
     if (this.events.length > 1000) this.events.length = 0;
   }
 
-  /** Tells the driver of a change, as a watch would. */
+  /** Notifies the driver of a change, as a watch would. */
   prompt(): void {
     this.isDirty = true;
     this.wakeAt = this.clock.monotonic();
   }
 
-  /** One pass now. */
+  /** One reconcile now. */
   async step(): Promise<Step> {
     const isUnprompted = this.clock.monotonic() < this.wakeAt && !this.isDirty;
     const wasDirty = this.isDirty;
@@ -200,7 +200,7 @@ export class Simulation {
     this.#isWoken = false;
     const before = await this.cluster.readStaticExport(resource);
     const linkBefore = this.output()?.['bundleUrl'];
-    const wasLinkLive = this.isLinkLive();
+    const wasLinkValid = this.isLinkValid();
     const startedAt = this.clock.monotonic();
     const calls = this.vendor.calls.length;
     const writes = this.cluster.writes.length;
@@ -209,7 +209,7 @@ export class Simulation {
       isUnprompted,
       before,
       linkBefore,
-      wasLinkLive,
+      wasLinkValid,
       wasDirty,
       startedAt,
       processSince,
@@ -244,12 +244,12 @@ export class Simulation {
   }
 
   /**
-   * Runs passes as they fall due until `ms` from now; `watch` sees each, and may put off the next one (`wakeAt`) as
-   * long as it is before `end`.
+   * Runs due reconciles until `ms` from now; `watch` receives each step, and may delay the next one (`wakeAt`) to any
+   * time before `end`.
    */
   async run(ms: number, watch: (step: Step, end: number) => void | Promise<void> = () => {}): Promise<void> {
     const end = this.clock.monotonic() + ms;
-    // A refused key is looked at every minute, for days if need be.
+    // A refused key is checked every minute, possibly for days.
     for (let steps = 0; this.wakeAt <= end; steps += 1) {
       if (steps > 4000 + ms / 20_000) throw new Error('the driver steps without end');
       await this.#sleep();
@@ -260,7 +260,7 @@ export class Simulation {
     await this.clock.pass(end - this.clock.monotonic());
   }
 
-  /** An event that was heard already comes again, at once or before anything else is due. */
+  /** A received event comes again, at once or before the next wake-up. */
   async #echo(watch: (step: Step, end: number) => void | Promise<void>, end: number): Promise<void> {
     const spareMs = Math.min(this.wakeAt, end) - this.clock.monotonic();
     if (this.isDirty || spareMs <= 0 || !this.dice.isBelow(this.echoes)) return;
@@ -268,7 +268,7 @@ export class Simulation {
     await watch(await this.step(), end);
   }
 
-  /** Passes until the condition holds; fails after `ms` of virtual time. */
+  /** Reconciles until the condition holds; fails after `ms` of virtual time. */
   async until(condition: () => boolean, ms = 3_600_000): Promise<void> {
     const end = this.clock.monotonic() + ms;
     while (!condition()) {
@@ -314,8 +314,8 @@ export class Simulation {
     return secret && decode(secret.data)['apiKey'];
   }
 
-  isLinkLive(): boolean {
-    return this.vendor.isLive(this.output()?.['bundleUrl'] ?? '');
+  isLinkValid(): boolean {
+    return this.vendor.isValid(this.output()?.['bundleUrl'] ?? '');
   }
 
   callsOf(kind: 'start' | 'poll' | 'issue'): number {

@@ -1,4 +1,4 @@
-// The judge of the simulation: for each rule of conditions it notices a stored status that breaks it.
+// The oracles report a stored status that breaks a rule of conditions, for each rule.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -31,7 +31,7 @@ for (const [words, [broken]] of Object.entries(brokenStatuses)) {
   });
 }
 
-test('a good status is let through, and one that was not brought up to date after a pass is not', () => {
+test('a good status is accepted, and one that was not updated after a reconcile is not', () => {
   oraclesOver(status(ready)).checkStatus('after a pass');
   const behind = { observedGeneration: 1, conditions: [{ ...ready, observedGeneration: 1 }] };
   const oracles = oraclesOver(behind);

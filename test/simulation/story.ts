@@ -1,17 +1,17 @@
-// A random story: hours of a resource's life with edits, outages, crashes, clock jumps and lost events, made of one
-// seed, checked by the oracles at every turn, and given calm at the end to come to rest.
+// A random scenario: hours of a resource with edits, outages, crashes, clock jumps and lost events, generated from one
+// seed, checked by the oracles at every step, with a calm time at the end to settle.
 
 import { Dice } from './dice.ts';
 import { type FaultLog, randomFaults } from './faults.ts';
 import { Oracles } from './oracles.ts';
-import { keySecret, resource, Simulation, type Step, type WorldOptions } from './simulation.ts';
+import { keySecret, resource, Simulation, type SimulationOptions, type Step } from './simulation.ts';
 import { ownDocument } from './target-document.ts';
 import { targetKinds } from './target-troubles.ts';
 
 const minuteMs = 60_000;
 
-export interface StoryFacts {
-  readonly turns: number;
+export interface ScenarioCounts {
+  readonly steps: number;
   readonly faults: number;
   readonly crashes: number;
   readonly jobs: number;
@@ -68,7 +68,7 @@ const happenings: readonly Happening[] = [
   ({ simulation, oracles }) => {
     simulation.jump(simulation.dice.between(-900, 900) * 1000);
     oracles.disturb();
-    // A queue measures its delays on the monotonic clock; the hourly look finds what a jump made due.
+    // A queue measures its delays on the monotonic clock; the hourly check finds actions that a jump made due.
     simulation.prompt();
   },
   ({ simulation, oracles }) => {
@@ -105,7 +105,7 @@ const happenings: readonly Happening[] = [
   ({ simulation }) => {
     if (simulation.target === undefined) return;
     ownDocument(simulation, simulation.target, undefined, simulation.dice.isBelow(0.7));
-    // Nobody has to be told of it; the next look may find it.
+    // The next reconcile may find the change without an event.
     if (simulation.dice.isBelow(0.5)) simulation.prompt();
     else simulation.isDirty = true;
   },
@@ -151,12 +151,12 @@ function edit({ simulation, oracles }: Script, kind: (typeof edits)[number]): vo
       kind satisfies never;
   }
   oracles.disturb();
-  // A watch event may get lost; only the next look finds the edit then.
+  // A watch event may be lost; then only the next reconcile finds the edit.
   if (!isNoticed) simulation.wakeAt = wakeAt;
 }
 
-/** Plays the story of a seed. Throws the breach, with the seed in its message. */
-export async function playStory(seed: number, bend?: WorldOptions['bend']): Promise<StoryFacts> {
+/** Plays the scenario of a seed. Throws the breach, with the seed in its message. */
+export async function playScenario(seed: number, bend?: SimulationOptions['bend']): Promise<ScenarioCounts> {
   const log: FaultLog[] = [];
   let rate = 0;
   const simulation = new Simulation({
@@ -169,19 +169,19 @@ export async function playStory(seed: number, bend?: WorldOptions['bend']): Prom
   simulation.faults = randomFaults(simulation.dice, () => rate, log);
   simulation.vendor.linkLifetimeMs = simulation.dice.pick([2, 4, 15, 60, 600]) * minuteMs;
   simulation.vendor.isCachingLinks = simulation.dice.isBelow(0.2);
-  // Whose links state no expiry and are the same until they die gives nobody a way to know.
+  // A vendor that states no expiry and issues the same link until it expires gives the operator no way to know.
   const isAssumedRight =
     simulation.vendor.linkLifetimeMs === 15 * minuteMs && !simulation.vendor.isCachingLinks;
   simulation.vendor.hidesExpiry = isAssumedRight && simulation.dice.isBelow(0.3);
   const script: Script = { simulation, oracles };
-  let turns = 0;
-  const watch = async (turn: Step): Promise<void> => {
-    turns += 1;
-    // With keys honoured, a lost start leaves a spare job only if its mark was given up or overtaken by an edit.
+  let steps = 0;
+  const watch = async (step: Step): Promise<void> => {
+    steps += 1;
+    // With idempotency keys a lost start leaves a spare job only if its record was dropped or overtaken by an edit.
     oracles.excused = log.length + edited;
     const hadFaults = log.length > faultsSeen;
     faultsSeen = log.length;
-    await oracles.check(turn, hadFaults);
+    await oracles.check(step, hadFaults);
   };
   let edited = 0;
   let faultsSeen = 0;
@@ -204,12 +204,12 @@ export async function playStory(seed: number, bend?: WorldOptions['bend']): Prom
     oracles.checkSettled();
   } catch (error) {
     throw new Error(
-      `seed ${seed}, turn ${turns}: ${error instanceof Error ? error.message : String(error)}`,
+      `seed ${seed}, step ${steps}: ${error instanceof Error ? error.message : String(error)}`,
       { cause: error },
     );
   }
   return {
-    turns,
+    steps,
     faults: log.length,
     crashes: simulation.crashes,
     jobs: simulation.vendor.jobs.size,
@@ -221,7 +221,7 @@ export async function playStory(seed: number, bend?: WorldOptions['bend']): Prom
 async function calmDown(
   { simulation, oracles }: Script,
   stopFaults: () => void,
-  watch: (turn: Step) => Promise<void>,
+  watch: (step: Step) => Promise<void>,
 ): Promise<void> {
   stopFaults();
   const { vendor } = simulation;

@@ -1,5 +1,5 @@
-// Input that nobody should write and somebody will: huge annotations, one output for two resources, many resources
-// for one domain. Each alone, with what must be seen of it.
+// Unusual input: huge annotations, one output for two resources, many resources for one domain. Each alone, with
+// its visible effect.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { reconcile } from '../../src/loop/reconcile.ts';
 import { hourMs, minuteMs, nextVerdict, publishedSimulation, request } from './published-simulation.ts';
 import { outputName } from './simulation.ts';
 
-test('a request and a promotion of 256 KiB are cut, handled once, and fit the status', async () => {
+test('a request and a promotion token of 256 KiB are cut, handled once, and fit into status', async () => {
   const simulation = await publishedSimulation();
   const huge = 'x'.repeat(256 * 1024);
   simulation.annotate({ 'staticexport.dev/promote': huge });
@@ -21,7 +21,7 @@ test('a request and a promotion of 256 KiB are cut, handled once, and fit the st
   assert.equal(simulation.condition('Ready'), 'True/Published');
 });
 
-test('an output name that another resource has taken stalls the second and leaves the first alone', async () => {
+test('an output name of another resource stalls the second resource and does not affect the first', async () => {
   const simulation = await publishedSimulation();
   const before = simulation.output();
   const second = { namespace: 'docs', name: 'second' };
@@ -54,8 +54,7 @@ test('many resources for one domain each have their own job, link and output, an
   await simulation.clock.pass(2 * minuteMs);
   for (let index = 0; index < 100; index += 1) {
     const key = { namespace: 'docs', name: `copy-${index}` };
-    for (let passes = 0; passes < 4; passes += 1)
-      await simulation.clock.finish(reconcile(key, context, signal));
+    for (let count = 0; count < 4; count += 1) await simulation.clock.finish(reconcile(key, context, signal));
     const text = JSON.stringify(simulation.cluster.exports.get(`docs/copy-${index}`)?.status);
     assert.match(text, /"status":"True","reason":"Published"/);
     refreshes.add(/"nextRefreshTime":"([^"]+)"/.exec(text)?.[1] ?? '');

@@ -1,5 +1,5 @@
-// Somebody else's document that a resource writes its version into: the spec that names it, what happens to it, and
-// what must be true of it after every pass. Owns no chance; stories say when.
+// A foreign document that a resource writes its version into: the spec that names it, its edits, and what must be
+// true of it after every reconcile. Uses no randomness; scenarios say when.
 
 import assert from 'node:assert/strict';
 import { parse } from 'yaml';
@@ -8,20 +8,20 @@ import type { Simulation } from './simulation.ts';
 
 const key = { namespace: 'apps', name: 'docs-values' };
 const dataKey = 'values.yaml';
-/** To the resource of the stories. */
+/** Grants the consent to the simulation's resource. */
 const consent = { 'staticexport.dev/allow-from': 'docs/site' };
-/** As its owner keeps it. */
+/** The document as its owner writes it. */
 export const ownText = '# the site\nreplicas: 2\nstaticExport:\n  enabled: false\n';
 
 export type TargetKind = 'ConfigMap' | 'Secret';
 
-/** `spec.targets` for it; a Secret is given the link as well. */
+/** `spec.targets` for it; a Secret also receives the link. */
 export function targetsOf(kind: TargetKind): readonly unknown[] {
   const write = kind === 'Secret' ? ['version', 'bundleUrl'] : ['version'];
   return [{ name: 'argo', type: 'Values', values: { kind, ...key, key: dataKey }, write }];
 }
 
-/** Writes the document as its owner does, over whatever is there. */
+/** Writes the document as its owner does, over its present content. */
 export function ownDocument(
   simulation: Simulation,
   kind: TargetKind,
@@ -40,7 +40,7 @@ export function documentText(simulation: Simulation): string | undefined {
   return data?.[dataKey];
 }
 
-/** The text and the output that were found to agree last. */
+/** The last text and output that agreed. */
 const agreed = new WeakMap<Simulation, readonly [text: string, output: object]>();
 
 interface Values {
@@ -49,10 +49,10 @@ interface Values {
 }
 
 const values = new Map<string, Values>();
-/** Not a link of the storage. */
+/** A link that the storage did not issue. */
 const someLink = 'https://storage.test/any';
 
-/** The group of the values; read once for all links that it may hold in the same place. */
+/** The values' group; parsed once for all links, which differ only in their text. */
 function readValues(text: string, link: string): { readonly staticExport: Values } {
   const masked = link === '' ? text : text.replaceAll(link, () => someLink);
   const known = values.get(masked) ?? parse(masked).staticExport;
@@ -61,7 +61,7 @@ function readValues(text: string, link: string): { readonly staticExport: Values
   return { staticExport: known.bundleUrl === someLink ? { ...known, bundleUrl: link } : known };
 }
 
-/** What status says of the target is so: who reads `synced` may rely on the document. */
+/** Status describes the target correctly: with `synced` the document holds the version. */
 export function checkTarget(simulation: Simulation): void {
   const [target] = simulation.status().targets ?? [];
   const output = simulation.output();

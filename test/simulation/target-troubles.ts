@@ -1,10 +1,10 @@
-// What may happen to a target's document, and to the reading of archives, in a long life. None of it may cost the
-// published link its time, so none of it stops links.
+// Troubles of a target's document and of archive inspections in a scenario run. None may delay the refresh of the
+// published link, so none stops links.
 
 import { ownDocument, type TargetKind } from './target-document.ts';
 import type { Trouble } from './troubles.ts';
 
-/** Who owns the document changes it, and puts it right in the end. */
+/** The document's owner changes it, and restores it at the end. */
 function changed(text: string | undefined, isConsenting: boolean): Trouble {
   return ({ simulation }) => {
     const kind = simulation.target;
@@ -14,7 +14,7 @@ function changed(text: string | undefined, isConsenting: boolean): Trouble {
   };
 }
 
-/** Its write is refused, or its answer lost, for as long as it lasts. */
+/** Writes of the document are refused, or their answers lost, during the trouble. */
 function failingWrites(fault: 'refused' | 'lost'): Trouble {
   return ({ simulation }) => {
     const { faults, target } = simulation;
@@ -27,7 +27,7 @@ function failingWrites(fault: 'refused' | 'lost'): Trouble {
   };
 }
 
-/** Every archive that is read meets this; a new export is asked for, so that one is. */
+/** Every inspection has this fault; a new export is requested, so that there is an inspection. */
 function failingReads(fault: 'crash-before' | 'lost' | 'verdict'): Trouble {
   return ({ simulation }) => {
     const { faults } = simulation;
@@ -55,7 +55,7 @@ export const targetTroubles: Readonly<Record<string, Trouble>> = {
   'the reader of archives hangs': failingReads('lost'),
 };
 
-/** Most have none; one in ten is given every new link. */
+/** Most resources have none; one in ten receives every new link. */
 export const targetKinds: readonly (TargetKind | undefined)[] = [
   ...Array.from({ length: 6 }, () => undefined),
   'ConfigMap',

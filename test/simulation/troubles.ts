@@ -1,5 +1,6 @@
-// What may happen to a resource in a long life: troubles of the vendor, of the key, of the cluster and of the
-// process, and what users do. Each begins, lasts, and says how it ends; `stopsLinks` where no fresh link can be had.
+// Troubles of a resource in a scenario run: of the vendor, the key, the cluster and the process, and edits of users.
+// Each starts, lasts, and returns its end; `stopsLinks` while no fresh link can be issued. Their names are keys of
+// the campaign's record and therefore stay.
 
 import { ClusterError } from '../../src/wire/cluster-error.ts';
 import type { Oracles } from './oracles.ts';
@@ -36,7 +37,7 @@ function failing(
     const end = (): void => {
       vendor.failing = undefined;
       vendor.retryAfterMs = undefined;
-      // A key that was refused is tried again when its Secret is touched; a person does that.
+      // A refused key is used again after a write of its Secret, which a user does here.
       simulation.cluster.putSecret(keySecret, { apiKey: vendor.validKey });
     };
     return { end, stopsLinks: true };
@@ -53,7 +54,7 @@ function edited(
   };
 }
 
-/** Its links name their life themselves meanwhile, and something else does not, or wrongly. */
+/** The vendor's links contain their expiry meanwhile, and another source of it is missing or wrong. */
 function signing(begin: (simulation: Simulation) => void): Trouble {
   return ({ simulation }) => {
     const { vendor } = simulation;
@@ -74,7 +75,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
   '403 spell': failing(['Forbidden'], [undefined]),
   'the same link until expiry': ({ simulation: { vendor } }) => {
     vendor.isCachingLinks = true;
-    // Who was given the same link looks again just after its end, so it stays a slow vendor until then.
+    // After the same link the operator retries just after its expiry, so the vendor counts as slow until then.
     const end = (): void => {
       vendor.isCachingLinks = false;
     };
@@ -258,7 +259,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     simulation.cluster.remove(resource);
     const end = (): void => {
       simulation.cluster.create(resource, spec);
-      oracles.startAnew();
+      oracles.startOver();
     };
     simulation.prompt();
     return { end, stopsLinks: true };

@@ -1,4 +1,4 @@
-// Stands in for `src/loop/allowed-host.ts`: the same address under the same settings is allowed or not.
+// Replaces `src/loop/allowed-host.ts`: one verdict for one address under the same settings.
 
 import { allowedHosts as hostsAnew, isAllowedHost as isAllowedAnew } from '../../../src/loop/allowed-host.ts';
 import { byIdentity, byValue, frozen } from './memory.ts';

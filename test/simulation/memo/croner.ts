@@ -1,11 +1,11 @@
-// Stands in for the `croner` of the product: every life begins at the same instant, so the same patterns are asked for
-// the ticks of the same year. A pattern's ticks are found one after the other, and each once.
+// Replaces the product's `croner`: every scenario run starts at the same time, so the same patterns need the ticks of
+// the same year. A pattern's ticks are computed in order, and each once.
 
 import { Cron as CronAnew } from 'croner';
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Consecutive ticks after `start`, as far as anybody asked. */
+/** Consecutive ticks after `start`, up to the last one requested. */
 interface Known {
   readonly start: number;
   readonly ticks: number[];
@@ -13,10 +13,10 @@ interface Known {
 
 const known = new Map<string, Known>();
 const maxTicks = 100_000;
-/** Clocks are set back, too. */
+/** Before the start, because clocks are also set back. */
 const earlierMs = 60 * 24 * 3_600_000;
 
-/** What the product uses of it. */
+/** The part of `Cron` that the product uses. */
 export class Cron {
   readonly #cron: CronAnew;
   readonly #id: string;
@@ -28,7 +28,7 @@ export class Cron {
 
   nextRun(after: Date): Date | null {
     const at = after.getTime();
-    // Whether there is any tick at all is asked of the beginning of time.
+    // The product asks from the epoch whether a pattern has any tick.
     const found = known.get(this.#id) ?? (at === 0 ? undefined : this.#begin(at));
     if (found === undefined || at < found.start || found.ticks.length >= maxTicks)
       return this.#cron.nextRun(after);

@@ -1,4 +1,4 @@
-// Stands in for `src/reconcile/status/failure-words.ts`: the same address has the same host.
+// Replaces `src/reconcile/status/failure-words.ts`: one host for one address.
 
 import { hostOf as hostAnew } from '../../../src/reconcile/status/failure-words.ts';
 import { byValue } from './memory.ts';

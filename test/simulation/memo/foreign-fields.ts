@@ -1,5 +1,5 @@
-// Stands in for `src/reconcile/status/foreign-fields.ts`: whether a stored status holds anything that this version has no name
-// for is found out once. One that holds nothing of the kind gives nothing to what comes after it.
+// Replaces `src/reconcile/status/foreign-fields.ts`: whether a stored status has unknown fields is computed once. A
+// status without unknown fields adds none to its successor.
 
 import { keepForeign as keepAnew } from '../../../src/reconcile/status/foreign-fields.ts';
 import { isSameStatus } from '../../../src/reconcile/status/status.ts';
@@ -8,13 +8,13 @@ import { parseStatus } from './parse.ts';
 
 type Next = Parameters<typeof keepAnew>[1];
 
-/** Reading leaves out what has no name. */
+/** Parsing drops unknown fields. */
 const isKnownWhole = byIdentity((stored: object) => isSameStatus(stored, parseStatus(stored)));
 
 export function keepForeign(stored: unknown, next: Next): Next {
   const isWhole =
     typeof stored === 'object' && stored !== null && Object.isFrozen(stored) && isKnownWhole(stored);
-  // Of the operations an empty group is none, if there were any before.
+  // An empty group of operations counts as absent if there was one before.
   const isPlain = isWhole && (next['failures'] === undefined || !('failures' in stored));
   return isPlain ? next : keepAnew(stored, next);
 }

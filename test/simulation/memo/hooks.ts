@@ -1,6 +1,6 @@
-// Long campaigns play millions of passes over objects that have not changed. Here the product's pure functions are
-// replaced by the same functions with a memory: same argument, same answer, computed once. Nothing else differs,
-// and `memo.test.ts` holds the two against each other. Load it before anything of the product: `--import`.
+// Long campaigns play millions of reconciles over unchanged objects. This hook replaces pure functions of the product
+// by the same functions with a cache: one computation for one argument. Nothing else differs, which `memo.test.ts`
+// checks. Load it before any module of the product, with `--import`.
 
 import { registerHooks } from 'node:module';
 import './text-decoder.ts';
@@ -8,7 +8,7 @@ import './text-decoder.ts';
 const folder = new URL('./', import.meta.url).href;
 const source = new URL('../../../src/', import.meta.url).href;
 
-/** What is imported, and the file here that stands in for it. Who stands in imports the real one. */
+/** Imported modules and the files here that replace them. A replacement imports the real module. */
 const standIns: Readonly<Record<string, string>> = {
   [`${source}staticexport/parse.ts`]: `${folder}parse.ts`,
   [`${source}staticexport/status-schema.ts`]: `${folder}status-schema.ts`,

@@ -1,4 +1,4 @@
-// Stands in for `src/wire/instant.ts`: the same instants are written and read over and over.
+// Replaces `src/wire/instant.ts`: the same times are written and read many times.
 
 import { formatInstant as formatAnew, readInstant as readAnew } from '../../../src/wire/instant.ts';
 import { byValue } from './memory.ts';

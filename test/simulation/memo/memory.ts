@@ -1,9 +1,9 @@
-// The two memories that the stand-ins here are made of: by the identity of an object that nobody changes, and by a
-// text. Bounded, so that a year of links does not stay.
+// The two caches of the replacements: by the identity of an unchanging object, and by a text. Bounded, so that a
+// year of links is not kept.
 
 const maxTexts = 5000;
 
-/** The answer to each object, for as long as the object lives. */
+/** The result for each object, until the object is garbage. */
 export function byIdentity<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly answer: V }>();
   return (key) => {
@@ -15,7 +15,7 @@ export function byIdentity<K extends object, V>(compute: (key: K) => V): (key: K
   };
 }
 
-/** The answer to each text or number; all are forgotten when there are too many. */
+/** The result for each text or number; all are dropped above a limit. */
 export function byValue<K extends string | number, V>(compute: (key: K) => V): (key: K) => V {
   const known = new Map<K, { readonly answer: V }>();
   return (key) => {
@@ -28,7 +28,7 @@ export function byValue<K extends string | number, V>(compute: (key: K) => V): (
   };
 }
 
-/** Shared answers must not be changed: who tries, throws. */
+/** Frozen, because shared results must not change: a write throws. */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

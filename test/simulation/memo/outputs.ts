@@ -1,5 +1,5 @@
-// Stands in for `src/loop/publish/outputs.ts`: outputs that were found as they should be are so again while neither they nor
-// their owner have changed. Whatever publishes, or finds something to write, goes through the real one.
+// Replaces `src/loop/publish/outputs.ts`: outputs in their desired state stay so while neither they nor their owner
+// change. Publications and needed writes go through the real module.
 
 import { type OutputsWritten, writeOutputs as writeAnew } from '../../../src/loop/publish/outputs.ts';
 import type { Cluster, ConfigMapObject, SecretObject } from '../../../src/wire/cluster.ts';

@@ -1,5 +1,5 @@
-// Stands in for `src/staticexport/parse.ts`: specs and statuses of the fake cluster never change in place, so each
-// is read once. What is not an object is read anew every time.
+// Replaces `src/staticexport/parse.ts`: specs and statuses of the fake cluster never change in place, so each is
+// parsed once. Values other than objects are parsed every time.
 
 import { isSameStatus } from '../../../src/reconcile/status/status.ts';
 import {
@@ -12,7 +12,7 @@ import { byIdentity, frozen } from './memory.ts';
 
 export type { StaticExport } from '../../../src/staticexport/parse.ts';
 
-/** What reads as it is written is kept as it is: whatever a pass leaves alone is then the very same. */
+/** A value that equals its parsed form is kept, so unchanged fields keep their identity. */
 const statusOf = byIdentity((raw: object): Status => {
   const read = readStatus(raw);
   return frozen(Object.isFrozen(raw) && isSameStatus(raw, read) ? raw : read);
@@ -21,7 +21,7 @@ const specOf = byIdentity((spec: object) => {
   const { status: _status, ...read } = readWhole({ spec, status: undefined });
   return frozen(read);
 });
-/** The whole, too, is the same object as long as its halves are. */
+/** The same object while spec and status are the same. */
 const wholes = byIdentity((spec: object) =>
   byIdentity((status: object): StaticExport => frozen({ ...specOf(spec), status: statusOf(status) })),
 );

@@ -1,5 +1,5 @@
-// Stands in for `src/bundle/published-bundle.ts`: the document of an output that did not change is read once, and
-// written once from what was read.
+// Replaces `src/bundle/published-bundle.ts`: the `bundle.json` of an unchanged output is parsed once, and written
+// once from the parsed form.
 
 import {
   formatPublishedBundle as formatAnew,

@@ -1,4 +1,4 @@
-// Stands in for `src/reconcile/spread.ts`: a hash of the same parts is the same hash.
+// Replaces `src/reconcile/spread.ts`: one hash for the same parts.
 
 import { hashInputs as hashAnew, spreadOf as spreadAnew } from '../../../src/reconcile/spread.ts';
 import { byValue } from './memory.ts';
@@ -8,7 +8,7 @@ export { inputsInHand } from '../../../src/reconcile/spread.ts';
 const spread = byValue((text: string) => spreadAnew(text));
 const hashes = byValue((domain: string) => byValue((baseUrl: string) => hashAnew(domain, baseUrl)));
 
-/** Parts are joined by new lines there too. */
+/** The real function also joins the parts with newlines. */
 export function spreadOf(...parts: readonly (string | number)[]): number {
   return spread(parts.join('\n'));
 }

@@ -1,5 +1,5 @@
-// Stands in for `src/staticexport/status-schema.ts`: a stored status never changes in place, and is held against its
-// schema once, by whoever asks first: the product, which reads it, or the oracles, which judge it.
+// Replaces `src/staticexport/status-schema.ts`: a stored status never changes in place, and is checked against its
+// schema once, by the product or by the oracles.
 
 import { statusSchema as schema } from '../../../src/staticexport/status-schema.ts';
 import { byIdentity } from './memory.ts';

@@ -1,5 +1,5 @@
-// Stands in for the `TextDecoder` of the platform: the bytes of the fake cluster's Secrets never change in place, so
-// each is decoded once. Options and streams are left to the real one.
+// Replaces the platform's `TextDecoder`: the bytes of the fake cluster's Secrets never change in place, so each is
+// decoded once. Options and streams go to the real one.
 
 import { byIdentity } from './memory.ts';
 
@@ -7,7 +7,7 @@ const Anew = globalThis.TextDecoder;
 const plain = new Anew();
 const texts = byIdentity((bytes: Uint8Array) => plain.decode(bytes));
 
-/** A strict one is another one. */
+/** A strict decoder has its own cache. */
 class RememberingDecoder extends Anew {
   readonly #isPlain: boolean;
 

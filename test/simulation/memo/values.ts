@@ -1,4 +1,4 @@
-// Stands in for `src/targets/values.ts`: what is wanted of the same text needs the same edit.
+// Replaces `src/targets/values.ts`: one edit for the same text and wanted values.
 
 import {
   planValuesEdit as planAnew,

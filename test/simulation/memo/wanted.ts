@@ -1,4 +1,4 @@
-// Stands in for `src/staticexport/wanted.ts`: the same spec under the same settings wants the same.
+// Replaces `src/staticexport/wanted.ts`: one result for the same spec and settings.
 
 import type { Spec } from '../../../src/staticexport/schema.ts';
 import { applyDefaults as applyAnew, type Wanted } from '../../../src/staticexport/wanted.ts';

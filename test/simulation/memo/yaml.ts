@@ -1,4 +1,4 @@
-// Stands in for the `yaml` of the product: values.yaml of the same version has the same text, but for the link in it.
+// Replaces the product's `yaml`: values.yaml of the same version has the same text, except for its link.
 
 import { stringify as stringifyAnew } from 'yaml';
 import { byValue } from './memory.ts';
@@ -10,7 +10,7 @@ const texts = byValue((value: string) => stringifyAnew(JSON.parse(value), { line
 const links = /https:\/\/storage\.test\/[\w.?=&-]+/;
 const anyLink = 'https://storage.test/any';
 
-/** As the outputs call it. */
+/** The call that the outputs make. */
 export function stringify(value: unknown, options: { readonly lineWidth: 0 }): string {
   if (options.lineWidth !== 0) return stringifyAnew(value, options);
   const asked = JSON.stringify(value);

@@ -44,7 +44,7 @@ export const accessMutations: Mutations = {
       },
     }),
     scenario: 'forbiddenInputs',
-    caught: /not replaced at its time|dead link/,
+    caught: /not replaced at its time|expired link/,
   },
   'a forbidden refresh keeps waiting after its key changes': {
     rule: '8',
@@ -53,13 +53,13 @@ export const accessMutations: Mutations = {
         pendingRequest(observation) === undefined ? observation.status : real(observation),
     }),
     scenario: 'changedKey',
-    caught: /died although its key was changed/,
+    caught: /expired although its key was changed/,
   },
   'a forbidden key is not checked for a change': {
     rule: '8',
     exchange: exchange(forbiddenCall, { isHeldAgainstKey: () => () => false }),
     scenario: 'changedKey',
-    caught: /died although its key was changed/,
+    caught: /expired although its key was changed/,
   },
   "the rate limit's Retry-After is not shared": {
     rule: '8',

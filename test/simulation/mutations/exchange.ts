@@ -8,7 +8,7 @@ export interface Mutation {
   readonly rule: string;
   readonly exchange: Exchange;
   readonly scenario: keyof typeof scenarios;
-  /** What the scenario fails with. */
+  /** The message that the scenario fails with. */
   readonly caught: RegExp;
 }
 

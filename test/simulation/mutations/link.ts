@@ -8,12 +8,12 @@ import * as settle from '../../../src/reconcile/settle/settle.ts';
 import * as spread from '../../../src/reconcile/spread.ts';
 import { exchange, type Mutations } from './exchange.ts';
 
-const late = /not replaced at its time|dead link/;
+const late = /not replaced at its time|expired link/;
 
 type Settle = typeof settle.settle;
 type Issued = Extract<ActionResult, { kind: 'issued' }>;
 
-/** Settles a refresh as if its link were new, where `isTakenForNew` says so. */
+/** Settles a refresh as if its link were new, if `isTakenForNew` returns true. */
 function publishAgain(
   real: Settle,
   isTakenForNew: (settled: settle.Settled, issued: Issued) => boolean,
@@ -60,7 +60,7 @@ export const linkMutations: Mutations = {
       settle: (real) => publishAgain(real, ({ status }) => status.failures?.link?.reason === 'NotFresher'),
     }),
     scenario: 'sameLink',
-    caught: /handed out again|dead link/,
+    caught: /issued again|expired link/,
   },
   'a published link that is issued again gets a new issue time': {
     rule: '1',
@@ -88,7 +88,7 @@ export const linkMutations: Mutations = {
         real(input, { ...context, bundles: { ...context.bundles, probe: async () => 'valid' } }, signal),
     }),
     scenario: 'deadOnArrival',
-    caught: /dead link/,
+    caught: /expired link/,
   },
   'a clock that is set back is not noticed': {
     rule: '1',

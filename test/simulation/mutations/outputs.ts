@@ -73,13 +73,13 @@ export const outputMutations: Mutations = {
       },
     }),
     scenario: 'foreignOutput',
-    caught: /somebody else was overwritten/,
+    caught: /a foreign output was overwritten/,
   },
   'an old output Secret is trusted': {
     rule: '4',
     exchange: exchange(adopt, { isUnknownToStatus: () => () => false }),
     scenario: 'pastSecret',
-    caught: /a version of the past/,
+    caught: /an older version/,
   },
   'the ConfigMap is written in every reconcile': {
     rule: '6',

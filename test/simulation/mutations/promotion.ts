@@ -1,4 +1,4 @@
-// From a complete export to the published version: reading its archive, promotion gates, suspension, pinned versions.
+// From a complete export to the published version: inspection, promotion gates, suspension, pinned versions.
 
 import * as reading from '../../../src/loop/inspection.ts';
 import * as classify from '../../../src/reconcile/classify.ts';
@@ -14,7 +14,7 @@ export const promotionMutations: Mutations = {
         real(found, published, { ...rules, maxShrinkPercent: 100 }, isReleased),
     }),
     scenario: 'shrunk',
-    caught: /past its gate/,
+    caught: /past its promotion gate/,
   },
   'the page-count promotion gate is skipped': {
     rule: '4',
@@ -23,7 +23,7 @@ export const promotionMutations: Mutations = {
         real(found, published, { ...rules, minPages: 0 }, isReleased),
     }),
     scenario: 'empty',
-    caught: /past its gate/,
+    caught: /past its promotion gate/,
   },
   'the same content is promoted': {
     rule: '2',

@@ -1,4 +1,4 @@
-// Starting a job, following it, and starting another one in its place.
+// Starting a job, polling it, and starting its replacement.
 
 import * as execute from '../../../src/loop/execute.ts';
 import * as adopt from '../../../src/reconcile/adopt.ts';
@@ -17,7 +17,7 @@ export const startMutations: Mutations = {
         (...given) => ({ ...real(...given), start: undefined }),
     }),
     scenario: 'lostStart',
-    caught: /jobs nobody follows/,
+    caught: /untracked jobs/,
   },
   'each attempt of a start has a new key': {
     rule: '3',
@@ -33,7 +33,7 @@ export const startMutations: Mutations = {
       },
     }),
     scenario: 'lostStart',
-    caught: /before its mark was stored/,
+    caught: /before its start record was stored/,
   },
   'a start is sent without limit': {
     rule: '3',
@@ -79,7 +79,7 @@ export const startMutations: Mutations = {
       },
     }),
     scenario: 'lostJob',
-    caught: /no live link/,
+    caught: /no valid link/,
   },
   'an unknown job status counts as a failure': {
     rule: '7',

@@ -21,19 +21,19 @@ export const wakeMutations: Mutations = {
   'the hourly check comes once a day': {
     rule: '10',
     exchange: exchange(spread, {
-      // Of an hour, the check comes up to a tenth early: 230 tenths less early is 23 hours later.
+      // The hourly check comes up to a tenth early: 230 tenths less early is 23 hours later.
       spreadOf:
         (real) =>
         (...parts) =>
           real(...parts) - (parts.at(-1) === 'look' ? 230 : 0),
     }),
     scenario: 'quietDay',
-    caught: /longer than the hourly look/,
+    caught: /longer than the hourly check/,
   },
   'a resource that reads as gone once is never checked again': {
     rule: '14',
     exchange: exchange(absence, { nextLookMs: () => (wakeAfterMs) => wakeAfterMs }),
     scenario: 'unknownOnce',
-    caught: /never looked at again/,
+    caught: /never checked again/,
   },
 };

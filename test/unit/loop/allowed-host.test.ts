@@ -1,5 +1,5 @@
-// Where a key may go. A table of the tricks with which a URL looks like another host than it is, and of the ways in
-// which one host, scheme and port can be spelled.
+// Hosts that a key may be sent to. A table of URLs that imitate another host, and of the spellings of one host,
+// scheme and port.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// A link's life on a clock that is set back under it, seen by one process.
+// The lifetime of a link while the clock is set back, in one process.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

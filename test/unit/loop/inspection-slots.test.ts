@@ -1,5 +1,5 @@
-// The line of archives to be read: as many as there are places, namespaces in turn, none of them with all places, and
-// nobody in it who has no business there. An id without a slash is a namespace of its own.
+// The queue for inspection slots: never more than the slots, namespaces in turn, no namespace with all slots, and no
+// stopped request. An id without a slash is a namespace of its own.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ const never = new AbortController().signal;
 
 const namespaceOf = (id: string): string => id.split('/')[0] ?? '';
 
-/** Takes a place for the id, and notes when it came. */
+/** Takes a slot for the id, and records when it was given. */
 function ask(places: InspectionSlots, id: string, served: string[], signal = never): Promise<Slot> {
   const place = places.take(id, signal);
   place.then(
@@ -93,7 +93,7 @@ test('a kept slot is released when it is given up, and when its time ends', asyn
     finish(places, end);
     await settle();
     assert.deepEqual(served, ['a', 'b']);
-    // What ends later is not b's.
+    // A later end does not belong to b.
     places.giveUp('a');
     end.abort();
     assert.equal(places.taken, 1);

@@ -1,5 +1,5 @@
-// Reading an archive between passes: what is stopped is no outcome, nobody reads what nobody wants, and its end is
-// what brings the next pass.
+// Inspections between reconciles: a stopped inspection has no outcome, an unneeded one stops, and the end of an
+// inspection starts the next reconcile.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ interface Readings {
   readonly bend: (context: ReconcileContext) => ReconcileContext;
 }
 
-/** Every reading that was begun, by the signal that may end it. */
+/** Every started inspection, by the signal that may stop it. */
 function watchReadings(): Readings {
   const signals: AbortSignal[] = [];
   return {
@@ -104,7 +104,7 @@ test('the published link is refreshed in time during an inspection', async () =>
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
   simulation.vendor.readMs = 9 * minuteMs;
   simulation.annotate({ 'staticexport.dev/requestedAt': 'new' });
-  await simulation.run(50 * minuteMs, () => assert.ok(simulation.isLinkLive()));
+  await simulation.run(50 * minuteMs, () => assert.ok(simulation.isLinkValid()));
 });
 
 test('an archive is inspected within the limits of its resource, and again when they change meanwhile', async () => {

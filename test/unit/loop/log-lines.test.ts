@@ -1,5 +1,5 @@
-// The log of a resource for a reader who has nothing else: each call with what a question about it needs, each
-// transition of a condition once, nothing of a reconcile that changed nothing, and never a key or a link.
+// The log of a resource for a reader without the cluster: each call with its details, each transition of a condition
+// once, no line for a reconcile without a change, and never a key or a link.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ import {
 } from '../../simulation/published-simulation.ts';
 import { Simulation } from '../../simulation/simulation.ts';
 
-/** Lines since the last call, without what a debugger reads. */
+/** Lines since the last call, without debug lines. */
 function reader(simulation: Simulation) {
   let read = simulation.logs.length;
   return (): readonly { readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[] => {

@@ -1,5 +1,5 @@
-// What a process keeps for itself stays as small as the resources that exist: what goes, takes what was kept for
-// it, and what several share stays until the last of them has gone.
+// A process's memory is bounded by the existing resources: a deleted resource's state is dropped, and shared state
+// is dropped with its last user.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

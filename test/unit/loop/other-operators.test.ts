@@ -1,5 +1,5 @@
-// Two installations on one resource, told by the name in its status: what is a dispute and what is not, what is said
-// of it, and that neither undoes with exports what the other one does.
+// Two operators of one resource, recognized by the lease in its status: what is an overlap, how it is reported, and
+// that neither repeats the other's exports.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const other = 'elsewhere/static-export-operator';
 
 interface TestOperator {
   readonly memory: ProcessMemory;
-  /** One pass of this installation over the simulation's resource. */
+  /** One reconcile of the simulation's resource by this operator. */
   readonly step: () => Promise<ReconcileOutcome>;
 }
 
@@ -31,10 +31,10 @@ function startOperator(
   return { memory, step };
 }
 
-/** A published resource, and two installations of which only the first has looked at it. */
+/** A published resource, and two operators of which only the first has reconciled it. */
 async function otherOperators(theirs: Partial<ReconcileContext['settings']> = {}) {
   const simulation = new Simulation();
-  // Nothing else falls due meanwhile.
+  // No other action is due meanwhile.
   simulation.vendor.linkLifetimeMs = 72 * 3_600_000;
   await simulation.until(() => simulation.condition('Ready') === 'True/Published');
   const ours = startOperator(simulation);

@@ -1,4 +1,4 @@
-// The shared gate: how long an API's Retry-After holds for all, on a clock that may be set.
+// The shared rate limit: how long an export API's Retry-After holds for all resources, on a clock that may be set.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { rateLimitTime } from '../../../src/reconcile/access.ts';
 const now = Date.UTC(2026, 0, 5, 12);
 const dayMs = 86_400_000;
 
-/** How long all wait after these answers, each as it was heard. */
+/** How long all resources wait after these answers, in the order received. */
 function waitMs(
   answers: readonly { readonly at: number; readonly retryAfterMs: number }[],
   at = now,

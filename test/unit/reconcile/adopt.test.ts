@@ -1,4 +1,4 @@
-// What status makes of the output Secret: when the two name one publication, and when they do not.
+// When the output Secret names another publication than status, and needs a confirmation.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What must hold of every decision, for every combination of memory, output and process that can be met: the two
-// laws of waking, that adopting is settled at once, and that the status is one the API server and kstatus accept.
+// Properties of every decision, for every combination of memory, output and process: no action before the wake-up and
+// no later wake-up after a restart, idempotent adoption, and a status that the API server and kstatus accept.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -96,7 +96,7 @@ test('property: a restarted process requeues no later', () => {
   fc.assert(
     fc.property(anyObservation, (observation) => {
       const { seen, plan } = decide(observation);
-      // An archive being read is work that only this process has; another one waits for access to get it again.
+      // Only this process has the running inspection; a new process waits for access to start it again.
       if (plan.action.kind === 'inspect') return;
       const forgetful = decide({
         ...seen,

@@ -13,7 +13,7 @@ import { at, calm, inputHash, t0 } from './cases/observations.ts';
 
 type Operation = keyof NonNullable<Status['failures']>;
 
-/** Of another domain than the published one, and so for something new to be started. */
+/** Of another domain than the published version, so a new export is due. */
 const otherInputs: Observation = {
   ...calm,
   status: {

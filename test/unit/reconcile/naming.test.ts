@@ -1,5 +1,5 @@
-// Schedules, versions, history and gates: the small pure parts of the decision, each with its table and what must
-// hold of it in general.
+// Schedules, versions, history and promotion gates: the small pure parts of the decision, each with its table and
+// its properties.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// The arithmetic of time: a link's life, when it is replaced, what a failure costs, how often a job is asked
-// about. Tables for the rules as written, properties for what must hold whatever a vendor says.
+// The arithmetic of time: a link's lifetime, when it is refreshed, the wait after a failure, how often a job is
+// polled. Tables for the rules as written, properties for any answer of a vendor.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// A Secret that status does not know is asked about by a write over what was read; one that it knows is not.
+// A Secret that status does not name is confirmed by a write of what was read; a named one is not.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -16,7 +16,7 @@ const target = (name: string) => ({
 });
 const text = '# ours\nreplicas: 2\n';
 
-/** A planner in the test's hand: each plan waits until it is let go. */
+/** A planner that the test controls: each plan waits until it is released. */
 class HeldPlanner implements TargetPlanner {
   readonly asked: {
     readonly text: string;
@@ -135,7 +135,7 @@ test('when too many documents of the namespace wait, the plan is requested again
   const { simulation, planner } = await publishedSimulation(['slow']);
   const release = planner.asked[0]?.release;
   assert.ok(release);
-  // As the planner says it: no plan, and no word against the document.
+  // The planner's answer: no plan, and no refusal of the document.
   planner.plan = async () => undefined;
   let asked = 0;
   release({ outcome: 'in-sync' });

@@ -1,10 +1,10 @@
-// Targets: only with consent, only the named leaves, only what the Secret holds; a failing one delays nothing, and
-// whoever undoes a write three times is left alone until something new is to be written.
+// Targets: only with consent, only the named values keys, only what the Secret holds. A failing target delays nothing,
+// and a target that is reverted three times is not written until its content changes.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
-import { Simulation, type WorldOptions } from '../../../simulation/simulation.ts';
+import { Simulation, type SimulationOptions } from '../../../simulation/simulation.ts';
 
 const minuteMs = 60_000;
 const theirs = { namespace: 'apps', name: 'docs-values' };
@@ -20,7 +20,7 @@ async function publishedSimulation(
   spec: Record<string, unknown>,
   arrange: (simulation: Simulation) => void,
 ): Promise<Simulation> {
-  const options: WorldOptions = { spec };
+  const options: SimulationOptions = { spec };
   const simulation = new Simulation(options);
   arrange(simulation);
   await simulation.until(() => simulation.condition('Exported') === 'True/Promoted');

@@ -1,4 +1,4 @@
-// Observations that lead to conditions, made of the calm one and the fresh one, and the conditions as short text.
+// Observations for conditions, derived from the calm and the fresh one, and the conditions as short text.
 // Shared by the tests of conditions.
 
 import { adopt } from '../../../../src/reconcile/adopt.ts';
@@ -36,7 +36,7 @@ export const failure = {
   subject: inputHash,
 };
 const candidate = { version: '20260105-115900-cccccccc', jobId: 'se_2', inputHash };
-/** The published link has ended. */
+/** The published link has expired. */
 export const dead = {
   ...calm,
   output: { kind: 'ours' as const, published: { ...published, expiresAt: t0 - 1000 } },

@@ -1,5 +1,5 @@
-// Observations for tests: a calm one with modifiers, and an arbitrary of every combination that a stored status, an
-// output and a process can be in, likely or not.
+// Observations for tests: a calm one with modifiers, and an arbitrary of every combination of a stored status, an
+// output and a process.
 
 import fc from 'fast-check';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
@@ -30,7 +30,7 @@ export const published = {
 };
 export const active = { version, digest: published.digest, jobId: 'se_1', pages: 20, inputHash };
 
-/** Published, fresh, satisfied: nothing to do. */
+/** Published, fresh, satisfied: no action is due. */
 export const calm: Observation = {
   now: t0,
   uid: 'uid-1',
@@ -59,7 +59,7 @@ export const fresh: Observation = { ...calm, status: {}, output: { kind: 'absent
 const orNothing = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined });
 const instant = fc.integer({ min: -7200, max: 7200 }).map(at);
-// What was noted is in the past: an instant in the future means a clock set back, which has tests of its own.
+// Stored times are in the past: a time in the future means a clock set back, which has its own tests.
 const past = fc.integer({ min: -7200, max: 0 }).map(at);
 const pastEpoch = fc.integer({ min: -7200, max: 0 }).map((seconds) => t0 + seconds * 1000);
 const epoch = fc.integer({ min: -7200, max: 7200 }).map((seconds) => t0 + seconds * 1000);

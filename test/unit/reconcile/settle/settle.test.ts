@@ -1,4 +1,4 @@
-// What each answer makes of what is remembered: rule 8 as a table, and the verdicts on an archive. The stories in
+// How each answer changes the stored status: rule 8 as a table, and the verdicts on an archive. The scenarios in
 // test/simulation show the same from outside; here every code has its row.
 
 import assert from 'node:assert/strict';

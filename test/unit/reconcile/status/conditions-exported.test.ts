@@ -1,5 +1,5 @@
-// Every reason of Exported, the outcome of the last export, and how long each is said. A reason without a row here is
-// a reason that nobody has seen.
+// Every reason of Exported, the outcome of the last export, and how long each is reported. A reason without a row
+// here is untested.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

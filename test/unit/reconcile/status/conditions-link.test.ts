@@ -1,5 +1,5 @@
-// Every reason of LinkFresh, the words that go with it, and what is said of a link whose Secret or ConfigMap may not be
-// read. A reason without a row here is a reason that nobody has seen.
+// Every reason of LinkFresh with its message, and the condition of a link whose Secret or ConfigMap may not be read.
+// A reason without a row here is untested.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -78,7 +78,7 @@ for (const [what, observation, words] of [
   });
 }
 
-/** What status knows of the published link after a pass that could read it, seen by one that cannot. */
+/** The status of a published link from before its Secret became unreadable, and the observation after that. */
 function unreadAt(seconds: number): Observation {
   const { status } = adopt(calm);
   const why = 'the role does not allow "get" on secrets "site-bundle"';

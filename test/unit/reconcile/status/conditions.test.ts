@@ -1,5 +1,5 @@
 // Every reason of Ready, Stalled, Reconciling and TargetsSynced, each from the smallest observation that leads to it. A
-// reason without a row here is a reason that nobody has seen. Exported and LinkFresh have files of their own.
+// reason without a row here is untested. Exported and LinkFresh have their own files.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

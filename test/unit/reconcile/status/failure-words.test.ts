@@ -1,5 +1,5 @@
-// A failure in words: who was asked, what came of it, the code to search for, and what to quote to the API's support.
-// Of a base URL only the host is ever said.
+// The message of a failure: the export API, its answer, the code to search for, and the request id for its support.
+// Of a base URL only the host is shown.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

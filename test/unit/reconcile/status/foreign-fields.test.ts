@@ -8,7 +8,7 @@ import { statusSchema } from '../../../../src/staticexport/status-schema.ts';
 import { at } from '../cases/observations.ts';
 
 const failure = { count: 1, lastFailureTime: at(0), retryTime: at(60), reason: 'ServerError', theirs: 1 };
-/** As a newer version may have left it: a field that we do not know in every group, and whole groups. */
+/** A status of a newer version: an unknown field in every group, and unknown groups. */
 const newer = {
   observedGeneration: 3,
   shards: { a: 1 },

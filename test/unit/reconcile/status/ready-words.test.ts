@@ -1,4 +1,4 @@
-// What Ready says beside its reason: read as whoever is woken by it reads it, with what to do next.
+// Messages of Ready for the engineer on call: the reason's details and the remedy.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What a reason's sentence is about, in names and numbers: a message that names nothing sends people searching.
+// The details of a reason: the names and numbers that a user needs to act without a search.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What a table says under PAGES at each stage of a resource's life.
+// The column PAGES at each stage of a resource.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

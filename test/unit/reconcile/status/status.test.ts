@@ -1,4 +1,4 @@
-// What is stored and when nothing would change: without copies, but with the same answer as JSON would give.
+// What is stored, and when storing would change nothing: without copies, but with the same answer as by JSON.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

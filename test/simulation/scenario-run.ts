@@ -1,5 +1,5 @@
-// A long life: days to years of one resource, most of them quiet, some with trouble that lasts for hours or days,
-// all made of one seed and checked by the oracles at every turn. Quiet days must cost nothing between timers.
+// A scenario run: days to years of one resource, most of them quiet, some with troubles of hours or days, generated
+// from one seed and checked by the oracles at every step. Quiet days must cost no call between timers.
 
 import { type Density, densities, densityOf } from './density.ts';
 import { Dice } from './dice.ts';
@@ -12,12 +12,12 @@ import { type Script, troubles } from './troubles.ts';
 
 export const dayMs = 24 * 3_600_000;
 const hourMs = 3_600_000;
-/** In one life of three a call fails now and then, on any day. */
+/** In one of three scenario runs a call fails occasionally, on any day. */
 const restingRates = [0, 0, 0.0005];
 const nightly = '0 3 * * *';
 const weekly = '0 3 * * 1';
 const sixHourly = '30 */6 * * *';
-/** README.md says why these. What costs a hundred times the passes of all else is rare, not left out. */
+/** README.md gives the reasons. Links that cost a hundred times the reconciles are rare, not left out. */
 const schedules: readonly (string | undefined)[] = [
   ...Array.from({ length: 14 }, () => undefined),
   ...Array.from({ length: 26 }, () => nightly),
@@ -33,19 +33,19 @@ function pickLifetimeMs(dice: Dice): number {
   return dice.isBelow(shortShare) ? hourMs : dice.pick(lifetimesInHours) * hourMs;
 }
 
-/** How often the hourly looks of a calm day are left out as long as nothing is named; else some of them. */
+/** How often all hourly checks of a calm day before the next named time are left out; otherwise some of them. */
 const leavingOut = 0.7;
 
 /**
- * Counts by name: `days`, `passes`, `crashes`, `jobs`, `faulty starts`, `spare jobs`, `links`, `versions`; `idle
- * passes` on which nothing was due and `idle days` of nothing else; `looks left out` of calm days; `excused deaths` of
- * links while nobody could be asked for another, and those of a clock set back under a link. `fault|…|call` and
- * `trouble|…|density` by kind, and `happening|lives|density`.
+ * Counts by name: `days`, `passes`, `crashes`, `jobs`, `faulty starts`, `spare jobs`, `links`, `versions`. The
+ * record keeps older names: `passes` are reconciles, `idle passes` those without a due action and `idle days` days of
+ * only these, `looks left out` the hourly checks left out of calm days, `excused deaths` links that expired while the
+ * vendor issued no other, `deaths by a clock set back` those of a clock set back, `lives` scenario runs.
  */
-export type LifeFacts = Readonly<Record<string, number>>;
+export type RunCounts = Readonly<Record<string, number>>;
 
-/** What may happen, under the names of the facts: a long campaign in which one never does proves less than it says. */
-export const possibleFacts: readonly string[] = [
+/** All possible counts by name: a long campaign that lacks one proves less than it claims. */
+export const possibleCounts: readonly string[] = [
   ...Object.entries(faultsOf).flatMap(([call, kinds]) => kinds.map((kind) => `fault|${kind}|${call}`)),
   ...densities.flatMap(({ name }) => [
     `happening|lives|${name}`,
@@ -55,20 +55,24 @@ export const possibleFacts: readonly string[] = [
   ]),
 ];
 
-/** Plays the life of a seed. Throws the breach, with the seed and the day in its message. */
-export async function playLife(seed: number, days: number, density = densityOf(seed)): Promise<LifeFacts> {
-  const life = new Life(seed, density);
+/** Plays the scenario run of a seed. Throws the breach, with the seed and the day in its message. */
+export async function playScenarioRun(
+  seed: number,
+  days: number,
+  density = densityOf(seed),
+): Promise<RunCounts> {
+  const run = new ScenarioRun(seed, density);
   try {
-    for (let day = 0; day < days; day += 1) await life.liveDay();
-    await life.settle();
+    for (let day = 0; day < days; day += 1) await run.playDay();
+    await run.settle();
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    throw new Error(`life ${seed}, day ${life.day}, trouble ${life.trouble}: ${words}`, { cause: error });
+    throw new Error(`seed ${seed}, day ${run.day}, trouble ${run.trouble}: ${words}`, { cause: error });
   }
-  return life.facts(days);
+  return run.counts(days);
 }
 
-class Life {
+class ScenarioRun {
   readonly #log: FaultLog[] = [];
   readonly #script: Script;
   readonly #density: Density;
@@ -77,7 +81,7 @@ class Life {
   #steps = 0;
   #faultsSeen = 0;
   #edits = 0;
-  /** Starts in whose step something went wrong. */
+  /** Starts in steps with a fault. */
   #faultyStarts = 0;
   #idleDays = 0;
   #skipped = 0;
@@ -104,21 +108,21 @@ class Life {
     );
     simulation.vendor.linkLifetimeMs = pickLifetimeMs(dice);
     simulation.vendor.isIdempotent = dice.isBelow(0.7);
-    // Most APIs say how long to wait between two questions.
+    // Most export APIs say how long to wait between two polls.
     simulation.vendor.pollAfterMs = dice.pick([undefined, 10_000, 60_000, 120_000]);
-    // From seconds to twenty minutes, short ones as often as long ones.
+    // From seconds to twenty minutes, as often short as long.
     simulation.vendor.jobMs = Math.round(5000 * 240 ** dice.roll());
     this.#script = { simulation, oracles: new Oracles(simulation) };
   }
 
-  async liveDay(): Promise<void> {
+  async playDay(): Promise<void> {
     const { simulation, oracles } = this.#script;
     this.day += 1;
     if (!simulation.dice.isBelow(this.#density.troublesPerDay)) {
       const steps = this.#steps;
-      const idle = oracles.idleTurns;
+      const idle = oracles.idleSteps;
       await this.#run(dayMs);
-      if (oracles.idleTurns - idle === this.#steps - steps) this.#idleDays += 1;
+      if (oracles.idleSteps - idle === this.#steps - steps) this.#idleDays += 1;
       return;
     }
     const before = simulation.clock.monotonic();
@@ -127,7 +131,7 @@ class Life {
     await this.#run(Math.max(0, before + dayMs - simulation.clock.monotonic()));
   }
 
-  /** What goes wrong, for as long as it does, and its end. */
+  /** One trouble with its duration and its end. */
   async #trouble(leftMs: number): Promise<void> {
     const { simulation, oracles } = this.#script;
     const { dice } = simulation;
@@ -139,7 +143,7 @@ class Life {
     oracles.disturb();
     const { end, stopsLinks } = begin(this.#script);
     oracles.isTroubled = stopsLinks;
-    // Whatever it was, the next look may find something; nobody has to be told of it.
+    // The next reconcile may find the change without an event.
     simulation.isDirty = true;
     const isLong = dice.isBelow(0.1);
     if (isLong) this.#longTroubles += 1;
@@ -175,7 +179,7 @@ class Life {
     this.#steps += 1;
     const hadFaults = this.#log.length > this.#faultsSeen || step.error instanceof Crash;
     this.#faultsSeen = this.#log.length;
-    // Where keys are not honoured, a start sent again is another job: one for each fault of a start, as without.
+    // Without idempotency keys a start sent again is another job: at most one for each fault of a start, as with keys.
     const calls = step.callsMade > 0 ? simulation.vendor.calls.slice(-step.callsMade) : [];
     const hasStarted = calls.some(({ kind }) => kind === 'start');
     if (hasStarted && (hadFaults || step.error !== undefined)) this.#faultyStarts += 1;
@@ -186,9 +190,8 @@ class Life {
   }
 
   /**
-   * On a calm day most of the hourly looks are left out. They would see the same objects and name the same times,
-   * and without them nothing makes good what a timer forgot. The last one before a named time is always played,
-   * and of the others some.
+   * Leaves out most of the hourly checks of a calm day. They would see the same objects and name the same times, and
+   * could hide a forgotten timer. The last check before a named time is always played, and some of the others.
    */
   #skipLooks({ outcome, startedAt }: Step, end: number): void {
     const { simulation } = this.#script;
@@ -204,7 +207,7 @@ class Life {
     this.#skipped += skipped;
   }
 
-  facts(days: number): LifeFacts {
+  counts(days: number): RunCounts {
     const { simulation, oracles } = this.#script;
     return {
       days,
@@ -215,10 +218,10 @@ class Life {
       links: simulation.vendor.links.size,
       versions: oracles.versions(),
       'idle days': this.#idleDays,
-      'idle passes': oracles.idleTurns,
+      'idle passes': oracles.idleSteps,
       'looks left out': this.#skipped,
       'excused deaths': oracles.link.excused,
-      'deaths by a clock set back': oracles.link.setBackDeaths,
+      'deaths by a clock set back': oracles.link.expiredBySetBack,
       [`happening|lives|${this.#density.name}`]: 1,
       [`happening|troubles of days|${this.#density.name}`]: this.#longTroubles,
       [`happening|outages of days|${this.#density.name}`]: this.#longOutages,
@@ -229,7 +232,7 @@ class Life {
   }
 }
 
-function countsOf(names: readonly string[]): LifeFacts {
+function countsOf(names: readonly string[]): RunCounts {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;

@@ -1,5 +1,5 @@
-// Sites whose archives wait for a place to be read: how many are read at once, what a link that dies in the line
-// costs, and that neither an API that is away nor a resource that nobody wants keeps the others waiting.
+// Archives that wait for an inspection slot: how many are inspected at once, what a link that expires in the queue
+// costs, and that neither an unreachable API nor an unneeded resource delays the others.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { virtualClock } from '../../support/virtual-clock.ts';
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 
-/** A simulation's part of the places: the resources of all simulations have the same name. */
+/** The slots as one simulation uses them: the resources of all simulations have the same name. */
 class OwnPlaces extends InspectionSlots {
   readonly #shared: InspectionSlots;
   readonly #name: string;
@@ -38,12 +38,12 @@ class OwnPlaces extends InspectionSlots {
   }
 }
 
-/** Worlds of one resource each, on one clock, that share the places of one process. */
+/** Simulations of one resource each, on one clock, that share the slots of one process. */
 class Crowd {
   readonly clock = virtualClock();
   readonly places: InspectionSlots;
   readonly simulations: readonly Simulation[];
-  /** Issues of each until it was published first. */
+  /** Link requests of each simulation until its first publication. */
   readonly issues = new Map<Simulation, number>();
   mostAtOnce = 0;
   #now = 0;
@@ -76,26 +76,26 @@ class Crowd {
     });
   }
 
-  /** Passes of all, one after the other as they fall due, until each was published or `ms` are over. */
+  /** Runs due reconciles of all simulations in order, until each has published or `ms` have passed. */
   async run(ms: number): Promise<void> {
     const end = this.clock.monotonic() + ms;
     while (this.issues.size < this.simulations.length && this.clock.monotonic() < end) {
       const [next] = [...this.simulations].sort((a, b) => a.wakeAt - b.wakeAt);
       const leftMs = (next?.wakeAt ?? end) - this.clock.monotonic();
       if (leftMs > 0) await this.clock.pass(Math.min(secondMs, leftMs));
-      else await this.#turn(next);
+      else await this.#step(next);
     }
   }
 
-  async #turn(simulation: Simulation | undefined): Promise<void> {
+  async #step(simulation: Simulation | undefined): Promise<void> {
     await simulation?.step();
     if (simulation?.condition('Ready') !== 'True/Published' || this.issues.has(simulation)) return;
     this.issues.set(simulation, simulation.callsOf('issue'));
   }
 }
 
-/** One whose archive is complete, and who waits while somebody else has the only place. */
-async function waitingWorld(prepare: (simulation: Simulation) => void = () => {}): Promise<{
+/** A simulation whose complete job waits while another resource has the only slot. */
+async function waitingSimulation(prepare: (simulation: Simulation) => void = () => {}): Promise<{
   readonly simulation: Simulation;
   readonly places: InspectionSlots;
   readonly other: Slot;
@@ -138,7 +138,7 @@ test('links that expire in the queue cost one more link request each', async () 
 });
 
 test('a reconcile does not wait for a slot, and the end of the inspection starts the next one', async () => {
-  const { simulation, places, other } = await waitingWorld();
+  const { simulation, places, other } = await waitingSimulation();
   const before = simulation.clock.monotonic();
   await simulation.step();
   assert.equal(simulation.clock.monotonic(), before);
@@ -151,7 +151,7 @@ test('a reconcile does not wait for a slot, and the end of the inspection starts
 });
 
 test('the inspection timeout starts when the slot is taken', async () => {
-  const { simulation, other } = await waitingWorld(({ vendor, settings }) => {
+  const { simulation, other } = await waitingSimulation(({ vendor, settings }) => {
     vendor.linkLifetimeMs = 600 * minuteMs;
     vendor.readMs = settings.inspectTimeoutMs - secondMs;
   });
@@ -173,7 +173,7 @@ test('a resource that is suspended, deleted or pinned to another version leaves 
     },
   ];
   for (const happen of happenings) {
-    const { simulation, places } = await waitingWorld();
+    const { simulation, places } = await waitingSimulation();
     happen(simulation);
     await simulation.step();
     assert.deepEqual([places.taken, places.waiting], [1, 0]);
@@ -182,7 +182,7 @@ test('a resource that is suspended, deleted or pinned to another version leaves 
 
 test('a link that expired in the queue is issued again at the slot and does not count as a failure', async () => {
   for (const lifetimeMs of [30 * secondMs, 60 * minuteMs]) {
-    const { simulation, places, other } = await waitingWorld(({ vendor }) => {
+    const { simulation, places, other } = await waitingSimulation(({ vendor }) => {
       vendor.linkLifetimeMs = lifetimeMs;
     });
     await simulation.run(2 * minuteMs);
@@ -221,7 +221,7 @@ test('a slot is not kept when no link can be issued: refused, wrong key, no answ
       ],
     ];
   for (const [what, cause, ms] of troubles) {
-    const { simulation, places, other } = await waitingWorld(({ vendor }) => {
+    const { simulation, places, other } = await waitingSimulation(({ vendor }) => {
       vendor.linkLifetimeMs = 30 * secondMs;
     });
     await simulation.run(2 * minuteMs);

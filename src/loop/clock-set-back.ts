@@ -1,4 +1,4 @@
-// A clock that is set back makes a published link look younger than it is, and nothing in the cluster shows that.
+// A clock that is set back makes a published link appear younger than it is, and nothing in the cluster shows that.
 // This process detects it: it compares its wall clock with the monotonic clock. Owns the correction, by resource; a
 // process that starts later cannot know. Invariants: a clock that is merely slewed, by up to a thousandth, corrects
 // nothing. Small steps add up. Setting a clock back and forward again, or forward and back, leaves no correction.

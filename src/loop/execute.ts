@@ -251,7 +251,7 @@ function whyOf({ code, cause, status }: ExportApiError): string | undefined {
   return code === 'ServerError' && status !== undefined ? `HTTP ${status}` : undefined;
 }
 
-/** Returns a system code, because a class name tells the reader nothing. */
+/** Returns a system code, because a class name does not help the reader. */
 function systemCodeOf(cause: unknown): string | undefined {
   const code = publishableCode(cause);
   return /^[A-Z][A-Z0-9_]+$/.test(code) ? code : undefined;

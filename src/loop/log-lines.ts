@@ -22,7 +22,7 @@ export interface LoggedReconcile {
   readonly after: Status;
   readonly action: Action;
   readonly result: ActionResult;
-  /** Of the export API where the resource, or its job, names none of its own. */
+  /** The default export API, for a resource or job that names none. */
   readonly baseUrl: string | undefined;
 }
 

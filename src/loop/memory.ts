@@ -67,7 +67,7 @@ export interface OtherOperators {
   readonly logged: Set<string>;
 }
 
-/** What a reconcile must read besides the resource: its key, its outputs, and whether these are current. */
+/** What a reconcile must read in addition to the resource: its key, its outputs, and whether these are current. */
 export type RequiredRead = 'key' | 'output' | 'confirmation';
 
 /** Since when a read was refused, and when that was last seen, on the monotonic clock. */
@@ -103,7 +103,7 @@ export interface ProcessMemory {
 
 /**
  * @param signal stops background work
- * @param places of the whole process; a caller with a single resource uses the default
+ * @param places the inspection slots of the process; a caller with a single resource uses the default
  */
 export function createMemory(signal: AbortSignal, places = new InspectionSlots(1)): ProcessMemory {
   return {

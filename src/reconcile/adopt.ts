@@ -69,7 +69,7 @@ export function nextExportFailure(
 
 /**
  * True if the Secret names another publication than status. Either a status write was lost, or the read returned an
- * old Secret. The two look the same.
+ * old Secret. The read alone cannot distinguish them.
  */
 export function isUnknownToStatus({ status, output }: Observation): boolean {
   const { active } = status;
@@ -101,7 +101,7 @@ function adoptPublished({ status, output, wanted }: Observation): Status {
   };
 }
 
-/** The Secret says what is published. Fields that it lacks come from the job or version that it names. */
+/** The Secret determines what is published. Fields that it lacks come from the job or version that it names. */
 function projectActive({ active, job, candidate, history }: Status, published: Publication): ActiveVersion {
   const known =
     active?.version === published.version

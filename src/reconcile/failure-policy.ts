@@ -48,7 +48,7 @@ export const callPolicies: Readonly<Record<CallCode, CallPolicy>> = {
 };
 
 export interface ClusterPolicy {
-  /** Retry: it passes within seconds, so saving a started job's id is repeated in the same reconcile. */
+  /** Retry: the cause ends within seconds, so saving a started job's id is repeated in the same reconcile. */
   readonly isBrief?: true;
   /** Retry: another client wrote first, or the reconcile was stopped. The next reconcile reads again. */
   readonly endsReconcile?: true;

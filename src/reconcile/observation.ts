@@ -30,7 +30,7 @@ export type OutputState =
       readonly unreadConfigMap?: string | undefined;
     };
 
-/** Of one key of one Secret at one base URL, shared by all resources that use it. */
+/** The limits of one key of one Secret at one base URL, shared by all resources that use it. */
 export interface RateLimit {
   /** Epoch ms before which no resource calls the export API (`Retry-After`), and the time of that answer. */
   readonly closedUntil: number | undefined;
@@ -61,7 +61,7 @@ export interface Observation {
   /** Version named by `staticexport.dev/promote`. */
   readonly promote: string | undefined;
   readonly isHostAllowed: boolean;
-  /** For the message that tells a person which entry to add. */
+  /** For the message that names the entry to add. */
   readonly allowedHosts?: readonly string[];
   readonly key: KeyState;
   readonly output: OutputState;
@@ -76,7 +76,7 @@ export interface Observation {
   readonly requestTimeoutMs: number;
   /**
    * The refusal of an output write in this reconcile, although nothing new was to be published. Safe to publish.
-   * Every reconcile tries the write again.
+   * Every reconcile retries the write.
    */
   readonly unwritten?: string | undefined;
 }

@@ -1,5 +1,6 @@
-// Targets: other owners' objects, which get the published version and, if the spec says so, the link. Each target has its own back-off and delays nothing. Invariants: only an object that consents is changed,
-// and a target follows the output Secret. After a client reverts three writes, the target is left alone.
+// Targets: other owners' objects, which get the published version and, if the spec says so, the link. Each target has
+// its own back-off and delays nothing. Invariants: only an object that consents is changed, and a target follows the
+// output Secret. After a client reverts three writes, the target is not written again.
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import { waitMs } from '../../reconcile/backoff.ts';
@@ -81,7 +82,7 @@ const recordOf = ({ targetName, object }: WantedTarget): Pick<TargetStatus, 'nam
   object,
 });
 
-/** Left alone while contested, until a new version or spec; and while in back-off. */
+/** Not written while contested, until a new version or spec; and while in back-off. */
 function isLeftAlone(
   before: TargetStatus,
   { owner, now, isHurried }: TargetsInput,

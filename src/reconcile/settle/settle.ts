@@ -218,11 +218,11 @@ function settleRefreshed(observation: Observation, { times, isPublished }: Issue
   const published = output.kind === 'ours' ? output.published : undefined;
   const { active } = status;
   if (active === undefined) return answered(status);
-  // If this times was set back, even the same link needs a write: its lifetime on the corrected times.
+  // If this machine's clock was set back, even the same link needs a write: its lifetime on the corrected times.
   const isComparable = published !== undefined && !isFromTheFuture(published, now);
   const isStale = isComparable && (isPublished || !isFresher(times, published, now));
   if (isStale && published.expiresAt > now) {
-    // If this times was set back while the link was valid, its stored expiry is later than the export API's.
+    // If the clock was set back while the link was valid, its stored expiry is later than the export API's.
     const expiresAt = isPublished ? Math.min(published.expiresAt, times.expiresAt) : published.expiresAt;
     const stale = {
       count: (status.failures?.link?.count ?? 0) + 1,

@@ -77,7 +77,7 @@ export function claimConditions(
   ];
 }
 
-/** Of every condition. */
+/** The limit of every condition's message. */
 export const longestMessage = 1024;
 
 function claim(

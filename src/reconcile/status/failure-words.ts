@@ -38,10 +38,10 @@ export function describeFailure(failure: Failure, { wanted }: Asked): string {
   return requestId === undefined ? said : `${said} ${describeRequest(requestId)}`;
 }
 
-/** By the system's or the library's code. */
+/** Codes of untrusted certificates, from the system or the TLS library. */
 const ofCertificates = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS/;
 
-/** Of these, whose issuer is not known here. */
+/** Codes of certificates with an unknown issuer. */
 const ofAuthorities = /SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/;
 
 function unreachable(api: string, why: string | undefined): string {

@@ -73,7 +73,7 @@ function keepInList(group: Group, stored: unknown, next: unknown): unknown {
   });
 }
 
-/** An operation that this version does not know is another version's back-off. */
+/** The back-off of an operation that only another version knows. */
 function keepInFailures(stored: unknown, next: unknown): unknown {
   if (!isRecord(stored)) return next;
   const known = isRecord(next) ? next : {};
@@ -85,7 +85,7 @@ function keepInFailures(stored: unknown, next: unknown): unknown {
   return Object.keys(all).length === 0 ? undefined : all;
 }
 
-/** `undefined` for none, which is nearly always. */
+/** `undefined` if there are none, the usual case. */
 function foreignOf(stored: Fields, known: ReadonlySet<string>): Fields | undefined {
   const foreign = Object.entries(stored).filter(([name]) => !known.has(name));
   return foreign.length === 0 ? undefined : Object.fromEntries(foreign);

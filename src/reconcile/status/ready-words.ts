@@ -77,7 +77,7 @@ function describeWait(observation: Observation, state: State): string {
   return failed ?? 'The export API asked for a pause with Retry-After. All resources with this key wait.';
 }
 
-/** Of the operation that the export waits in. */
+/** The last failure of the operation that the export waits in. */
 function operationFailure(observation: Observation, { export: operation }: State): Failure | undefined {
   return operation.kind === 'complete'
     ? pollFailure(observation, operation.subject.jobId)

@@ -62,7 +62,7 @@ export function describeDetails(reason: string, observation: Observation): strin
   }
 }
 
-/** Tells a missing Secret from a Secret without the key. */
+/** Distinguishes a missing Secret from a Secret without the key. */
 function missingKey({ wanted, key }: Observation): string {
   const { keySecret } = wanted;
   const isThere = key.kind === 'missing' && key.isSecretThere === true;

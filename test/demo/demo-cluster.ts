@@ -1,5 +1,5 @@
-// The cluster the demo plays on: the embedded control plane, or with --context the user's own. Owns the promise
-// that nothing is left behind: what the demo created there is deleted, what it found is not touched.
+// The demo's cluster: the embedded control plane, or with --context the user's own. Invariant: the demo deletes
+// all objects that it created, and changes no other object.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -11,11 +11,11 @@ import type { BuildProgress } from '../support/control-plane-binary.ts';
 
 export interface DemoCluster {
   readonly title: string;
-  /** What a person types before `get sx`. */
+  /** The command that a user types before `get sx`. */
   readonly kubectlCommand: string;
   /** Flags with which the operator reaches it. */
   readonly operatorFlags: readonly string[];
-  /** @throws Error with kubectl's own words when it fails */
+  /** @throws Error with kubectl's own message when it fails */
   kubectl(args: readonly string[], input?: string): Promise<string>;
   watch(args: readonly string[], onLine: (line: string) => void): ChildProgram;
   stop(): Promise<void>;
@@ -25,7 +25,7 @@ export const namespace = 'static-export-demo';
 const crdFile = join(import.meta.dirname, '../../crds/staticexports.staticexport.dev.yaml');
 const chart = join(import.meta.dirname, '../../charts/static-export-operator');
 
-/** A fresh control plane; the operator gets a token of the chart's own ServiceAccount and nothing more. */
+/** A new control plane; the operator gets only a token of the chart's own ServiceAccount. */
 export async function startEmbeddedCluster(onBuild: BuildProgress): Promise<DemoCluster> {
   const cluster = await startControlPlane({ controllerManager: true, onBuild });
   const tools = await findClusterTools();
@@ -76,7 +76,7 @@ export async function startEmbeddedCluster(onBuild: BuildProgress): Promise<Demo
   };
 }
 
-/** The user's cluster. The operator runs here, as a process, with the context's own rights. */
+/** The user's cluster. The operator runs as a local process, with the context's own permissions. */
 export async function useContext(context: string): Promise<DemoCluster> {
   const { kubectl: file } = await findClusterTools();
   const kubectl = async (args: readonly string[], input = ''): Promise<string> =>

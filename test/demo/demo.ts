@@ -1,5 +1,5 @@
 // `npm run demo`: the main job on embedded defaults, with the real programs on a real control plane.
-// Live until Ctrl-C; with --once the whole story unattended, and exit code 0 only if all of it was seen.
+// Runs until Ctrl-C; with --once all steps unattended, and exit code 0 only if every claim was confirmed.
 
 import { parseArgs } from 'node:util';
 import {
@@ -153,7 +153,7 @@ async function readMemory(environment: DemoEnvironment): Promise<string> {
   return parts.join(', ');
 }
 
-/** The resource's life as it happens: remarks on every change, and the live line. */
+/** Follows the resource: remarks on every change, and the live line. */
 function showLife(environment: DemoEnvironment): void {
   let lastJob = '';
   let lastIssued = '';

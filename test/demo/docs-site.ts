@@ -1,6 +1,6 @@
-// The docs site that the demo exports: real pages that nobody here wrote (the Markdown that undici and pino ship
-// in their packages) and the project's own READMEs, built with VitePress. Editing a page and building again
-// is how the demo's docs team publishes.
+// The docs site that the demo exports: real pages of other projects (the Markdown in the packages of undici and pino)
+// and the project's own READMEs, built with VitePress. The demo's docs team publishes by editing a page and building
+// again.
 
 import { execFile } from 'node:child_process';
 import { appendFile, cp, glob, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -50,7 +50,7 @@ async function collect(source: string, target: string): Promise<void> {
   }
 }
 
-/** Builds beside the served folder and swaps, so that the origin never shows half a site. */
+/** Builds in a second folder and swaps it with the served one, so that the origin never shows half a site. */
 async function build(folder: string, dist: string): Promise<void> {
   const draft = join(folder, 'dist-next');
   await rm(draft, { recursive: true, force: true });

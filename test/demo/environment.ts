@@ -1,5 +1,5 @@
-// Everything the demo runs, started in the order a person would, and stopped in reverse whatever happens.
-// Owns the shapes the story reads: what the resource says of itself and what the server says of itself.
+// All programs of the demo, started in a user's order and stopped in reverse, also after a failure. Owns the data that
+// the steps read: the resource's status and the server's own report.
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -63,7 +63,7 @@ export interface DemoEnvironment {
   readonly folder: string;
   readonly apiKey: string;
   readonly cluster: DemoCluster;
-  /** Absent when --origin names somebody else's site. */
+  /** Absent when --origin names an external site. */
   readonly site: DocsSite | undefined;
   readonly originUrl: string;
   readonly siteUrl: string;

@@ -1,5 +1,5 @@
-// The search for what must not be anywhere: the API key and the signature of every link that lived during the
-// demo, in everything a person, a scraper or a GitOps tool could read.
+// The search for secrets: the API key and the signature of every link of the demo, in all output that a user, a
+// scraper or a GitOps tool can read.
 
 import { readFile } from 'node:fs/promises';
 import { namespace } from './demo-cluster.ts';

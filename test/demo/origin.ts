@@ -1,5 +1,5 @@
 // The plain web server behind which the docs team publishes: files of a folder, `index.html` for folders, an
-// honest 404. Deliberately dull; it plays the site that is exported, not the one that serves the export.
+// real 404. Deliberately simple: it is the site that is exported, not the server of the export.
 
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';

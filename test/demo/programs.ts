@@ -1,5 +1,5 @@
-// The three real programs, each in a process of its own, as a user would start them: by their flags.
-// Every line they write goes to a file, for the search for secrets at the end and for whoever wonders.
+// The three real programs, each in a separate process, started by flags as a user would.
+// All their output goes to a file, for the search for secrets at the end and for debugging.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
-// What the demo's viewer sees: finished steps with their times, remarks, and on a terminal one live line with the
-// job's progress and the link's remaining life. On a pipe only whole lines, so that a log of a run reads well.
+// The demo's screen: finished steps with their times, remarks, and on a terminal one live line with the job's progress
+// and the link's remaining lifetime. On a pipe only whole lines, so that the log of a run is readable.
 
 import cliProgress from 'cli-progress';
 
-/** What the live line tells. */
+/** The content of the live line. */
 export interface Life {
   readonly job: string;
   readonly progressPercent: number;
@@ -35,7 +35,7 @@ export class Screen {
         clearOnComplete: true,
         stopOnComplete: false,
         gracefulExit: false,
-        // The bar cuts its own words to the width; a command printed above must wrap, or it cannot be copied.
+        // The bar cuts its own text to the width; a command printed above must wrap, or it cannot be copied.
         linewrap: true,
         barCompleteChar: '█',
         barIncompleteChar: '░',
@@ -89,7 +89,7 @@ export class Screen {
     this.#bar.update(Math.round(percent), { text: cut });
   }
 
-  /** What is being waited for right now, so that a long step does not look like a hang. */
+  /** Shows the running step, so that a long step is not mistaken for a hang. */
   #showRunning(): void {
     const names = [...this.#running];
     if (names.length > 0) this.bar(0, `${names.join(', ')} …`);
@@ -105,7 +105,7 @@ export class Screen {
   }
 }
 
-/** The live line's words. Pure: what is shown is a function of what is known. */
+/** The live line's text, as a pure function of its data. */
 export function describeLife({ job, pages, version, linkLeftMs }: Life): string {
   const left =
     linkLeftMs === undefined

@@ -1,5 +1,5 @@
-// The pages of an archive, listed without any code of ours: what the server is compared with when the origin
-// is somebody else's site.
+// The pages of an archive, listed without the project's code. The server is compared with them when the origin is an
+// external site.
 
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

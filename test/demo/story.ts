@@ -1,5 +1,5 @@
-// The story the demo tells, step by step, each step a claim that is checked and not just shown:
-// first export, edit, request without edit, refreshes, and a restart with the vendor gone.
+// The demo's steps, each a claim that is checked and not only shown: first export, edit, request without edit,
+// refreshes, and a restart without the vendor.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +31,7 @@ const manifest = JSON.stringify({
   spec: {
     domain,
     api: { keySecretRef: { name: 'export-api' } },
-    // A 30-second link is refreshed after 20; the floor between two link requests must let it.
+    // A 30-second link is refreshed after 20 s, which the minimum interval of link requests must permit.
     linkRefresh: { atPercent: 60, minInterval: '5s' },
   },
 });
@@ -109,7 +109,7 @@ export async function publishEdit(environment: DemoEnvironment, screen: Screen):
   screen.remark(`${tally.requests} requests at 50/s meanwhile: 0 failed, 0 mixed`);
 }
 
-/** A request with nothing edited: exported again, same digest, nothing promoted, no byte of the outputs changed. */
+/** A request without an edit: exported again, same digest, no promotion, no byte of the outputs changed. */
 export async function requestWithoutEdit(environment: DemoEnvironment, screen: Screen): Promise<void> {
   const before = requireActive(environment);
   const versionsBefore = await readConfigMap(environment);
@@ -171,7 +171,7 @@ export async function watchRefreshes(
   );
 }
 
-/** kill -9, vendor stopped, link dead, start: the same digest from disk. */
+/** kill -9, vendor stopped, link expired, start: the same digest from disk. */
 export async function restartWithVendorGone(environment: DemoEnvironment, screen: Screen): Promise<void> {
   const before = await readServerActive(environment);
   await screen.step('bundle server killed with -9, export service stopped', async () => {
@@ -244,7 +244,7 @@ async function readDownloads(environment: DemoEnvironment): Promise<number> {
   return samples.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-/** What a pod template, a Helm release or a GitOps watch could see of the output. */
+/** The part of the output that a pod template, a Helm release or a GitOps watch reads. */
 async function readConfigMap(
   environment: DemoEnvironment,
 ): Promise<{ readonly resourceVersion: string; readonly data: unknown }> {
@@ -288,7 +288,7 @@ async function comparePages(
   return { pages: paths.length, identical };
 }
 
-/** Reads the body at once: an answer that is held back while its connection ends is the client's undoing. */
+/** Reads the body at once, because a body read after its connection ended would fail the client. */
 async function fetchPage(url: string): Promise<{ readonly status: number; readonly hash: string }> {
   const response = await fetch(url);
   return { status: response.status, hash: hashOf(await response.arrayBuffer()) };

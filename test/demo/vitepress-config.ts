@@ -21,7 +21,7 @@ export default defineConfig({
     languageAlias: { mjs: 'js', cjs: 'js' },
     config: (md) => {
       const { text } = md.renderer.rules;
-      // Braces in prose are an interpolation to Vue, and these pages were not written for Vue.
+      // Vue reads braces in prose as an interpolation, and these pages were not written for Vue.
       md.renderer.rules.text = (tokens, index, options, env, self) =>
         (text?.(tokens, index, options, env, self) ?? '').replaceAll('{{', '&#123;&#123;');
       // Pictures are not shipped in the packages.

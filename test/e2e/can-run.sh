@@ -1,7 +1,6 @@
 #!/bin/sh
-# Whether this machine can hold real nodes at all: root, with namespaces, a bridge and control groups of its own to
-# give, and a package manager for what is missing. Says why not and ends with 1 where it cannot. Everything else that
-# goes wrong later is a failure.
+# Whether this machine can run real nodes: root, with its own namespaces, bridge and control groups, and a package
+# manager for missing packages. Otherwise prints the reason and exits with 1. Every later error is a failure.
 set -u
 
 no() {

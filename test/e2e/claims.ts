@@ -1,5 +1,5 @@
-// What the story claims between its steps, asked of the cluster again and again until it holds: a page says the words,
-// all servers have what is published, a link is fresh, nobody was disturbed. Fails with what a user would see.
+// The claims between the steps, checked repeatedly until they hold: a page has the text, all servers have the published
+// version, a link is fresh, no job or process is new. A failure shows what a user would see.
 
 import assert from 'node:assert/strict';
 import { eventually } from '../support/eventually.ts';
@@ -13,12 +13,12 @@ export interface Claims {
   linkIssuedAt(): Promise<string>;
   /** A link was issued after `since`. */
   freshLink(since: string): Promise<void>;
-  /** The site behind its Service says so. @returns its address */
+  /** The site behind its Service has the text. @returns its address */
   served(words: string): Promise<string>;
-  /** Every server has it, asked one by one, and it is what is published. */
+  /** Each server has the published version. */
   agreeing(): Promise<true>;
   rolledOut(): Promise<string>;
-  /** Does the work and fails where a job or a process of the site is new. */
+  /** Does the work, and fails if a job or a process of the site is new. */
   untouched(work: () => Promise<void>): Promise<void>;
 }
 

@@ -12,7 +12,7 @@ import { packSite } from './small-site.ts';
 const rounds = Number(process.env['COLD_STARTS'] ?? 3);
 const definition = new URL('../../crds/staticexports.staticexport.dev.yaml', import.meta.url).pathname;
 
-/** What each program is given to start with, and where it says that it is ready. */
+/** The arguments of each program, and where it reports that it is ready. */
 const programs: readonly Pick<ColdStart, 'args' | 'url'>[] = [
   {
     args: [
@@ -60,7 +60,7 @@ export async function tableOfColdStarts(nodes: TestNodes, image: string): Promis
   for (let round = 0; round < rounds; round += 1) {
     for (const [way, env] of ways) {
       for (const program of programs) {
-        // Each finds its folder as a new pod does: empty.
+        // Each starts with an empty folder, as a new pod does.
         await rm(folder, { recursive: true, force: true });
         await fill(nodes, folder);
         const name = `${program.args[0]}, ${way}`;

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { countJobs } from './count-jobs.ts';
 
-test('jobs are counted exactly while their service holds its database, writes to it and folds its log of writes', async () => {
+test('jobs are counted exactly while the service writes to its database and checkpoints its write-ahead log', async () => {
   const scratch = await mkdtemp(join(tmpdir(), 'count-jobs-'));
   const folder = join(scratch, 'data');
   try {

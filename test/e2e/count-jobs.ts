@@ -1,6 +1,6 @@
-// How many exports an export service was ever asked to start, read from outside while it runs. The service lets nobody
-// else open its database, so a copy is read. Invariant: the copy is of one moment. It counts only where neither file
-// changed from before the first byte was copied until after the last, and is made again where one did.
+// How many exports an export service was ever asked to start, read from outside while it runs. The service locks its
+// database, so a copy is read. Invariant: the copy is of one moment. It is repeated if a file changed between its
+// first and its last byte.
 
 import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export async function countJobs(folder: string): Promise<number> {
 async function copyUnchanged(from: string, to: string): Promise<true | undefined> {
   const before = await stateOf(from);
   for (const name of files) {
-    // A service that ended in order leaves no log of writes; one of an earlier try must not be taken for it.
+    // A service that ended in order leaves no write-ahead log; one of an earlier attempt must not be used.
     await rm(join(to, name), { force: true });
     if (before.has(name)) await copyFile(join(from, name), join(to, name));
   }
@@ -31,7 +31,7 @@ async function copyUnchanged(from: string, to: string): Promise<true | undefined
   return JSON.stringify([...after]) === JSON.stringify([...before]) ? true : undefined;
 }
 
-/** Of each file that is there: what any write changes. */
+/** The properties of each existing file that any write changes. */
 async function stateOf(folder: string): Promise<ReadonlyMap<string, string>> {
   const states = files.map(async (name) => {
     const found = await stat(join(folder, name), { bigint: true }).catch(() => undefined);
@@ -40,7 +40,7 @@ async function stateOf(folder: string): Promise<ReadonlyMap<string, string>> {
   return new Map((await Promise.all(states)).flat());
 }
 
-// Numbers are never given twice, so the last one is how many there were, removed ones included.
+// Numbers are never reused, so the last one is the count, including removed jobs.
 function readCount(file: string): number {
   const database = new DatabaseSync(file);
   try {

@@ -1,5 +1,5 @@
-// What the story looks at besides pages: memory against limits, traces that new content would leave, links as they
-// are replaced, and a large site served with the chart's own limits.
+// What the test checks in addition to pages: memory against limits, traces of new content, refreshed links, and a
+// large site served with the chart's own limits.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import {
 
 const charts = new URL('../../charts/', import.meta.url).pathname;
 
-/** The memory of a pod's container in words. Fails where it met its limit. */
+/** The memory of a pod's container as text. Fails if it reached its limit. */
 async function memoryOf(nodes: TestNodes, namespace: string, pod: string): Promise<string> {
   const { rssBytes, peakBytes, limitBytes, oomKills } = await readContainerMemory(nodes, { namespace, pod });
   assert.equal(oomKills, 0, `${pod} was killed for want of memory`);
@@ -45,7 +45,7 @@ export async function memoryOfAll(nodes: TestNodes): Promise<string> {
   return lines.join('\n');
 }
 
-/** What changes with content and with nothing else: pod templates, the ConfigMap, Helm's releases. */
+/** Objects that change with content only: pod templates, the ConfigMap, Helm's releases. */
 export async function tracesOfContent(nodes: TestNodes): Promise<string> {
   const inSite = `--namespace=${siteSpace}`;
   const read = (object: string, path: string): Promise<string> =>
@@ -67,7 +67,7 @@ export interface LinkWatch {
   stop(): Promise<void>;
 }
 
-/** Counts links by the time they were issued, as the status says it. */
+/** Counts links by their issue time in status. */
 export function watchLinks(nodes: TestNodes): LinkWatch {
   const seen = new Set<string>();
   const path = '--output=jsonpath={.status.active.linkIssueTime}{"\\n"}';
@@ -80,7 +80,7 @@ export function watchLinks(nodes: TestNodes): LinkWatch {
 
 const inLarge = `--namespace=${largeSpace}`;
 
-/** Packs the site of 126 MB into `folder`, in a process of its own. @returns when it is there */
+/** Packs the site of 126 MB into `folder`, in a separate process. @returns when it is packed */
 export async function packLargeSite(folder: string): Promise<string> {
   const module = new URL('../bench/bundle/made-site.ts', import.meta.url).href;
   const script = `import { packMadeSite } from '${module}'; packMadeSite(process.argv[1]);`;
@@ -88,13 +88,13 @@ export async function packLargeSite(folder: string): Promise<string> {
   return join(folder, 'made.tar.gz');
 }
 
-/** Installs a server of its own for it, with the chart's own limits. Does not wait for the precompressed variants. */
+/** Installs a separate server for it, with the chart's own limits. Does not wait for the precompressed variants. */
 export async function installLargeSite(world: TwoCharts): Promise<void> {
   const call = ['install', 'large', `${charts}static-export-site`, inLarge];
   await world.helm([...call, '--wait', '--timeout=180s'], largeSiteValues);
 }
 
-/** Has hundreds of its pages read, waits until their precompressed variants are made, and fails where memory ran out. */
+/** Requests hundreds of its pages, waits for their precompressed variants, and fails if memory ran out. */
 export async function readLargeSite(nodes: TestNodes): Promise<string> {
   const url = `http://${await clusterIp(nodes, largeSpace, 'large-static-export-site')}`;
   const urls = Array.from({ length: 500 }, (_, at) => `${url}/guides/${at % 50}/page-${at}`);

@@ -1,6 +1,5 @@
-// The image as anybody builds it from the sources: the Dockerfile's own `npm ci` and bundling on local bases. What it
-// holds beside its base is text, the same for every architecture, and the same as `npm run build` makes; what it is
-// made of, it says itself.
+// The image as a user builds it from the sources: the Dockerfile's own `npm ci` and bundling on local bases. It adds
+// only text to its base, the same for every architecture and the same as from `npm run build`, and lists its packages.
 
 import assert from 'node:assert/strict';
 import { isAscii } from 'node:buffer';
@@ -48,7 +47,7 @@ suite('the image, built from the sources', () => {
   });
   after(() => built?.remove());
 
-  test('its programs are those of the checkout, byte for byte, and nothing in it is machine code', async () => {
+  test('its programs are those of the checkout, byte for byte, without machine code', async () => {
     assert.deepEqual((await readdir(image.root)).sort(), ['app', 'usr'], 'nothing is put anywhere else');
     assert.deepEqual(await readdir(join(image.root, 'usr/share/doc')), ['static-export-operator']);
     await assertPrograms(image, built.programs);
@@ -68,7 +67,7 @@ suite('the image, built from the sources', () => {
     assert.equal(large.length, 3, 'one for each program, beside what starts it');
   });
 
-  test('it says what it is, runs as nobody, and needs no shell', () => {
+  test('it has labels, runs as an unprivileged user, and needs no shell', () => {
     const { config } = image;
     assert.equal(config.User, '65532:65532');
     assert.deepEqual(config.Entrypoint, ['/nodejs/bin/node', '/app/entrypoint.mjs']);
@@ -84,7 +83,7 @@ suite('the image, built from the sources', () => {
     );
   });
 
-  test('it holds its licence, and every package that went into a program by name, version and licence text', async (t) => {
+  test('it contains its licence, and name, version and licence text of every bundled package', async (t) => {
     const folder = join(image.root, documents);
     const names = ['LICENSE', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'];
     assert.deepEqual((await readdir(folder)).sort(), names);
@@ -113,7 +112,7 @@ suite('the image for an architecture that its builder cannot run', () => {
   });
   after(() => built?.remove());
 
-  test('is built without running anything of it, with the same programs and no compiled code', async () => {
+  test('is built without running its programs, with the same programs and no compiled code', async () => {
     const image = await unpackImage(built.archive, join(dirname(built.archive), 'unpacked'));
     assert.equal(image.architecture, 'arm64');
     await assertPrograms(image, built.programs);
@@ -122,7 +121,7 @@ suite('the image for an architecture that its builder cannot run', () => {
   });
 });
 
-/** Name and version of each package that gave a byte to a program. */
+/** Name and version of each package that is bundled into a program. */
 async function bundledPackages(metafile: string): Promise<readonly string[]> {
   const { outputs } = metafileShape.parse(JSON.parse(await readFile(metafile, 'utf8')));
   const folders = new Set<string>();

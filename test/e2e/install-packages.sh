@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `npm run test:e2e` needs of Debian: a container runtime with its network plugins, the kernel's rule tools,
+# The Debian packages that `npm run test:e2e` needs: a container runtime with its network plugins, the kernel's rule tools,
 # an image builder, and a static binary for the sandbox image.
 exec sh "$(dirname "$0")/../support/install-packages.sh" containerd runc containernetworking-plugins nftables \
   conntrack iproute2 buildah busybox-static ca-certificates curl util-linux

@@ -1,7 +1,6 @@
-// The promise on real pods, step by step: the vendor is down, links die, nodes drain, servers and leaders are killed,
-// charts are upgraded, keys are rotated, the operator is uninstalled, and no visitor is left without an answer or
-// meets a byte that was not published. Ends with the table of what each step took. Written to a file too where
-// E2E_REPORT names one.
+// The promise on real pods, step by step: the vendor is down, links expire, nodes drain, servers and leaders are
+// killed, charts are upgraded, keys are rotated, the operator is uninstalled. Every visitor gets an answer, and only
+// published bytes. Ends with a table of each step's duration, also written to the file that E2E_REPORT names.
 
 import assert from 'node:assert/strict';
 import { appendFile, mkdtemp, rename, rm } from 'node:fs/promises';
@@ -69,7 +68,7 @@ suite('the promise', () => {
   });
 
   after(async () => {
-    // What cannot be stopped keeps nothing else from being removed.
+    // A failing closer must not prevent the others.
     const ends = [nodes?.stop(), images?.remove(), rm(scratch, { recursive: true, force: true })];
     for (const end of await Promise.allSettled(ends)) if (end.status === 'rejected') throw end.reason;
   });
@@ -84,7 +83,7 @@ suite('the promise', () => {
     ...siteValues,
     export: { ...siteValues.export, ...changes },
   });
-  test('two installs later the site is served through its Service', async (t) => {
+  test('after two installs the site is served through its Service', async (t) => {
     await timeline.step('install both charts, first page served', 1, async () => {
       await world.writeDocs('first words');
       await world.writeKeys({ used: 'svc_first', accepted: ['svc_first'] });
@@ -112,7 +111,7 @@ suite('the promise', () => {
     await say(t, await world.look());
   });
 
-  test('a site of 126 MB is installed beside it, with the chart’s own limits', () =>
+  test('a second site of 126 MB is installed with the chart’s own limits', () =>
     timeline.step('install the large site', 1, () => installLargeSite(world)));
 
   test('helm test of both charts passes', () =>
@@ -121,7 +120,7 @@ suite('the promise', () => {
       await world.helm(['test', 'docs', inSite, '--timeout=120s']);
     }));
 
-  test('the export service is gone and the link dead: pods go, a node goes, new pods come', async (t) => {
+  test('with the export service stopped and the link expired, pods and a node are removed, and new pods start', async (t) => {
     const digests = await world.servedDigests();
     await timeline.step('export service stopped, link dies', 1, async () => {
       await world.kubectl(['scale', serviceDeployment, '--replicas=0', inOperator]);
@@ -160,13 +159,13 @@ suite('the promise', () => {
     });
   });
 
-  test('the export service is back: new content is swapped in by the same processes', () =>
+  test('after the export service is back, the same processes serve new content', () =>
     timeline.step('export service back, new content served', 2, async () => {
       const lives = await world.serverLives();
       await world.writeDocs('second words');
       await world.kubectl(['scale', serviceDeployment, '--replicas=1', inOperator]);
       await world.kubectl(['rollout', 'status', serviceDeployment, inOperator, '--timeout=180s']);
-      // The operator asks again by itself, after some minutes by now; whoever knows better asks for it.
+      // The operator's own retry is some minutes away by now, so a request replaces it.
       const request = 'staticexport.dev/requestedAt=after-the-edit';
       await world.kubectl(['annotate', 'staticexports', '--all', request, inSite]);
       await sure.served('second words');
@@ -175,7 +174,7 @@ suite('the promise', () => {
       assert.equal(await world.jobsStarted(), 2);
     }));
 
-  test('links are counted from here on; a large site is read within its limit', async (t) => {
+  test('from here on links are counted; a large site is read within its memory limit', async (t) => {
     traces = await tracesOfContent(nodes);
     links = watchLinks(nodes);
     await timeline.step('read the large site', 2, () =>
@@ -183,7 +182,7 @@ suite('the promise', () => {
     );
   });
 
-  test('a killed leader is replaced, and links go on', () =>
+  test('a killed leader is replaced, and links are still refreshed', () =>
     timeline.step('kill the leader', 2, async () => {
       await sure.untouched(async () => {
         const holder = (): Promise<string> =>
@@ -197,11 +196,11 @@ suite('the promise', () => {
       });
     }));
 
-  test('a wrong key stops the calls and nothing else; the right one resumes them', () =>
+  test('a wrong key stops only the calls; the right key resumes them', () =>
     timeline.step('rotate the key, wrong then right', 2, async () => {
       await sure.untouched(async () => {
         await world.writeKeys({ accepted: ['svc_first', 'svc_second'] });
-        // A right key that comes too early would be refused like a wrong one, and not be tried again.
+        // A right key that comes too early would be refused like a wrong one, and not be used again.
         await sure.until('the new key is accepted', () => world.isAccepted('svc_second'));
         await world.writeKeys({ used: 'svc_mistyped' });
         await sure.until(
@@ -210,7 +209,7 @@ suite('the promise', () => {
         );
         const refused = await world.refusedCalls();
         assert.ok(refused > 0);
-        // Two links' worth of reasons to call.
+        // Long enough for two refreshes.
         await sleep(12_000);
         assert.equal(await world.refusedCalls(), refused, 'nobody calls with a key that was refused');
         await world.writeKeys({ used: 'svc_second' });
@@ -222,7 +221,7 @@ suite('the promise', () => {
       });
     }));
 
-  test('twenty refreshes rolled nothing and wrote nothing but the link', async () => {
+  test('twenty refreshes restart no pod and write only the link', async () => {
     await timeline.step('the rest of 20 refreshes', 2, () =>
       sure.untouched(async () => {
         await eventually('20 refreshes', () => links.seen() > 20 || undefined, { timeoutMs: 240_000 });
@@ -232,7 +231,7 @@ suite('the promise', () => {
     assert.equal(await tracesOfContent(nodes), traces, 'Deployment, ConfigMap and Helm releases');
   });
 
-  test('a pin rolls back to the first version, and forward again', () =>
+  test('a pin rolls back to the first version, and its removal forward again', () =>
     timeline.step('pin to the first version, then unpin', 2, async () => {
       const [chart, second] = [
         join(nodes.folder, 'static-export-site-0.0.9.tgz'),
@@ -249,7 +248,7 @@ suite('the promise', () => {
       });
     }));
 
-  test('both charts are upgraded from packages with a resource at work: no job, no site pod replaced', () =>
+  test('both charts are upgraded during operation: no job starts, no site pod is replaced', () =>
     timeline.step('helm upgrade of both charts', 2, async () => {
       const former = await listPods(nodes, operatorSpace, operators);
       await sure.untouched(async () => {
@@ -268,7 +267,7 @@ suite('the promise', () => {
     await say(t, await memoryOfAll(nodes));
   });
 
-  test('the operator uninstalled, the resource stays and so does the site', async (t) => {
+  test('after the operator is uninstalled the resource and the site stay', async (t) => {
     await timeline.step('uninstall the operator', 2, async () => {
       const lives = await world.serverLives();
       await world.helm(['uninstall', 'operator', inOperator, ...patient]);
@@ -279,7 +278,7 @@ suite('the promise', () => {
     await say(t, await world.look());
   });
 
-  test('with nobody but its servers left, the live site is given volumes', async (t) => {
+  test('with only its servers left, the running site gets volumes', async (t) => {
     await timeline.step('give the site volumes, by the README', 2, async () => {
       const former = await listPods(nodes, siteSpace, servers);
       await say(t, await giveVolumes(nodes, world));
@@ -292,7 +291,7 @@ suite('the promise', () => {
     });
   });
 
-  test('no visitor was left without an answer', async (t) => {
+  test('every visitor got an answer', async (t) => {
     await say(t, timeline.table());
     const tallies = await Promise.all(visits.map((one) => one.stop()));
     const slowest = Math.max(...tallies.map(({ slowestMs }) => slowestMs));
@@ -304,7 +303,7 @@ suite('the promise', () => {
     assert.equal(tallies.length, 2);
   });
 
-  test('all servers ended at once come back from their volumes: no vendor, no peer, no link', async () => {
+  test('servers that all end at once start from their volumes, without vendor, peer or link', async () => {
     await switchOff(nodes);
     await sure.served('second words');
     await sure.agreeing();

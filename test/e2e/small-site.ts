@@ -1,5 +1,5 @@
-// Manifests of a small site that our image serves on real pods: two archives in a ConfigMap, the document that says
-// which one is published in a Secret, two servers, a Service. Pure but for packing the archives.
+// Manifests of a small site that the project's image serves on real pods: two archives in a ConfigMap, the published
+// `bundle.json` in a Secret, two servers, a Service. Pure except for packing the archives.
 
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
@@ -47,7 +47,7 @@ export function service(): object {
   };
 }
 
-/** The strictest container that Pod Security knows, with a user id that no image has heard of. */
+/** The strictest container of Pod Security, with a user id that no image contains. */
 const restricted = {
   runAsUser: 1_234_567,
   runAsNonRoot: true,

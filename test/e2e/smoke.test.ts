@@ -1,5 +1,5 @@
-// The ground that every end-to-end test stands on: two real nodes, our own image, pods under the restricted
-// profile, a Service. What a platform asks of any image is seen here; what it does to pods, in promise.test.ts.
+// The base of every end-to-end test: two real nodes, the project's image, pods under the restricted profile, a
+// Service. What a platform requires of any image is tested here; what it does to pods, in promise.test.ts.
 // Invariant: afterwards the machine is as it was.
 
 import assert from 'node:assert/strict';
@@ -75,7 +75,7 @@ suite('our image on real nodes', () => {
     assert.deepEqual(await readKernelSettings(), settings, 'kernel settings');
   });
 
-  test('two servers get ready under the restricted profile and answer through the Service', async (t) => {
+  test('two servers become ready under the restricted profile and answer through the Service', async (t) => {
     await rolledOut();
     url = `http://${await clusterIp(nodes, namespace, 'site')}`;
     await shows('first words');
@@ -118,12 +118,12 @@ suite('our image on real nodes', () => {
     }
   });
 
-  test('every program is ready soon after its container was ordered, with compiled code and without', async (t) => {
+  test('every program becomes ready with and without compiled code', async (t) => {
     t.diagnostic(await tableOfColdStarts(nodes, images.product));
   });
 
   test('a pod reaches the Service by its name', async () => {
-    // Rules for a Service come to each node in their own time; a pod may be there before.
+    // A Service's rules may reach a node after the pod has started.
     const wget = `/bin/busybox timeout 5 /bin/busybox wget -q -O - http://site.${namespace}/`;
     const command = ['/bin/busybox', 'sh', '-c', `until ${wget}; do /bin/busybox sleep 1; done`];
     await applyObjects(nodes, [oneShot('visitor', sandboxImage, { command })]);
@@ -158,7 +158,7 @@ suite('our image on real nodes', () => {
     await forward.stop();
   });
 
-  test('memory limits are the pod’s own, and what containers use can be read', async (t) => {
+  test('memory limits are the pod’s own, and the memory use of containers can be read', async (t) => {
     for (const pod of await listPods(nodes, namespace, selector)) {
       const memory = await readContainerMemory(nodes, { namespace, pod });
       assert.equal(memory.limitBytes, 256 * 1024 * 1024);
@@ -181,7 +181,7 @@ suite('our image on real nodes', () => {
     assert.deepEqual(await listPods(nodes, namespace, selector), pods);
   });
 
-  test('a server killed from outside comes back with the same site', async () => {
+  test('a server killed from outside restarts with the same site', async () => {
     const [pod = ''] = await listPods(nodes, namespace, selector);
     await signalContainer(nodes, { namespace, pod }, 'SIGKILL');
     await eventually('the container started again', async () =>
@@ -196,7 +196,7 @@ function mib(bytes: number): number {
   return Math.round(bytes / 1024 / 1024);
 }
 
-/** Command lines of what this process has started and has not ended, but for the reaper: it waits for our end. */
+/** Command lines of running child processes, except the reaper, which waits for this process's end. */
 async function listLivingChildren(): Promise<readonly string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const found = pids.map(async (pid) => {

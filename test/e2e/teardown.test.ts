@@ -1,5 +1,5 @@
-// That a node leaves nothing, however its runner ends: by Ctrl-C, killed outright, or because the start failed.
-// Each runner is a process of its own; what it may leave is looked for by its process id.
+// A node leaves no process or file after its runner ended by Ctrl-C, by SIGKILL, or because the start failed.
+// Each runner is a separate process; its remains are searched by its process id.
 
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { startNode } from '../support/node/node.ts';
 import { findRemains, sweepRemains } from '../support/node/remains.ts';
 
 const program = join(import.meta.dirname, '../support/node/held-node.ts');
-/** For what has no time of its own on a busy machine: the claim is that it happens at all. */
+/** For events without a duration on a busy machine: the claim is only that they happen. */
 const patience = { timeoutMs: 90_000 };
 
 suite('a node leaves nothing', () => {
@@ -33,7 +33,7 @@ suite('a node leaves nothing', () => {
     assert.deepEqual(await findRemains(runner.pid), []);
   });
 
-  test('when it is killed outright: no process at once, no file after the next start', async () => {
+  test('after SIGKILL no process remains at once, and no file after the next start', async () => {
     const settings = await readKernelSettings();
     const runner = await holdNode(images.archives);
     await runner.stop('SIGKILL');
@@ -71,7 +71,7 @@ async function holdNode(archives: readonly string[]): Promise<ChildProgram> {
   return runner;
 }
 
-/** Every program of a node is told its folder, whose name holds the runner's process id. */
+/** Every program of a node has its folder as an argument, and the folder's name holds the runner's process id. */
 async function noProcessOf(pid: number): Promise<void> {
   await eventually(
     `no process of runner ${pid}`,

@@ -1,16 +1,16 @@
-// What the story's steps took and what visitors met meanwhile, as a table. Owns that a step with a failed request
-// fails, and that nothing is tried after a step that failed.
+// The durations of the steps and the answers to visitors meanwhile, as a table. Invariants: a step with a failed
+// request fails, and no step follows a failed one.
 
 import assert from 'node:assert/strict';
 import type { Tally, Visits } from '../support/node/visits.ts';
 
 export interface Timeline {
   /**
-   * Does a step and fails it where a visitor was not answered, or met content that was not expected: `contents` is
-   * how many different ones each address may have shown since the visits began.
+   * Does a step, and fails it if a visitor got no answer or unexpected content: `contents` is how many different
+   * contents each address may have shown since the visits started.
    */
   step(name: string, contents: number, work: () => Promise<void>): Promise<void>;
-  /** From now on these are asked after each step; each belongs to the story until it ends. */
+  /** From now on these are checked after each step, until the end of the test. */
   watch(visits: readonly Visits[]): void;
   /** One row a step. */
   table(): string;

@@ -1,6 +1,6 @@
-// The world of the story: both charts as a user installs them, the export service by the operator's chart, and beside
-// them a docs site that it crawls. Owns names, values and manifests, and how things are read back. What the origin
-// shows and what the export service keeps are folders of the machine, so that an edit is a write and jobs are counted.
+// The test environment: both charts as a user installs them, the export service by the operator's chart, and a docs
+// site that it crawls. Owns names, values and manifests, and how results are read. The origin's site and the export
+// service's data are folders of the machine, so that an edit is a write and jobs are counted.
 
 import assert from 'node:assert/strict';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
@@ -26,8 +26,8 @@ export const serviceDeployment = `deployment/${exportService}`;
 export const full = 'docs-static-export-site';
 
 /**
- * Seconds. Short, so that a link dies while somebody watches. Replaced after a seventh of it: sooner, some would not be
- * fresher by the twentieth that the operator asks for.
+ * Seconds. Short, so that a link expires during the test. Refreshed after a seventh of it: with an earlier refresh some
+ * links would not be fresher by the twentieth that the operator requires.
  */
 const linkLifetime = 30;
 
@@ -55,21 +55,21 @@ export const siteValues = {
   server: { image, allowPrivateLinks: true },
 };
 
-/** A server of its own for an archive behind a plain link, with the chart's own limits. */
+/** A separate server for an archive behind a plain link, with the chart's own limits. */
 export const largeSiteValues = {
   staticExport: { bundleUrl: `http://origin.${originSpace}/made.tar.gz`, version: 'made' },
   server: { image, allowPrivateLinks: true, replicas: 1 },
 };
 
 export interface TwoCharts {
-  /** What the origin serves; whoever writes here edits the docs. */
+  /** The folder that the origin serves; a write here is an edit of the docs. */
   readonly originFolder: string;
-  /** Runs helm. @returns what it wrote @throws Error with its words */
+  /** Runs helm. @returns its output @throws Error with its output */
   helm(args: readonly string[], values?: object): Promise<string>;
   kubectl(args: readonly string[]): Promise<string>;
-  /** What the operator exports with, and what the export service accepts. */
+  /** The key of the operator, and the keys that the export service accepts. */
   writeKeys(keys: { readonly used?: string; readonly accepted?: readonly string[] }): Promise<void>;
-  /** Whether the export service takes this key by now. */
+  /** Whether the export service accepts this key yet. */
   isAccepted(key: string): Promise<boolean>;
   /** Writes a docs site whose every page says `greeting`. */
   writeDocs(greeting: string): Promise<void>;
@@ -83,19 +83,19 @@ export interface TwoCharts {
   serverNodes(): Promise<readonly string[]>;
   /** How many calls the export service that runs now has answered with 401. */
   refusedCalls(): Promise<number>;
-  /** Digests that the serving pods say they serve, each once. */
+  /** The digests that the pods report to serve, each once. */
   servedDigests(): Promise<readonly string[]>;
   /** How many exports the export service was ever asked to start. */
   jobsStarted(): Promise<number>;
 }
 
-/** Makes the namespaces, the volume, the keys and the origin; installs nothing. */
+/** Creates the namespaces, the volume, the keys and the origin; installs nothing. */
 export async function prepareTwoCharts(nodes: TestNodes): Promise<TwoCharts> {
   const originFolder = join(nodes.folder, 'origin');
   const serviceFolder = join(nodes.folder, 'export-service');
   await mkdir(originFolder);
   await mkdir(serviceFolder);
-  // A volume of the machine's belongs to root, and the kubelet gives no group to this kind.
+  // A hostPath volume belongs to root, and the kubelet does not change its group.
   await chmod(serviceFolder, 0o777);
   await applyObjects(nodes, [
     ...[operatorSpace, siteSpace, largeSpace].map((name) => namespace(name, 'restricted')),
@@ -174,7 +174,7 @@ export async function prepareTwoCharts(nodes: TestNodes): Promise<TwoCharts> {
   };
 }
 
-/** Waits until the site behind a Service says so. @returns its address */
+/** Waits until the site behind a Service has the text. @returns its address */
 export async function awaitPage(
   nodes: TestNodes,
   place: { readonly namespace: string; readonly service: string; readonly path: string },
@@ -207,7 +207,7 @@ async function writePages(folder: string, greeting: string): Promise<void> {
   for (const name of guides) await writeFile(join(folder, `${name}.html`), page(`${greeting} ${name}`));
 }
 
-/** @param profile of Pod Security: what more a pod asks for is not admitted */
+/** @param profile of Pod Security that pods must satisfy */
 function namespace(name: string, profile: 'restricted' | 'privileged'): object {
   const labels = { 'pod-security.kubernetes.io/enforce': profile };
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
@@ -217,7 +217,7 @@ function secret(space: string, name: string, stringData: Readonly<Record<string,
   return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: space, name }, stringData };
 }
 
-/** What a storage class would make for a chart's claim. */
+/** The volume that a storage class would create for a chart's claim. */
 export function volume(name: string, path: string): object {
   return {
     apiVersion: 'v1',

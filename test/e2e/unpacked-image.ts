@@ -22,7 +22,7 @@ export interface UnpackedImage extends z.infer<typeof configShape> {
   readonly root: string;
 }
 
-/** @param folder does not exist; goes with whatever it is made in */
+/** @param folder does not exist; it is deleted with its parent */
 export async function unpackImage(archive: string, folder: string): Promise<UnpackedImage> {
   const root = join(folder, 'root');
   await mkdir(root, { recursive: true });

@@ -1,5 +1,5 @@
-// Volumes for a site that is live: the recipe of the chart's docs/sizing.md, line by line, on real pods. What a storage class
-// would make is made here, a folder of the machine for each server.
+// Volumes for a running site: the recipe of the chart's docs/sizing.md, line by line, on real pods. In place of a
+// storage class, each server gets a folder of the machine.
 
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ async function readRecipe(heading: string): Promise<readonly (readonly string[])
   return lines.filter((line) => line !== '').map((line) => line.split(/\s+/));
 }
 
-/** Does what the recipe says. @returns the commands */
+/** Follows the recipe. @returns the commands */
 export async function giveVolumes(nodes: TestNodes, world: TwoCharts): Promise<string> {
   for (const at of [0, 1]) {
     const folder = join(nodes.folder, `server-${at}`);
@@ -45,8 +45,8 @@ export async function giveVolumes(nodes: TestNodes, world: TwoCharts): Promise<s
 }
 
 /**
- * Ends every server at the same time, as a cluster that is switched off does. That they ended is seen by their uids:
- * kubectl waits for names, and those of a StatefulSet are back before it looks.
+ * Ends every server at the same time, as when a cluster is switched off. Their uids show the end: kubectl waits for
+ * names, and the pods of a StatefulSet have the same names again before it reads them.
  */
 export async function switchOff(nodes: TestNodes): Promise<void> {
   const former = await listUids(nodes);
@@ -59,7 +59,7 @@ export async function switchOff(nodes: TestNodes): Promise<void> {
         const present = await listUids(nodes);
         return former.every((uid) => !present.includes(uid)) || undefined;
       },
-      // Many times what a pod is given to end in.
+      // Many times a pod's grace period.
       { timeoutMs: 120_000 },
     );
   } catch (cause) {

@@ -1,5 +1,5 @@
-// A run of many cases in a thread of its own, watched from outside: a thread that says nothing for too long hangs,
-// and is ended with the case named. Memory is looked at all the way.
+// A run of many cases in a separate thread, watched from outside: a thread without a report for too long hangs, and is
+// ended with the case named. Memory is measured throughout.
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { diceOf, mutate } from './mutation.ts';
 export interface CampaignOptions {
   readonly cases: number;
   readonly seed: number;
-  /** The first case; to meet one again. */
+  /** The first case; to repeat one. */
   readonly from?: number;
   readonly onProgress?: (done: number) => void;
 }
@@ -29,16 +29,16 @@ const reportShape = z.object({
 });
 export type CampaignReport = z.infer<typeof reportShape>;
 
-/** Above any machine's slowness for one case; a hang is for ever. */
+/** Longer than one case takes on a slow machine. */
 const hangMs = 60_000;
 const reportEvery = 100;
 /** Far above what any case needs, the corpus and the bombs of the mutations included; a leak passes it. */
 export const maxPeakBytes = 256 * 1024 * 1024;
 const mostWrong = 20;
-/** What no heap shows counts here: decoders and their windows. A process without work takes about 100 MiB of it. */
+/** Includes memory outside the heap, such as decoders and their windows. An idle process has about 100 MiB. */
 export const maxResidentBytes = (jobs: number): number => (128 + 256 * jobs) * 1024 * 1024;
 
-/** The same cases, shared out over threads in runs of consecutive ones. @throws as {@link runCampaign} */
+/** The same cases, divided among threads in runs of consecutive ones. @throws as {@link runCampaign} */
 export async function runJobs(jobs: number, options: CampaignOptions): Promise<CampaignReport> {
   const { cases, from = 0, onProgress } = options;
   const done = Array.from({ length: Math.max(1, Math.min(jobs, cases)) }, () => 0);
@@ -73,7 +73,7 @@ function join(one: CampaignReport, other: CampaignReport): CampaignReport {
   };
 }
 
-/** @throws Error naming seed and case when the thread hangs or dies */
+/** @throws Error naming seed and case when the thread hangs or crashes */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
   const { cases, seed, from = 0, onProgress } = options;
   const worker = new Worker(new URL(import.meta.url), { workerData: { cases, seed, from } });

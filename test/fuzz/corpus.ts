@@ -43,7 +43,7 @@ const flatLayout: Readonly<Record<string, string>> = {
   [longName]: 'deep',
 };
 
-/** `dir/index.html` for `/dir/`, with what the vendor puts beside it to serve it. */
+/** `dir/index.html` for `/dir/`, with the files that the vendor adds to serve it. */
 const folderLayout: Readonly<Record<string, string>> = {
   'index.html': '<!doctype html><title>home</title>',
   'guides/index.html': '<p>guides</p>',
@@ -55,7 +55,7 @@ const folderLayout: Readonly<Record<string, string>> = {
   '.well-known/security.txt': 'Contact: mailto:a@example.com\n',
 };
 
-/** Packed anew by the machine's own tools; takes about a second. */
+/** Packed by the machine's own tools in each run; takes about a second. */
 export function makeCorpus(): readonly Sample[] {
   const root = mkdtempSync(join(tmpdir(), 'fuzz-corpus-'));
   try {

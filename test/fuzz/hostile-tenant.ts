@@ -16,7 +16,7 @@ const { values } = parseArgs({
     'without-worst': { type: 'boolean', default: false },
     /** Kinds of input, as a regular expression. */
     'leave-out': { type: 'string' },
-    /** Exports with slow archives, which hold the line for inspections. */
+    /** Exports with slow archives, which fill the queue for inspections. */
     'slow-archives': { type: 'string' },
     /** A built operator instead of the sources. */
     program: { type: 'string' },

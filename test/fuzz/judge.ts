@@ -1,5 +1,5 @@
-// Reads one mutant and says what is wrong with what came of it, if anything. Right is: refused with a code of ours,
-// or files that were in the archive and nothing else, the same in whatever pieces the bytes come.
+// Reads one mutant and returns what is wrong with the result, if anything. Right is a refusal with a known code, or
+// only files of the archive, the same for any division of the bytes.
 
 import { BundleError } from '../../src/bundle/bundle-error.ts';
 import { oddAnswerCodes, refusalCodes } from '../../src/bundle/refusal.ts';
@@ -8,7 +8,7 @@ import type { Sample } from './corpus.ts';
 import type { Mutant } from './mutation.ts';
 
 const mib = 1024 * 1024;
-/** Tight, so that a mutant which claims to be large is refused before it costs anything. */
+/** Tight, so that a mutant that claims to be large is refused at once. */
 export const limits = {
   maxTotalBytes: 24 * mib,
   maxFileBytes: 4 * mib,
@@ -22,7 +22,7 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'wrong'; readonly what: string };
 
-/** @param pieceBytes how the bytes are cut on their way */
+/** @param pieceBytes the size of the pieces in which the bytes arrive */
 export async function judge(sample: Sample, mutant: Mutant, pieceBytes: number): Promise<Outcome> {
   let result: ReadResult;
   try {

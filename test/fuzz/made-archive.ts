@@ -1,5 +1,5 @@
-// Archives made anew from a sample's files, with one thing in them that readers of the format judge differently. What
-// the right verdict is, is known beforehand: the files and nothing else, or a refusal.
+// Archives packed again from a sample's files, with one property that readers of the format judge differently. The
+// right verdict is known beforehand: exactly the files, or a refusal.
 
 import { crc32, deflateRawSync, zstdCompressSync } from 'node:zlib';
 import { type ZipEntry, zip } from '../support/zip-builder.ts';

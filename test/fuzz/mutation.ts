@@ -1,5 +1,5 @@
 // One mutation of one archive, drawn from a seed: the same seed and case number always give the same bytes.
-// Besides blind changes there are aimed ones, which keep checksums right so that they get past the first look.
+// In addition to random changes there are aimed ones, which keep checksums right so that they pass the first check.
 
 import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { tarChecksum } from '../../src/bundle/archive/archive-type.ts';
@@ -14,7 +14,7 @@ export interface Mutant {
   readonly isChecked: boolean;
   /** The tar inside, where it is known. */
   readonly plain: Buffer | undefined;
-  /** Where the one right verdict is known: these files, or none. */
+  /** The right verdict, if it is known: these files, or none. */
   readonly wanted?: Sample['contents'] | 'refusal';
 }
 
@@ -158,7 +158,7 @@ function aimZip(zip: Buffer, dice: Dice): Buffer {
 const oddWord = (dice: Dice): number =>
   [0, 1, 0xffffffff, 0x7fffffff, 0x80000000, dice(2 ** 32)][dice(6)] ?? 0;
 
-/** An archive within an archive's clothes: compressed once more, or two joined. */
+/** An archive compressed once more, or two archives joined. */
 function nest({ bytes, plain }: Sample, dice: Dice): Buffer {
   const ways: readonly (() => Buffer)[] = [
     () => gzipSync(bytes, { level: 1 }),

@@ -57,7 +57,7 @@ async function compare(at: number, pieces: readonly Buffer[], attemptsLeft = 3):
   );
 }
 
-/** What the metrics were told, by side. */
+/** The answers that the metrics counted, by side. */
 const tallies = new Map<Side, Map<string, number>>([full, quick].map((side) => [side, new Map()]));
 
 function tally(side: Side, counted: string): void {

@@ -1,7 +1,7 @@
 // Two site ports over one site: one answers plain requests on the connection itself, the other one gives every request
-// to the full server. Owns the comparison: the same bytes go to both, and a reader must not be able to tell them apart.
-// The one rule beside equality: where a connection was reset, its client may have lost the end of what was sent, so
-// there the shorter text must be the beginning of the longer one.
+// to the full server. Owns the comparison: the same bytes go to both, and the answers must be equal. One exception:
+// a client whose connection was reset may have lost the end of its answers, so there the shorter text must be the
+// beginning of the longer one.
 
 import { channel } from 'node:diagnostics_channel';
 import { connect, Socket } from 'node:net';
@@ -43,7 +43,7 @@ const compressedPage = 'variant by brotli, or so it seems';
 
 export interface Side {
   readonly listener: HttpListener;
-  /** Statuses and body sizes, as the metrics are told. */
+  /** Statuses and body sizes, as the metrics count them. */
   readonly counted: string[];
   readonly answeredPlainly: () => number;
 }
@@ -109,7 +109,7 @@ export interface Conversation {
 
 const last = Buffer.from('GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
 
-/** The server's ends of connections, by the client's port: what they have read is what was looked at. */
+/** The server's ends of connections, by the client's port: they show how many bytes were read. */
 const serverEnds = new Map<number, Socket>();
 channel('net.server.socket').subscribe((message) => {
   const { socket } = z.object({ socket: z.instanceof(Socket) }).parse(message);
@@ -122,7 +122,7 @@ channel('net.server.socket').subscribe((message) => {
 /** A server that sends a large answer does not read meanwhile. */
 const longestLookMs = 20;
 
-/** Resolves when the server has read so many bytes of the connection, which it looks at at once. */
+/** Resolves when the server has read so many bytes of the connection, which it handles at once. */
 async function untilLookedAt(client: Socket, bytes: number): Promise<void> {
   const latest = systemClock.monotonic() + longestLookMs;
   while (!client.destroyed && systemClock.monotonic() < latest) {
@@ -132,7 +132,7 @@ async function untilLookedAt(client: Socket, bytes: number): Promise<void> {
   }
 }
 
-/** Sends the pieces one after another, each when the one before was looked at, and a last request behind them. */
+/** Sends the pieces in order, each after the previous one was handled, and then a last request. */
 export async function talk({ listener }: Side, pieces: readonly Buffer[]): Promise<Conversation> {
   const socket = connect(listener.port, '127.0.0.1').setNoDelay(true);
   const closed = new Promise((resolve) => socket.once('close', resolve));

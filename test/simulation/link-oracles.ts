@@ -87,7 +87,7 @@ export class LinkOracles {
     const lifetimeMs = fact.expiresAt - askedAt;
     const dueMs = Math.max(dueAgeMs(this.#simulation.object(), lifetimeMs), dueAgeMs(this.#seen, lifetimeMs));
     const ageMs = now - askedAt;
-    // With its clock set back the operator sees a younger link; by the same time the refresh may be late or the link expired.
+    // With its clock set back the operator sees a younger link, so by that time the refresh may come late, or after expiry.
     const setBackMs = this.#simulation.jumps.setBackMs(askedAt);
     const slackMs = requestTimeoutMs + 2000 + setBackMs;
     const allowedMs = vendor.isCachingLinks ? quickMs : 0;

@@ -23,7 +23,7 @@ export interface CampaignOptions {
   /** Inputs by dice; after the known worst ones, unless those are left out. */
   readonly inputs: number;
   readonly withoutWorst?: boolean;
-  /** Kinds of input that are left out, to look past what is known. */
+  /** Kinds of input that are left out, to find more than the known results. */
   readonly leaveOut?: RegExp;
   /** So many exports with archives that take a minute each, before all else; new exports of the served tenant are judged. */
   readonly slowArchives?: number;
@@ -54,7 +54,7 @@ export interface CampaignReport {
   /** What the operator says of the hostile tenant's documents at the end, by reason. */
   readonly documents: Tally;
   readonly lastInput: number;
-  /** The rules that were broken, in words. */
+  /** The rules that were broken, as text. */
   readonly broken: readonly string[];
 }
 
@@ -218,7 +218,7 @@ async function readPublished({ clients, context }: TenantEnvironment) {
   );
 }
 
-/** Whether the line for inspections is as long as the hostile tenant can make it: full slots, and one that waits. */
+/** Whether the queue for inspections is as long as the hostile tenant can make it: full slots, and one that waits. */
 async function hasWaitingArchive({ operator }: TenantEnvironment): Promise<boolean> {
   const { text } = await operator.get('/metrics?name[]=staticexport_inspections_waiting');
   return /^staticexport_inspections_waiting [1-9]/m.test(text);

@@ -49,7 +49,7 @@ export function makeOddText(dice: Dice, maxChars: number): string {
   return whole.slice(0, maxChars).toWellFormed();
 }
 
-/** How often each kind was tried, for a table. */
+/** How often each kind was used, for a table. */
 export class Tally {
   readonly #counts = new Map<string, number>();
 

@@ -1,4 +1,4 @@
-// Where the hostile tenant lives, and the addresses that it may name.
+// The hostile tenant's namespace, and the addresses that it may name.
 
 export interface TenantContext {
   readonly namespace: string;

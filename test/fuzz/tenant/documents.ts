@@ -167,7 +167,7 @@ const tokens: readonly string[] = [
   '  version: x\n',
 ];
 
-/** The known worst first, as long as the operator agrees to read, and at a size that other bounds let pass. */
+/** The known worst shapes, as long as the operator reads, and at a size within the other bounds. */
 export function listWorstDocuments(): readonly HostileText[] {
   const sized = [mostChars - 64, mostChars / 4].flatMap((chars) =>
     Object.entries(shapes).map(([kind, make]) => ({ kind, text: make(chars) })),

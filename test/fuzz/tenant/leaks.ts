@@ -16,7 +16,7 @@ const listShape = z.object({
   ),
 });
 
-/** In words, with the places. */
+/** As text, with the places found. */
 export async function findTenantLeaks({
   cluster,
   operator,
@@ -34,7 +34,7 @@ export async function findTenantLeaks({
   const written = await Promise.all(
     spaces.flatMap((namespace) => [
       read('sx,leases.coordination.k8s.io,events.events.k8s.io', '-n', namespace),
-      // The tenant's own documents are large, and nobody else's.
+      // Only the hostile tenant's own documents are large.
       read('configmaps', '-n', namespace, '-l', 'reconcile.fluxcd.io/watch=Enabled'),
     ]),
   );

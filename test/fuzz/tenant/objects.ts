@@ -110,7 +110,7 @@ export const hostileSpec = (baseUrl: string, domain: string): object => ({
   linkRefresh: { atPercent: 10, minInterval: '1s' },
 });
 
-/** As the tenant's own rights may allow. */
+/** An edit that the tenant's own permissions may allow. */
 export function forgeStatus(dice: Dice): TenantInput {
   const name = isLucky(dice, 50)
     ? published(dice(publishedCount))

@@ -25,7 +25,7 @@ const expiries: readonly unknown[] = [
   `2030-01-01T00:00:00.${'0'.repeat(100_000)}Z`,
 ];
 
-/** Loopback and names that nobody has; nothing that leads out of this machine. */
+/** Loopback addresses and unregistered names; no address outside this machine. */
 const links = (filesUrl: string, trapUrl: string): readonly unknown[] => [
   trapUrl,
   `${trapUrl}?${fill('q', 100_000)}`,

@@ -87,7 +87,7 @@ function noteOutage(series: Series): void {
   series.goodAt = now;
 }
 
-/** `VmHWM` is what the process had at most, between two looks included. Zero where there is no /proc. */
+/** `VmHWM` is the highest memory of the process, also between two reads. Zero without /proc. */
 function readMostResident(pid: number): number {
   try {
     const [, kib = '0'] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

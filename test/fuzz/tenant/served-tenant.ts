@@ -16,7 +16,7 @@ export interface ServedFigures {
   readonly refreshes: number;
   /** Beyond the time at which it was due; negative where each came before. */
   readonly latestMs: number;
-  /** Found expired, or not ready once it had been: in words, with times. */
+  /** Links found expired, and resources no longer ready: as text, with times. */
   readonly complaints: readonly string[];
   /** From an order to the export that answers it; of orders that are done. */
   readonly exportsMs: readonly number[];

@@ -22,7 +22,7 @@ export interface HostileVendor {
   readonly archives: readonly string[];
   /** Answers by call and kind. */
   readonly answered: Tally;
-  /** Requests with a key where none may arrive, in words. */
+  /** Requests with a key where none may arrive, as text. */
   readonly strayKeys: ReadonlySet<string>;
   close(): Promise<void>;
 }

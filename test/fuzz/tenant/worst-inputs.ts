@@ -63,7 +63,7 @@ export function listWorstInputs(context: TenantContext, archiveCount: number): r
   ];
 }
 
-/** Archives that arrive within a minute each: they fill the line for inspections, whoever else waits in it. */
+/** Archives that each take a minute to arrive: they fill the queue for inspections. */
 export function listSlowArchives(context: TenantContext, count: number, kind: number): TenantInput {
   const writes = Array.from({ length: count }, (_, at) =>
     apply(staticExport(`slow-${at}`, hostileSpec(context.hostileUrl, hostileDomain('file', kind, at)))),

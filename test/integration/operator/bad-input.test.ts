@@ -1,6 +1,6 @@
-// What people and other programs do to a resource, its Secrets and its rights: each is answered in words that say
-// what to do, costs nobody else anything, and heals by itself once it is put right. At the end everything that the
-// run left anywhere is searched for keys and links.
+// Mistakes of users and other programs with a resource, its Secrets and its permissions: each is reported with the
+// remedy, affects no other resource, and recovers when it is corrected. At the end all output of the run is searched
+// for keys and links.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -148,7 +148,7 @@ test('a missing permission is reported with its verb and resource', async () => 
     const ready = await reader.condition('rightless', 'Ready');
     assert.match(ready?.message ?? '', /does not allow "patch" on secrets .*Retrying at /);
   });
-  // That it goes on is seen below: it waits for its next try.
+  // A test below checks that it continues after its next retry.
 });
 
 test('a deletion of the namespace during an export is not reported as a missing permission', async () => {
@@ -168,7 +168,7 @@ test('an invalid spec stalls with the names of its fields, and the published ver
   const crd = await reader.read('crd', 'staticexports.staticexport.dev');
   const { properties, 'x-kubernetes-validations': rootRules } = crd.spec.versions[0].schema.openAPIV3Schema;
   const before = properties.spec;
-  // As an older CRD, or none of our validation, would have let it in.
+  // As an older CRD, or one without validation, would have admitted it.
   const loose = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   await patchCrd({ op: 'remove', path: rules }, { op: 'replace', path: `${schema}/spec`, value: loose });
   await eventually('nonsense accepted', async () => {

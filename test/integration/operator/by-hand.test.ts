@@ -1,5 +1,5 @@
-// What a person or a pipeline does by hand, word for word as crds/README.md has it, with real kubectl and the real
-// operator: an export asked for and waited for to its end, and a look at once.
+// Commands of users and pipelines, exactly as in crds/README.md, with real kubectl and the real operator: an export
+// requested and awaited, and a reconcile requested at once.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -47,7 +47,7 @@ after(async () => {
   await world?.stop();
 });
 
-/** The commands of the README that name all of these words; it has them for the resource `docs`. */
+/** The commands of the README that contain all of these words; they use the resource `docs`. */
 async function commandsOf(...words: readonly string[]): Promise<readonly string[]> {
   const readme = await readFile(new URL('../../../crds/README.md', import.meta.url), 'utf8');
   const found = [...readme.matchAll(/(?:^|`)kubectl ([^`\n]+)/gm)].map(([, command = '']) => command.trim());
@@ -56,7 +56,7 @@ async function commandsOf(...words: readonly string[]): Promise<readonly string[
   return named;
 }
 
-/** As a shell would take it apart, with these in place of what it would compute. */
+/** The arguments as a shell would split them, with these values in place of its substitutions. */
 function run(command: string, token: string, ...more: readonly string[]) {
   const filled = command.replaceAll(/"?\$token"?|\$\(date \+%s\)/g, token).replaceAll("'", '');
   return world.kubectl([...filled.split(' '), '-n', namespace, ...more]);
@@ -81,7 +81,7 @@ test('a client that waits for its request reads its own outcome, not the previou
   assert.equal((await reader.read('sx', 'docs')).status.active.version, after.version);
   await run(judge, '');
 
-  // What was good until now is not taken for the answer.
+  // The earlier good state must not count as the answer.
   vendor.script('docs.example.com', { status: (poll) => (poll < 4 ? 'running' : 'failed') });
   await requestAndWait('that-fails');
   assert.equal((await reader.condition('docs', 'Exported'))?.reason, 'JobFailed');

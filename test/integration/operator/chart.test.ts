@@ -1,4 +1,4 @@
-// The chart as helm renders it: the rights it gives, the CRD it carries, the flags it sets. No cluster needed.
+// The chart as helm renders it: its permissions, its CRD, its flags. Needs no cluster.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -48,7 +48,7 @@ async function render(...set: readonly string[]) {
     .map((object) => objectShape.parse(object));
 }
 
-/** Not a role for people (aggregated into theirs), nor the one of `helm test`. */
+/** Neither a role aggregated into those of users, nor the one of `helm test`. */
 const isOperators = ({ metadata }: z.infer<typeof objectShape>): boolean =>
   !/-(view|edit|test)$/.test(metadata.name);
 

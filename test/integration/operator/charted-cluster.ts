@@ -1,5 +1,5 @@
 // A control plane with the chart's objects applied to it, rendered by helm as a user would, and a kubeconfig that
-// has exactly the rights of the chart's ServiceAccount.
+// has exactly the permissions of the chart's ServiceAccount.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -11,16 +11,16 @@ export interface ChartedCluster {
   readonly kubeconfig: string;
   readonly folder: string;
   readonly operatorNamespace: string;
-  /** The one lease that the chart's Role lets the operator have. */
+  /** The one lease that the chart's Role permits. */
   readonly leaseName: string;
   /** As the administrator; fails the test when the command does. */
   kubectl(args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
   /** As the administrator, server-side. */
   apply(...objects: readonly object[]): Promise<void>;
   restartApiServer(signal?: NodeJS.Signals): Promise<void>;
-  /** Writes the file anew with another token of the operator's ServiceAccount. */
+  /** Writes the file again with another token of the operator's ServiceAccount. */
   writeKubeconfig(name: string, ...tokenOptions: readonly string[]): Promise<string>;
-  /** From now on every status that is stored is held to the rules that other programs rely on. */
+  /** From now on every stored status is checked against the rules that other programs rely on. */
   judgeStatuses(): void;
   /** @throws when a status broke one */
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
-// A kubeconfig whose token is over while the operator runs: a new one in the same file is found without a restart,
-// and without one the operator says why it ends. A token that is bound to a Secret is over when that is deleted.
+// A kubeconfig whose token expires while the operator runs: a new token in the same file is read without a restart,
+// and without one the operator logs why it exits. A token bound to a Secret is invalid when that Secret is deleted.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -22,7 +22,7 @@ const apply = (name: string) =>
     metadata: { name, namespace },
     spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } } },
   });
-/** Until the Secret is deleted, which stands for the end of its time. */
+/** Valid until the Secret is deleted, which stands for its expiry. */
 const writeToken = async (secret: string): Promise<string> => {
   const where = world.operatorNamespace;
   await world.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: secret, namespace: where } });

@@ -1,6 +1,6 @@
-// A leader that stands still in the middle of three passes, for longer than its lease, while the other one goes on from
-// what it left. The answers it waits for are there when it wakes: that a mark is stored, that a job has begun, that a
-// link was made. It must end without a word to the cluster or to the export API.
+// A leader frozen during three reconciles, for longer than its lease, while the other replica continues its work. The
+// awaited answers are there when it wakes: a stored start record, a started job, an issued link. It must exit without
+// a request to the cluster or to the export API.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,13 +19,13 @@ const domainOf = (name: string): string => `${name}.example.com`;
 let world: ChartedCluster;
 let vendor: ScriptedVendor;
 let toVendor: Relay;
-/** Of the leader that is frozen, and of nobody else. */
+/** Of the frozen leader only. */
 let toCluster: Relay;
 let frozen: OperatorProcess;
 let other: OperatorProcess;
 let reader: ReturnType<typeof createReader>;
 
-/** The operator's own rights, by way of a relay. */
+/** The operator's own permissions, through a relay. */
 async function relayCluster(): Promise<string> {
   const { clusters, users } = JSON.parse(readFileSync(world.kubeconfig, 'utf8'));
   const { server, 'certificate-authority-data': ca } = clusters[0].cluster;
@@ -49,7 +49,7 @@ const start = (kubeconfig: string) =>
     '--allow-private-links',
     `--watch-namespaces=${namespace}`,
     '--lease-duration=5s',
-    // What it waits for when it is frozen has not run out when it wakes.
+    // The awaited requests have not timed out when it wakes.
     '--cluster-timeout=60s',
   ]);
 

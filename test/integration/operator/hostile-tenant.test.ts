@@ -1,5 +1,5 @@
 // One operator with two tenants, one of them hostile: slow archives, then the known worst documents, answers, archives,
-// schedules and statuses, then a fixed sample by dice. The served tenant notices nothing, and its new exports are published.
+// schedules and statuses, then a fixed random sample. The served tenant is not affected, and its new exports are published.
 // test/fuzz/hostile-tenant.ts is the long run.
 
 import assert from 'node:assert/strict';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { runTenantCampaign } from '../../fuzz/tenant/campaign.ts';
 import { reportLines } from '../../fuzz/tenant/report.ts';
 
-// A busy machine takes its time: the run ends when each vendor has given so many kinds of answer.
+// Independent of the machine's speed: the run ends when each vendor has given so many kinds of answer.
 const minAnswerKinds = 21;
 
 test('a hostile tenant and its vendor delay neither the refreshes and exports of another tenant nor the probes', async (context) => {
@@ -23,7 +23,7 @@ test('a hostile tenant and its vendor delay neither the refreshes and exports of
   });
   for (const line of reportLines(report)) context.diagnostic(line);
   assert.deepEqual(report.broken, []);
-  // Documents that the operator never read prove nothing.
+  // The operator must have read documents.
   const read = report.documents.list().filter(([reason]) => /^(Synced|Refused)/.test(reason));
   assert.ok(read.length > 1, 'the documents were read');
   assert.ok(

@@ -1,5 +1,5 @@
-// How many archives one operator reads at the same time, seen from the storage that sends them: as many as it was
-// told, whatever ends together, one of each namespace where it was told two, and everybody in turn.
+// How many archives one operator inspects at the same time, seen from the storage: as many as its flag permits, one of
+// each namespace with two slots, and all of them in the end.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -62,7 +62,7 @@ after(async () => {
   await world?.stop();
 });
 
-/** Resolves once the operator's own figures are these. */
+/** Resolves when the operator's metrics have these values. */
 async function figures(active: number, waiting: number): Promise<void> {
   await eventually(`${active} archives being read and ${waiting} waiting`, async () => {
     const { text } = await operator.get('/metrics');

@@ -1,6 +1,6 @@
-// Three replicas on a real API server, and the leader killed with -9 over and over while exports are asked for and
-// links run out: the next one goes on, no job is started twice, no link dies. A few kills by default;
-// LEADER_KILLS=50 for the whole story.
+// Three replicas on a real API server, and the leader killed with -9 repeatedly while exports are requested and links
+// near their expiry: the next leader continues, no job is started twice, no link expires. A few kills by default;
+// LEADER_KILLS=50 for the full run.
 
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
@@ -90,7 +90,7 @@ const findLeader = () =>
     { timeoutMs: 15_000, everyMs: 50 },
   );
 
-/** Looks at every published link all the time; returns those that were seen dead. */
+/** Checks every published link continuously; returns those found expired. */
 function watchLinks(stop: AbortSignal): Promise<readonly string[]> {
   const cluster = createCluster(transport);
   const dead = new Set<string>();
@@ -124,7 +124,7 @@ test(`${kills} leaders killed: each is replaced, no job is started twice, no lin
     vendor.script(domainOf(name), { content: { 'index.html': `<h1>${kill}</h1>` } });
     tokens.get(name)?.push(`kill-${kill}`);
     await reader.request(name, `kill-${kill}`);
-    // Into another moment of the export each time.
+    // At another moment of the export each time.
     await sleep((kill * 37) % 400);
     const killedAt = performance.now();
     await leader.child.stop('SIGKILL');
@@ -143,7 +143,7 @@ test(`${kills} leaders killed: each is replaced, no job is started twice, no lin
       assert.ok(isSettled, JSON.stringify(status));
       return true;
     };
-    // A leader killed between the mark and its request leaves it to be sent again after the timeout and 30 s.
+    // After a kill between the start record and its request, the start is sent again after the timeout and 30 s.
     await eventually(`the last request of ${name} handled`, lookAtStatus, { timeoutMs: 90_000 });
     await reader.awaitCondition(name, 'Ready', 'True', 'Published');
     const jobs = vendor.jobs(domainOf(name)).length;

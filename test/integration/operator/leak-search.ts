@@ -1,11 +1,11 @@
-// Looks for secrets in everything that can be reached from a value: strings as they are, decoded from base64 and
-// from percent-encoding, and JSON inside of strings, to any depth. Says where, never what.
+// Searches a value for secrets: plain strings, strings decoded from base64 and percent-encoding, and JSON inside
+// strings, at any depth. Reports the path, never the secret.
 
-/** Long enough to be no accident. */
+/** Long enough that a match is not a coincidence. */
 const minEncodedChars = 8;
 const maxDepth = 12;
 
-/** Paths at which one of the needles is; empty when there is none. */
+/** Paths that hold one of the needles. */
 export function findLeaks(
   value: unknown,
   needles: readonly string[],
@@ -34,21 +34,21 @@ function inText(text: string, needles: readonly string[], path: string, depth: n
   return readings(text).flatMap(([how, inner]) => findLeaks(inner, needles, `${path}(${how})`, depth + 1));
 }
 
-/** Other things that the same text may say. */
+/** The text's other decodings. */
 function readings(text: string): readonly (readonly [how: string, value: unknown])[] {
   const found: (readonly [string, unknown])[] = [];
   if (/%[0-9A-Fa-f]{2}/.test(text)) found.push(['percent', decodePercent(text)]);
   for (const [run] of text.matchAll(/[A-Za-z0-9+/_-]{8,}={0,2}/g)) {
     if (run.length < minEncodedChars) continue;
     const decoded = Buffer.from(run, 'base64').toString('utf8');
-    // What decodes to no text was no base64 of one.
+    // Bytes that are not text were not base64 of a text.
     if (!decoded.includes('\uFFFD')) found.push(['base64', decoded]);
   }
   if (/^\s*[[{]/.test(text)) {
     try {
       found.push(['json', JSON.parse(text)]);
     } catch {
-      // No JSON.
+      // The text is not JSON.
     }
   }
   return found;

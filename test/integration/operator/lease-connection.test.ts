@@ -12,7 +12,7 @@ import { createAuthority } from '../../support/pki.ts';
 import { type ScriptedApiServer, startScriptedApiServer } from '../../support/scripted-api-server.ts';
 import { type OperatorProcess, startOperator } from './operator-process.ts';
 
-/** More passes at once than a transport has connections for unless it is told how many. */
+/** More concurrent reconciles than a transport's default number of connections. */
 const workers = 8;
 const { total } = queueSlotsOf({ workers });
 const folder = mkdtempSync(join(tmpdir(), 'lease-connection-'));
@@ -37,7 +37,7 @@ before(async () => {
   };
   writeFileSync(kubeconfig, JSON.stringify(config));
   api.fault = ({ kind, path }) => kind === 'other' && !path.includes('/leases');
-  // Of so many APIs, which keys may be sent to, that all workers have something to do.
+  // Resources of so many allowed APIs that all workers are busy.
   const hosts = Array.from({ length: 8 }, (_, index) => `api-${index}.example.com`);
   for (let index = 0; index < 40; index += 1) {
     const name = `docs-${index}`;

@@ -1,6 +1,6 @@
-// Rights that are taken away while the operator runs: status, events and metrics say which one is missing, a link
-// that dies meanwhile is called dead, nothing is asked or written blindly, and what comes back heals by itself. It is
-// mostly waiting: each story has a namespace of its own with its Role, and they are told at the same time.
+// Permissions withdrawn while the operator runs: status, events and metrics name the missing one, a link that expires
+// meanwhile is reported as expired, no blind call or write is made, and a granted permission ends it. The tests mostly
+// wait, so each has its own namespace and Role, and they run at the same time.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -19,7 +19,7 @@ let operator: OperatorProcess;
 
 type Reader = ReturnType<typeof createReader>;
 
-/** A namespace, and what is read in it. */
+/** A namespace, and its readers. */
 interface Team {
   readonly namespace: string;
   readonly reader: Reader;
@@ -82,7 +82,7 @@ async function gauge({ namespace }: Team, metric: string, name: string): Promise
 }
 
 describe('permissions that are removed', { concurrency: true }, () => {
-  test('without the right to read its Secret a resource says so, and that its link died; both heal', async () => {
+  test('a resource whose Secret may not be read reports that and its expired link, and recovers', async () => {
     const team = teamOf('team-a');
     const { reader } = team;
     await publish(team, 'blind');

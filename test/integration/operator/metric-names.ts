@@ -1,4 +1,4 @@
-// The metrics that dashboards and alerts are built on, by the names that they ask for.
+// The metrics that dashboards and alerts use, by name.
 
 /** Of a leader, once resources are published, refreshed and failing. */
 const metricNames: readonly string[] = [

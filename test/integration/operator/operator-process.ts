@@ -1,4 +1,4 @@
-// The operator as its users run it: a process of its own with its flags, its log and its admin port.
+// The operator as its users run it: a separate process with its flags, log and admin port.
 
 import assert from 'node:assert/strict';
 import { type ChildProgram, startProgram } from '../../support/child-program.ts';
@@ -41,7 +41,7 @@ export async function startOperator(
   return operator;
 }
 
-/** Resolves at once, whatever becomes of it. */
+/** Resolves at once, before the process is ready. */
 export async function launchOperator(
   world: World,
   flags: readonly string[],
@@ -71,7 +71,7 @@ export async function launchOperator(
   return { child, port, log, get };
 }
 
-/** Whether it holds the lease, as its own metrics say. */
+/** Whether it holds the lease, by its own metrics. */
 export async function leads(operator: OperatorProcess): Promise<boolean> {
   const { text } = await operator.get('/metrics');
   return /^leader_election_master_status\{name="staticexport"\} 1$/m.test(text);

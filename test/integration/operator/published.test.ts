@@ -1,5 +1,5 @@
-// The whole operator as a process, on a real API server, with exactly the chart's rights, against a vendor in the
-// test's hand. Resources are made at the start and go their ways side by side; each test follows one of them.
+// The whole operator as a process, on a real API server, with exactly the chart's permissions, against a scripted
+// vendor. All resources are created at the start and progress concurrently; each test checks one of them.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -17,7 +17,7 @@ let world: ChartedCluster;
 let vendor: ScriptedVendor;
 let operator: OperatorProcess;
 let reader: ReturnType<typeof createReader>;
-/** Where an API will be answering later. */
+/** The port on which an export API answers later. */
 let latePort: number;
 let lateVendor: ScriptedVendor | undefined;
 const logs: (readonly string[])[] = [];
@@ -54,7 +54,7 @@ test('a refused key and a missing key are named, and cause no calls', async () =
   await reader.awaitCondition('wrongkey', 'Stalled', 'True', 'KeyRefused');
   await reader.awaitCondition('latekey', 'Ready', 'False', 'KeyMissing');
   assert.deepEqual([vendor.jobs('wrongkey.example.com'), vendor.starts('latekey.example.com')], [[], []]);
-  // Corrected now; that it is found is seen below, since Secrets are looked at once a minute only.
+  // Corrected now; a test below checks the result, because Secrets are read once a minute only.
   await world.apply(keySecret('wrong', goodKey), keySecret('later', goodKey));
 });
 
@@ -144,7 +144,7 @@ test('an export API that answers HTML or nothing leaves a start unconfirmed, and
   for (const name of ['html', 'empty']) {
     await reader.awaitCondition(name, 'Ready', 'False', 'StartUnconfirmed');
     const starts = vendor.starts(`${name}.example.com`);
-    // Once, and on a slow machine once more half a minute later, by the same key.
+    // Once, and on a slow machine once more half a minute later, with the same key.
     assert.ok(starts.length <= 2 && new Set(starts).size === 1, `${starts}`);
   }
 });

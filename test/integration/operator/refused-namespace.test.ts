@@ -1,5 +1,5 @@
-// Two watched namespaces, and a real API server that refuses both, then one, then none: ready is who can watch any, and
-// whoever cannot says which verb of what is missing, and where.
+// Two watched namespaces, and a real API server that refuses both, then one, then none. An operator is ready when it
+// can watch one of them, and names verb, resource and namespace of each missing permission.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -42,7 +42,7 @@ after(async () => {
   await world?.stop();
 });
 
-/** What the chart gave, taken away. */
+/** Withdraws the chart's permissions. */
 async function takeBinding(namespace: string): Promise<z.infer<typeof bindingShape>> {
   const named = ['rolebinding', world.leaseName, '-n', namespace];
   const { stdout } = await world.kubectl(['get', ...named, '-o', 'json']);

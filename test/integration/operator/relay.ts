@@ -1,5 +1,5 @@
-// Stands between a program and a server it talks to: notes every request with its text, and keeps an answer back for as
-// long as the test wants, so that it arrives at a chosen moment. Changes nothing of what is said.
+// A relay between a program and a server: records every request with its text, and holds an answer until the test
+// releases it, so that it arrives at a chosen moment. Changes no byte.
 
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse, request as sendHttp } from 'node:http';
@@ -15,11 +15,11 @@ export interface RelayedRequest {
 export interface Relay {
   readonly url: string;
   readonly requests: readonly RelayedRequest[];
-  /** Whose answer is kept back. */
+  /** Selects the requests whose answer is held. */
   hold: (request: RelayedRequest) => boolean;
-  /** Those whose answer has come, and is kept back. */
+  /** Requests whose answer has arrived and is held. */
   readonly held: readonly RelayedRequest[];
-  /** Lets go of all of them. */
+  /** Releases all held answers. */
   release(): void;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function startRelay(target: string, caPem?: string): Promise<Relay>
       resolve,
     );
     outgoing.on('error', reject);
-    // Who asked went away: a watch would go on for ever.
+    // The client has disconnected, and a watch would not end.
     response.once('close', () => {
       if (!response.writableFinished) outgoing.destroy();
     });
@@ -68,7 +68,7 @@ export async function startRelay(target: string, caPem?: string): Promise<Relay>
     await pipeline(answer, response);
   };
   const server = createServer((incoming, response) => {
-    // Either side may go away in the middle, as it may without us.
+    // Either side may disconnect at any time, as without a relay.
     pass(incoming, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

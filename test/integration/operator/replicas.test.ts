@@ -1,5 +1,5 @@
 // Two operators as real processes, the real export service, and a site to export: one leads, the other takes over
-// when it is killed or frozen, and nobody works without the lease.
+// when it is killed or frozen, and no replica works without the lease.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';

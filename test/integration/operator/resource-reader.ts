@@ -1,4 +1,4 @@
-// Reading what the operator made of a StaticExport, as the administrator, from the API server itself.
+// Reads the results of a StaticExport from the API server, as the administrator.
 
 import assert from 'node:assert/strict';
 import { parsePublishedBundle } from '../../../src/bundle/published-bundle.ts';
@@ -54,7 +54,7 @@ export function createReader(kubectl: ChartedCluster['kubectl'], namespace: stri
       `staticexport.dev/requestedAt=${token}`,
     ]);
 
-  /** Those of one resource, as events.k8s.io has them. */
+  /** The events of one resource, from events.k8s.io. */
   async function eventsOf(name: string): Promise<readonly SeenEvent[]> {
     const { stdout } = await kubectl(['get', 'events.events.k8s.io', '-n', namespace, '-o', 'json']);
     const items: readonly SeenEvent[] = JSON.parse(stdout).items;
@@ -67,7 +67,7 @@ export function createReader(kubectl: ChartedCluster['kubectl'], namespace: stri
     return { secret, text, published: parsePublishedBundle(text('bundle.json')) };
   }
 
-  /** Over every status that was read so far. */
+  /** For every status that was read so far. */
   const assertRulesKept = (): void => {
     assert.ok(seen > 0, 'no status was read');
     assert.deepEqual([...broken], []);

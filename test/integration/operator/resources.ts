@@ -1,5 +1,5 @@
-// The resources of the big operator test, one for each way of going well or wrong, and how the vendor behaves for
-// each: a StaticExport `x` exports the domain `x.example.com`.
+// The resources of the large operator test, one for each success or failure, and the vendor's behaviour for each. A
+// StaticExport `x` exports the domain `x.example.com`.
 
 import { goodKey, type ScriptedVendor, wrongKey } from './scripted-vendor.ts';
 
@@ -46,7 +46,7 @@ export function scriptDomains(vendor: ScriptedVendor): void {
   vendor.script('expiredlink.example.com', { isExpiredOnArrival: true });
 }
 
-/** What is there before any StaticExport. */
+/** Objects that exist before any StaticExport. */
 export const surroundings: readonly object[] = [
   keySecret('export-api', goodKey),
   keySecret('wrong', wrongKey),
@@ -60,7 +60,7 @@ export const surroundings: readonly object[] = [
   },
 ];
 
-/** @param latePort where an API will be answering later */
+/** @param latePort on which an export API answers later */
 export const resources = (latePort: number): readonly object[] => [
   staticExport('docs', { targets: [valuesTarget('granted'), valuesTarget('ungranted')] }),
   staticExport('latekey', { api: { keySecretRef: { name: 'later' } } }),

@@ -1,5 +1,5 @@
-// The rights that the chart's Role gives the operator in a namespace, and how a test takes one of them away.
-// Refuses: taking away what was not there, which would prove nothing; and leaving it away.
+// The permissions that the chart's Role grants the operator in a namespace, and how a test withdraws one.
+// Refuses: withdrawing a permission that was not granted, and not restoring it.
 
 import assert from 'node:assert/strict';
 import type { ChartedCluster } from './charted-cluster.ts';
@@ -9,7 +9,7 @@ interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** Without the verb on the resource until the work has ended, well or not. */
+/** Withdraws the verb on the resource until the work has succeeded or failed. */
 export async function withoutRight(
   { kubectl }: Pick<ChartedCluster, 'kubectl'>,
   { namespace, resource, verb }: Readonly<Record<'namespace' | 'resource' | 'verb', string>>,

@@ -1,5 +1,5 @@
-// The vendor's side of the export API on a real socket, in the test's hand: how each domain's jobs go, what an
-// answer looks like, which key is good. Archives are real; links are signed, and die when the test says so.
+// A scripted export API on a real socket. The test sets the course of each domain's jobs, the answers and the valid
+// key. Archives are real; links are signed, and expire when the test says so.
 
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -7,14 +7,14 @@ import { makeArchive, type SiteContent } from '../bundle-server/archive.ts';
 
 export const goodKey = 'svc_good-Kx81hT2mQ9';
 export const wrongKey = 'svc_wrong-Pz55vB7nR3';
-/** In every link; nothing but the output Secret (and a target that asked) may ever hold it. */
+/** In every link; only the output Secret, and a target that requests the link, may hold it. */
 export const signature = 'c2lnbmF0dXJlLW9mLXRoZS1saW5r';
 
 export interface RawAnswer {
   readonly status: number;
   readonly type?: string;
   readonly body: string;
-  /** By which it says that it knows this answer. */
+  /** The request id of this answer. */
   readonly requestId?: string;
 }
 

@@ -1,5 +1,5 @@
-// What kubectl shows of a resource at each stage of its life, on a real API server with the real operator: the table,
-// its wide form, conditions in words, and events. Whoever reads it must see what is going on and where to look.
+// What kubectl shows of a resource at each stage, on a real API server with the real operator: the table, its wide
+// form, condition messages, and events. A user must see the state and its cause.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -68,7 +68,7 @@ after(async () => {
 const patch = (name: string, spec: object) =>
   world.kubectl(['patch', 'sx', name, '-n', namespace, '--type=merge', '-p', JSON.stringify({ spec })]);
 
-/** The cells of one row by column, as kubectl prints them: found by where the columns begin. */
+/** The cells of one row by column, found by where kubectl's columns begin. */
 async function rowOf(name: string, ...flags: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const { stdout } = await world.kubectl(['get', 'sx', '-n', namespace, ...flags]);
   const [head = '', ...lines] = stdout.split('\n');

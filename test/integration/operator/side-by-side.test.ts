@@ -1,6 +1,6 @@
-// Two installations in one cluster, each with rights in one namespace only and a name of its own: they share no
-// resource, and one that is given to the other goes on there with the job and the version it had. A third one whose
-// scope overlaps is seen and told, and what it did to status is put right.
+// Two operators in one cluster, each with permissions in one namespace and its own name. They share no resource, and
+// a resource moved to the other operator continues there with its job and version. A third operator whose scope
+// overlaps is reported, and its changes to status are repaired.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -40,7 +40,7 @@ before(async () => {
       metadata: { name: 'export-api', namespace },
       stringData: { apiKey: goodKey },
     },
-    // What other releases of the chart would bring for their leases.
+    // The objects that other releases of the chart have for their leases.
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'Role',
@@ -98,7 +98,7 @@ test('each operator manages its own resources, and none manages a label that no 
   for (const name of ['unnamed', 'named']) await reader.awaitCondition(name, 'Ready', 'True', 'Published');
   assert.deepEqual([await shows(plain, 'unnamed'), await shows(plain, 'named')], [true, false]);
   assert.deepEqual([await shows(blue, 'unnamed'), await shows(blue, 'named')], [false, true]);
-  // Nor is anything kept of what others look after.
+  // No state is kept of resources that other operators manage.
   for (const { get } of [plain, blue]) {
     assert.match((await get('/metrics')).text, /^staticexport_resources 1$/m);
   }
@@ -137,7 +137,7 @@ test('an overlapping operator is reported at each resource, and its changes to s
   const jobs = names.map((name) => vendor.jobs(`${name}.example.com`).length);
   const [own, strays] = [world.leaseName, 'stray'].map((lease) => `${world.operatorNamespace}/${lease}`);
 
-  // The same scope as the first one, and an API that nobody answers at.
+  // The same scope as the first operator, and an export API that does not answer.
   const stray = await startOperator({ ...world, leaseName: 'stray' }, [
     '--api-base-url=http://127.0.0.1:9',
     `--watch-namespaces=${namespace}`,

@@ -1,5 +1,5 @@
-// Every status that an operator stores, held to the rules that other programs rely on: by a watch from before its
-// first pass on, so that what is there between two looks of a test is seen too.
+// Checks every status that an operator stores against the rules that other programs rely on. A watch from before its
+// first reconcile also sees statuses between two reads of a test.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,14 +18,14 @@ interface ReadObject {
   readonly status?: StoredStatus;
 }
 
-/** Of one status, the rules that it breaks, in words. */
+/** The rules that one status breaks, as text. */
 export function judgeStatus({ metadata, status = {} }: ReadObject): readonly string[] {
   const broken = brokenRules(metadata.generation, status, 'any');
   return broken.map((words) => `${metadata.name}: ${words}`);
 }
 
 export interface StatusJudge {
-  /** Watches from now on; again is the same. */
+  /** Starts the watch; further calls change nothing. */
   begin(): void;
   /** @throws if a rule was broken, or if something was watched and no status was ever seen. */
   conclude(): void;
@@ -47,7 +47,7 @@ export function createStatusJudge(
     const read = { metadata: { name, generation: Number(generation) }, status: JSON.parse(text) };
     for (const words of judgeStatus(read)) broken.add(`${words} (${text})`);
   };
-  // A changed CRD ends every watch; the next one begins with what is there.
+  // A changed CRD ends every watch; the next one starts with the present objects.
   const look = async (): Promise<void> => {
     while (state === 'watching') {
       await watch(['get', 'sx', '-A', '-o', `jsonpath=${columns}`], judge).exited;

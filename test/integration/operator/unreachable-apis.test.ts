@@ -1,5 +1,5 @@
-// Export APIs that cannot be reached as they should be: one that takes requests and never answers must not hold up
-// what is exported from another, and one whose certificate is no good is said to have such, until it has a good one.
+// Unreachable export APIs: one that accepts requests and never answers must not delay exports of another, and an
+// invalid certificate is reported until it is replaced.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { goodKey, type ScriptedVendor, startVendor } from './scripted-vendor.ts'
 
 const namespace = 'team-a';
 const names = { dns: ['localhost'], ips: ['127.0.0.1'] };
-/** How the certificate of each API goes bad, and the code by which that is known. */
+/** The fault of each API's certificate, and its error code. */
 const troubles = {
   expired: ['CERT_HAS_EXPIRED', () => authority.issueServer({ ...names, hasExpired: true })],
   elsewhere: [
@@ -36,18 +36,18 @@ let operator: OperatorProcess;
 let reader: ReturnType<typeof createReader>;
 let authority: Authority;
 const relays = new Map<string, Relay>();
-/** Takes connections and answers nothing. */
+/** Accepts connections and answers nothing. */
 const silent = createServer((socket) => {
   silentConnections.add(socket);
   socket.on('error', () => {});
 });
 const silentConnections = new Set<Socket>();
-/** A host of its own: ports of one share its places. */
+/** A separate host, because ports of one host share its slots. */
 const silentHost = '127.0.0.2';
 
 interface Relay {
   readonly port: number;
-  /** From the next connection on; those that are there end. */
+  /** Used from the next connection on; existing connections end. */
   present(certificate: CertifiedKey): void;
   close(): void;
 }

@@ -1,0 +1,346 @@
+// Tests how the output Secret and ConfigMap are written: the Secret first, only on change, never over another owner's
+// object. A refusal is returned with what was published, and a conflict is thrown.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parsePublishedBundle } from '../../../../src/bundle/published-bundle.ts';
+import type { Handles } from '../../../../src/loop/gather.ts';
+import { readOutputs, withoutLink } from '../../../../src/loop/publish/found-outputs.ts';
+import { type OutputsWritten, writeOutputs } from '../../../../src/loop/publish/outputs.ts';
+import type { OutputState } from '../../../../src/reconcile/observation.ts';
+import type { ConfigMapObject, SecretObject } from '../../../../src/wire/cluster.ts';
+import { ClusterError, type ClusterErrorCode } from '../../../../src/wire/cluster-error.ts';
+import type { Link } from '../../../../src/wire/link.ts';
+import type { Publication } from '../../../../src/wire/publication.ts';
+import { published } from '../../reconcile/cases/observations.ts';
+import {
+  exportObject,
+  linkOf,
+  metaOf,
+  openPorts,
+  outputName,
+  outputSecretOf,
+  type Ports,
+  publishedBundle,
+} from '../ports.ts';
+
+interface Publish {
+  readonly publication: Publication;
+  readonly link: Link;
+}
+
+const owner = exportObject();
+const applySecret = `apply Secret ${outputName}`;
+const applyConfigMap = `apply ConfigMap ${outputName}`;
+const next: Publish = {
+  publication: { ...published, version: '20260105-120000-bbbbbbbb', jobId: 'se_2', digest: 'b'.repeat(64) },
+  link: linkOf('next.zip'),
+};
+
+/** Writes the outputs as they are found in the cluster. */
+async function write(ports: Ports, publish?: Publish, state?: OutputState): Promise<OutputsWritten> {
+  const { ofCluster, signal, calls } = ports;
+  const found = await readOutputs(owner.metadata, outputName, {}, ofCluster, signal);
+  calls.length = 0;
+  const handles: Handles = { ...found, key: undefined, rateLimitId: '' };
+  const known = { state: state ?? found.state, handles };
+  return writeOutputs(owner, outputName, known, publish, ofCluster, signal);
+}
+
+/** Both outputs as the operator wrote them. */
+async function publishedPorts(): Promise<Ports> {
+  const ports = openPorts();
+  await write(ports, next);
+  ports.cluster.applied.length = 0;
+  return ports;
+}
+
+const textsOf = ({ cluster }: Ports): Readonly<Record<string, string>> => {
+  const data = cluster.secrets.get(outputName)?.data ?? {};
+  return Object.fromEntries(
+    Object.entries(data).map(([key, bytes]) => [key, new TextDecoder().decode(bytes)]),
+  );
+};
+
+function refuse({ cluster }: Ports, call: string, code: ClusterErrorCode): void {
+  cluster.before = (made) => {
+    if (made === call) throw new ClusterError(code, 'scripted');
+  };
+}
+
+test('a publication writes the Secret before the ConfigMap, and returns what the Secret holds', async () => {
+  const ports = openPorts();
+  const outputs = await write(ports, next);
+  assert.deepEqual(ports.calls, [applySecret, applyConfigMap]);
+  assert.deepEqual(outputs.state, {
+    kind: 'ours',
+    published: next.publication,
+    isConfigMapForeign: false,
+    unreadConfigMap: undefined,
+  });
+  assert.ok(outputs.published?.bundleUrl.isSame(next.link));
+  assert.equal(outputs.isPublished, true);
+  assert.equal(outputs.refusal, undefined);
+});
+
+test('the Secret holds the link and the ConfigMap holds the content only', async () => {
+  const ports = await publishedPorts();
+  const { 'bundle.json': bundle = '', ...texts } = textsOf(ports);
+  assert.deepEqual(withoutLink(parsePublishedBundle(bundle)), next.publication);
+  const url = next.link.reveal();
+  const { version, digest } = next.publication;
+  assert.deepEqual(texts, {
+    bundleUrl: url,
+    version,
+    'values.yaml': `staticExport:\n  enabled: true\n  bundleUrl: ${url}\n  version: ${version}\n`,
+  });
+  const configMap = ports.cluster.configMaps.get(outputName);
+  assert.deepEqual(configMap?.data, {
+    version,
+    digest,
+    'values.yaml': `staticExport:\n  enabled: true\n  version: ${version}\n`,
+  });
+  assert.equal(JSON.stringify(configMap).includes('storage.example.com'), false);
+});
+
+test('both outputs are owned by the resource, and only the ConfigMap wakes Flux', async () => {
+  const { cluster } = await publishedPorts();
+  const secret = cluster.secrets.get(outputName)?.metadata;
+  const configMap = cluster.configMaps.get(outputName)?.metadata;
+  for (const metadata of [secret, configMap]) {
+    assert.deepEqual(metadata?.ownerReferences, [
+      {
+        apiVersion: 'staticexport.dev/v1alpha1',
+        kind: 'StaticExport',
+        name: 'site',
+        uid: 'uid-1',
+        controller: true,
+      },
+    ]);
+    assert.equal(metadata.labels['app.kubernetes.io/managed-by'], 'static-export-operator');
+  }
+  assert.equal(secret?.labels['reconcile.fluxcd.io/watch'], undefined);
+  assert.equal(configMap?.labels['reconcile.fluxcd.io/watch'], 'Enabled');
+});
+
+test('a publication without a digest leaves the key out', async () => {
+  const ports = openPorts();
+  await write(ports, { ...next, publication: { ...next.publication, digest: undefined } });
+  assert.equal(Object.hasOwn(ports.cluster.configMaps.get(outputName)?.data ?? {}, 'digest'), false);
+});
+
+test('outputs that are as they must be are not written', async () => {
+  const ports = await publishedPorts();
+  const { published: kept, isPublished } = await write(ports);
+  assert.deepEqual(ports.calls, []);
+  assert.ok(kept?.bundleUrl.isSame(next.link));
+  assert.equal(isPublished, true);
+});
+
+test('a new link of the same version writes the Secret only', async () => {
+  const ports = await publishedPorts();
+  await write(ports, { ...next, link: linkOf('refreshed.zip') });
+  assert.deepEqual(ports.calls, [applySecret]);
+  assert.equal(textsOf(ports)['bundleUrl'], linkOf('refreshed.zip').reveal());
+});
+
+const withoutLabels = <T extends SecretObject | ConfigMapObject>(object: T): T => ({
+  ...object,
+  metadata: { ...object.metadata, labels: {} },
+});
+
+const drifts: Readonly<
+  Record<string, readonly [drift: (ports: Ports) => void, restored: readonly string[]]>
+> = {
+  'a changed value in the Secret': [
+    ({ cluster: { secrets } }) => {
+      const secret = secrets.get(outputName);
+      assert.ok(secret);
+      secrets.set(outputName, { ...secret, data: { ...secret.data, version: Uint8Array.of(0x31) } });
+    },
+    [applySecret],
+  ],
+  'a Secret with its bundle.json only': [
+    ({ cluster: { secrets } }) => {
+      const metadata = secrets.get(outputName)?.metadata;
+      secrets.set(outputName, outputSecretOf({ ...next.publication, bundleUrl: next.link }, metadata));
+    },
+    [applySecret],
+  ],
+  'a Secret without its labels': [
+    ({ cluster: { secrets } }) => {
+      const secret = secrets.get(outputName);
+      assert.ok(secret);
+      secrets.set(outputName, withoutLabels(secret));
+    },
+    [applySecret],
+  ],
+  'a missing ConfigMap': [({ cluster }) => cluster.configMaps.delete(outputName), [applyConfigMap]],
+  'a changed value in the ConfigMap': [
+    ({ cluster: { configMaps } }) => {
+      const configMap = configMaps.get(outputName);
+      assert.ok(configMap);
+      configMaps.set(outputName, { ...configMap, data: { ...configMap.data, version: 'v0' } });
+    },
+    [applyConfigMap],
+  ],
+  'a ConfigMap without its labels': [
+    ({ cluster: { configMaps } }) => {
+      const configMap = configMaps.get(outputName);
+      assert.ok(configMap);
+      configMaps.set(outputName, withoutLabels(configMap));
+    },
+    [applyConfigMap],
+  ],
+};
+
+for (const [name, [drift, restored]] of Object.entries(drifts)) {
+  test(`${name} is restored, and a second reconcile writes nothing`, async () => {
+    const ports = await publishedPorts();
+    const texts = textsOf(ports);
+    drift(ports);
+    await write(ports);
+    assert.deepEqual(ports.calls, restored);
+    assert.deepEqual(textsOf(ports), texts);
+    await write(ports);
+    assert.deepEqual(ports.calls, []);
+  });
+}
+
+test('a key that another client added to an output stays and causes no write', async () => {
+  const ports = await publishedPorts();
+  const secret = ports.cluster.secrets.get(outputName);
+  assert.ok(secret);
+  ports.cluster.secrets.set(outputName, { ...secret, data: { ...secret.data, other: Uint8Array.of(0x31) } });
+  await write(ports);
+  assert.deepEqual(ports.calls, []);
+});
+
+test('a lost Secret is not restored without its link', async () => {
+  const ports = await publishedPorts();
+  ports.cluster.secrets.delete(outputName);
+  const { state, isPublished } = await write(ports);
+  assert.deepEqual(ports.calls, []);
+  assert.equal(state.kind, 'absent');
+  assert.equal(isPublished, false);
+});
+
+const theirs = { metadata: metaOf(outputName), data: {} };
+
+test("a publication is not written over another owner's Secret", async () => {
+  const ports = openPorts();
+  ports.cluster.secrets.set(outputName, theirs);
+  const { state, isPublished } = await write(ports, next);
+  assert.deepEqual(ports.calls, []);
+  assert.deepEqual(state, { kind: 'foreign', objectKind: 'Secret' });
+  assert.equal(isPublished, false);
+});
+
+test("a publication is not written where the ConfigMap is another owner's and no Secret exists", async () => {
+  const ports = openPorts();
+  ports.cluster.configMaps.set(outputName, theirs);
+  assert.equal((await write(ports, next)).isPublished, false);
+  assert.deepEqual(ports.calls, []);
+});
+
+test("a link is refreshed although the ConfigMap is another owner's", async () => {
+  const ports = await publishedPorts();
+  ports.cluster.configMaps.set(outputName, theirs);
+  const { state } = await write(ports, { ...next, link: linkOf('refreshed.zip') });
+  assert.deepEqual(ports.calls, [applySecret]);
+  assert.equal(ports.cluster.configMaps.get(outputName), theirs);
+  assert.equal(state.kind === 'ours' && state.isConfigMapForeign, true);
+});
+
+test('a link is refreshed although the ConfigMap is unreadable, and the ConfigMap is left alone', async () => {
+  const ports = await publishedPorts();
+  const state: OutputState = { kind: 'ours', published: next.publication, unreadConfigMap: 'forbidden' };
+  ports.cluster.configMaps.delete(outputName);
+  const outputs = await write(ports, { ...next, link: linkOf('refreshed.zip') }, state);
+  assert.deepEqual(ports.calls, [applySecret]);
+  assert.equal(outputs.state.kind === 'ours' && outputs.state.unreadConfigMap, 'forbidden');
+});
+
+test('nothing is written over an unreadable Secret', async () => {
+  const ports = openPorts();
+  const { isPublished } = await write(ports, next, { kind: 'unreadable', why: 'forbidden' });
+  assert.deepEqual(ports.calls, []);
+  assert.equal(isPublished, false);
+});
+
+test('a write names the version and the uid of what was read', async () => {
+  const ports = await publishedPorts();
+  const secret = ports.cluster.secrets.get(outputName)?.metadata;
+  await write(ports, { ...next, link: linkOf('refreshed.zip') });
+  const [applied] = ports.cluster.applied;
+  assert.equal(applied?.readVersion, secret?.resourceVersion);
+  assert.equal(applied?.metadata.uid, secret?.uid);
+});
+
+for (const code of ['Forbidden', 'Invalid', 'Unavailable', 'NamespaceTerminating'] as const) {
+  test(`a Secret that is refused with ${code} is returned as a refusal, and the ConfigMap stays as it was`, async () => {
+    const ports = await publishedPorts();
+    refuse(ports, applySecret, code);
+    const outputs = await write(ports, { ...next, publication: { ...next.publication, version: 'v3' } });
+    assert.equal(outputs.refusal?.code, code);
+    assert.equal(outputs.isPublished, false);
+    assert.ok(outputs.published?.bundleUrl.isSame(next.link), 'what was published before');
+    assert.deepEqual(ports.calls, [applySecret]);
+  });
+
+  test(`a ConfigMap that is refused with ${code} is returned as a refusal of a published version`, async () => {
+    const ports = openPorts();
+    refuse(ports, applyConfigMap, code);
+    const outputs = await write(ports, next);
+    assert.equal(outputs.refusal?.code, code);
+    assert.equal(outputs.isPublished, true);
+    assert.ok(outputs.published?.bundleUrl.isSame(next.link));
+  });
+}
+
+for (const call of [applySecret, applyConfigMap]) {
+  test(`"${call}" that meets a conflict is thrown`, async () => {
+    const ports = openPorts();
+    refuse(ports, call, 'Conflict');
+    await assert.rejects(write(ports, next), { code: 'Conflict' });
+    assert.equal(ports.calls.at(-1), call);
+  });
+
+  test(`"${call}" that is aborted throws the reason of the abort`, async () => {
+    const ports = openPorts();
+    ports.cluster.before = (made) => {
+      if (made !== call) return;
+      ports.stop(new Error('stopped'));
+      throw new ClusterError('Unavailable', 'scripted');
+    };
+    await assert.rejects(write(ports, next), { message: 'stopped' });
+  });
+
+  test(`an error of "${call}" that is not the API server's is thrown`, async () => {
+    const ports = openPorts();
+    const defect = new TypeError('defect');
+    ports.cluster.before = (made) => {
+      if (made === call) throw defect;
+    };
+    await assert.rejects(write(ports, next), defect);
+  });
+}
+
+test('a Secret that was created since the read is not overwritten', async () => {
+  const ports = openPorts();
+  ports.cluster.before = (call) => {
+    if (call === applySecret) ports.cluster.secrets.set(outputName, theirs);
+  };
+  await assert.rejects(write(ports, next), { code: 'Conflict' });
+  assert.equal(ports.cluster.secrets.get(outputName), theirs);
+  assert.equal(ports.cluster.configMaps.size, 0);
+});
+
+test('the result follows the Secret as it is stored, not as it was sent', async () => {
+  const ports = openPorts();
+  const stored = outputSecretOf(publishedBundle);
+  ports.cluster.applySecret = async () => stored;
+  const outputs = await write(ports, next);
+  assert.ok(outputs.published?.bundleUrl.isSame(publishedBundle.bundleUrl));
+  assert.deepEqual(outputs.state.kind === 'ours' && outputs.state.published, published);
+});

@@ -8,7 +8,6 @@ import { type Execution, execute } from '../../../src/loop/execute.ts';
 import { resourceId } from '../../../src/loop/memory.ts';
 import type { Observation } from '../../../src/reconcile/observation.ts';
 import type { Action, State } from '../../../src/reconcile/state.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
 import type { Link } from '../../../src/wire/link.ts';
 import { at, fresh, inputHash, t0 } from '../reconcile/cases/observations.ts';
 import { exportObject, linkOf, openPorts, type Ports, resource, validKey } from './ports.ts';
@@ -72,9 +71,7 @@ test('a start stores its record before it sends the request with the same key', 
 for (const code of ['Conflict', 'Forbidden', 'Unavailable'] as const) {
   test(`a start record that is refused with ${code} sends nothing`, async () => {
     const ports = openPorts();
-    ports.cluster.before = () => {
-      throw new ClusterError(code, 'scripted');
-    };
+    ports.cluster.refuse('write start record', code);
     await assert.rejects(run(ports, start), { code });
     assert.deepEqual(ports.calls, ['write start record']);
     assert.deepEqual(ports.exportApi.requests, []);

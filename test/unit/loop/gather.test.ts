@@ -8,7 +8,7 @@ import { resourceId } from '../../../src/loop/memory.ts';
 import type { KeyState, OutputState } from '../../../src/reconcile/observation.ts';
 import { parseStaticExport } from '../../../src/staticexport/parse.ts';
 import type { Status } from '../../../src/staticexport/status-schema.ts';
-import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
+import type { ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
 import { active, at, inputHash, published, t0 } from '../reconcile/cases/observations.ts';
 import {
   bytesOf,
@@ -32,13 +32,6 @@ function observe(ports: Ports, object = ports.cluster.object): Promise<Gathered>
   const spec = parsed.spec ?? parsed.remains;
   assert.ok(spec);
   return gather(object, parsed, spec, ports.ofCluster, ports.signal);
-}
-
-/** Reads return an error from now on. */
-function refuse(ports: Ports, call: string, code: ClusterErrorCode): void {
-  ports.cluster.before = (made) => {
-    if (made === call) throw new ClusterError(code, `${call}: ${code}`);
-  };
 }
 
 /** The error of the first reconcile, and the observation 10 s later. */
@@ -132,7 +125,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'G: an unreadable Secret that status reports is believed at once': {
     status: stalled('OutputUnreadable'),
-    arrange: (ports) => refuse(ports, `read Secret ${outputName}`, 'Forbidden'),
+    arrange: ({ cluster }) => cluster.refuse(`read Secret ${outputName}`, 'Forbidden'),
     output: { kind: 'unreadable', why: `read Secret ${outputName}: Forbidden` },
     hasLink: false,
   },
@@ -140,7 +133,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     status: stalled('OutputUnreadable'),
     arrange: (ports) => {
       putSecret(ports);
-      refuse(ports, `read ConfigMap ${outputName}`, 'Forbidden');
+      ports.cluster.refuse(`read ConfigMap ${outputName}`, 'Forbidden');
     },
     output: { ...ours, unreadConfigMap: `read ConfigMap ${outputName}: Forbidden` },
     hasLink: true,
@@ -235,7 +228,7 @@ const required = [
 for (const [call, read, reason] of required) {
   test(`"${call}" fails the reconcile while a refusal may be short, and is a state after 10 s`, async () => {
     const ports = openPorts();
-    refuse(ports, call, 'Forbidden');
+    ports.cluster.refuse(call, 'Forbidden');
     const { observation, handles } = await observeLater(ports, 'Forbidden');
     assert.deepEqual(observation[read], { kind: 'unreadable', why: `${call}: Forbidden` });
     assert.equal(read === 'key' ? handles.key : handles.published, undefined);
@@ -244,13 +237,13 @@ for (const [call, read, reason] of required) {
   test(`"${call}" is a state at once where status reports ${reason}`, async () => {
     const ports = openPorts();
     ports.cluster.object = exportObject(stalled(reason));
-    refuse(ports, call, 'Forbidden');
+    ports.cluster.refuse(call, 'Forbidden');
     assert.equal((await observe(ports)).observation[read].kind, 'unreadable');
   });
 
   test(`"${call}" that succeeds in between makes a later refusal a new one`, async () => {
     const ports = openPorts();
-    refuse(ports, call, 'Forbidden');
+    ports.cluster.refuse(call, 'Forbidden');
     await assert.rejects(observe(ports), { code: 'Forbidden' });
     const { before } = ports.cluster;
     ports.cluster.before = () => {};
@@ -262,7 +255,7 @@ for (const [call, read, reason] of required) {
 
   test(`"${call}" that says nothing about the object fails every reconcile`, async () => {
     const ports = openPorts();
-    refuse(ports, call, 'TooManyRequests');
+    ports.cluster.refuse(call, 'TooManyRequests');
     for (let minute = 0; minute < 3; minute += 1) {
       await assert.rejects(observe(ports), { code: 'TooManyRequests' });
       await ports.clock.pass(60_000);

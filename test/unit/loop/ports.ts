@@ -27,7 +27,7 @@ import type {
   SecretObject,
   StaticExportObject,
 } from '../../../src/wire/cluster.ts';
-import { ClusterError } from '../../../src/wire/cluster-error.ts';
+import { ClusterError, type ClusterErrorCode } from '../../../src/wire/cluster-error.ts';
 import { Link } from '../../../src/wire/link.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 import { published } from '../reconcile/cases/observations.ts';
@@ -93,6 +93,13 @@ export class RecordingCluster implements Cluster {
   constructor(calls: string[]) {
     this.#calls = calls;
     this.secrets.set('export-api', keySecretOf({ apiKey: bytesOf(validKey) }));
+  }
+
+  /** Every call of this name is refused from now on. */
+  refuse(call: string, code: ClusterErrorCode): void {
+    this.before = (made) => {
+      if (made === call) throw new ClusterError(code, `${call}: ${code}`);
+    };
   }
 
   async readStaticExport(): Promise<StaticExportObject | undefined> {

@@ -55,12 +55,6 @@ async function errorOf(running: Promise<unknown>): Promise<unknown> {
   );
 }
 
-function refuse({ cluster }: Ports, call: string, code: ClusterErrorCode): void {
-  cluster.before = (made) => {
-    if (made === call) throw new ClusterError(code, 'scripted');
-  };
-}
-
 const statusIn = ({ cluster }: Ports): Status => parseStatus(cluster.object?.status);
 const conditionIn = (ports: Ports, type: string): string | undefined =>
   statusIn(ports).conditions?.find((one) => one.type === type)?.reason;
@@ -192,7 +186,7 @@ test('a Secret that status does not know is confirmed before anything is sent', 
     ports.cluster.object = object;
     ports.cluster.secrets.set(outputName, outputSecretOf(publishedBundle));
     ports.exportApi.starts.push({ jobId: 'se_2', raw: {} });
-    if (code !== undefined) refuse(ports, applySecret, code);
+    if (code !== undefined) ports.cluster.refuse(applySecret, code);
     const running = run(ports);
     if (code === undefined) await running;
     else await assert.rejects(running, { code });
@@ -291,12 +285,28 @@ test('what remains of a spec keeps the published link valid, and starts nothing'
   assert.equal(ports.exportApi.requests.length, 1);
 });
 
+test('a target keeps its state while the output Secret is unreadable', async () => {
+  const ports = openPorts();
+  const object = 'ConfigMap/docs/docs-values/values.yaml';
+  const known = { name: 'argo', object, synced: true, reason: 'Synced', version: published.version };
+  const stalled = { status: 'True', reason: 'OutputUnreadable', message: '.', lastTransitionTime: at(-60) };
+  const status = { active, targets: [known], conditions: [{ type: 'Stalled', ...stalled }] };
+  const values = { kind: 'ConfigMap', name: 'docs-values' };
+  const targets = [{ name: 'argo', type: 'Values', values }];
+  ports.cluster.object = { ...exportObject(status), spec: { ...spec, targets } };
+  ports.cluster.refuse(`read Secret ${outputName}`, 'Forbidden');
+  const { report } = await run(ports);
+  assert.equal(report?.failure, 'OutputUnreadable');
+  assert.deepEqual(statusIn(ports).targets, [known]);
+  assert.equal(ports.calls.includes('read ConfigMap docs-values'), false);
+});
+
 test('a refused output without a publication throws the refusal with its report', async () => {
   const ports = await publishedPorts();
   await run(ports);
   const expiresAt = statusIn(ports).active?.linkExpirationTime;
   ports.cluster.configMaps.delete(outputName);
-  refuse(ports, applyConfigMap, 'Forbidden');
+  ports.cluster.refuse(applyConfigMap, 'Forbidden');
   const error = await errorOf(run(ports));
   assert.ok(error instanceof ReconcileRefused);
   assert.equal(error.code, 'Forbidden');
@@ -317,7 +327,7 @@ test('a publication that is refused is withheld: it waits in its own back-off an
   const job = { id: 'se_1', inputHash, cause: 'First', startTime: at(-60), completionTime: at(-1) };
   ports.cluster.object = exportObject({ job });
   ports.exportApi.links.push(issued('first.zip'));
-  refuse(ports, applySecret, 'Forbidden');
+  ports.cluster.refuse(applySecret, 'Forbidden');
   await run(ports);
   const { wakeAfterMs, report } = await run(ports);
   assert.ok(ports.calls.includes('inspect archive'));
@@ -348,7 +358,7 @@ for (const [code, isRefusal, hasEvent] of refusedStatus) {
     const ports = openPorts();
     ports.cluster.object = exportObject({ active });
     ports.cluster.secrets.set(outputName, outputSecretOf(publishedBundle));
-    refuse(ports, 'write status', code);
+    ports.cluster.refuse('write status', code);
     const error = await errorOf(run(ports));
     assert.ok(error instanceof ClusterError);
     assert.equal(error.code, code);
@@ -362,7 +372,7 @@ for (const [code, isRefusal, hasEvent] of refusedStatus) {
 for (const code of ['Conflict', 'Forbidden'] as const) {
   test(`a start record that is refused with ${code} ends the reconcile before its request`, async () => {
     const ports = openPorts();
-    refuse(ports, 'write start record', code);
+    ports.cluster.refuse('write start record', code);
     await assert.rejects(run(ports), { code });
     assert.deepEqual(ports.calls.slice(0, 5), [...reads, 'write start record']);
     assert.deepEqual(ports.exportApi.requests, []);

@@ -121,9 +121,7 @@ const limits: readonly (readonly [ClusterErrorCode, retries: number])[] = [
 for (const [code, retries] of limits) {
   test(`a job's id whose writes all return ${code} is written again ${retries} times`, async () => {
     const ports = startedPorts();
-    ports.cluster.before = (call) => {
-      if (call === 'write status') throw new ClusterError(code, 'scripted');
-    };
+    ports.cluster.refuse('write status', code);
     await assert.rejects(save(ports), { code });
     assert.deepEqual(ports.calls, callsOf(retries));
   });

@@ -9,7 +9,7 @@ import { readOutputs, withoutLink } from '../../../../src/loop/publish/found-out
 import { type OutputsWritten, writeOutputs } from '../../../../src/loop/publish/outputs.ts';
 import type { OutputState } from '../../../../src/reconcile/observation.ts';
 import type { ConfigMapObject, SecretObject } from '../../../../src/wire/cluster.ts';
-import { ClusterError, type ClusterErrorCode } from '../../../../src/wire/cluster-error.ts';
+import { ClusterError } from '../../../../src/wire/cluster-error.ts';
 import type { Link } from '../../../../src/wire/link.ts';
 import type { Publication } from '../../../../src/wire/publication.ts';
 import { published } from '../../reconcile/cases/observations.ts';
@@ -61,12 +61,6 @@ const textsOf = ({ cluster }: Ports): Readonly<Record<string, string>> => {
     Object.entries(data).map(([key, bytes]) => [key, new TextDecoder().decode(bytes)]),
   );
 };
-
-function refuse({ cluster }: Ports, call: string, code: ClusterErrorCode): void {
-  cluster.before = (made) => {
-    if (made === call) throw new ClusterError(code, 'scripted');
-  };
-}
 
 test('a publication writes the Secret before the ConfigMap, and returns what the Secret holds', async () => {
   const ports = openPorts();
@@ -280,7 +274,7 @@ test('a write names the version and the uid of what was read', async () => {
 for (const code of ['Forbidden', 'Invalid', 'Unavailable', 'NamespaceTerminating'] as const) {
   test(`a Secret that is refused with ${code} is returned as a refusal, and the ConfigMap stays as it was`, async () => {
     const ports = await publishedPorts();
-    refuse(ports, applySecret, code);
+    ports.cluster.refuse(applySecret, code);
     const outputs = await write(ports, { ...next, publication: { ...next.publication, version: 'v3' } });
     assert.equal(outputs.refusal?.code, code);
     assert.equal(outputs.isPublished, false);
@@ -290,7 +284,7 @@ for (const code of ['Forbidden', 'Invalid', 'Unavailable', 'NamespaceTerminating
 
   test(`a ConfigMap that is refused with ${code} is returned as a refusal of a published version`, async () => {
     const ports = openPorts();
-    refuse(ports, applyConfigMap, code);
+    ports.cluster.refuse(applyConfigMap, code);
     const outputs = await write(ports, next);
     assert.equal(outputs.refusal?.code, code);
     assert.equal(outputs.isPublished, true);
@@ -301,7 +295,7 @@ for (const code of ['Forbidden', 'Invalid', 'Unavailable', 'NamespaceTerminating
 for (const call of [applySecret, applyConfigMap]) {
   test(`"${call}" that meets a conflict is thrown`, async () => {
     const ports = openPorts();
-    refuse(ports, call, 'Conflict');
+    ports.cluster.refuse(call, 'Conflict');
     await assert.rejects(write(ports, next), { code: 'Conflict' });
     assert.equal(ports.calls.at(-1), call);
   });

@@ -150,7 +150,11 @@ async function readAnswer<T>(
   const { statusCode, headers } = response;
   if (statusCode === 200 || statusCode === 203) {
     const encoding = header(headers, 'content-encoding').trim().toLowerCase();
-    if (!decoders.has(encoding)) return drop(response, { kind: 'absent', reason: 'UnknownEncoding' });
+    if (!decoders.has(encoding)) {
+      // Without it, an export would lack a page that the site has.
+      const what = `content encoding ${encoding.slice(0, 32)}, which was not requested`;
+      return drop(response, { kind: 'failure', what, retryAfterMs: undefined, cause: undefined });
+    }
     const body = await take(readBody(response.body, decoders.get(encoding)?.(), maxFileBytes, address));
     return { kind: 'body', contentType: header(headers, 'content-type'), body };
   }

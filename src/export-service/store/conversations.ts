@@ -56,6 +56,7 @@ const sliceLength = 256 * 1024;
 const pageLength = 4 * 1024 * 1024;
 
 interface Load {
+  readonly path: string;
   readonly rows: DatabaseSync;
   /** Removes its file. */
   close(): void;
@@ -65,9 +66,11 @@ export type ConversationStore = ReturnType<typeof createConversationStore>;
 
 /** @param directory exists; one store at a time has it */
 export function createConversationStore(directory: string) {
-  let loads = 0;
-  const nextLoad = (): Load => openLoad(join(directory, `conversations.${loads++ % 2}.sqlite`));
-  let current = nextLoad();
+  const paths = [0, 1].map((number) => join(directory, `conversations.${number}.sqlite`));
+  // A killed process leaves its files.
+  for (const path of paths) rmSync(path, { force: true });
+  const [first = '', second = ''] = paths;
+  let current = openLoad(first);
   return {
     /**
      * The given rows and no others, visible all at once when the last is in; until then, and when `rows` ends in
@@ -79,16 +82,15 @@ export function createConversationStore(directory: string) {
       rows: AsyncIterable<StoredConversation> | Iterable<StoredConversation>,
       pause: () => Promise<void>,
     ): Promise<number> {
-      const load = nextLoad();
+      const load = openLoad(current.path === first ? second : first);
+      let finished = load;
       try {
         const count = await fill(load.rows, rows, pause);
-        current.close();
+        finished = current;
         current = load;
         return count;
-      } catch (error) {
-        loads += 1;
-        load.close();
-        throw error;
+      } finally {
+        finished.close();
       }
     },
 
@@ -125,9 +127,8 @@ export function createConversationStore(directory: string) {
   };
 }
 
-/** An empty load. A file of an earlier process makes room. */
+/** An empty load. */
 function openLoad(path: string): Load {
-  rmSync(path, { force: true });
   const rows = openSqlite(path);
   rows.exec(
     `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
@@ -138,7 +139,7 @@ function openLoad(path: string): Load {
     rows.close();
     rmSync(path, { force: true });
   };
-  return { rows, close };
+  return { path, rows, close };
 }
 
 async function fill(

@@ -94,19 +94,19 @@ async function openFile(directory: string): Promise<DatabaseSync> {
   try {
     await makeFolder(directory, 0o700);
     const path = join(directory, 'state.sqlite');
-    const connection = openSqlite(path);
-    // It holds the secret that signs links. Files that SQLite adds get the same mode.
-    chmodSync(path, 0o600);
-    return connection;
+    return openSqlite(path);
   } catch (cause) {
     throw storeError(cause);
   }
 }
 
+/** Its own user's alone: it holds the secret that signs links, or conversations. Files that SQLite adds get the same mode. */
 export function openSqlite(path: string): DatabaseSync {
   // Not imported: Node 20 has no such module, see runtime/supported-node.ts.
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
-  return new DatabaseSync(path, { timeout: 0 });
+  const connection = new DatabaseSync(path, { timeout: 0 });
+  chmodSync(path, 0o600);
+  return connection;
 }
 
 /** The secret that signs links, made at the first start. */
@@ -120,6 +120,9 @@ export function loadLinkSecret({ connection, transact }: Database, random: Rando
   });
 }
 
+/** Conversations have files of their own; of an older version nothing of them stays. */
+const dropped = 'DROP TABLE IF EXISTS conversations; DROP TABLE IF EXISTS current_load;';
+
 function migrate(connection: DatabaseSync): void {
   const version = Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   if (version > schemaVersion) {
@@ -129,7 +132,7 @@ function migrate(connection: DatabaseSync): void {
     );
   }
   if (version === schemaVersion) return;
-  connection.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT;`);
+  connection.exec(`BEGIN IMMEDIATE; ${dropped} ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT;`);
 }
 
 function storeError(cause: unknown): StoreError {

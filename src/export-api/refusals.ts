@@ -29,7 +29,8 @@ const advice: Readonly<Record<ExportApiErrorCode, string>> = {
   BadRequest: 'refused the request; check the domain and the base URL',
   Unauthorized:
     'does not accept the key; check that it is complete, not expired, and belongs to this service',
-  Forbidden: 'refused this key; check its scopes, the plan, and address allow-lists',
+  Forbidden:
+    "refused this key; check the key's permissions, your plan, the domain and the vendor's IP allow-list",
   NotFound: 'found nothing at this address; the job was removed, or the base URL is wrong',
   Gone: 'no longer has this job',
   Conflict: 'refused the request in the present state of the job',

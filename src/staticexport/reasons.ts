@@ -8,7 +8,7 @@ export const readyReasons = {
   Suspended:
     'spec.suspend is true: exports and promotions are paused. The published link is still refreshed.',
   LinkExpired:
-    'The link has expired and no new one could be obtained. Running servers keep serving; new ones cannot download.',
+    'The published link has expired or its Secret was deleted. Running servers keep serving. See LinkFresh for the cause and next attempt.',
 } as const;
 
 /** Conditions `Reconciling` (and `Ready` while the spec is not satisfied): in progress, no action needed. */
@@ -28,14 +28,15 @@ export const stalledReasons = {
   InvalidSchedule: 'spec.schedule or spec.timeZone is not valid, or the schedule never fires. Correct it.',
   BaseUrlMissing: 'No export API is configured. Set spec.api.baseUrl, or --api-base-url on the operator.',
   HostNotAllowed: "The operator's --allowed-api-hosts does not allow spec.api.baseUrl. The key was not sent.",
-  KeyUnreadable: 'The operator cannot read the Secret named in spec.api.keySecretRef.',
+  KeyUnreadable:
+    'The operator cannot read the Secret named in spec.api.keySecretRef. Grant the operator get on it.',
   KeyEmpty: 'The API key is empty. Write the key into its Secret.',
   KeyInvalid:
     'The API key holds characters that a bearer token cannot hold. Write only the key into its Secret.',
   KeyRefused:
-    'The export API returned 401 for this key. Write a valid key into its Secret. Calls resume when the Secret changes.',
+    'The export API returned 401 for this key. Write a valid key into its Secret. Calls resume when the Secret changes. A new requestedAt token causes one attempt.',
   KeyForbidden:
-    'The export API returned 403 for this key. Check its permissions, your plan and spec.domain. Retrying every 15m.',
+    "The export API returned 403 for this key. Check the key's permissions, your plan, spec.domain and the vendor's IP allow-list. Retrying every 15m.",
   OutputNotOwned:
     'The output Secret or ConfigMap exists and has another owner. The operator does not change it.',
   OutputUnreadable:
@@ -73,10 +74,11 @@ export const exportedReasons = {
     'The job did not finish within spec.jobTimeout. Raise it if jobs need longer. A late completion is still used.',
   JobLost: 'The export API no longer has the job.',
   BundleRejected: 'The archive was rejected and is not downloaded again.',
-  InspectionFailed: 'The archive could not be downloaded. Retrying.',
-  OutputWriteFailed: 'The output Secret or ConfigMap could not be written. Retrying.',
-  StartRefused: 'The export API did not start an export. Retrying.',
-  StartUnconfirmed: 'The export API never confirmed a start. Retrying.',
+  InspectionFailed: 'The archive could not be downloaded. Check the storage and the network path to it.',
+  OutputWriteFailed:
+    'The output Secret or ConfigMap could not be written. Follow the message of the Kubernetes API server.',
+  StartRefused: 'The export API did not start an export.',
+  StartUnconfirmed: 'The export API never confirmed a start.',
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,
   PageCountDropped: stalledReasons.PageCountDropped,
@@ -85,11 +87,11 @@ export const exportedReasons = {
 
 /** Condition `LinkFresh`. */
 export const linkReasons = {
-  Fresh: 'Link is valid and is not due for refresh.',
+  Fresh: 'Link is valid, and its refresh is not overdue.',
   Due: 'Link is valid, but its refresh is overdue.',
   Expired: 'The published link has expired, or is missing from the output Secret.',
   JobGone:
-    'The export API no longer has the published job, so its link cannot be refreshed. A new export is needed.',
+    'The export API no longer has the published job. A new export starts unless spec.pin or spec.suspend is set, or a candidate is held.',
   LifetimeTooShort:
     'Links expire too soon to be refreshed in time. Lower spec.linkRefresh.minInterval, or configure longer links at the export API.',
   NotPublished: 'Nothing is published yet, so there is no link.',

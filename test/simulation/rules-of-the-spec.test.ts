@@ -64,7 +64,7 @@ test('suspend: no exports and no promotions, but the link is refreshed and a req
   assert.equal(simulation.condition('Ready'), 'True/Suspended');
   assert.match(
     simulation.status().conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
-    /waits until spec\.suspend is removed/,
+    /waits until spec\.suspend is false/,
   );
   simulation.editSpec({ suspend: false });
   assert.equal(await nextVerdict(simulation), 'Unchanged');

@@ -194,7 +194,8 @@ function claimExported(observation: Observation, state: State): Claim {
   const obstacle = exportObstacle(observation, state);
   if (obstacle !== undefined) return exported('False', obstacle);
   const { unwritten } = observation;
-  if (unwritten !== undefined) return exported('False', 'OutputWriteFailed', sentence(unwritten));
+  if (unwritten !== undefined)
+    return exported('False', 'OutputWriteFailed', `${sentence(unwritten)} Retrying.`);
   const starting = failures?.export;
   const isIdle = state.export.kind !== 'running' && state.export.kind !== 'complete';
   if (isIdle && starting !== undefined && starting.count > 0 && !startVerdicts.includes(starting.reason)) {
@@ -256,7 +257,12 @@ function claimLinkFresh(observation: Observation, state: State): Claim {
   const { uid, wanted, now, status } = observation;
   const fresh = (value: Condition['status'], reason: LinkReason, failure?: Failure): Claim => {
     const failed = failure && describeLinkFailure(failure, observation, state);
-    const words = [linkReasons[reason], describeDetails(reason, observation), failed];
+    // The details of a valid link are its whole message.
+    const words = [
+      reason === 'Fresh' ? undefined : linkReasons[reason],
+      describeDetails(reason, observation),
+      failed,
+    ];
     return claim('LinkFresh', value, reason, words.filter(isText).join(' '));
   };
   const published = publishedTimes(observation);

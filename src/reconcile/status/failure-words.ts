@@ -7,16 +7,19 @@ import type { State } from '../state.ts';
 
 type Asked = Pick<Observation, 'wanted'>;
 
+const baseUrlFields = 'the base URL (spec.api.baseUrl, or --api-base-url of the operator)';
+
 /** By the code of the failure. Other codes have a message of their own, or none. */
 const failureWords: Readonly<Record<string, (api: string, domain: string, why?: string) => string>> = {
   NetworkError: (api, _domain, why) => unreachable(api, why),
   RequestTimeout: (api) => `${api} did not answer in time.`,
   ServerError: (api, _domain, why) => `${api} returned a server error${why === undefined ? '' : `: ${why}`}.`,
-  RateLimited: (api) => `${api} limits the rate of calls.`,
-  Forbidden: (api, domain) => `${api} returned 403 for this key; check its permissions for ${domain}.`,
-  UnexpectedAnswer: (api) => `${api} did not answer as an export API; check spec.api.baseUrl.`,
+  RateLimited: (api) => `${api} returned 429; wait, or raise the limit at the vendor.`,
+  Forbidden: (api) =>
+    `${api} returned 403 for this key; check the key's permissions, your plan, spec.domain and the vendor's IP allow-list.`,
+  UnexpectedAnswer: (api) => `${api} did not answer as an export API; check ${baseUrlFields}.`,
   BadRequest: (api, domain) => `${api} returned 400; check that it exports ${domain}.`,
-  NotFound: (api, domain) => `${api} returned 404; check spec.api.baseUrl, and that it exports ${domain}.`,
+  NotFound: (api, domain) => `${api} returned 404; check ${baseUrlFields}, and that it exports ${domain}.`,
   StartUnconfirmed: (api) => `${api} did not confirm a start in three attempts.`,
   Conflict: (api) => `${api} reports that the job is not complete.`,
   ExpiredOnArrival: (api) => `Every link that ${api} issued had expired on first use.`,
@@ -34,8 +37,13 @@ const failureWords: Readonly<Record<string, (api: string, domain: string, why?: 
 export function describeFailure(failure: Failure, { wanted }: Asked): string {
   const { reason, message: why, requestId } = failure;
   const words = failureWords[reason]?.(apiName(wanted.baseUrl), wanted.domain, why) ?? why;
-  const said = words === undefined ? `${reason}.` : `${sentence(words)} (${reason})`;
+  const said = words === undefined ? `${reason}.` : withCode(sentence(words), reason);
   return requestId === undefined ? said : `${said} ${describeRequest(requestId)}`;
+}
+
+/** Puts the code before the full stop, so that the next sentence begins after one. */
+function withCode(text: string, code: string): string {
+  return text.endsWith('.') ? `${text.slice(0, -1)} (${code}).` : `${text} (${code})`;
 }
 
 /** Codes of untrusted certificates, from the system or the TLS library. */

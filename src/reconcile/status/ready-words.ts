@@ -103,5 +103,5 @@ function nextTry(failure: Failure | undefined, observation: Observation): string
 function waitingRequest(observation: Observation): string | undefined {
   const { isSuspended, pin } = observation.wanted;
   if (!(isSuspended || pin !== undefined) || pendingRequest(observation) === undefined) return undefined;
-  return `A requested export waits until ${isSuspended ? 'spec.suspend' : 'spec.pin'} is removed.`;
+  return `A requested export waits until ${isSuspended ? 'spec.suspend is false' : 'spec.pin is removed'}.`;
 }

@@ -41,8 +41,9 @@ export function describeDetails(reason: string, observation: Observation): strin
     case 'Expired':
       return describeExpiredLink(observation);
     case 'Fresh':
+      return describeFreshLink(observation);
     case 'Due':
-      return linkTimes(observation);
+      return describeDueLink(observation);
     case 'JobGone':
       return describeGoneJob(observation);
     case 'Exporting':
@@ -124,7 +125,7 @@ function describeJobOutcome(reason: string, observation: Observation): string | 
       return job.state === undefined ? named : `${named} Its last status was "${job.state}".`;
     case 'JobLost':
       return job.cause === 'JobLost'
-        ? `${named} This job already replaced a lost job; it is not replaced again.`
+        ? `${named} This job replaced a lost job and is not replaced at once. Ask the owner of the export API, then set the annotation ${annotations.requestedAt} to a new token.`
         : `${named} One new job replaces it.`;
     case 'BundleRejected':
       return job.message === undefined ? named : `${job.message}. ${named}`;
@@ -133,14 +134,25 @@ function describeJobOutcome(reason: string, observation: Observation): string | 
   }
 }
 
-/** When the refresh was due, and until when the link is valid. */
-function linkTimes(observation: Observation): string | undefined {
+/** The whole message: a refresh that is not overdue may still be due. */
+function describeFreshLink(observation: Observation): string | undefined {
   const { uid, wanted, now } = observation;
   const published = publishedTimes(observation);
+  if (published === undefined) return undefined;
+  const valid = `Link is valid until ${formatInstant(published.expiresAt)}`;
+  const refreshAt = refreshTime(uid, published, wanted);
+  return refreshAt > now
+    ? `${valid} and is not due for refresh.`
+    : `${valid}. Its refresh was due at ${formatInstant(refreshAt)} and has not succeeded yet.`;
+}
+
+/** When the refresh was due, and until when the link is valid. */
+function describeDueLink(observation: Observation): string | undefined {
+  const { uid, wanted } = observation;
+  const published = publishedTimes(observation);
   const refreshAt = published && refreshTime(uid, published, wanted);
-  const isWaiting = refreshAt !== undefined && refreshAt <= now;
-  const since = isWaiting ? `Refresh was due at ${formatInstant(refreshAt)}.` : undefined;
-  return [since, linkEnd(observation)].filter((part) => part !== undefined).join(' ');
+  const due = refreshAt === undefined ? undefined : `Refresh was due at ${formatInstant(refreshAt)}.`;
+  return [due, linkEnd(observation)].filter((part) => part !== undefined).join(' ');
 }
 
 function linkEnd(observation: Observation): string | undefined {

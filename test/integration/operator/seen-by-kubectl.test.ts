@@ -219,7 +219,7 @@ test('a refused start shows the request id of the export API, and no text of its
   const { message } = await reader.awaitCondition('refused', 'Exported', 'False', 'StartRefused');
   assert.match(
     message,
-    /check that it exports refused\.example\.com\. \(BadRequest\) Request id: req-4711\. Retrying at /,
+    /check that it exports refused\.example\.com \(BadRequest\)\. Request id: req-4711\. Retrying at /,
   );
   assert.doesNotMatch(message, /no such domain/);
   assert.equal((await reader.read('sx', 'refused')).status.failures.export.requestId, 'req-4711');
@@ -235,7 +235,7 @@ test('after a deletion of the output Secret the status says that no link can be 
   assert.match(message, /Secret lost-bundle was deleted\. It is written again for version \d{8}-/);
   assert.match(
     message,
-    /returned a server error: HTTP 503\. \(ServerError\) Request id: req-4712\. Retrying at \S+Z\.$/,
+    /returned a server error: HTTP 503 \(ServerError\)\. Request id: req-4712\. Retrying at \S+Z\.$/,
   );
   const link = await reader.condition('lost', 'LinkFresh');
   assert.match(link?.message ?? '', /Secret lost-bundle was deleted/);

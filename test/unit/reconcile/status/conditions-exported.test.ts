@@ -92,7 +92,10 @@ test('a refused output is reported until the cluster accepts it, and a withheld 
   const { conditions = [] } = statusOf(unwritten, classify(unwritten), []);
   const words = conditions.find(({ type }) => type === 'Exported');
   assert.equal(words?.reason, 'OutputWriteFailed');
-  assert.match(words?.message ?? '', /Retrying\. A quota refused to patch configmaps "site-bundle"\.$/);
+  assert.match(
+    words?.message ?? '',
+    /server\. A quota refused to patch configmaps "site-bundle"\. Retrying\.$/,
+  );
   const next = withStatus(calm, { job: running, conditions });
   assert.equal(conditionsOf(next).get('Exported'), 'True/Promoted');
   const poll = { ...failure, reason: 'OutputWriteFailed', subject: 'se_2' };

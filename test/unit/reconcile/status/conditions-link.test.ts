@@ -36,7 +36,7 @@ for (const [what, observation, words] of [
   [
     'a fresh link shows its expiry only',
     calm,
-    /not due for refresh\. Link is valid until 2026-01-05T12:14:00Z\.$/,
+    /^Link is valid until 2026-01-05T12:14:00Z and is not due for refresh\.$/,
   ],
   [
     'a link past its refresh time shows when it was due, its expiry, the failure and the retry time',
@@ -51,7 +51,7 @@ for (const [what, observation, words] of [
         },
       },
     }),
-    /not due for refresh\. Refresh was due at 2026-01-05T12:0\d:\d\dZ\. Link is valid until .*12:14:00Z\. The export API at api\.example\.com could not be reached: ECONNREFUSED\. \(NetworkError\) Retrying at 2026-01-05T12:10:40Z\.$/,
+    /^Link is valid until .*12:14:00Z\. Its refresh was due at 2026-01-05T12:0\d:\d\dZ and has not succeeded yet\. The export API at api\.example\.com could not be reached: ECONNREFUSED \(NetworkError\)\. Retrying at 2026-01-05T12:10:40Z\.$/,
   ],
   [
     'an overdue link shows the same',
@@ -63,12 +63,12 @@ for (const [what, observation, words] of [
   [
     'an expired link shows its retry time',
     withStatus(dead, { failures: { link: failure } }),
-    /expired at .* \(ServerError\) Retrying at 2026-01-05T12:01:00Z\.$/,
+    /expired at .* \(ServerError\)\. Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
   [
     'an expired link shows no retry time while the export API may not be called',
     { ...withStatus(dead, { failures: { link: failure } }), key: { kind: 'missing' } },
-    /\(ServerError\)$/,
+    /\(ServerError\)\.$/,
   ],
 ] as const) {
   test(`${what}`, () => {

@@ -11,16 +11,22 @@ const wanted = { ...calm.wanted, baseUrl };
 const failure = { count: 1, lastFailureTime: at(-1), retryTime: at(60), subject: inputHash };
 
 const failures: readonly (readonly [string, RegExp])[] = [
-  ['NetworkError', /^The export API at api\.example\.com:8443 could not be reached\. \(NetworkError\)$/],
-  ['ServerError', /returned a server error\. \(ServerError\)$/],
+  ['NetworkError', /^The export API at api\.example\.com:8443 could not be reached \(NetworkError\)\.$/],
+  ['ServerError', /returned a server error \(ServerError\)\.$/],
   ['RequestTimeout', /did not answer in time/],
-  ['BadRequest', /returned 400; check that it exports docs\.example\.com\./],
-  ['Forbidden', /returned 403 for this key; check its permissions for docs\.example\.com\./],
-  ['UnexpectedAnswer', /check spec\.api\.baseUrl/],
-  ['NotFound', /check spec\.api\.baseUrl, and that it exports docs\.example\.com/],
+  ['BadRequest', /returned 400; check that it exports docs\.example\.com \(BadRequest\)\.$/],
+  ['Forbidden', /returned 403 for this key; check the key's permissions, .*spec\.domain/],
+  [
+    'UnexpectedAnswer',
+    /check the base URL \(spec\.api\.baseUrl, or --api-base-url of the operator\) \(UnexpectedAnswer\)\.$/,
+  ],
+  [
+    'NotFound',
+    /check the base URL \(spec\.api\.baseUrl, or --api-base-url of the operator\), and that it exports docs\.example\.com/,
+  ],
   [
     'ExpiredOnArrival',
-    /^Every link that the export API at .* issued had expired on first use\. \(ExpiredOnArrival\)$/,
+    /^Every link that the export API at .* issued had expired on first use \(ExpiredOnArrival\)\.$/,
   ],
   ['LifetimeTooShort', /expire before an archive can be read/],
   ['OddAndNew', /^OddAndNew\.$/],
@@ -48,17 +54,20 @@ test('a failure with a message of its own shows that message as a sentence', () 
   const why = 'the operator\'s role does not allow "patch" on secrets "x"; add the verb';
   assert.equal(
     describeFailure({ ...failure, reason: 'OutputWriteFailed', message: why }, { wanted }),
-    'The operator\'s role does not allow "patch" on secrets "x"; add the verb. (OutputWriteFailed)',
+    'The operator\'s role does not allow "patch" on secrets "x"; add the verb (OutputWriteFailed).',
   );
 });
 
 for (const [why, words] of [
-  ['ECONNREFUSED', /could not be reached: ECONNREFUSED\. \(NetworkError\)$/],
-  ['CERT_HAS_EXPIRED', /has a certificate that is not trusted: CERT_HAS_EXPIRED\. \(NetworkError\)$/],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', /a certificate that is not trusted: ERR_TLS_CERT_ALTNAME_INVALID\./],
+  ['ECONNREFUSED', /could not be reached: ECONNREFUSED \(NetworkError\)\.$/],
+  ['CERT_HAS_EXPIRED', /has a certificate that is not trusted: CERT_HAS_EXPIRED \(NetworkError\)\.$/],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    /a certificate that is not trusted: ERR_TLS_CERT_ALTNAME_INVALID \(NetworkError\)\.$/,
+  ],
   [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    /a certificate that is not trusted: UNABLE_TO_.*; add its CA certificate with --extra-ca-file \(extraCa of the chart\)\. \(NetworkError\)$/,
+    /a certificate that is not trusted: UNABLE_TO_.*; add its CA certificate with --extra-ca-file \(extraCa of the chart\) \(NetworkError\)\.$/,
   ],
 ] as const) {
   test(`an export API that cannot be reached is reported with the cause: ${why}`, () => {
@@ -68,13 +77,13 @@ for (const [why, words] of [
 
 test('a server error is reported with its status', () => {
   const failed = { ...failure, reason: 'ServerError', message: 'HTTP 502' };
-  assert.match(describeFailure(failed, { wanted }), /returned a server error: HTTP 502\. \(ServerError\)$/);
+  assert.match(describeFailure(failed, { wanted }), /returned a server error: HTTP 502 \(ServerError\)\.$/);
 });
 
 test('the request id of the export API comes last', () => {
   assert.match(
     describeFailure({ ...failure, reason: 'ServerError', requestId: 'req-7' }, { wanted }),
-    /\(ServerError\) Request id: req-7\.$/,
+    /\(ServerError\)\. Request id: req-7\.$/,
   );
 });
 

@@ -51,7 +51,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
       history: [older],
       failures: { poll: { ...failure, reason: 'ServerError', subject: 'se_0', requestId: 'req-7' } },
     }),
-    /returned a server error\. \(ServerError\) Request id: req-7\. Retrying at 2026-01-05T12:01:00Z\.$/,
+    /returned a server error \(ServerError\)\. Request id: req-7\. Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
   'a suspended resource shows whose link is refreshed': [
     { ...calm, wanted: { ...calm.wanted, isSuspended: true } },
@@ -59,7 +59,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
   ],
   'a failed first export names its job and the next attempt': [
     withStatus(fresh, { job: failed, failures: { export: { ...failure, reason: 'JobFailed' } } }),
-    /The last job failed\. \(JobFailed\) Job se_2 at api\.example\.com\. Retrying at 2026-01-05T12:01:00Z\.$/,
+    /The last job failed \(JobFailed\)\. Job se_2 at api\.example\.com\. Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
   'an output that could not be written shows the cluster’s message': [
     withStatus(fresh, {
@@ -68,7 +68,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
         poll: { ...failure, reason: 'OutputWriteFailed', subject: 'se_2', message: 'a quota refused it' },
       },
     }),
-    /A quota refused it\. \(OutputWriteFailed\) Retrying at/,
+    /A quota refused it \(OutputWriteFailed\)\. Retrying at/,
   ],
   'a first export that waits for a shared Retry-After is reported as waiting': [
     {
@@ -82,14 +82,14 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
       start: { key: 'k', lastAttemptTime: at(-1), inputHash, cause: 'First', attempts: 1 },
       failures: { export: { ...failure, reason: 'RequestTimeout' } },
     }),
-    /did not answer in time\. \(RequestTimeout\) Retrying at 2026-01-05T12:01:00Z\.$/,
+    /did not answer in time \(RequestTimeout\)\. Retrying at 2026-01-05T12:01:00Z\.$/,
   ],
   'a job that cannot be polled is reported': [
     withStatus(fresh, {
       job: { id: 'se_2', inputHash, startTime: at(-10) },
       failures: { poll: { ...failure, reason: 'NetworkError', subject: 'se_2' } },
     }),
-    /Job se_2 at api\.example\.com\. The export API at .* could not be reached\. \(NetworkError\) Retrying at /,
+    /Job se_2 at api\.example\.com\. The export API at .* could not be reached \(NetworkError\)\. Retrying at /,
   ],
   'an archive under inspection is named by its job': [
     withStatus(fresh, { job: { ...failed, verdict: undefined } }),
@@ -106,7 +106,7 @@ const rows: Readonly<Record<string, readonly [Observation, RegExp]>> = {
         failures: { link: { ...failure, reason: 'NetworkError' } },
       },
     ),
-    /Secret site-bundle was deleted\. It is written again .* could not be reached\. \(NetworkError\) Retrying at .*Z\.$/,
+    /Secret site-bundle was deleted\. It is written again .* could not be reached \(NetworkError\)\. Retrying at .*Z\.$/,
   ],
 };
 

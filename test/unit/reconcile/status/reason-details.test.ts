@@ -124,7 +124,7 @@ const jobRows: typeof rows = [
     'a replacement job is not replaced',
     'JobLost',
     after({ job: { ...job, cause: 'JobLost' } }),
-    /already replaced a lost job/,
+    /This job replaced a lost job and is not replaced at once\. .* staticexport\.dev\/requestedAt to a new token\.$/,
   ],
   [
     'a rejected archive shows the cause before its job',
@@ -161,7 +161,7 @@ const jobRows: typeof rows = [
     'a link due for refresh shows until when it is valid',
     'Due',
     held,
-    /^Link is valid until 2026-01-05T12:14:00Z\.$/,
+    /^Refresh was due at 2026-01-05T12:08:34Z\. Link is valid until 2026-01-05T12:14:00Z\.$/,
   ],
   [
     'a link that cannot be refreshed shows its job and until when it is valid',

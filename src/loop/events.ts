@@ -23,7 +23,10 @@ function eventOf(change: StatusChange, { active }: Status): EventNote | undefine
     case 'job': {
       const { id, cause } = change.job;
       if (cause === 'Pin') return undefined;
-      return normal('ExportStarted', `Export started: ${cause ?? ''}. Job ${id.slice(0, 128)}.`);
+      return normal(
+        'ExportStarted',
+        `Export job ${id.slice(0, 128)} started (cause: ${cause ?? 'unknown'}).`,
+      );
     }
     case 'verdict': {
       // An export whose start was an event, and which publishes nothing. Conditions report the other outcomes.

@@ -68,10 +68,13 @@ function linesOfAction({ after, action, result, baseUrl }: LoggedReconcile): rea
       const linkExpirationTime = formatInstant(result.times.expiresAt);
       const fields = { jobId, version: isRefresh ? active?.version : undefined, linkExpirationTime, host };
       if (!isRefresh) return info('link to the export received', fields);
-      return info(result.isPublished ? 'the same link received' : 'link renewed', fields);
+      return info(result.isPublished ? 'the same link received' : 'link refreshed', fields);
     }
     case 'issue-failed':
-      return failed('link', result.failure, isRefresh ? failures?.link : failures?.poll, { jobId, host });
+      return failed('issuing the link', result.failure, isRefresh ? failures?.link : failures?.poll, {
+        jobId,
+        host,
+      });
     case 'inspect-failed': {
       const { code, message } = result.failure;
       return failed('inspection', { code, why: message }, failures?.poll, { jobId });
@@ -89,7 +92,7 @@ function failed(
 ): readonly LogLine[] {
   const { code, why, requestId } = failure;
   const again = { count: operation?.count, retryTime: operation?.retryTime };
-  return warn(`${what} failed`, { ...fields, reason: code, why, requestId, ...again });
+  return warn(`${what} failed`, { ...fields, reason: code, message: why, requestId, ...again });
 }
 
 function linesOfChange(change: StatusChange, after: Status, isJudged: boolean): readonly LogLine[] {
@@ -118,11 +121,12 @@ function linesOfVerdict(
   { job, verdict }: Extract<StatusChange, { kind: 'verdict' }>,
   { active, candidate }: Status,
 ): readonly LogLine[] {
-  const [jobId, why] = [shorten(job.id), job.message];
+  const [jobId, message] = [shorten(job.id), job.message];
   if (verdict === 'Promoted') return [];
   if (verdict === 'Unchanged') return info('unchanged', { jobId, version: active?.version });
-  if (verdict === 'Held') return warn('held back', { jobId, version: candidate?.version, reason: why });
-  return warn('export failed', { jobId, reason: verdict, why });
+  if (verdict === 'Held')
+    return warn('candidate held', { jobId, version: candidate?.version, reason: message });
+  return warn('export failed', { jobId, reason: verdict, message });
 }
 
 /** While the operator works towards the spec, these reasons need no action by a person. */
@@ -151,7 +155,7 @@ function lineOfTransition(before: Condition | undefined, now: Condition, isBad: 
   const fields = {
     from: before && `${before.status}/${before.reason}`,
     to: `${now.status}/${now.reason}`,
-    why: now.message,
+    message: now.message,
   };
   const words = `${now.type} ${before?.status ?? 'Unknown'}->${now.status} ${now.reason}`;
   return isBad ? warn(words, fields) : info(words, fields);

@@ -86,5 +86,5 @@ function logOnce(operatorLease: string, isOverlap: boolean, object: string, cont
   logged.add(id);
   const fields = { object, otherOperatorLease: operatorLease, operatorLease: context.settings.operatorLease };
   if (isOverlap) context.logger.warn(fields, `another operator writes the same StaticExports; ${remedy}`);
-  else context.logger.info(fields, 'this operator took over StaticExports of another operator');
+  else context.logger.info(fields, 'managing StaticExports whose status another operator wrote');
 }

@@ -35,6 +35,6 @@ export function warnOfPrefix(
   const secret = `${metadata.namespace}/${wanted.keySecret.name}`;
   logger.warn(
     { object: resourceId(metadata), secret },
-    'the API key does not begin with svc_; is it an admin key?',
+    `API key in Secret ${secret} does not begin with svc_. Check that it is an admin key.`,
   );
 }

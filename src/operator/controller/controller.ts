@@ -175,7 +175,7 @@ function logOutcome(
   blockedBy: RetryState['blockedBy'],
 ): void {
   const { action = 'none', failure, why } = report ?? {};
-  const fields = { object, action, because, failure, why, wakeAfterMs };
+  const fields = { object, action, because, failure, message: why, wakeAfterMs };
   const isBlocked = action === 'none' && failure !== undefined;
   const isLogged = isBlocked && blockedBy.get(object) === failure;
   if (isBlocked) blockedBy.set(object, failure);

@@ -189,7 +189,7 @@ test('an event names the job, the version and the previous version', () => {
       .join();
   assert.equal(
     words({ ...steady, job: { id: 'se_2', cause: 'Schedule' } }),
-    'Export started: Schedule. Job se_2.',
+    'Export job se_2 started (cause: Schedule).',
   );
   const next = { ...steady, active: { ...active, version: 'v2' } };
   assert.equal(words(next), 'Version v2 is published, 20 pages. It replaces v1.');

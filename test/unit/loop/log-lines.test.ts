@@ -66,7 +66,7 @@ test('a refresh has one line, with the version and the expiry', async () => {
   await simulation.until(() => simulation.status().active?.linkExpirationTime !== before);
   const [line, ...more] = read();
   assert.deepEqual(more, []);
-  assert.equal(line?.message, 'link renewed');
+  assert.equal(line?.message, 'link refreshed');
   assert.equal(line.fields['version'], simulation.status().active?.version);
   assert.equal(line.fields['linkExpirationTime'], simulation.status().active?.linkExpirationTime);
 });
@@ -74,7 +74,7 @@ test('a refresh has one line, with the version and the expiry', async () => {
 for (const [what, change, verdict, message] of [
   ['the content that is published', {}, 'Unchanged', 'unchanged'],
   ['other content', { name: 'second', pages: 20 }, 'Promoted', 'published'],
-  ['too few pages', { name: 'shrunk', pages: 3 }, 'Held', 'held back'],
+  ['too few pages', { name: 'shrunk', pages: 3 }, 'Held', 'candidate held'],
 ] as const) {
   test(`an export with ${what} is logged as ${message}`, async () => {
     const simulation = await publishedSimulation();
@@ -110,7 +110,7 @@ for (const [what, spec, message] of [
       [message],
     );
     assert.equal(lines[0]?.fields['from'], 'True/Published');
-    assert.ok(String(lines[0]?.fields['why']).length > 20);
+    assert.ok(String(lines[0]?.fields['message']).length > 20);
   });
 }
 
@@ -142,12 +142,12 @@ test('a failed call has its reason, count, retry time and request id', () => {
   assert.deepEqual(lines, [
     {
       level: 'warn',
-      message: 'link failed',
+      message: 'issuing the link failed',
       fields: {
         jobId: 'j',
         host: 'other.example.com',
         reason: 'ServerError',
-        why: 'HTTP 502',
+        message: 'HTTP 502',
         requestId: 'r-1',
         count: 3,
         retryTime: '2026-11-21T10:00:00Z',

@@ -75,7 +75,7 @@ test('an operator with a renamed lease takes over without an event and with one 
   await theirs.step();
   assert.equal(simulation.cluster.writes.length, writes);
   assert.equal(simulation.events.length, events);
-  assert.equal(simulation.logs.filter((line) => line.includes('took over')).length, 1);
+  assert.equal(simulation.logs.filter((line) => line.includes('another operator wrote')).length, 1);
 });
 
 test('a write of another operator is an event, and is corrected in the same reconcile', async () => {

@@ -33,7 +33,7 @@ test('a blocked reconcile is logged once with its message, until the failure cha
   await clock.pass(100);
   const once = ['reconcile blocked; no action taken', 'no get'];
   assert.deepEqual(
-    warnings().map(({ fields, message }) => [message, 'why' in fields ? fields.why : '']),
+    warnings().map(({ fields, message }) => [message, 'message' in fields ? fields.message : '']),
     [once, once],
   );
 });

@@ -189,7 +189,7 @@ const valuesTarget = z
   })
   .describe('YAML document in a key of a ConfigMap or Secret. The operator edits its staticExport keys.');
 
-const typeRule = 'type Values needs the field values, and only that type may have it';
+const typeRule = 'type Values requires the field values';
 const linkRule = 'the link may be written into a Secret only; write version alone or use a Secret';
 const target = z
   .object({

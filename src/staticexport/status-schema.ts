@@ -15,7 +15,7 @@ const inputHashText = text(64).describe('Hash of the exported domain and the bas
 const baseUrlText = text(2048).describe('Base URL of the export API that ran the job and issues its links.');
 const exportedInstant = instant.describe('Time when the operator observed the job complete.');
 const requestIdText = text(128).describe(
-  "Request id of the export API's answer. Quote it to the API's support.",
+  "Request id of the export API's answer. Quote it to the export API's support.",
 );
 
 /** A Kubernetes condition (meta/v1). */
@@ -93,7 +93,7 @@ export const candidateSchema = z
   .object({
     ...exportFields,
     exportTime: exportedInstant.optional(),
-    reason: text(64).describe('Promotion gate that holds it.'),
+    reason: text(64).describe('Why it is held: a promotion gate, or AwaitingPromotion.'),
   })
   .describe('A complete, inspected export that a promotion gate or Manual mode holds.');
 
@@ -124,11 +124,11 @@ export const failureSchema = z.object({
   message: text(256).describe('Detail of the last failure, where the code alone is not enough.').optional(),
   requestId: requestIdText.optional(),
   subject: text(512).describe('What failed: inputs of an export, or a job id.').optional(),
-  request: text(256)
-    .describe('Token of the requestedAt annotation whose one-time bypass of the back-off was used.')
-    .optional(),
+  request: text(256).describe('requestedAt token that already bypassed the back-off once.').optional(),
   secretVersion: text(128).describe('uid and resourceVersion of the Secret whose key got 403.').optional(),
-  inspectionFailures: count.describe('Number of failed inspections of its archive.').optional(),
+  inspectionFailures: count
+    .describe("Number of failed inspections of the job's archive. Used in failures.poll.")
+    .optional(),
 });
 
 export const refusedKeySchema = z
@@ -139,12 +139,12 @@ export const refusedKeySchema = z
       .describe('Answer of the export API: 401 Unauthorized or 403 Forbidden.'),
     refusalTime: instant.describe('Time of the refusal.'),
     request: text(256)
-      .describe('Token of the requestedAt annotation whose one-time bypass of the back-off was used.')
+      .describe('requestedAt token that already caused one attempt with this key.')
       .optional(),
     requestId: requestIdText.optional(),
   })
   .describe(
-    'The key that the export API refused. It is not used again until its Secret changes; after a 403 it is retried every 15m.',
+    'The key that the export API refused. After a 401 it is used again when its Secret changes; after a 403 also every 15m. A new requestedAt token causes one attempt.',
   );
 
 export const targetStatusSchema = z

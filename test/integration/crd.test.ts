@@ -231,7 +231,7 @@ const refused: Readonly<Record<string, readonly [spec: unknown, message: RegExp]
   ],
   'a target without its object': [
     { ...smallest, targets: [{ name: 'argo', type: 'Values' }] },
-    /type Values needs the field values/,
+    /type Values requires the field values/,
   ],
   'the link in a ConfigMap': [
     { ...smallest, targets: [{ name: 'argo', type: 'Values', write: ['bundleUrl'], values }] },

@@ -91,7 +91,7 @@ test('a client that waits for its request reads its own outcome, not the previou
 test('a requested reconcile restores a deleted output in seconds, with a new link and the same version', async () => {
   const before = (await reader.readOutput('docs')).published;
   const [remove = ''] = await commandsOf('delete secret docs-bundle');
-  const [look = ''] = await commandsOf('annotate sx docs', 'staticexport.dev/look');
+  const [look = ''] = await commandsOf('annotate sx docs', 'staticexport.dev/reconcile');
   await run(remove, '');
   await run(look, 'now');
   const after = await eventually('the output', async () => (await reader.readOutput('docs')).published, {
@@ -103,7 +103,7 @@ test('a requested reconcile restores a deleted output in seconds, with a new lin
 
 test('a key deleted while nothing is due sets the metric of the alert, which ends when the key is back', async () => {
   const blocked = `staticexport_calls_blocked{namespace="${namespace}",name="docs",reason="KeyMissing"} 1`;
-  const [look = ''] = await commandsOf('annotate sx docs', 'staticexport.dev/look');
+  const [look = ''] = await commandsOf('annotate sx docs', 'staticexport.dev/reconcile');
   const isShown = async () => (await operator.get('/metrics')).text.includes(blocked);
   const awaitShown = (wanted: boolean) =>
     eventually(

@@ -20,7 +20,7 @@ const flags = {
     'DOMAIN=URL',
     'Where a domain is crawled. Given once or more, no other domain is exported. Without it: https://DOMAIN/',
   ),
-  listen: kind.hostPort.withDefault('127.0.0.1:8480', 'Address of the API and of the downloads'),
+  listen: kind.hostPort.withDefault('127.0.0.1:8480', 'Address of the export API and of downloads'),
   adminListen: kind.hostPort.optional('Address of /livez, /readyz and /metrics. Not served when absent'),
   publicUrl: kind.httpUrl.optional(
     'Base of the links handed out; may have a path. Default: the listen address, if that is one address',

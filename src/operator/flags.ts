@@ -51,7 +51,7 @@ const flags = {
   context: text.optional('Context of the kubeconfig (default: its current one)'),
   workers: countUpTo(mostWorkers).withDefault(
     '4',
-    `Concurrent reconciles per export API host (1–${mostWorkers}). All hosts: 4×. Edited resources get up to half as many extra`,
+    `Concurrent reconciles for each export API host (N, 1–${mostWorkers}). All hosts: up to 4 × N. Edited resources use up to N/2 more`,
   ),
   leaseNamespace: text.optional(
     "Namespace of the leader-election lease (default: the pod's, or the context's)",

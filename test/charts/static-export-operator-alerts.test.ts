@@ -205,7 +205,11 @@ test('alert and runbook of NotGranted name a missing permission of the operator'
   for (const words of [alert?.annotations['runbook'] ?? '', await runbookOf(name)]) {
     const [, granted = ''] = words.split(/\bNotGranted`?: /);
     const [causes = ''] = granted.split(/`?(?:Refused|WriteFailed)`?: /);
-    assert.match(causes, /missing.*annotat.*the operator may not read it: .*targets\.values/, words);
+    assert.match(
+      causes,
+      /missing.*annotat.*the operator cannot read it(?::| →) outside .*targets\.values/,
+      words,
+    );
   }
 });
 

@@ -80,14 +80,14 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   [
     'no time for a request',
     { requestTimeout: '0s' },
-    /requestTimeout=0s leaves no time for anything: say how long it may take/,
+    /requestTimeout=0s is too short\. Set a duration such as 30s/,
   ],
   [
     'no time for an archive',
     { inspection: { timeout: '0.00m' } },
-    /inspection\.timeout=0\.00m leaves no time for anything: say how long it may take/,
+    /inspection\.timeout=0\.00m is too short\. Set a duration such as 30s/,
   ],
-  ['no time once it is rounded', { requestTimeout: '0.499ms' }, /requestTimeout=0\.499ms leaves no time/],
+  ['no time once it is rounded', { requestTimeout: '0.499ms' }, /requestTimeout=0\.499ms is too short/],
   [
     'an alert that is none',
     { monitoring: { prometheusRule: { disabledAlerts: ['StaticExportDown'] } } },

@@ -71,7 +71,7 @@
   annotations:
     summary: "The published link of {{ $which }} has expired."
     description: Running servers keep serving from disk. A new pod without a stored bundle cannot download one.
-    runbook: {{ printf "%s: LinkFresh names the cause. JobGone: wait; a new export runs. KeyRefused: write a new key into its Secret. The output Secret was deleted: wait; the next link writes it again. No answer: contact the owner of the export API. Do not delete or drain site pods without a volume meanwhile." $look | quote }}
+    runbook: {{ printf "%s: LinkFresh names the cause. JobGone: wait; a new export starts unless spec.pin or spec.suspend is set, or a candidate is held. KeyRefused: write a new key into its Secret. The output Secret was deleted: wait; the next link writes it again. No answer: contact the owner of the export API. Do not delete or drain site pods without a volume meanwhile." $look | quote }}
 {{- /* No `for`: 15 % of a link's lifetime of five minutes are 45 seconds. A linkRefresh.atPercent later than the
      threshold fires no alert before its time. */}}
 - alert: StaticExportLinkExpiring
@@ -96,7 +96,7 @@
   annotations:
     summary: "{{ $which }} has had no successful export for a long time."
     description: "Exports failed {{ "{{ $value }}" }} times in a row, or a complete export cannot be downloaded. The published version stays."
-    runbook: {{ printf "%s: condition Exported names the cause. JobFailed: read the vendor's job log. BundleRejected: fix the fault of the archive that the message names. StartUnconfirmed, StartRefused: check the export API and its proxies. After the fix: %s" $look $again | quote }}
+    runbook: {{ printf "%s: condition Exported names the cause. JobFailed: read the vendor's job log. TimedOut: raise spec.jobTimeout, or ask the vendor. JobLost: ask the owner of the export API. BundleRejected: fix the file that the message names, or raise spec.promotion.maxBundleSize, and inspection.maxArchiveSize and inspection.maxBundleSize of the chart. InspectionFailed: check the storage and the network path to it. OutputWriteFailed: follow the message of the Kubernetes API server. StartUnconfirmed, StartRefused: check the export API and its proxies. After the fix: %s" $look $again | quote }}
 - alert: StaticExportStalled
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|HostNotAllowed|BaseUrlMissing|PageCountDropped|TooFewPages|AwaitingPromotion"}) == 1
   for: 10m
@@ -111,8 +111,8 @@
   labels: { severity: critical }
   annotations:
     summary: "The export API refuses the key of {{ $which }}."
-    description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed. The published link expires at its time. Write a valid key into its Secret."
-    runbook: "KeyRefused (401): the key was revoked or mistyped; write a new key into the Secret of spec.api.keySecretRef. The operator reads it within a minute. KeyForbidden (403): the key lacks a permission at the vendor; grant it. The operator retries every 15 minutes."
+    description: "{{ "{{ $labels.reason }}" }}: no export starts and no link is refreshed. The published link expires at its time. Write a valid key into its Secret. KeyForbidden is retried every 15 minutes."
+    runbook: "KeyRefused (401): the key was revoked or mistyped; write a new key into the Secret of spec.api.keySecretRef. The operator reads it within a minute. KeyForbidden (403): check the key's permissions, your plan, spec.domain and the vendor's IP allow-list. The operator retries every 15 minutes."
 - alert: StaticExportCallsBlocked
   expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_calls_blocked{ {{- $job -}} ,reason!~"KeyRefused|KeyForbidden"}) == 1
   for: 10m
@@ -144,7 +144,7 @@
   annotations:
     summary: "A target of {{ $which }} does not have the published version."
     description: "The target has an old version, or none. Condition TargetsSynced names the cause."
-    runbook: {{ printf "%s: status.targets names the object. NotGranted: it is missing, lacks the annotation staticexport.dev/allow-from=%s/{{ $labels.name }}, or the operator may not read it: outside the watched namespaces grant that with targets.values. WriteFailed: follow the message of TargetsSynced." $look $where | quote }}
+    runbook: {{ printf "%s: status.targets names the object. NotGranted: the object is missing, or lacks the annotation staticexport.dev/allow-from=%s/{{ $labels.name }}, or the operator cannot read it: outside the watched namespaces, add it to targets.values. Refused: correct the YAML of the target. WriteFailed: follow the message of TargetsSynced." $look $where | quote }}
 - alert: StaticExportOperatorsOverlap
   expr: count by (job, operator_lease) ({{ $of | replace "job)" "job, operator_lease)" }} (staticexport_operators_overlap{ {{- $job -}} })) > 0
   for: 1m
@@ -176,7 +176,7 @@
   annotations:
     summary: {{ "The clock of {{ $labels.host }} differs from the operator’s." }}
     description: "Clock differs by {{ "{{ $value }}" }} seconds. Link refresh follows the export API's clock, so skew reduces the safety margin."
-    runbook: "Compare the node's clock with its time source (chrony, ntp). It is wrong: fix the time source. It is right: tell the owner of the export API."
+    runbook: "Compare the node's clock with its time source (chrony, ntp). Node clock wrong: fix its time source. Node clock right: tell the owner of the export API."
 - alert: StaticExportServersDisagree
   expr: count by (namespace, job) (count by (namespace, job, digest) (bundle_server_active_bundle_info)) > 1
   for: {{ $options.disagreementFor }}

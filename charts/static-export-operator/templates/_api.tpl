@@ -86,7 +86,7 @@ http://{{ include "static-export-operator.serviceHost" . }}{{ if ne $port 80 }}:
 {{- end -}}
 {{- range $value, $text := dict "requestTimeout" .Values.requestTimeout "inspection.timeout" .Values.inspection.timeout -}}
 {{- if eq (include "static-export-operator.milliseconds" $text | int64) 0 -}}
-{{- fail (printf "%s=%s leaves no time for anything: say how long it may take, such as 30s or 15m" $value $text) -}}
+{{- fail (printf "%s=%s is too short. Set a duration such as 30s" $value $text) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -20,7 +20,7 @@
 {{- if .Values.serviceAccount.create -}}
 {{- .Values.serviceAccount.name | default (include "static-export-operator.fullname" .) -}}
 {{- else -}}
-{{- required "serviceAccount.name is required when serviceAccount.create is false: the operator needs an account with rights" .Values.serviceAccount.name -}}
+{{- required "serviceAccount.name is required when serviceAccount.create is false: the operator needs an account with permissions" .Values.serviceAccount.name -}}
 {{- end -}}
 {{- end -}}
 

@@ -1,6 +1,6 @@
-// Why a bundle could not be obtained or was refused: one class, with a stable code and a message for each reason.
+// Why a bundle could not be obtained or was rejected: one class, with a stable code and a message for each reason.
 // `LinkExpired` and the transient codes (for example a page instead of the archive) say nothing about the content.
-// Every other code refuses the whole archive.
+// Every other code rejects the whole archive.
 
 import { PublishableError } from '../wire/publishable-error.ts';
 
@@ -8,7 +8,7 @@ import { PublishableError } from '../wire/publishable-error.ts';
 export const bundleErrorKinds = [
   'expired-link', // the link has expired or is not valid yet: get another
   'transient', // network, timeout, an answer that is no archive, disk full: the same link may work later
-  'refused', // an archive came and is not a bundle that can be published: a retry should give the same
+  'rejected', // an archive came and is not a bundle that can be published: a retry should give the same
 ] as const;
 export type BundleErrorKind = (typeof bundleErrorKinds)[number];
 

@@ -1,4 +1,4 @@
-// How much an archive, a link or a reader may cost before it is refused. Plain data, so that a flag or a test can
+// How much an archive, a link or a reader may cost before it is rejected. Plain data, so that a flag or a test can
 // tighten each limit. Invariant: every loop over bytes from outside checks one of these limits.
 
 /** All bounds are inclusive. */

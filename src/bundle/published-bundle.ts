@@ -27,7 +27,7 @@ export type ServedBundle = Pick<PublishedBundle, 'digest'> & {
 export class PublishedBundleError extends PublishableError {}
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-const document = z.object({
+const bundleSchema = z.object({
   version: z
     .string()
     .min(1)
@@ -52,11 +52,11 @@ const document = z.object({
   sizeBytes: z.int().nonnegative().optional(),
 });
 
-const servedDocument = document.partial().required({ bundleUrl: true });
+const servedSchema = bundleSchema.partial().required({ bundleUrl: true });
 
 /** Whole, as the operator writes it. @throws {PublishedBundleError} naming the fields that are wrong, never their values */
 export function parsePublishedBundle(text: string): PublishedBundle {
-  const { digest, pages, sizeBytes, ...rest } = parseDocument(text, document);
+  const { digest, pages, sizeBytes, ...rest } = parseBundleJson(text, bundleSchema);
   return { ...rest, digest, pages, sizeBytes };
 }
 
@@ -67,17 +67,17 @@ export function parsePublishedBundle(text: string): PublishedBundle {
  * @throws {PublishedBundleError} naming the fields that are wrong, never their values
  */
 export function parseServedBundle(text: string): ServedBundle {
-  const served = parseDocument(text, servedDocument);
+  const served = parseBundleJson(text, servedSchema);
   const { version, digest, jobId, issuedAt, expiresAt } = served;
   return { link: served.bundleUrl, version, digest, jobId, issuedAt, expiresAt };
 }
 
 /** Twice the longest answer that a link comes in; a mebibyte of brackets would hold up every request of a server. */
-export const longestDocument = 256 * 1024;
+export const longestBundleJson = 256 * 1024;
 
-function parseDocument<T>(text: string, schema: z.ZodType<T>): T {
-  if (text.length > longestDocument) {
-    const bound = `${longestDocument} characters; write nothing into it but its own fields`;
+function parseBundleJson<T>(text: string, schema: z.ZodType<T>): T {
+  if (text.length > longestBundleJson) {
+    const bound = `${longestBundleJson} characters; write nothing into it but its own fields`;
     throw invalid(`bundle.json is longer than ${bound}`);
   }
   const json = readJson(text);
@@ -85,7 +85,7 @@ function parseDocument<T>(text: string, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(json);
   if (!parsed.success) {
     const fields = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.')))];
-    const wrong = fields.map((field) => `${field || 'the document'} must be ${wanted[field] ?? 'valid'}`);
+    const wrong = fields.map((field) => `${field || 'bundle.json'} must be ${wanted[field] ?? 'valid'}`);
     throw invalid(`bundle.json cannot be used: ${wrong.join('; ')}`);
   }
   return parsed.data;
@@ -105,10 +105,10 @@ const wanted: Readonly<Record<string, string>> = {
 
 /** Without a cause: a parser's message quotes the text, and the text holds the link. */
 function invalid(message: string): PublishedBundleError {
-  return new PublishedBundleError('InvalidBundleDocument', message);
+  return new PublishedBundleError('InvalidBundleJson', message);
 }
 
-/** The document's text, keys in a fixed order, instants in UTC seconds. The result holds the link. */
+/** The text of `bundle.json`, keys in a fixed order, instants in UTC seconds. The result holds the link. */
 export function formatPublishedBundle(bundle: PublishedBundle): string {
   return JSON.stringify({
     version: bundle.version,

@@ -1,5 +1,5 @@
 // Why the bytes are not a bundle that this project publishes: one stable code and one sentence for each reason. Owns
-// the closed lists of reasons, for archives that are refused and for links that return none. README.md of this folder
+// the closed lists of reasons, for archives that are rejected and for links that return none. README.md of this folder
 // explains each reason, and a test compares the lists. Invariant: no sentence quotes the archive. Where a name
 // helps, a printable, bounded form of it is appended.
 
@@ -68,7 +68,7 @@ export function refusal(
   options: { readonly name?: string; readonly cause?: unknown } = {},
 ): BundleError {
   const example = options.name === undefined ? '' : ` (${printableName(options.name)})`;
-  return new BundleError('refused', code, `${sentences[code]}${example}`, { cause: options.cause });
+  return new BundleError('rejected', code, `${sentences[code]}${example}`, { cause: options.cause });
 }
 
 /**

@@ -83,7 +83,7 @@ export const clusterPolicies: Readonly<Record<ClusterErrorCode, ClusterPolicy>> 
 export const inspectionAttempts: Readonly<Record<InspectionFailure['kind'], number>> = {
   'expired-link': 10,
   transient: 10,
-  refused: 1,
+  rejected: 1,
 };
 
 /**

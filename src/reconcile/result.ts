@@ -44,7 +44,7 @@ export interface InspectedContent {
 
 export interface InspectionFailure {
   /** As in BundleError: whether another link or another attempt can help. */
-  readonly kind: 'expired-link' | 'transient' | 'refused';
+  readonly kind: 'expired-link' | 'transient' | 'rejected';
   readonly code: string;
   readonly message: string;
 }

@@ -86,7 +86,7 @@ export function createSiteMetrics({ site, cachedBytes, progress }: MetricSources
     labelNames: ['outcome'],
     registers,
   });
-  for (const outcome of ['ok', 'expired-link', 'transient', 'refused']) downloads.inc({ outcome }, 0);
+  for (const outcome of ['ok', 'expired-link', 'transient', 'rejected']) downloads.inc({ outcome }, 0);
   collected(
     'active_bundle_info',
     'The active bundle; the value is always 1',

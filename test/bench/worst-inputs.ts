@@ -2,7 +2,7 @@
 // tenant (specs, annotations, Secrets), an export API (answers), a site (its home page) and the API server (objects).
 
 import {
-  longestDocument,
+  longestBundleJson,
   parsePublishedBundle,
   parseServedBundle,
 } from '../../src/bundle/published-bundle.ts';
@@ -160,7 +160,7 @@ export const worstInputs: readonly WorstInput[] = [
   ),
   worst(
     'output Secret: as long as it may be, of members',
-    () => published(`,${manyMembers(longestDocument - 200).slice(1, -1)}`),
+    () => published(`,${manyMembers(longestBundleJson - 200).slice(1, -1)}`),
     asSecret,
   ),
   worst(
@@ -170,16 +170,20 @@ export const worstInputs: readonly WorstInput[] = [
   ),
   worst(
     'bundle.json: a link',
-    () => published('').replace('a.example/', `a.example/?${'&a=%41'.repeat(longestDocument / 6 - 100)}`),
+    () => published('').replace('a.example/', `a.example/?${'&a=%41'.repeat(longestBundleJson / 6 - 100)}`),
     (text) => parsePublishedBundle(text).bundleUrl.signedLifetime(),
   ),
-  worst('bundle.json: nesting', () => published(`,"x":${nested(longestDocument - 200)}`), parseServedBundle),
+  worst(
+    'bundle.json: nesting',
+    () => published(`,"x":${nested(longestBundleJson - 200)}`),
+    parseServedBundle,
+  ),
   worst(
     'bundle.json: an instant',
     () =>
       published('').replace(
         '2026-01-31T12:00:00Z',
-        `2026-01-31T12:00:00.${'0'.repeat(longestDocument - 300)}x`,
+        `2026-01-31T12:00:00.${'0'.repeat(longestBundleJson - 300)}x`,
       ),
     unlessRefused,
   ),

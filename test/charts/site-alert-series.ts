@@ -16,8 +16,8 @@ const served = (pod: string, digest: string, ...spans: readonly Span[]): Series 
   series('bundle_server_active_bundle_info', pod, { digest }, ...spans);
 const current = (pod: string, ...spans: readonly Span[]): Series =>
   series('bundle_server_is_current', pod, {}, ...spans);
-const refused = (...spans: readonly Span[]): Series =>
-  series('bundle_server_source_state', 'a', { state: 'refused' }, ...spans);
+const rejected = (...spans: readonly Span[]): Series =>
+  series('bundle_server_source_state', 'a', { state: 'rejected' }, ...spans);
 const linkEnd = (pod: string, ...spans: readonly Span[]): Series =>
   series('bundle_server_link_expiry_timestamp_seconds', pod, {}, ...spans);
 const requests = (bad: string, good: string): Series => ({
@@ -77,15 +77,15 @@ export const siteAlerts: Readonly<Record<string, AlertCases>> = {
       [line('bundle_server_active_bundle_info', { ...of('b'), job: 'other', digest: 'two' })]: always(1),
     }),
   ),
-  StaticExportSiteBundleRefused: fires(
+  StaticExportSiteBundleRejected: fires(
     // From the first scrape on.
-    seen(1, refused([1, 60])),
+    seen(1, rejected([1, 60])),
     // Between two tries.
-    seen(12, refused([1, 10], [0, 1], [1, 10])),
+    seen(12, rejected([1, 10], [0, 1], [1, 10])),
   ).stays(
-    seen(15, refused([0, 60])),
+    seen(15, rejected([0, 60])),
     // It was long ago.
-    seen(60, refused([1, 10], [0, 90])),
+    seen(60, rejected([1, 10], [0, 90])),
   ),
   StaticExportSiteLinkExpired: fires(
     seen(26, linkEnd('a', [600, 600]), linkEnd('b', [600, 600])),

@@ -30,10 +30,10 @@ const report = await runJobs(Number(values.jobs), {
     console.log(`${done} of ${cases} cases, ${seconds()} s, about ${leftS} s to go`);
   },
 });
-const codes = Object.entries(report.refused).sort(([, a], [, b]) => b - a);
+const codes = Object.entries(report.rejected).sort(([, a], [, b]) => b - a);
 const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 console.log(`seed ${values.seed}: ${report.done} cases in ${seconds()} s`);
-console.log(`read as packed: ${report.read}; refused: ${codes.reduce((sum, [, count]) => sum + count, 0)}`);
+console.log(`read as packed: ${report.read}; rejected: ${codes.reduce((sum, [, count]) => sum + count, 0)}`);
 for (const [code, count] of codes) console.log(`  ${code} ${count}`);
 const mostResidentBytes = maxResidentBytes(Number(values.jobs));
 const isWithin = report.peakBytes <= maxPeakBytes && report.peakResidentBytes <= mostResidentBytes;

@@ -19,7 +19,7 @@ const reportShape = z.object({
   /** Cases done. */
   done: z.number(),
   read: z.number(),
-  refused: z.record(z.string(), z.number()),
+  rejected: z.record(z.string(), z.number()),
   wrong: z.array(z.string()),
   /** Heap and buffers of the thread. */
   peakBytes: z.number(),
@@ -60,12 +60,12 @@ export async function runJobs(jobs: number, options: CampaignOptions): Promise<C
 }
 
 function join(one: CampaignReport, other: CampaignReport): CampaignReport {
-  const refused = { ...one.refused };
-  for (const [code, count] of Object.entries(other.refused)) refused[code] = (refused[code] ?? 0) + count;
+  const rejected = { ...one.rejected };
+  for (const [code, count] of Object.entries(other.rejected)) rejected[code] = (rejected[code] ?? 0) + count;
   return {
     done: one.done + other.done,
     read: one.read + other.read,
-    refused,
+    rejected,
     wrong: [...one.wrong, ...other.wrong],
     peakBytes: Math.max(one.peakBytes, other.peakBytes),
     peakResidentBytes: Math.max(one.peakResidentBytes, other.peakResidentBytes),
@@ -108,13 +108,13 @@ async function runCases(): Promise<void> {
     .object({ cases: z.number(), seed: z.number(), from: z.number() })
     .parse(workerData);
   const corpus = makeCorpus();
-  const refused: Record<string, number> = {};
+  const rejected: Record<string, number> = {};
   const wrong: string[] = [];
   let read = 0;
   let peakBytes = 0;
   let peakResidentBytes = 0;
   const report = (done: number, isLast: boolean): void =>
-    parentPort?.postMessage({ done, read, refused, wrong, peakBytes, peakResidentBytes, isLast });
+    parentPort?.postMessage({ done, read, rejected, wrong, peakBytes, peakResidentBytes, isLast });
   for (let done = 0; done < cases; done += 1) {
     const at = from + done;
     const dice = diceOf(Math.imul(seed, 0x9e3779b1) + at);
@@ -123,7 +123,7 @@ async function runCases(): Promise<void> {
     const mutant = mutate(sample, dice, limits.maxFrames);
     const outcome = await judge(sample, mutant, 1 + dice(dice(2) === 0 ? 600 : 70_000));
     if (outcome.kind === 'read') read += 1;
-    else if (outcome.kind === 'refused') refused[outcome.code] = (refused[outcome.code] ?? 0) + 1;
+    else if (outcome.kind === 'rejected') rejected[outcome.code] = (rejected[outcome.code] ?? 0) + 1;
     else wrong.push(`case ${at}, ${sample.name}, ${mutant.how}: ${outcome.what}`);
     const { arrayBuffers, heapUsed, rss } = process.memoryUsage();
     peakResidentBytes = Math.max(peakResidentBytes, rss);

@@ -1,4 +1,4 @@
-// Reads one mutant and returns what is wrong with the result, if anything. Right is a refusal with a known code, or
+// Reads one mutant and returns what is wrong with the result, if anything. Right is a rejection with a known code, or
 // only files of the archive, the same for any division of the bytes.
 
 import { BundleError } from '../../src/bundle/bundle-error.ts';
@@ -8,7 +8,7 @@ import type { Sample } from './corpus.ts';
 import type { Mutant } from './mutation.ts';
 
 const mib = 1024 * 1024;
-/** Tight, so that a mutant that claims to be large is refused at once. */
+/** Tight, so that a mutant that claims to be large is rejected at once. */
 export const limits = {
   maxTotalBytes: 24 * mib,
   maxFileBytes: 4 * mib,
@@ -19,7 +19,7 @@ export const limits = {
 
 export type Outcome =
   | { readonly kind: 'read' }
-  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'rejected'; readonly code: string }
   | { readonly kind: 'wrong'; readonly what: string };
 
 /** @param pieceBytes the size of the pieces in which the bytes arrive */
@@ -29,13 +29,13 @@ export async function judge(sample: Sample, mutant: Mutant, pieceBytes: number):
     result = await readBytes(mutant.bytes, { pieceBytes, limits });
   } catch (error) {
     if (!(error instanceof BundleError)) return wrong(`threw ${String(error)}`);
-    const codes = error.kind === 'refused' ? refusalCodes : oddAnswerCodes;
+    const codes = error.kind === 'rejected' ? refusalCodes : oddAnswerCodes;
     const isOurs = codes.includes(error.code);
     const { wanted } = mutant;
-    if (wanted !== undefined && wanted !== 'refusal') return wrong(`refused what is right: ${error.code}`);
-    return isOurs ? { kind: 'refused', code: error.code } : wrong(`threw ${error.kind} ${error.code}`);
+    if (wanted !== undefined && wanted !== 'refusal') return wrong(`rejected what is right: ${error.code}`);
+    return isOurs ? { kind: 'rejected', code: error.code } : wrong(`threw ${error.kind} ${error.code}`);
   }
-  if (mutant.wanted === 'refusal') return wrong('read what is to be refused');
+  if (mutant.wanted === 'refusal') return wrong('read what is to be rejected');
   const foreign = foreignFile(sample, mutant, result);
   return foreign === undefined ? { kind: 'read' } : wrong(foreign);
 }

@@ -9,7 +9,7 @@ import type { Dice, Mutant } from './mutation.ts';
 type Contents = Sample['contents'];
 interface Made {
   readonly bytes: Buffer;
-  /** `undefined`: it must be refused. */
+  /** `undefined`: it must be rejected. */
   readonly wanted: Contents | undefined;
 }
 

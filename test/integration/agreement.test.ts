@@ -46,7 +46,7 @@ function chooseArchives(): ReadonlyMap<string, Buffer> {
   const chosen = new Map<string, Buffer>();
   const seen = new Set<string>();
   const rows = readme.matchAll(
-    /^\| `([\w-]+)`\s*\|[^|]*\|\s*((?:taken|normalised|refused|retried)(?: `\w+`)?)\s*\|$/gm,
+    /^\| `([\w-]+)`\s*\|[^|]*\|\s*((?:taken|normalised|rejected|retried)(?: `\w+`)?)\s*\|$/gm,
   );
   for (const [, name = '', verdict = ''] of rows) {
     const made = cases[name]?.();
@@ -115,7 +115,7 @@ suite('the operator and a server, asked about the same archive', () => {
       return error.code;
     }
   };
-  /** The document names no digest: the server judges the archive by itself, and logs why it refused it. */
+  /** The document names no digest: the server judges the archive by itself, and logs why it rejected it. */
   const askServer = async (name: string, link: string): Promise<string> => {
     await site.mount(bundleDocument({ version: name, link }));
     return eventually(`a verdict on ${name}`, async () => {
@@ -125,15 +125,15 @@ suite('the operator and a server, asked about the same archive', () => {
   };
 
   test('an archive of each verdict is judged alike, and gets the same digest', async (t) => {
-    const verdicts = { taken: 0, refused: 0 };
+    const verdicts = { taken: 0, rejected: 0 };
     for (const [name, bytes] of archives) {
       links.put(name, bytes);
       const [ours, theirs] = [await askOperator(links.link(name)), await askServer(name, links.link(name))];
       assert.equal(theirs, ours, name);
-      verdicts[/^[0-9a-f]{64}$/.test(ours) ? 'taken' : 'refused'] += 1;
+      verdicts[/^[0-9a-f]{64}$/.test(ours) ? 'taken' : 'rejected'] += 1;
     }
-    t.diagnostic(`${verdicts.taken} taken and ${verdicts.refused} refused, by both`);
-    assert.ok(verdicts.taken >= 5 && verdicts.refused >= 35, JSON.stringify(verdicts));
+    t.diagnostic(`${verdicts.taken} taken and ${verdicts.rejected} rejected, by both`);
+    assert.ok(verdicts.taken >= 5 && verdicts.rejected >= 35, JSON.stringify(verdicts));
   });
 });
 
@@ -171,7 +171,7 @@ test('what is larger than a resource lets its servers have is refused by both, w
         services.bundles.inspect(linkOf(links.link(code)), AbortSignal.timeout(60_000), limit),
         (error) =>
           error instanceof BundleError &&
-          error.kind === 'refused' &&
+          error.kind === 'rejected' &&
           error.code === code &&
           error.message.includes('(64KiB: spec.promotion.maxBundleSize'),
       );

@@ -90,7 +90,7 @@ export class FakeVendor implements ExportApiSource {
   overclaimMs = 0;
   /** Its answers have a `Date`. */
   isDated = true;
-  unreadable: 'expired-link' | 'transient' | 'refused' | undefined;
+  unreadable: 'expired-link' | 'transient' | 'rejected' | undefined;
   /** Reads the start record that the cluster holds now. */
   readStartKey: () => string | undefined = () => undefined;
   readonly #starts = new Map<string, string>();

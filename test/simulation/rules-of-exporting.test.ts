@@ -170,7 +170,7 @@ test('rule 4: a failed, a timed out and a rejected export keep the published ver
       'BundleRejected',
       () => {
         simulation.vendor.ending = 'completed';
-        simulation.vendor.unreadable = 'refused';
+        simulation.vendor.unreadable = 'rejected';
       },
     ],
   ] as const;

@@ -85,7 +85,7 @@ const happenings: readonly Happening[] = [
       undefined,
       undefined,
       'transient',
-      'refused',
+      'rejected',
       'expired-link',
     ] as const);
   },

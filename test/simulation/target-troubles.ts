@@ -31,7 +31,7 @@ function failingWrites(fault: 'refused' | 'lost'): Trouble {
 function failingReads(fault: 'crash-before' | 'lost' | 'verdict'): Trouble {
   return ({ simulation }) => {
     const { faults } = simulation;
-    if (fault === 'verdict') simulation.vendor.unreadable = 'refused';
+    if (fault === 'verdict') simulation.vendor.unreadable = 'rejected';
     else simulation.faults = { next: (name) => (name === 'bundles.inspect' ? fault : faults.next(name)) };
     const name = `content-${simulation.dice.between(1, 9)}`;
     simulation.vendor.contents.set('docs.example.com', { name, pages: simulation.dice.between(8, 30) });

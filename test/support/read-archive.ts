@@ -1,4 +1,4 @@
-// Reads an archive from memory, with the files' bytes kept, for tests of what is accepted and what is refused.
+// Reads an archive from memory, with the files' bytes kept, for tests of what is accepted and what is rejected.
 
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { longestDocument, parseServedBundle } from '../../src/bundle/published-bundle.ts';
+import { longestBundleJson, parseServedBundle } from '../../src/bundle/published-bundle.ts';
 import { longestAnswerBytes } from '../../src/export-api/client.ts';
 import { membersOf, readJobReport } from '../../src/export-api/job-answers.ts';
 import { maxPageBytes } from '../../src/kube/objects/resource-list.ts';
@@ -79,13 +79,13 @@ test('an answer of the export API is at most 128 KiB, and only the members that 
   assert.deepEqual([...new Set(looked)].sort(), ['pageCount', 'progress', 'status']);
 });
 
-test('a bundle.json that is longer than any of ours is refused before it is parsed', () => {
-  assert.ok(longestDocument <= 256 * 1024);
+test('a bundle.json that is longer than any the operator writes is rejected before it is parsed', () => {
+  assert.ok(longestBundleJson <= 256 * 1024);
   const { parse } = JSON;
   JSON.parse = () => assert.fail('it was parsed');
   try {
-    assert.throws(() => parseServedBundle('['.repeat(longestDocument + 1)), {
-      code: 'InvalidBundleDocument',
+    assert.throws(() => parseServedBundle('['.repeat(longestBundleJson + 1)), {
+      code: 'InvalidBundleJson',
       message: /longer than 262144 characters/,
     });
   } finally {

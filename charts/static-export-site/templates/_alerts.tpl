@@ -68,8 +68,8 @@
       the pod with the old bundle.
 {{- /* The state and not a counter: a server rejects within a second of its start, and the first scrape would see a
      counter that never grows. */}}
-- alert: StaticExportSiteBundleRefused
-  expr: {{ $of }} (max_over_time(bundle_server_source_state{ {{- $these -}} ,state="refused"}[15m])) == 1
+- alert: StaticExportSiteBundleRejected
+  expr: {{ $of }} (max_over_time(bundle_server_source_state{ {{- $these -}} ,state="rejected"}[15m])) == 1
   labels: { severity: warning }
   annotations:
     summary: A server of {{ $where }} rejected an archive.

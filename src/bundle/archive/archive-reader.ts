@@ -18,7 +18,7 @@ import { readZip } from './zip-reader.ts';
 
 /**
  * @param spoolPath where a zip may be put; made only if one comes, and gone again; its folder is left to the caller
- * @throws {BundleError} refused; transient for what is no archive; `StoreFull`; or what the source threw
+ * @throws {BundleError} rejected; transient for what is no archive; `StoreFull`; or what the source threw
  */
 export async function readArchive(
   source: Bytes,

@@ -36,7 +36,7 @@ export interface Assembly {
 
 type FileBody = Omit<BundleFile, 'path'>;
 
-/** Every method throws a refused {@link BundleError} for an error in the archive. */
+/** Every method throws a rejected {@link BundleError} for an error in the archive. */
 export function createAssembly(limits: BundleLimits, pack: PackSink): Assembly {
   const files = new Map<string, FileBody>();
   const notes = createNotes();

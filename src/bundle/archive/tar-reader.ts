@@ -10,7 +10,7 @@ import { refusal } from '../refusal.ts';
 import type { Assembly } from './assembly.ts';
 import { createTarGuard, type TarGuard } from './tar-guard.ts';
 
-/** @throws {BundleError} refused, or what the bytes' own source threw */
+/** @throws {BundleError} rejected, or what the bytes' own source threw */
 export async function readTar(bytes: Bytes, assembly: Assembly, limits: BundleLimits): Promise<void> {
   const guard = createTarGuard(limits);
   const parser = extract();

@@ -1,5 +1,5 @@
 // Checks that an entry's local header agrees with the directory. One reader may follow the directory and another the
-// local headers. Both must see the same files; otherwise the zip is refused.
+// local headers. Both must see the same files; otherwise the zip is rejected.
 
 import { type Entry, type LocalFileHeader, parseExtraFields } from 'yauzl';
 import { refusal } from '../refusal.ts';

@@ -21,7 +21,7 @@ const dosFolder = 0x10;
 const ratioFromBytes = 16 * 1024 * 1024;
 /**
  * @param spool holds all of the zip and nothing else; the caller closes it
- * @throws {BundleError} refused, or the store's fault from the assembly's pack
+ * @throws {BundleError} rejected, or the store's fault from the assembly's pack
  */
 export async function readZip(spool: FileHandle, assembly: Assembly, limits: BundleLimits): Promise<void> {
   try {
@@ -75,7 +75,7 @@ function sumsOf({ crc32, compressedSize, uncompressedSize }: Entry): Sums {
   return { crc32, compressedSize, uncompressedSize };
 }
 
-/** UTF-8, flag or not: a name in another charset is refused rather than guessed. */
+/** UTF-8, flag or not: a name in another charset is rejected rather than guessed. */
 function readName(entry: Entry): string {
   const name = decodeUtf8(entry.fileNameRaw);
   const unicode = parseExtraFields(entry.extraFieldRaw).find(({ id }) => id === 0x7075)?.data;

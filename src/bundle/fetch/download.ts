@@ -32,7 +32,7 @@ interface Entity {
 
 /**
  * @returns chunks that the consumer may keep; ending the iteration ends the download
- * @throws {BundleError} expired-link, transient or refused; the signal's reason when aborted
+ * @throws {BundleError} expired-link, transient or rejected; the signal's reason when aborted
  */
 export async function* download(
   link: Link,

@@ -60,7 +60,7 @@ export async function openOffered(
  *
  * @param workDir a folder of the store for this copy alone; gone again in the end
  * @returns the index of what lies there now, see commit.ts
- * @throws {BundleError} refused `CopyRefused` for bytes that are not the bundle, `StoreFull` or
+ * @throws {BundleError} rejected `CopyRefused` for bytes that are not the bundle, `StoreFull` or
  *   `StoreUnavailable` for the disk; what `pack` itself throws
  */
 export async function receiveCopy(
@@ -108,7 +108,7 @@ async function writePack(path: string, packBytes: number, pack: Bytes): Promise<
 
 export function copyRefused(): BundleError {
   return new BundleError(
-    'refused',
+    'rejected',
     'CopyRefused',
     'the other server sent bytes that are not the bundle asked for; its copy is not used',
   );

@@ -17,7 +17,7 @@ export interface PrepareRequest {
   readonly link: Link;
   /** The store to put the bundle in; `undefined`: inspect only, nothing is kept. */
   readonly storeDir: string | undefined;
-  /** SHA-256 hex; anything else is refused with `DigestMismatch`. */
+  /** SHA-256 hex; anything else is rejected with `DigestMismatch`. */
   readonly expectedDigest: string | undefined;
   readonly limits: BundleLimits;
   /** Whether the link may lead to loopback, link-local, private or cluster addresses. */

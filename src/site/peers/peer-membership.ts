@@ -47,7 +47,7 @@ export function joinPeers(
     labelNames: ['outcome'],
     registers: [registry],
   });
-  for (const outcome of ['ok', 'transient', 'refused']) copies.inc({ outcome }, 0);
+  for (const outcome of ['ok', 'transient', 'rejected']) copies.inc({ outcome }, 0);
   const limits = limitsOf(flags);
   const pause = (): Promise<void> => clock.after(0);
   const take = copyInWorker(worker, { storeDir: flags.store, limits, userAgent, pause, note });

@@ -106,7 +106,7 @@ export function createPeers(ports: PeersPorts): Peers {
         signal.throwIfAborted();
         const code = publishableCode(error);
         if (code === 'PeerBusy') continue;
-        ports.countCopy(code === 'CopyRefused' ? 'refused' : 'transient');
+        ports.countCopy(code === 'CopyRefused' ? 'rejected' : 'transient');
         if (!peerFaults.has(code)) throw error;
         leftOutUntil.set(origin, clock.monotonic() + leftOutMs);
         logger.warn({ peer: origin, code }, publishableMessage(error));

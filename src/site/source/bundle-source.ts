@@ -103,7 +103,7 @@ async function openPublished(
   // A source refuses this itself; serving other content is the one thing that must not happen.
   if (published.digest !== undefined && digest !== published.digest) {
     throw new BundleError(
-      'refused',
+      'rejected',
       'DigestMismatch',
       'the archive has other content than the published digest',
     );
@@ -112,7 +112,7 @@ async function openPublished(
   if (stored === undefined || published.digest !== undefined || stored.index.pages > 0) return stored;
   await stored.close();
   throw new BundleError(
-    'refused',
+    'rejected',
     'NoPages',
     'the archive has no page; check that it is an export of the site',
   );

@@ -30,7 +30,7 @@ export interface FailedAttempt {
   readonly kind: FailureKind;
   /** Consecutive failed attempts for this content. */
   readonly count: number;
-  /** Links on which this content was refused. */
+  /** Links on which this content was rejected. */
   readonly refusals: number;
   /** Monotonic ms. */
   readonly failedAt: number;
@@ -63,12 +63,12 @@ export type SourceDecision =
   /** Serve the last good bundle, because the published one cannot be obtained now. */
   | { readonly action: 'serve-last-good' };
 
-export type RestReason = 'in-sync' | 'waiting-for-document' | 'unreadable-document';
-export type WaitReason = 'waiting-for-link' | 'backing-off' | 'refused';
+export type RestReason = 'in-sync' | 'waiting-for-bundle-json' | 'invalid-bundle-json';
+export type WaitReason = 'waiting-for-link' | 'backing-off' | 'rejected';
 
 /** Refused content is retried at once on a new link, because it may be another archive, this often in all. */
 export const maxRefusals = 3;
-/** While a bundle is served, the wait before retrying a refused archive is this many times longer. */
+/** While a bundle is served, the wait before retrying a rejected archive is this many times longer. */
 export const servedRefusalFactor = 36;
 
 export function decideSource(input: SourceInput): SourceDecision {
@@ -77,7 +77,7 @@ export function decideSource(input: SourceInput): SourceDecision {
     if (active === undefined && lastGood !== undefined) return { action: 'serve-last-good' };
     return {
       action: 'rest',
-      because: reading.kind === 'absent' ? 'waiting-for-document' : 'unreadable-document',
+      because: reading.kind === 'absent' ? 'waiting-for-bundle-json' : 'invalid-bundle-json',
     };
   }
   const { published } = reading;
@@ -133,12 +133,12 @@ function decideRetry(input: SourceInput, published: ServedBundle): SourceDecisio
   const failed = failureOf(input, published);
   const obtain: SourceDecision = { action: 'obtain', published };
   if (failed === undefined) return obtain;
-  const isRefused = failed.kind === 'refused';
+  const isRejected = failed.kind === 'rejected';
   const isFreshLink = !published.link.isSame(failed.link);
   // Without version and digest the link identifies the content: a new one never gets here.
-  const isLinkIrrelevant = failed.kind === 'no-room' || (isRefused && failed.refusals >= maxRefusals);
+  const isLinkIrrelevant = failed.kind === 'no-room' || (isRejected && failed.refusals >= maxRefusals);
   if (isFreshLink && !isLinkIrrelevant) return obtain;
-  const factor = isRefused && input.active !== undefined ? servedRefusalFactor : 1;
+  const factor = isRejected && input.active !== undefined ? servedRefusalFactor : 1;
   const waitMs = failed.failedAt + failed.waitMs * factor - input.monotonicMs;
   return waitMs <= 0 ? obtain : { action: 'wait', because: waitReasons[failed.kind], waitMs };
 }
@@ -147,12 +147,12 @@ const waitReasons = {
   'expired-link': 'waiting-for-link',
   transient: 'backing-off',
   'no-room': 'backing-off',
-  refused: 'refused',
+  rejected: 'rejected',
 } as const;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
-/** A new link is expected; a refusal by the storage's policy may also end by itself. */
+/** A new link is expected; a rejection by the storage's policy may also end by itself. */
 const expiredLinkRetryMs = 5 * 60_000;
 /** A storage may be repaired, and until then nothing may be served. */
 const refusedRetryMs = 10 * 60_000;
@@ -178,7 +178,7 @@ export function recordFailure(
   const waits = {
     'expired-link': expiredLinkRetryMs,
     transient: Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(count - 1, 16)),
-    refused: refusedRetryMs,
+    rejected: refusedRetryMs,
     'no-room': noRoomRetryMs,
   };
   return {
@@ -186,7 +186,7 @@ export function recordFailure(
     link: published.link,
     kind,
     count,
-    refusals: (same?.refusals ?? 0) + (kind === 'refused' ? 1 : 0),
+    refusals: (same?.refusals ?? 0) + (kind === 'rejected' ? 1 : 0),
     failedAt: monotonicMs,
     waitMs: Math.round(waits[kind] * (0.75 + fraction / 2)),
   };

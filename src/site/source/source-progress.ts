@@ -11,12 +11,12 @@ import { identityOf, type SourceDecision, type SourceReading } from './source-de
 export const sourceStates = [
   'starting',
   'in-sync',
-  'waiting-for-document',
-  'unreadable-document',
+  'waiting-for-bundle-json',
+  'invalid-bundle-json',
   'preparing',
   'waiting-for-link',
   'backing-off',
-  'refused',
+  'rejected',
 ] as const;
 export type SourceState = (typeof sourceStates)[number];
 
@@ -117,20 +117,20 @@ export function stateOf(decision: SourceDecision): SourceState | undefined {
 const reasons: Readonly<Record<SourceState, string>> = {
   starting: 'checking the store and the source for a bundle',
   'in-sync': 'the published bundle is served',
-  'waiting-for-document':
+  'waiting-for-bundle-json':
     'no bundle.json found; write it to the path of --bundle-file (checked at every --poll-interval)',
-  'unreadable-document': 'bundle.json is not valid; correct it (read at every --poll-interval)',
+  'invalid-bundle-json': 'bundle.json is not valid; correct it (read at every --poll-interval)',
   preparing: 'obtaining and verifying the published bundle, from the store, a peer or its link',
   'waiting-for-link': 'link expired; waiting for a new one',
   'backing-off': 'could not obtain the published bundle; waiting before the next attempt',
-  refused: 'the published archive was rejected; waiting for another one (this one is retried at intervals)',
+  rejected: 'the published archive was rejected; waiting for another one (this one is retried at intervals)',
 };
 
 /** Flags change with a restart only, so there is no other link to wait for. */
 const plainLinkReasons: Readonly<Partial<Record<SourceState, string>>> = {
   'waiting-for-link':
     'the link of --bundle-url expired; restart the server with a new one (this one is retried at intervals)',
-  refused:
+  rejected:
     'the archive of --bundle-url was rejected; correct it, or restart the server with another link (this one is retried at intervals)',
 };
 
@@ -149,7 +149,7 @@ export function progressLogger(logger: Logger, kind: SourceKind): LogProgress {
   let logged = '';
   return (before, after) => {
     const { state, published, lastError, retryAt } = after;
-    const error = state === 'unreadable-document' ? lastError : undefined;
+    const error = state === 'invalid-bundle-json' ? lastError : undefined;
     const change = JSON.stringify([state, identityOf(published), error?.message]);
     const isRetry = state === 'preparing' && identityOf(published) === identityOf(before.published);
     if (state === 'starting' || change === logged || isRetry) return;
@@ -158,10 +158,10 @@ export function progressLogger(logger: Logger, kind: SourceKind): LogProgress {
     const nextAttempt = retryAt === undefined ? undefined : formatInstant(retryAt);
     const fields = { state, version, digest, jobId, code: error?.code, retryAt: nextAttempt };
     const reason = reasonOf(state, kind);
-    const isGone = state === 'waiting-for-document' && before.published !== undefined;
+    const isGone = state === 'waiting-for-bundle-json' && before.published !== undefined;
     const level = isGone || warnings.has(state) ? 'warn' : 'info';
     logger[level](fields, error === undefined ? reason : `${reason}: ${error.message}`);
   };
 }
 
-const warnings: ReadonlySet<SourceState> = new Set(['waiting-for-link', 'unreadable-document', 'refused']);
+const warnings: ReadonlySet<SourceState> = new Set(['waiting-for-link', 'invalid-bundle-json', 'rejected']);

@@ -134,7 +134,7 @@ async function checkOnce(ports: SourceWatchPorts, memory: Memory, signal: AbortS
 }
 
 /**
- * While the link has expired or its archive is refused, another source may offer what is published. The failure is
+ * While the link has expired or its archive is rejected, another source may offer what is published. The failure is
  * forgotten with a good copy only, because an offer may be wrong.
  */
 async function obtainMeanwhile(

@@ -1,5 +1,5 @@
 // The life of a served site, with the real program: first start, fresh links, swaps under load, links that
-// die, archives that are refused, a kill, a restart without anybody to ask, and a stop.
+// die, archives that are rejected, a kill, a restart without anybody to ask, and a stop.
 
 import assert from 'node:assert/strict';
 import { rename, truncate, writeFile } from 'node:fs/promises';
@@ -32,7 +32,7 @@ const get = (path: string, init?: RequestInit): Promise<Response> => fetch(serve
 
 test('a first start answers 503 with a reason until a whole bundle is served', async () => {
   await served.start();
-  await served.until('the document is missed', (status) => status.source.state === 'waiting-for-document');
+  await served.until('bundle.json is missed', (status) => status.source.state === 'waiting-for-bundle-json');
   const early = await get('/');
   assert.equal(early.status, 503);
   assert.equal(early.headers.get('retry-after'), '5');
@@ -162,7 +162,7 @@ test('an expired link is reported, the old version stays up, and a new link ends
   assert.ok(!(await (await fetch(`${served.admin}/metrics`)).text()).includes(signature));
 });
 
-test('a refused archive is reported and fetched once; the old version stays up', async () => {
+test('a rejected archive is reported and fetched once; the old version stays up', async () => {
   await publish('v1');
   await served.start();
   await serves('v1');
@@ -178,7 +178,7 @@ test('a refused archive is reported and fetched once; the old version stays up',
     await publish(name);
     const { source } = await served.until(
       `${name} is refused`,
-      (status) => status.source.state === 'refused' && links.requests() > before,
+      (status) => status.source.state === 'rejected' && links.requests() > before,
     );
     assert.ok(source.lastError, name);
     assert.equal(links.requests(), before + 1, name);
@@ -186,7 +186,7 @@ test('a refused archive is reported and fetched once; the old version stays up',
     assert.match(await (await get('/')).text(), /version v1/);
   }
   const metrics = await (await fetch(`${served.admin}/metrics`)).text();
-  assert.match(metrics, /bundle_server_downloads_total\{outcome="refused"\} 3/);
+  assert.match(metrics, /bundle_server_downloads_total\{outcome="rejected"\} 3/);
   await publish('v2');
   await serves('v2');
 });
@@ -204,7 +204,7 @@ test('an HTML page instead of the archive is a transient error, not a verdict', 
 test('content other than the published digest is refused', async () => {
   await publish('v1', 'first', 'f'.repeat(64));
   await served.start();
-  const { source } = await served.until('the refusal', (status) => status.source.state === 'refused');
+  const { source } = await served.until('the refusal', (status) => status.source.state === 'rejected');
   assert.equal(source.lastError?.code, 'DigestMismatch');
   assert.equal((await get('/')).status, 503);
 });
@@ -222,7 +222,7 @@ test('a file link in bundle.json needs --allow-file-links, not --allow-private-l
   await writeFile(archive, await makeArchive(makeSite('v1')));
   await served.mount(bundleDocument({ version: 'v1', link: `file://${archive}` }));
   await served.start();
-  const { source } = await served.until('the refusal', (status) => status.source.state === 'refused');
+  const { source } = await served.until('the refusal', (status) => status.source.state === 'rejected');
   assert.equal(source.lastError?.code, 'FileLink');
   await served.child().stop('SIGKILL');
   await served.start('--allow-file-links');
@@ -369,7 +369,7 @@ test('a file without a version: another one in its place is served, while the se
   // Written in place, and not whole when it is looked at: refused, and taken once it is.
   const whole = await makeArchive(makeSite('v3'));
   await writeFile(archive, whole.subarray(0, whole.length / 2));
-  await served.until('half an archive is refused', (status) => status.source.state === 'refused');
+  await served.until('half an archive is rejected', (status) => status.source.state === 'rejected');
   assert.ok(await showing('v2'));
   await writeFile(archive, whole);
   await eventually('v3 is served', () => showing('v3'));

@@ -56,9 +56,9 @@ const logged = (): readonly z.infer<typeof logLine>[] =>
 
 test('before anything is served: no moment, no bundle, and the state says what is waited for', async () => {
   await served.start();
-  await served.until('the look', ({ source }) => source.state === 'waiting-for-document');
+  await served.until('the look', ({ source }) => source.state === 'waiting-for-bundle-json');
   const metrics = await scrape();
-  assert.equal(metrics.get('bundle_server_source_state{state="waiting-for-document"}'), 1);
+  assert.equal(metrics.get('bundle_server_source_state{state="waiting-for-bundle-json"}'), 1);
   assert.equal(metrics.get('bundle_server_is_current'), 0);
   assert.equal(metrics.get('bundle_server_active_bundle_files'), 0);
   const unknown = [...metrics.keys()].filter((name) =>
@@ -163,14 +163,14 @@ test('swaps, store, precompressed variants and downloads by outcome', async () =
   links.put('climbing', await makeArchive({ 'index.html': 'x', '../../x': 'x' }));
   links.misbehave(undefined);
   await publish('climbing');
-  await served.until('the refusal', ({ source }) => source.state === 'refused');
+  await served.until('the refusal', ({ source }) => source.state === 'rejected');
   const metrics = await scrape();
   assert.equal(metrics.get('bundle_server_downloads_total{outcome="ok"}'), 2);
-  assert.equal(metrics.get('bundle_server_downloads_total{outcome="refused"}'), 1);
+  assert.equal(metrics.get('bundle_server_downloads_total{outcome="rejected"}'), 1);
   for (const outcome of ['expired-link', 'transient']) {
     assert.ok((metrics.get(`bundle_server_downloads_total{outcome="${outcome}"}`) ?? 0) >= 1, outcome);
   }
-  assert.equal(metrics.get('bundle_server_source_state{state="refused"}'), 1);
+  assert.equal(metrics.get('bundle_server_source_state{state="rejected"}'), 1);
   assert.equal(metrics.get('bundle_server_is_current'), 0);
 });
 
@@ -186,8 +186,8 @@ test('a former publication is no longer shown, and each problem is one warning',
 
   await served.mount(undefined);
   const { source, active } = await served.until(
-    'the document is gone',
-    (status) => status.source.state === 'waiting-for-document',
+    'bundle.json is gone',
+    (status) => status.source.state === 'waiting-for-bundle-json',
   );
   assert.deepEqual([source.published, source.lastError, source.retryAt], [null, null, null]);
   assert.equal(active?.version, 'v1');
@@ -196,10 +196,10 @@ test('a former publication is no longer shown, and each problem is one warning',
 
   await served.mount('{"version":');
   const bad = await served.until(
-    'the bad document',
-    (status) => status.source.state === 'unreadable-document',
+    'the invalid bundle.json',
+    (status) => status.source.state === 'invalid-bundle-json',
   );
-  assert.equal(bad.source.lastError?.code, 'InvalidBundleDocument');
+  assert.equal(bad.source.lastError?.code, 'InvalidBundleJson');
   links.misbehave(undefined);
   await publish('v2', 'fresh');
   await isServed('v2');
@@ -209,14 +209,14 @@ test('a former publication is no longer shown, and each problem is one warning',
   const warnings = logged().filter(({ level, state }) => level === 'warn' && state !== undefined);
   assert.deepEqual(
     warnings.map(({ state }) => state),
-    ['waiting-for-link', 'waiting-for-document', 'unreadable-document'],
+    ['waiting-for-link', 'waiting-for-bundle-json', 'invalid-bundle-json'],
   );
 });
 
-test('an expired or refused --bundle-url says what to do', async () => {
+test('an expired or rejected --bundle-url says what to do', async () => {
   links.put('climbing', await makeArchive({ 'index.html': 'x', '../../x': 'x' }));
   await served.start('--bundle-url', links.link('climbing'), '--version', 'v7');
-  const refused = await served.until('the refusal', ({ source }) => source.state === 'refused');
+  const refused = await served.until('the refusal', ({ source }) => source.state === 'rejected');
   assert.match(refused.source.reason, /restart the server with another link/);
   const ready = await (await fetch(`${served.admin}/readyz`)).text();
   assert.match(ready, /restart the server with another link.*last error: /);

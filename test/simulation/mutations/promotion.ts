@@ -80,7 +80,7 @@ export const promotionMutations: Mutations = {
           const { result, link } = await real(...given);
           if (result.kind !== 'inspect-failed' || result.failure.kind !== 'transient')
             return { result, link };
-          return { result: { ...result, failure: { ...result.failure, kind: 'refused' } }, link };
+          return { result: { ...result, failure: { ...result.failure, kind: 'rejected' } }, link };
         },
     }),
     scenario: 'dyingReader',

@@ -58,12 +58,12 @@ test('instants are written in UTC seconds', () => {
   assert.equal(json.expiresAt, '2026-01-05T12:15:00Z');
 });
 
-describe('a document that is wrong names its fields and what they must be, never their values', () => {
+describe('a bundle.json that is wrong names its fields and what they must be, never their values', () => {
   const whole: object = JSON.parse(formatPublishedBundle(bundle));
   const table: readonly (readonly [string, string, RegExp])[] = [
     ['no JSON', `{"bundleUrl":"https://x/?${signature}"`, /not JSON/],
-    ['null', 'null', /the document must be an object with a bundleUrl/],
-    ['a list', '[]', /document/],
+    ['null', 'null', /bundle\.json must be an object with a bundleUrl/],
+    ['a list', '[]', /: bundle\.json must be an object/],
     ['no link', JSON.stringify({ ...whole, bundleUrl: `null?${signature}` }), /bundleUrl/],
     ['another scheme', JSON.stringify({ ...whole, bundleUrl: `ftp://x/?${signature}` }), /bundleUrl/],
     [
@@ -89,7 +89,7 @@ describe('a document that is wrong names its fields and what they must be, never
         () => parsePublishedBundle(text),
         (error) => {
           assert.ok(error instanceof PublishedBundleError);
-          assert.equal(error.code, 'InvalidBundleDocument');
+          assert.equal(error.code, 'InvalidBundleJson');
           assert.match(error.message, words);
           assert.ok(!`${error.message}${String(error.cause)}`.includes('5ec2e7'));
           return true;

@@ -77,7 +77,7 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
     assert.ok(late.includes(line), line);
   }
 
-  progress = { ...startingProgress, state: 'refused' };
+  progress = { ...startingProgress, state: 'rejected' };
   await scrape();
   const later = await scrape();
   assert.ok(
@@ -87,7 +87,7 @@ test('a scrape shows replies by class, downloads by outcome, and the bundle bein
   assert.ok(later.includes('bundle_server_is_current 0'));
   assert.deepEqual(
     later.filter((line) => line.startsWith('bundle_server_source_state{') && line.endsWith(' 1')),
-    ['bundle_server_source_state{state="refused"} 1'],
+    ['bundle_server_source_state{state="rejected"} 1'],
   );
 });
 

@@ -37,7 +37,7 @@ test('a name is refused, or becomes a canonical path that reads as itself', () =
       try {
         path = readFilePath(name, defaultLimits).path;
       } catch (error) {
-        assert.ok(error instanceof BundleError && error.kind === 'refused');
+        assert.ok(error instanceof BundleError && error.kind === 'rejected');
         return;
       }
       const segments = path.split('/');

@@ -23,13 +23,13 @@ interface Row {
   readonly code: string | undefined;
 }
 
-const verdicts = ['taken', 'normalised', 'refused', 'retried'] as const;
+const verdicts = ['taken', 'normalised', 'rejected', 'retried'] as const;
 type Verdict = (typeof verdicts)[number];
 const isVerdict = (text: string | undefined): text is Verdict => verdicts.some((one) => one === text);
 
-/** Rows: | `case` | what it is | taken / normalised `Note` / refused `Code` / retried `Code` | */
+/** Rows: | `case` | what it is | taken / normalised `Note` / rejected `Code` / retried `Code` | */
 const rows: readonly Row[] = [
-  ...readme.matchAll(/^\| `([\w-]+)`\s*\|[^|]*\|\s*(taken|normalised|refused|retried)(?: `(\w+)`)?\s*\|$/gm),
+  ...readme.matchAll(/^\| `([\w-]+)`\s*\|[^|]*\|\s*(taken|normalised|rejected|retried)(?: `(\w+)`)?\s*\|$/gm),
 ].map(([, name = '', verdict, code]) => {
   assert.ok(isVerdict(verdict));
   return { name, verdict, code };
@@ -40,7 +40,7 @@ test('the table has a row for each case and a case for each row', () => {
 });
 
 test('every reason for a refusal stands in the tables', () => {
-  const named = new Set([...readme.matchAll(/refused `(\w+)`/g)].map(([, code]) => code));
+  const named = new Set([...readme.matchAll(/rejected `(\w+)`/g)].map(([, code]) => code));
   assert.deepEqual([...named].sort(), [...refusalCodes].sort());
 });
 
@@ -60,10 +60,10 @@ describe('each row of the verdict table holds', () => {
           pieceBytes: Math.max(pieceBytes, bytes.length / 4000),
           limits: limits ?? {},
         });
-        if (verdict === 'refused' || verdict === 'retried') {
+        if (verdict === 'rejected' || verdict === 'retried') {
           await assert.rejects(reading, (error) => {
             assert.ok(error instanceof BundleError, String(error));
-            const kind = verdict === 'refused' ? 'refused' : 'transient';
+            const kind = verdict === 'rejected' ? 'rejected' : 'transient';
             assert.deepEqual([error.kind, error.code], [kind, code], error.message);
             return true;
           });

@@ -5,7 +5,7 @@ import type { BundleLimits } from '../../../../src/bundle/limits.ts';
 export interface ArchiveCase {
   readonly bytes: Buffer;
   readonly limits?: Partial<BundleLimits>;
-  /** What the bundle must hold, for rows that are not refused: text by path. */
+  /** What the bundle must hold, for rows that are not rejected: text by path. */
   readonly holds?: Readonly<Record<string, string>>;
 }
 

@@ -40,7 +40,7 @@ test('a file is read whole, and its size is reported before', async () => {
 
 test('a file link that is not allowed is refused without reading the file', async () => {
   for (const name of [path, `${path}x`]) {
-    await assert.rejects(read(name, { allowFileLinks: false }), { kind: 'refused', code: 'FileLink' });
+    await assert.rejects(read(name, { allowFileLinks: false }), { kind: 'rejected', code: 'FileLink' });
   }
 });
 
@@ -56,7 +56,7 @@ test('a missing file is a dead link, a folder is not an archive, and no error ho
 
 test('more than the bound is refused', async () => {
   const limits = { maxArchiveBytes: archive.length - 1 };
-  await assert.rejects(read(path, { limits }), { kind: 'refused', code: 'ArchiveTooLarge' });
+  await assert.rejects(read(path, { limits }), { kind: 'rejected', code: 'ArchiveTooLarge' });
 });
 
 test('what is not admitted is not read', async () => {

@@ -126,7 +126,7 @@ test('the published digest is accepted, and nothing else is', async () => {
   assert.equal((await prepare(same)).digest, digest);
   const other = gzipSync(tarOf({ ...files, 'a.html': 'changed' }));
   const request = await requestOf((_request, response) => response.end(other), { expectedDigest: digest });
-  await assert.rejects(prepare(request), fault('refused', 'DigestMismatch'));
+  await assert.rejects(prepare(request), fault('rejected', 'DigestMismatch'));
   assert.deepEqual(await readdir(join(dir, 'bundles')), [digest]);
   assert.deepEqual(await readdir(dir), ['bundles']);
 });
@@ -134,7 +134,7 @@ test('the published digest is accepted, and nothing else is', async () => {
 test('kind, code and message of an error cross the thread, and no file stays', async () => {
   const cases: readonly (readonly [StorageAnswer, string, string])[] = [
     [(_request, response) => response.end('<html>'), 'transient', 'HtmlInsteadOfArchive'],
-    [(_request, response) => response.end(archive.subarray(0, -20)), 'refused', 'TruncatedArchive'],
+    [(_request, response) => response.end(archive.subarray(0, -20)), 'rejected', 'TruncatedArchive'],
     [(_request, response) => response.writeHead(403).end(), 'expired-link', 'LinkExpired'],
     [(_request, response) => response.writeHead(500).end(), 'transient', 'StorageUnavailable'],
   ];
@@ -159,7 +159,7 @@ test('a verdict does not wait for a storage that has gone silent', { timeout: 20
       if (kind === 'tar') response.write(zeros);
     });
     const isArchive = kind !== 'other';
-    const expected = isArchive ? fault('refused', 'ParentPath') : fault('transient', 'UnknownArchiveType');
+    const expected = isArchive ? fault('rejected', 'ParentPath') : fault('transient', 'UnknownArchiveType');
     await assert.rejects(prepare(request), expected);
   }
 });

@@ -233,7 +233,7 @@ test('a held archive becomes the candidate, and the published version stays', ()
 });
 
 for (const [kind, verdict] of [
-  ['refused', 'BundleRejected'],
+  ['rejected', 'BundleRejected'],
   ['transient', undefined],
   ['expired-link', undefined],
 ] as const) {

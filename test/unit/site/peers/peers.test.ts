@@ -88,14 +88,14 @@ test('a peer that sends wrong data is skipped for minutes, and the next peer is 
   words.set('liar', says('have', 'liar'));
   words.set('owner', says('have', 'owner'));
   takeResult = (origin) => {
-    if (origin === 'liar') throw new BundleError('refused', 'CopyRefused', 'lied');
+    if (origin === 'liar') throw new BundleError('rejected', 'CopyRefused', 'lied');
   };
   assert.equal(await bringFor(0), true);
   assert.deepEqual(
     [takes, outcomes],
     [
       ['liar', 'owner'],
-      ['refused', 'ok'],
+      ['rejected', 'ok'],
     ],
   );
   words.delete('owner');

@@ -38,8 +38,8 @@ const levels: readonly (readonly [SourceState, string])[] = [
   ['preparing', 'info'],
   ['backing-off', 'info'],
   ['waiting-for-link', 'warn'],
-  ['unreadable-document', 'warn'],
-  ['refused', 'warn'],
+  ['invalid-bundle-json', 'warn'],
+  ['rejected', 'warn'],
 ];
 for (const [state, level] of levels) {
   test(`${state} is logged at ${level}, once`, () => {
@@ -59,12 +59,12 @@ test('a retry that ends as the attempt before it is not logged', () => {
 });
 
 test('the same state of another version is logged again', () => {
-  const other = progress('refused', { published: { ...published, version: 'v2' } });
-  assert.equal(linesOf('bundle-file', progress('refused'), other).length, 2);
+  const other = progress('rejected', { published: { ...published, version: 'v2' } });
+  assert.equal(linesOf('bundle-file', progress('rejected'), other).length, 2);
 });
 
 test('a missing bundle.json is normal at first, and a warning after one was read', () => {
-  const none = progress('waiting-for-document', { published: undefined });
+  const none = progress('waiting-for-bundle-json', { published: undefined });
   const logged = linesOf('bundle-file', none, progress('in-sync'), none).map((line) => line.split(':')[0]);
   assert.deepEqual(logged, ['info', 'info', 'warn']);
 });
@@ -72,10 +72,10 @@ test('a missing bundle.json is normal at first, and a warning after one was read
 test('the time of the next attempt is logged', () => {
   const seen: object[] = [];
   const logger = { ...silentLogger, warn: (fields: object) => seen.push(fields) };
-  progressLogger(logger, 'bundle-file')(startingProgress, progress('refused', { retryAt: 60_789 }));
+  progressLogger(logger, 'bundle-file')(startingProgress, progress('rejected', { retryAt: 60_789 }));
   assert.deepEqual(seen, [
     {
-      state: 'refused',
+      state: 'rejected',
       version: 'v1',
       digest: 'd',
       jobId: 'j',
@@ -87,7 +87,7 @@ test('the time of the next attempt is logged', () => {
 
 test('an unusable bundle.json is logged with its reason; another reason is logged again', () => {
   const bad = (message: string): SourceProgress =>
-    progress('unreadable-document', { published: undefined, lastError: { code: 'X', message, at: 1 } });
+    progress('invalid-bundle-json', { published: undefined, lastError: { code: 'X', message, at: 1 } });
   const lines = linesOf('bundle-file', bad('not JSON'), bad('not JSON'), bad('no link'));
   assert.equal(lines.length, 2);
   assert.match(lines[0] ?? '', /^warn: bundle\.json is not valid.*: not JSON$/);

@@ -134,8 +134,8 @@ const rows: readonly Row[] = [
     decision: lastGood,
   },
   {
-    name: 'at start, the archive was refused: the last good stays up',
-    facts: { lastGood: content('d1', 'v1'), failed: failedTry({ kind: 'refused', refusals: 1 }) },
+    name: 'at start, the archive was rejected: the last good stays up',
+    facts: { lastGood: content('d1', 'v1'), failed: failedTry({ kind: 'rejected', refusals: 1 }) },
     decision: lastGood,
   },
   {
@@ -171,46 +171,49 @@ const rows: readonly Row[] = [
     decision: obtain(published({ link: fresh })),
   },
   {
-    name: 'a refused archive is tried again after its wait, while nothing is served',
-    facts: { failed: failedTry({ kind: 'refused', refusals: maxRefusals, failedAt: now - 2000 }) },
+    name: 'a rejected archive is tried again after its wait, while nothing is served',
+    facts: { failed: failedTry({ kind: 'rejected', refusals: maxRefusals, failedAt: now - 2000 }) },
     decision: obtain(published()),
   },
   {
     name: 'and not before',
-    facts: { failed: failedTry({ kind: 'refused', refusals: 1 }) },
-    decision: { action: 'wait', because: 'refused', waitMs: 1000 },
+    facts: { failed: failedTry({ kind: 'rejected', refusals: 1 }) },
+    decision: { action: 'wait', because: 'rejected', waitMs: 1000 },
   },
   {
-    name: 'a refused archive is tried far more seldom while something is served',
-    facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'refused', refusals: 1 }) },
-    decision: { action: 'wait', because: 'refused', waitMs: 2000 * servedRefusalFactor - 1000 },
+    name: 'a rejected archive is tried far more seldom while something is served',
+    facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'rejected', refusals: 1 }) },
+    decision: { action: 'wait', because: 'rejected', waitMs: 2000 * servedRefusalFactor - 1000 },
   },
   {
     name: 'but it is tried',
     facts: {
       active: content('d1', 'v1'),
-      failed: failedTry({ kind: 'refused', refusals: 9, failedAt: now - 2000 * servedRefusalFactor }),
+      failed: failedTry({ kind: 'rejected', refusals: 9, failedAt: now - 2000 * servedRefusalFactor }),
     },
     decision: obtain(published()),
   },
   {
-    name: 'a refused archive on a fresh link may have been packed anew: fetch',
+    name: 'a rejected archive on a fresh link may have been packed again: fetch',
     published: published({ link: fresh }),
-    facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'refused', refusals: maxRefusals - 1 }) },
+    facts: {
+      active: content('d1', 'v1'),
+      failed: failedTry({ kind: 'rejected', refusals: maxRefusals - 1 }),
+    },
     decision: obtain(published({ link: fresh })),
   },
   {
     name: 'but not on every one',
     published: published({ link: fresh }),
-    facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'refused', refusals: maxRefusals }) },
-    decision: { action: 'wait', because: 'refused', waitMs: 2000 * servedRefusalFactor - 1000 },
+    facts: { active: content('d1', 'v1'), failed: failedTry({ kind: 'rejected', refusals: maxRefusals }) },
+    decision: { action: 'wait', because: 'rejected', waitMs: 2000 * servedRefusalFactor - 1000 },
   },
   {
     name: 'a refused link without a name: only another link is another archive, and then always',
     published: { ...unnamed, link: fresh },
     facts: {
       active: content('d1'),
-      failed: failedTry({ identity: identityOf(unnamed), kind: 'refused', refusals: maxRefusals }),
+      failed: failedTry({ identity: identityOf(unnamed), kind: 'rejected', refusals: maxRefusals }),
     },
     decision: obtain({ ...unnamed, link: fresh }),
   },
@@ -219,19 +222,19 @@ const rows: readonly Row[] = [
     published: unnamed,
     facts: {
       active: content('d1'),
-      failed: failedTry({ identity: identityOf(unnamed), kind: 'refused', refusals: 1 }),
+      failed: failedTry({ identity: identityOf(unnamed), kind: 'rejected', refusals: 1 }),
     },
-    decision: { action: 'wait', because: 'refused', waitMs: 2000 * servedRefusalFactor - 1000 },
+    decision: { action: 'wait', because: 'rejected', waitMs: 2000 * servedRefusalFactor - 1000 },
   },
   {
-    name: 'a refused archive that was replaced: fetch',
+    name: 'a rejected archive that was replaced: fetch',
     published: published({ version: 'v3', digest: 'd3', jobId: 'j3' }),
-    facts: { failed: failedTry({ kind: 'refused', refusals: maxRefusals }) },
+    facts: { failed: failedTry({ kind: 'rejected', refusals: maxRefusals }) },
     decision: obtain(published({ version: 'v3', digest: 'd3', jobId: 'j3' })),
   },
   {
     name: 'a roll-back to what is served after a refusal: rest',
-    facts: { active: content('d2', 'v2'), failed: failedTry({ identity: 'other', kind: 'refused' }) },
+    facts: { active: content('d2', 'v2'), failed: failedTry({ identity: 'other', kind: 'rejected' }) },
     decision: inSync,
   },
 ];
@@ -253,8 +256,8 @@ test('what to do, by what is published, served and remembered', () => {
 
 test('a missing or invalid bundle.json stops nothing, and the last good bundle is served', () => {
   const readings = [
-    [{ kind: 'absent' }, 'waiting-for-document'],
-    [{ kind: 'unreadable', code: 'X', message: 'x' }, 'unreadable-document'],
+    [{ kind: 'absent' }, 'waiting-for-bundle-json'],
+    [{ kind: 'unreadable', code: 'X', message: 'x' }, 'invalid-bundle-json'],
   ] as const;
   for (const [reading, because] of readings) {
     const none = {
@@ -286,13 +289,13 @@ test('waits grow to a minute, spread by a quarter, and start again with other co
 test('refusals of one content are counted across its links', () => {
   let failed: FailedAttempt | undefined;
   for (const one of [first, fresh])
-    failed = recordFailure(failed, published({ link: one }), 'refused', now, 0.5);
+    failed = recordFailure(failed, published({ link: one }), 'rejected', now, 0.5);
   assert.equal(failed?.refusals, 2);
 });
 
-test('a refused archive waits five to fifteen minutes, in every spread', () => {
+test('a rejected archive waits five to fifteen minutes, in every spread', () => {
   for (const fraction of [0, 0.5, 0.999]) {
-    const { waitMs } = recordFailure(undefined, published(), 'refused', now, fraction);
+    const { waitMs } = recordFailure(undefined, published(), 'rejected', now, fraction);
     assert.ok(waitMs >= 5 * 60_000 && waitMs <= 15 * 60_000, `${waitMs} ms`);
   }
 });

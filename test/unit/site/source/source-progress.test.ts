@@ -25,8 +25,8 @@ const unreadable: SourceReading = { kind: 'unreadable', code: 'EACCES', message:
 const error = { code: 'LinkExpired', message: 'the link expired', at };
 
 const inSync: SourceDecision = { action: 'rest', because: 'in-sync' };
-const noDocument: SourceDecision = { action: 'rest', because: 'waiting-for-document' };
-const badDocument: SourceDecision = { action: 'rest', because: 'unreadable-document' };
+const noBundleJson: SourceDecision = { action: 'rest', because: 'waiting-for-bundle-json' };
+const badBundleJson: SourceDecision = { action: 'rest', because: 'invalid-bundle-json' };
 const deadLink: SourceDecision = { action: 'wait', because: 'waiting-for-link', waitMs: 300 };
 
 /** With v2 published, its link dead. */
@@ -38,10 +38,10 @@ const failing: SourceProgress = {
 test('every decision shows as a state; serving the last good bundle changes none', () => {
   const states = [
     inSync,
-    noDocument,
-    badDocument,
+    noBundleJson,
+    badBundleJson,
     deadLink,
-    { action: 'wait', because: 'refused', waitMs: 1 },
+    { action: 'wait', because: 'rejected', waitMs: 1 },
     { action: 'wait', because: 'backing-off', waitMs: 1 },
     { action: 'relabel', version: undefined },
     { action: 'serve-last-good' },
@@ -50,10 +50,10 @@ test('every decision shows as a state; serving the last good bundle changes none
     states.map((decision) => stateOf(decision)),
     [
       'in-sync',
-      'waiting-for-document',
-      'unreadable-document',
+      'waiting-for-bundle-json',
+      'invalid-bundle-json',
       'waiting-for-link',
-      'refused',
+      'rejected',
       'backing-off',
       'in-sync',
       undefined,
@@ -67,7 +67,7 @@ const lives: readonly (readonly [string, SourceReading, SourceDecision, typeof e
   ['stands while the same is published', published('v2'), deadLink, error],
   ['is over once what is published is served', published('v2'), inSync, undefined],
   ['is over once something else is published', published('v3'), deadLink, undefined],
-  ['is over once the document is gone', absent, noDocument, undefined],
+  ['is over once the document is gone', absent, noBundleJson, undefined],
 ];
 for (const [what, reading, decision, wanted] of lives) {
   test(`the error of a version ${what}`, () => {
@@ -77,19 +77,19 @@ for (const [what, reading, decision, wanted] of lives) {
 
 test('the published bundle is no longer shown once bundle.json is gone or invalid', () => {
   assert.equal(failing.published?.version, 'v2');
-  assert.equal(progressAfter(failing, absent, noDocument, at).published, undefined);
-  assert.equal(progressAfter(failing, unreadable, badDocument, at).published, undefined);
+  assert.equal(progressAfter(failing, absent, noBundleJson, at).published, undefined);
+  assert.equal(progressAfter(failing, unreadable, badBundleJson, at).published, undefined);
 });
 
 test('an invalid bundle.json is an error from the first read until it is valid', () => {
-  const first = progressAfter(failing, unreadable, badDocument, at + 1);
+  const first = progressAfter(failing, unreadable, badBundleJson, at + 1);
   assert.deepEqual(first.lastError, { code: 'EACCES', message: 'permission denied', at: at + 1 });
-  const second = progressAfter(first, unreadable, badDocument, at + 2);
+  const second = progressAfter(first, unreadable, badBundleJson, at + 2);
   assert.deepEqual([second.lastError?.at, second.lastCheckedAt], [at + 1, at + 2]);
   const other: SourceReading = { kind: 'unreadable', code: 'X', message: 'other words' };
-  assert.equal(progressAfter(second, other, badDocument, at + 3).lastError?.at, at + 3);
+  assert.equal(progressAfter(second, other, badBundleJson, at + 3).lastError?.at, at + 3);
   assert.equal(progressAfter(second, published('v2'), deadLink, at + 4).lastError, undefined);
-  assert.equal(progressAfter(second, absent, noDocument, at + 4).lastError, undefined);
+  assert.equal(progressAfter(second, absent, noBundleJson, at + 4).lastError, undefined);
 });
 
 test('a wait shows when it ends, and nothing else does', () => {
@@ -103,7 +103,7 @@ test('no progress holds the link', () => {
 });
 
 test('with --bundle-url the reason says what to do instead of waiting for a link', () => {
-  const waiting: readonly SourceState[] = ['waiting-for-link', 'refused'];
+  const waiting: readonly SourceState[] = ['waiting-for-link', 'rejected'];
   for (const state of waiting) {
     assert.match(reasonOf(state, 'bundle-file'), /waiting for (?:another|a new) one/);
     assert.doesNotMatch(reasonOf(state, 'bundle-url'), /waiting for/);

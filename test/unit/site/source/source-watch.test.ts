@@ -158,11 +158,11 @@ const expired = new BundleError('expired-link', 'LinkExpired', 'the link expired
 const transient = new BundleError('transient', 'StorageUnavailable', 'the storage is busy');
 const full = storeFull();
 const maintenance = oddAnswer('HtmlInsteadOfArchive');
-const refused = new BundleError('refused', 'NotAnArchive', 'this is no archive');
+const refused = new BundleError('rejected', 'NotAnArchive', 'this is no archive');
 
 test('a first start waits for bundle.json, downloads, serves, and only then records the version', async () => {
   await start();
-  assert.equal(watch.progress().state, 'waiting-for-document');
+  assert.equal(watch.progress().state, 'waiting-for-bundle-json');
   publish('v1');
   await clock.pass(pollMs);
   assert.equal(servedVersion(), 'v1');
@@ -377,7 +377,7 @@ test('an archive without a page never replaces a site, unless it was inspected',
   assert.equal(servedVersion(), 'v1');
   assert.deepEqual(
     [watch.progress().state, watch.progress().lastError?.code, pageless.isClosed()],
-    ['refused', 'NoPages', true],
+    ['rejected', 'NoPages', true],
   );
   const inspected = storedBundle({ 'readme.txt': 'meant so' });
   store.bundles.set(inspected.index.digest, () => inspected);
@@ -445,7 +445,7 @@ test('a transient failure is retried with growing waits, and the old version sta
   assert.equal(watch.progress().state, 'in-sync');
 });
 
-test('a refused archive is tried on three links at most, until other content is published', async () => {
+test('a rejected archive is tried on three links at most, until other content is published', async () => {
   publish('v1');
   await start();
   answer = fails(refused);
@@ -455,7 +455,7 @@ test('a refused archive is tried on three links at most, until other content is 
   }
   assert.equal(fetches.length, 1 + 3);
   assert.equal(servedVersion(), 'v1');
-  assert.deepEqual([watch.progress().state, watch.progress().lastError?.code], ['refused', 'NotAnArchive']);
+  assert.deepEqual([watch.progress().state, watch.progress().lastError?.code], ['rejected', 'NotAnArchive']);
   answer = async () => ({ digest: store.put('v3') });
   publish('v3');
   await clock.pass(pollMs);
@@ -474,12 +474,12 @@ test('one HTML page instead of the archive delays the download by a second', asy
   assert.equal(fetches.length, 2);
 });
 
-test('a refused archive is retried while nothing is served, and the next attempt is shown', async () => {
+test('a rejected archive is retried while nothing is served, and the next attempt is shown', async () => {
   publish('v1');
   answer = fails(refused);
   await start();
   const { state, retryAt } = watch.progress();
-  assert.deepEqual([state, retryAt], ['refused', clock.now() + 600_000]);
+  assert.deepEqual([state, retryAt], ['rejected', clock.now() + 600_000]);
   answer = async () => ({ digest: store.put('v1') });
   await clock.pass(600_000 - 1);
   assert.equal(fetches.length, 1);
@@ -558,7 +558,7 @@ test('a removed bundle.json clears its version and its error; the served bundle 
   const { state, published, lastError, retryAt } = watch.progress();
   assert.deepEqual(
     { state, published, lastError, retryAt },
-    { state: 'waiting-for-document', published: undefined, lastError: undefined, retryAt: undefined },
+    { state: 'waiting-for-bundle-json', published: undefined, lastError: undefined, retryAt: undefined },
   );
   assert.equal(servedVersion(), 'v1');
 });
@@ -576,10 +576,10 @@ test('a repeated refusal is logged once as a state, and once for each attempt', 
 test('an invalid bundle.json is reported once, and the served bundle stays', async () => {
   publish('v1');
   await start();
-  reading = { kind: 'unreadable', code: 'InvalidBundleDocument', message: 'not a document' };
+  reading = { kind: 'unreadable', code: 'InvalidBundleJson', message: 'not JSON' };
   await clock.pass(4 * pollMs);
   assert.equal(servedVersion(), 'v1');
-  assert.equal(watch.progress().state, 'unreadable-document');
+  assert.equal(watch.progress().state, 'invalid-bundle-json');
   assert.equal(watch.progress().lastError?.at, Date.parse('2026-11-21T10:00:05Z'));
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? '', /is not valid.*: not a document$/);

@@ -23,7 +23,7 @@ export const longFiles: readonly string[] = [
   'test/integration/charts/static-export-operator.test.ts',
   'test/integration/operator/published.test.ts',
   'test/integration/bundle-server/peers.test.ts',
-  'test/integration/bundle-server/life.test.ts',
+  'test/integration/bundle-server/lifecycle.test.ts',
   'test/integration/agreement.test.ts',
   'test/integration/operator/kills.test.ts',
   'test/integration/bundle-server/pages-over-a-swap.test.ts',

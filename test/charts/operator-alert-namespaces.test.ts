@@ -56,7 +56,7 @@ suite('alerts of the operator under other Prometheus settings', {
   skip: maySkip('promtool', 'missing' in found && found.missing),
 }, async () => {
   const promtool = 'path' in found ? found.path : '';
-  const folder = await mkdtemp(join(tmpdir(), 'alert-places-'));
+  const folder = await mkdtemp(join(tmpdir(), 'alert-namespaces-'));
   after(() => rm(folder, { recursive: true, force: true }));
   const groups = await readGroups(operatorChart);
 

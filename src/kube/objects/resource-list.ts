@@ -126,10 +126,10 @@ function isTooSlow(error: unknown): boolean {
   return error instanceof ClusterError && error.cause instanceof UnfinishedError;
 }
 
-/** etcd's default limit of an object is 1.5 MiB, and the API server's limit of a request is 3 MiB. */
+/** etcd's default limit of an object is 1.5 MiB, and the Kubernetes API server's limit of a request is 3 MiB. */
 function impossible({ kind }: Resource, cause: unknown): ClusterError {
   const message =
-    `a page of one ${kind} is larger than ${maxPageBytes / 1024 / 1024} MiB, which no API server keeps: ` +
+    `a page of one ${kind} is larger than ${maxPageBytes / 1024 / 1024} MiB, which no Kubernetes API server keeps: ` +
     'check the proxy or load balancer in front of it';
   return new ClusterError('Unavailable', message, { cause });
 }
@@ -148,7 +148,7 @@ async function readPage<T>(
   const record = isRecord(answer) ? answer : {};
   const items = record['items'];
   if (!Array.isArray(items)) {
-    throw new ClusterError('Unavailable', 'the answer of the API server is not a list');
+    throw new ClusterError('Unavailable', 'the answer of the Kubernetes API server is not a list');
   }
   const metadata = recordAt(record, 'metadata');
   return {

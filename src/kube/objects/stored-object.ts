@@ -1,4 +1,4 @@
-// Objects as the API server stores them, read into typed fields. Tolerant: a field of another type than
+// Objects as the Kubernetes API server stores them, read into typed fields. Tolerant: a field of another type than
 // expected counts as absent; only an object without identity is refused. Specs and statuses stay raw.
 
 import type {
@@ -18,7 +18,10 @@ export function readMeta(object: unknown): ObjectMeta {
   const uid = textAt(metadata, 'uid');
   const resourceVersion = textAt(metadata, 'resourceVersion');
   if (name === undefined || uid === undefined || resourceVersion === undefined) {
-    throw new ClusterError('Unavailable', 'the answer of the API server is not a Kubernetes object');
+    throw new ClusterError(
+      'Unavailable',
+      'the answer of the Kubernetes API server is not a Kubernetes object',
+    );
   }
   const generation = numberAt(metadata, 'generation');
   const deletionTimestamp = textAt(metadata, 'deletionTimestamp');

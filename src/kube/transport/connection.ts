@@ -33,7 +33,7 @@ export interface TlsMaterial {
 }
 
 export interface Connection {
-  /** Base URL of the API server, without trailing slash; may carry a path prefix. */
+  /** Base URL of the Kubernetes API server, without trailing slash; may carry a path prefix. */
   readonly server: string;
   readonly proxyUrl: string | undefined;
   /** The context's or the service account's own namespace. */
@@ -149,7 +149,7 @@ function unreadable(config: KubeConfig, cause: unknown): ConnectionError {
 }
 
 function authorityUnusable(why: string, cause: unknown): ConnectionError {
-  const advice = "set the API server's CA certificates (in a pod: the service account's ca.crt)";
+  const advice = "set the Kubernetes API server's CA certificates (in a pod: the service account's ca.crt)";
   return new ConnectionError(
     'AuthorityUnusable',
     `certificate-authority of the kubeconfig cannot be used: ${why}; ${advice}`,
@@ -161,7 +161,7 @@ function credentialsUnavailable(what: string, cause?: unknown): ConnectionError 
   const advice = 'check the token file, the certificate or the exec plugin of the kubeconfig';
   return new ConnectionError(
     'CredentialsUnavailable',
-    `the credentials for the API server ${what}; ${advice}`,
+    `the credentials for the Kubernetes API server ${what}; ${advice}`,
     { cause },
   );
 }

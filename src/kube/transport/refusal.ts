@@ -1,4 +1,4 @@
-// Refusals of the API server: an HTTP status and a Status object become a ClusterError.
+// Refusals of the Kubernetes API server: an HTTP status and a Status object become a ClusterError.
 // Refuses: repeating the Status's message or causes, which may quote what was sent. Messages consist of the verb, the
 // address, the reason, and field paths.
 
@@ -78,10 +78,10 @@ function explain(
         ? `the operator's role does not allow "${verb}" on ${what}${remedyOf(verb, address)}`
         : `an admission rule or a quota refused to ${verb} ${what}`;
     case 'Unauthorized':
-      return `the API server did not accept the operator's credentials (${verb} ${what})`;
+      return `the Kubernetes API server did not accept the operator's credentials (${verb} ${what}); renew the service-account token or kubeconfig`;
     case 'NotFound':
       return address.name === undefined
-        ? `the API server does not know ${what}; install the CRD`
+        ? `the Kubernetes API server does not know ${what}; install the CRD`
         : `${what} does not exist`;
     case 'Conflict':
       return `${what} was changed by another client since it was read`;
@@ -90,17 +90,17 @@ function explain(
     case 'Gone':
       return `the resourceVersion for ${what} is too old`;
     case 'TooManyRequests':
-      return `the API server limits the rate of requests (${verb} ${what})`;
+      return `the Kubernetes API server limits the rate of requests (${verb} ${what}); check its load and its flow schemas`;
     case 'NamespaceTerminating':
       return `namespace ${address.namespace ?? ''} is being deleted; nothing can be created in it`;
     case 'Invalid':
-      return `the API server refused to ${verb} ${what}${fieldsOf(details)}`;
+      return `the Kubernetes API server refused to ${verb} ${what}${fieldsOf(details)}`;
     default:
       if (httpStatus === 404) {
         const served = apiVersionOf(address.resource);
         return `ambiguous 404 for ${what}: ${served} is not served, or a proxy answered`;
       }
-      return `the API server failed to ${verb} ${what} (HTTP ${httpStatus})`;
+      return `the Kubernetes API server failed to ${verb} ${what} (HTTP ${httpStatus})`;
   }
 }
 

@@ -106,12 +106,12 @@ function authenticate(
   }).catch(nameLate);
 }
 
-/** Names the plugin that hangs instead of the API server. */
+/** Names the plugin that hangs instead of the Kubernetes API server. */
 function nameLate(error: unknown): never {
   if (!(error instanceof Error) || error.name !== 'TimeoutError') throw error;
   throw new ConnectionError(
     'CredentialsLate',
-    'the credentials for the API server did not arrive in time; check the exec plugin of the kubeconfig',
+    'the credentials for the Kubernetes API server did not arrive in time; check the exec plugin of the kubeconfig',
     { cause: error },
   );
 }

@@ -234,7 +234,7 @@ function asClusterError(error: unknown, call: Call, signal: AbortSignal): Cluste
 }
 
 function unusable(call: Call, reason: string, cause?: unknown): ClusterError {
-  const message = `no usable answer from the API server (${reason}) to ${whatOf(call)}`;
+  const message = `no usable answer from the Kubernetes API server (${reason}) to ${whatOf(call)}`;
   return new ClusterError('Unavailable', message, { cause });
 }
 

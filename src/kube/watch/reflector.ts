@@ -62,7 +62,7 @@ const silent = new ClusterError('Unavailable', 'a watch went silent and was drop
 const nothingComes = new ClusterError(
   'Unavailable',
   'watches open but bring nothing, not even bookmarks; listing every two minutes instead; ' +
-    'check the proxy or load balancer in front of the API server',
+    'check the proxy or load balancer in front of the Kubernetes API server',
 );
 
 export function createReflector<T extends Remembered>(options: ReflectorOptions<T>): Reflector<T> {

@@ -238,7 +238,7 @@ test('an API server that does not answer is Unavailable, and the message says so
   );
   await assert.rejects(
     createCluster(dead).readSecret({ namespace, name: 'x' }, signal),
-    refused('Unavailable', /no usable answer from the API server \(ECONNREFUSED\)/),
+    refused('Unavailable', /no usable answer from the Kubernetes API server \(ECONNREFUSED\)/),
   );
   await dead.close();
 });

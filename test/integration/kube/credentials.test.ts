@@ -93,7 +93,7 @@ for (const [what, spoil, why] of unusable) {
     const words = await ask();
     assert.match(words, /^Unavailable: certificate-authority of the kubeconfig cannot be used: /);
     assert.match(words, why);
-    assert.match(words, /; set the API server's CA certificates/);
+    assert.match(words, /; set the Kubernetes API server's CA certificates/);
     assert.doesNotMatch(words, /ca\.pem/);
     rmSync(world.caFile, { recursive: true, force: true });
     writeFileSync(world.caFile, world.authority.certificatePem);
@@ -123,7 +123,10 @@ test('a token that stays refused is read again at most every ten seconds', async
   assert.equal(authorizations().length - before, 6);
   await world.clock.pass(10_000);
   const later = authorizations().length;
-  assert.match(await ask(), /^Unauthorized: the API server did not accept the operator's credentials/);
+  assert.match(
+    await ask(),
+    /^Unauthorized: the Kubernetes API server did not accept the operator's credentials/,
+  );
   assert.ok(authorizations().length - later >= 2);
 });
 
@@ -138,7 +141,7 @@ test('a token file that is missing for a moment costs a retry, not the process',
   };
   assert.match(
     await ask(),
-    /^Unauthorized: the credentials for the API server cannot be obtained \(ENOENT\)/,
+    /^Unauthorized: the credentials for the Kubernetes API server cannot be obtained \(ENOENT\)/,
   );
   world.api.watches[0]?.end();
   await world.passUntil('a report', 500, () => world.troubles.at(-1));

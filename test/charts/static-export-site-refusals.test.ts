@@ -131,7 +131,7 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   [
     'a link among the arguments',
     { staticExport: { existingSecret: 's' }, server: { extraArgs: [`--bundle-url=${link.bundleUrl}`] } },
-    /server\.extraArgs says what to serve; use staticExport or export/,
+    /server\.extraArgs must not set the source\. Use staticExport or export\./,
   ],
   [
     'a limit behind the chart’s back',
@@ -151,7 +151,7 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   [
     'a promotion of what the servers refuse',
     { export: { ...exported, promotion: { maxBundleSize: '2Gi' } }, server: { maxBundleSize: '2047Mi' } },
-    /export\.promotion\.maxBundleSize=2Gi lets through what the servers refuse by server\.maxBundleSize=2047Mi/,
+    /export\.promotion\.maxBundleSize=2Gi lets through what the servers reject by server\.maxBundleSize=2047Mi/,
   ],
   [
     'a claim that nobody mounts',
@@ -172,7 +172,7 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   [
     'a label of the pods that selectors go by',
     { staticExport: link, server: { podLabels: { 'app.kubernetes.io/component': 'web' } } },
-    /server\.podLabels must not set app\.kubernetes\.io\/component: selectors of the chart go by it/,
+    /server\.podLabels must not set app\.kubernetes\.io\/component: the chart's selectors use it/,
   ],
   [
     'a label of all objects that selectors go by',
@@ -182,12 +182,12 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   [
     'no pause between two looks',
     { staticExport: link, server: { pollInterval: '0s' } },
-    /server\.pollInterval=0s is no time at all: say how often/,
+    /server\.pollInterval=0s is too short\. Set at least 1ms/,
   ],
   [
     'a pause that is none once it is rounded',
     { staticExport: link, server: { pollInterval: '0.499ms' } },
-    /server\.pollInterval=0\.499ms is no time at all/,
+    /server\.pollInterval=0\.499ms is too short/,
   ],
   [
     'a budget that leaves the process no memory',
@@ -202,7 +202,7 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
   [
     'a limit that is no amount',
     { staticExport: link, server: { resources: { limits: { memory: '1GB' } } } },
-    /memory=1GB is no amount of memory/,
+    /memory=1GB is not a valid memory quantity/,
   ],
   [
     'a port on the nodes without one',

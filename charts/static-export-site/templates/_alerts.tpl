@@ -98,6 +98,6 @@
     description: {{ "{{ $value | humanizePercentage }} of the requests get a 5xx status." | quote }}
     runbook: >-
       Read the logs by pod. bundle_server_cut_readers_total rises: slow readers use all the memory that they may hold;
-      limit slow clients in the proxy, or add replicas. 503: servers without a bundle (server.readiness=always). 500:
-      a server cannot read its disk; check the volume of the store.
+      limit slow clients in the proxy, or add replicas. 503: slow readers use all memory (add replicas), or a server has
+      no bundle (see StaticExportSiteWithoutBundle). 500: a server cannot read its disk; check the volume of the store.
 {{- end -}}

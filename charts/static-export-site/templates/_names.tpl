@@ -53,7 +53,7 @@ app.kubernetes.io/component: server
 {{- range $value, $labels := dict "commonLabels" .Values.commonLabels "server.podLabels" .Values.server.podLabels -}}
 {{- range list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
 {{- if hasKey $labels . -}}
-{{- fail (printf "%s must not set %s: selectors of the chart go by it. Remove it (nameOverride and fullnameOverride change names)" $value .) -}}
+{{- fail (printf "%s must not set %s: the chart's selectors use it. Remove it (nameOverride and fullnameOverride change names)" $value .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

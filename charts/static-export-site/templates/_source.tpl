@@ -62,7 +62,7 @@
 {{- end -}}
 {{- $largest := dig "promotion" "maxBundleSize" "" .Values.export -}}
 {{- if and $largest .Values.staticExport.enabled (gt (include "static-export-site.mebibytes" $largest | int64) (include "static-export-site.mebibytes" .Values.server.maxBundleSize | int64)) -}}
-{{- fail (printf "export.promotion.maxBundleSize=%s lets through what the servers refuse by server.maxBundleSize=%s. Raise the second, or leave the first out: it then is the second" $largest .Values.server.maxBundleSize) -}}
+{{- fail (printf "export.promotion.maxBundleSize=%s lets through what the servers reject by server.maxBundleSize=%s. Raise server.maxBundleSize, or remove export.promotion.maxBundleSize." $largest .Values.server.maxBundleSize) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -85,7 +85,7 @@
 {{- end -}}
 {{- end -}}
 
-{{- /* Everything that is refused, for the one template that is always rendered. */ -}}
+{{- /* Every check of the values, for the one template that is always rendered. */ -}}
 {{- define "static-export-site.check" -}}
 {{- include "static-export-site.checkLabels" . -}}
 {{- include "static-export-site.checkExport" . -}}
@@ -102,7 +102,7 @@
 {{- define "static-export-site.checkReach" -}}
 {{- range .Values.server.extraArgs -}}
 {{- if hasPrefix "--bundle-" . -}}
-{{- fail "server.extraArgs says what to serve; use staticExport or export for that. Arguments stand in the pod template, which must never hold a link" -}}
+{{- fail "server.extraArgs must not set the source. Use staticExport or export. Arguments are in the pod template, which must never hold a link." -}}
 {{- end -}}
 {{- end -}}
 {{- /* The store's size and what the operator may promote are reckoned from these values. */ -}}
@@ -152,7 +152,7 @@
 {{- $text := .Values.server.pollInterval -}}
 {{- $least := hasSuffix "ms" $text | ternary 0.5 0.0005 -}}
 {{- if lt (regexFind "^[0-9.]+" $text | float64) $least -}}
-{{- fail (printf "server.pollInterval=%s is no time at all: say how often the document is looked at, such as 5s" $text) -}}
+{{- fail (printf "server.pollInterval=%s is too short. Set at least 1ms, for example 5s." $text) -}}
 {{- end -}}
 {{- end -}}
 
@@ -162,7 +162,7 @@
 {{- $factors := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 -}}
 {{- $unit := regexFind "[A-Za-z]*$" . -}}
 {{- if not (hasKey $factors $unit) -}}
-{{- fail (printf "server.resources.limits.memory=%s is no amount of memory: write it like 512Mi or 1Gi" .) -}}
+{{- fail (printf "server.resources.limits.memory=%s is not a valid memory quantity. Use 512Mi or 1Gi." .) -}}
 {{- end -}}
 {{- printf "%f" (mulf (regexFind "^[0-9.]+" . | float64) (get $factors $unit)) -}}
 {{- else -}}

@@ -11,8 +11,8 @@ const sentences = {
   FileLink: 'the link is a file: link, and those are not read here',
   ArchiveTooLarge: 'the archive is larger than allowed',
   // decompression
-  TruncatedArchive: 'the archive ends too early, although all of the download came',
-  CorruptArchive: 'the archive is damaged: its checksums or its compression do not hold',
+  TruncatedArchive: 'the archive is truncated',
+  CorruptArchive: 'the archive is damaged: its checksum or compression is not valid',
   DataAfterEnd: 'the archive goes on after its end',
   ContentTooLarge: 'the unpacked content is larger than allowed',
   TooManyFrames: 'the archive consists of more separately compressed frames than allowed; compress it as one',
@@ -48,11 +48,11 @@ const sentences = {
   ControlInPath: 'an entry has a path with control characters',
   InvalidUtf8: 'an entry has a path that is not UTF-8',
   FolderNameOnFile: 'a file has a path that ends in a slash',
-  PathTooLong: 'an entry has a path that is too long',
+  PathTooLong: 'an entry has a path that is too long; shorten it',
   PathTooDeep: 'an entry has a path with too many folders',
   // volume and sum
-  FileTooLarge: 'a file is larger than allowed',
-  TooManyFiles: 'the archive has more entries than allowed',
+  FileTooLarge: 'a file is larger than allowed; reduce its size',
+  TooManyFiles: 'the archive has more entries than allowed; reduce the number of files',
   MetadataTooLarge: 'the archive has longer names and headers than allowed',
   EmptyBundle: 'the archive holds no file',
   DigestMismatch: 'the archive holds other content than was published under this digest',
@@ -78,7 +78,7 @@ export function refusal(
 const oddAnswers = {
   // where the link leads
   PrivateLink:
-    'the link leads to a loopback, link-local or private address; give --allow-private-links if this is meant',
+    'the link leads to a loopback, link-local or private address. Set --allow-private-links (charts: allowPrivateLinks, server.allowPrivateLinks) if intended',
   TooManyRedirects: 'the link redirects too often',
   InvalidRedirect: 'the link redirects to nowhere, to another scheme, or from https to http',
   // what came
@@ -94,7 +94,7 @@ export const oddAnswerCodes: readonly string[] = Object.keys(oddAnswers);
 
 /** Transient: the same link may lead to the archive later. */
 export function oddAnswer(code: OddAnswerCode): BundleError {
-  return new BundleError('transient', code, `${oddAnswers[code]}; it will be tried again`);
+  return new BundleError('transient', code, `${oddAnswers[code]}; retrying`);
 }
 
 const longestName = 96;

@@ -92,15 +92,17 @@ export async function openExternalServices(
 }
 
 /** Adds the limit to an error about a size. */
-function withLimit(error: unknown, { maxArchiveBytes, maxTotalBytes }: BundleLimits): unknown {
+function withLimit(error: unknown, limits: BundleLimits): unknown {
+  const { maxArchiveBytes, maxTotalBytes, maxFileBytes, maxFiles, maxPathBytes } = limits;
   if (!(error instanceof BundleError)) return error;
   const { kind, code, message } = error;
-  const limits = new Map([
-    ['ArchiveTooLarge', { bytes: maxArchiveBytes, flag: '--max-archive-size' }],
-    ['ContentTooLarge', { bytes: maxTotalBytes, flag: '--max-bundle-size' }],
+  const texts: ReadonlyMap<string, string> = new Map([
+    ['ArchiveTooLarge', `${sizeText(maxArchiveBytes)}: spec.promotion.maxBundleSize or --max-archive-size`],
+    ['ContentTooLarge', `${sizeText(maxTotalBytes)}: spec.promotion.maxBundleSize or --max-bundle-size`],
+    ['FileTooLarge', `limit ${sizeText(maxFileBytes)}`],
+    ['TooManyFiles', `limit ${maxFiles.toLocaleString('en-US')}`],
+    ['PathTooLong', `limit ${maxPathBytes.toLocaleString('en-US')} bytes`],
   ]);
-  const limit = limits.get(code);
-  if (limit === undefined) return error;
-  const reason = `${sizeText(limit.bytes)}: spec.promotion.maxBundleSize or ${limit.flag}`;
-  return new BundleError(kind, code, `${message} (${reason})`, { cause: error });
+  const limit = texts.get(code);
+  return limit === undefined ? error : new BundleError(kind, code, `${message} (${limit})`, { cause: error });
 }

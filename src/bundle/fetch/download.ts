@@ -115,7 +115,7 @@ async function readEntity(
     : new BundleError(
         'transient',
         statusAnswered,
-        `the archive's storage answered with status ${statusCode}; it will be tried again`,
+        `the archive's storage answered with status ${statusCode}; retrying`,
       );
 }
 

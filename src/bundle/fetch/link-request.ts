@@ -83,6 +83,6 @@ export function networkFault(error: unknown, signal: AbortSignal): unknown {
   const code = publishableCode(error);
   const what = untrustedCertificateCodes.has(code)
     ? `showed a certificate that is not trusted (${code}); if its CA is private, add the CA certificate with --extra-ca-file`
-    : `did not answer or broke off (${code}); it will be tried again`;
+    : `did not answer or broke off (${code}); retrying`;
   return new BundleError('transient', 'DownloadFailed', `the archive's storage ${what}`, { cause: error });
 }

@@ -3,6 +3,7 @@
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleProgress } from '../../bundle/bundle-task.ts';
+import { defaultLimits } from '../../bundle/limits.ts';
 import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { WrittenCopies } from '../../bundle/store/checking.ts';
@@ -91,6 +92,7 @@ function flagOf(code: string, limits: Limits): string | undefined {
     ContentTooLarge: `--max-bundle-size is ${sizeText(limits.maxBundleSize)}`,
     FileTooLarge: `--max-file-size is ${sizeText(limits.maxFileSize)}`,
     TooManyFiles: `--max-files is ${limits.maxFiles}`,
+    PathTooLong: `limit ${defaultLimits.maxPathBytes} bytes`,
     FileLink: 'set --allow-file-links if intended',
   };
   return flags[code];

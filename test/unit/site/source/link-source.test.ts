@@ -13,6 +13,7 @@ for (const [code, words] of [
   ['ContentTooLarge', /\(--max-bundle-size is 1KiB\)$/],
   ['FileTooLarge', /\("a\/b"\) \(--max-file-size is 1000\)$/],
   ['TooManyFiles', /\(--max-files is 7\)$/],
+  ['PathTooLong', /\(limit 1024 bytes\)$/],
   ['FileLink', /\(set --allow-file-links if intended\)$/],
 ] as const) {
   test(`${code} names its flag`, () => {

@@ -23,25 +23,25 @@ const flags = {
   listen: kind.hostPort.withDefault('127.0.0.1:8480', 'Address of the export API and of downloads'),
   adminListen: kind.hostPort.optional('Address of /livez, /readyz and /metrics. Not served when absent'),
   publicUrl: kind.httpUrl.optional(
-    'Base of the links handed out; may have a path. Default: the listen address, if that is one address',
+    'Base URL of the download links; may have a path. Default: the --listen address, if it is one address',
   ),
   linkLifetime: kind.duration.withDefault('15m', 'How long a link is valid'),
   conversations: kind.path.optional('NDJSON file of assistant conversations. Re-read when it changes'),
   project: kind.text.withDefault('default', 'Project id of conversations that name none'),
   concurrency: kind.positiveCount.withDefault('1', 'Jobs that run at once'),
-  maxQueued: kind.positiveCount.withDefault('100', 'Queued jobs above which a start is answered with 429'),
+  maxQueued: kind.positiveCount.withDefault('100', 'Maximum queued jobs. Above it, a start returns 429'),
   keepJobs: kind.positiveCount.withDefault('20', 'Finished jobs kept per domain, most recently used first'),
   keepBytes: kind.bytes.withDefault(
     '20GiB',
-    'Size of all archives together above which the least recently used go, of any domain',
+    'Limit for all archives. Above it, the least recently used archives of all domains are deleted, except those with a valid link',
   ),
   maxPages: kind.positiveCount.withDefault(
     String(defaultCrawlLimits.maxPages),
-    'Pages above which a crawl fails (a site without end has no last page)',
+    'Maximum pages of a crawl. A crawl with more fails',
   ),
-  crawlTimeout: kind.duration.withDefault('1h', 'Time after which a crawl fails'),
-  maxBytes: kind.bytes.withDefault('2GiB', 'Size of all files together above which a crawl fails'),
-  drainLinger: kind.duration.withDefault('0s', 'Go on accepting requests this long after SIGTERM'),
+  crawlTimeout: kind.duration.withDefault('1h', 'Maximum duration of a crawl. A longer crawl fails'),
+  maxBytes: kind.bytes.withDefault('2GiB', 'Maximum size of all files of a crawl. A crawl with more fails'),
+  drainLinger: kind.duration.withDefault('0s', 'After SIGTERM, how long to keep accepting requests'),
 };
 
 export const exportServiceProgram: ProgramDescription<typeof flags> = {

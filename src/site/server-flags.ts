@@ -110,14 +110,14 @@ export const bundleServerFlags = {
   ),
   pollInterval: positiveDuration.withDefault(
     '5s',
-    'How often --bundle-file, or the file of a link without a version, is checked',
+    'Time between two checks of --bundle-file, or of a file: --bundle-url without --version',
   ),
   startupTimeout: duration.withDefault(
     '30s',
-    'At start, how long to wait for a download before serving the last good version meanwhile',
+    'Longest wait for the download at start. After it, the last good version is served meanwhile',
   ),
   drainLinger: duration.withDefault('5s', 'After SIGTERM, how long to keep accepting connections'),
-  drainGrace: duration.withDefault('30s', 'After that, how long requests in progress may take'),
+  drainGrace: duration.withDefault('30s', 'After --drain-linger, how long running requests may take'),
 };
 
 export type BundleServerFlags = FlagValues<typeof bundleServerFlags>;

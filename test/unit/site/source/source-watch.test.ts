@@ -582,7 +582,7 @@ test('an invalid bundle.json is reported once, and the served bundle stays', asy
   assert.equal(watch.progress().state, 'invalid-bundle-json');
   assert.equal(watch.progress().lastError?.at, Date.parse('2026-11-21T10:00:05Z'));
   assert.equal(warnings.length, 1);
-  assert.match(warnings[0] ?? '', /is not valid.*: not a document$/);
+  assert.match(warnings[0] ?? '', /is not valid.*: not JSON$/);
 });
 
 test('a download of content that is no longer published is abandoned', async () => {

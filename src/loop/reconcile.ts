@@ -20,7 +20,15 @@ import type { ObjectKey, StaticExportObject } from '../wire/cluster.ts';
 import { readInstant, wholeSecond } from '../wire/instant.ts';
 import type { Link } from '../wire/link.ts';
 import type { Publication } from '../wire/publication.ts';
-import type { ReconcileContext, ReconcileOutcome, ReconcileReport } from './context.ts';
+import type {
+  ActionContext,
+  ClusterContext,
+  ReconcileContext,
+  ReconcileOutcome,
+  ReconcileReport,
+  ReportContext,
+  TargetContext,
+} from './context.ts';
 import { execute } from './execute.ts';
 import { gather, type Handles, readProcess } from './gather.ts';
 import { releaseUnusedSlot, stopUnwantedInspection } from './inspection.ts';
@@ -107,7 +115,7 @@ export async function reconcile(
 function requeue(
   wakeAt: number,
   other: OtherOperator | undefined,
-  { clock }: ReconcileContext,
+  { clock }: ClusterContext,
 ): Pick<ReconcileOutcome, 'wakeAfterMs' | 'overlapsWith'> {
   const untilMs = Math.min(wakeAt - clock.now(), other?.calmAfterMs ?? Number.POSITIVE_INFINITY);
   return { wakeAfterMs: Math.max(0, untilMs), overlapsWith: other?.operatorLease };
@@ -118,7 +126,7 @@ async function observeAndPlan(
   object: StaticExportObject,
   resource: StaticExport,
   spec: Spec,
-  context: ReconcileContext,
+  context: ClusterContext & ReportContext,
   signal: AbortSignal,
 ): Promise<ReconcileInput> {
   const gathered = await gather(object, resource, spec, context, signal);
@@ -134,7 +142,7 @@ async function observeAndPlan(
 /** do: executes the one action. Saves the id of a started job before anything else. */
 async function executePlan(
   input: ReconcileInput,
-  context: ReconcileContext,
+  context: ActionContext & ReportContext,
   signal: AbortSignal,
 ): Promise<ActionOutcome> {
   const { object, observation, handles, plan } = input;
@@ -161,7 +169,7 @@ async function executePlan(
 async function publish(
   { object, observation: before, handles, plan }: ReconcileInput,
   { result, link, settled, publication }: ActionOutcome,
-  context: ReconcileContext,
+  context: ClusterContext,
   signal: AbortSignal,
 ): Promise<PublishOutcome> {
   const id = resourceId(object.metadata);
@@ -188,7 +196,7 @@ async function publish(
 function syncTargets(
   { object, resource, observation: before }: ReconcileInput,
   { outputs, observation: after }: PublishOutcome,
-  context: ReconcileContext,
+  context: TargetContext,
   signal: AbortSignal,
 ): Promise<readonly TargetStatus[]> {
   const { status } = resource;
@@ -212,7 +220,7 @@ async function storeStatus(
   { result, object: stored }: ActionOutcome,
   { outputs: { refusal }, isWithheld, observation: after }: PublishOutcome,
   targets: readonly TargetStatus[],
-  context: ReconcileContext,
+  context: ClusterContext & ReportContext,
   signal: AbortSignal,
 ): Promise<{ readonly last: Observation; readonly state: State; readonly report: ReconcileReport }> {
   const { action } = plan;
@@ -241,7 +249,7 @@ async function reportUnreadable(
   object: StaticExportObject,
   { status, problems }: StaticExport,
   other: OtherOperator | undefined,
-  context: ReconcileContext,
+  context: ClusterContext & ReportContext,
   signal: AbortSignal,
 ): Promise<ReconcileOutcome> {
   const generation = object.metadata.generation ?? 0;

@@ -1,5 +1,6 @@
-// The plan of a target's edit, from its object as found and what is wanted of it. Pure. A new type of target is one
-// member of each union and one case of `planTarget`. Refuses: reading or writing an object.
+// The plan of a target's edit, from its object as found and what is wanted of it. Pure. A new type of target is a member
+// of these unions and a case of `planTarget`; its object is read and written by a case of `findTarget` in the loop, and
+// the planner's thread gets its task from `target-planner.ts`. Refuses: reading or writing an object.
 
 import { planValuesEdit, type ValuesPlan, type WantedValues } from './values.ts';
 

@@ -61,7 +61,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- range $value, $labels := dict "commonLabels" .Values.commonLabels "podLabels" .Values.podLabels "exportService.podLabels" .Values.exportService.podLabels -}}
 {{- range list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
 {{- if hasKey $labels . -}}
-{{- fail (printf "%s must not set %s: selectors of the chart go by it. Remove it (nameOverride and fullnameOverride change names)" $value .) -}}
+{{- fail (printf "%s must not set %s: the chart's selectors use it. Remove it (nameOverride and fullnameOverride change names)" $value .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,6 +1,7 @@
 // Targets: other owners' objects, which get the published version and, if the spec says so, the link. Each target has
-// its own back-off and delays nothing. Invariants: only an object that consents is changed, and a target follows the
-// output Secret. After a client reverts three writes, the target is not written again.
+// its own back-off, and all of them together delay the status by half a minute at most. Invariants: only an object that
+// consents is changed, and a target follows the output Secret. After a client reverts three writes, the target is not
+// written again.
 
 import type { PublishedBundle } from '../../bundle/published-bundle.ts';
 import { waitMs } from '../../reconcile/backoff.ts';
@@ -16,6 +17,8 @@ import { dropPlans, resourceId } from '../memory.ts';
 import { type PlanRequests, requestPlans } from './target-plans.ts';
 import { type FoundTarget, findValuesTarget } from './values-target.ts';
 
+/** No further target is begun after this time. An admission webhook may hold each write for 15 s. */
+const budgetMs = 15_000;
 const contestedWindowMs = 10 * 60_000;
 const contestedReverts = 3;
 /** Beyond this count the back-off does not grow, and the count says nothing more. */
@@ -33,7 +36,11 @@ export interface TargetsInput {
   readonly before: readonly TargetStatus[];
 }
 
-/** Brings every target in sync, one after the other. Throws only when aborted. */
+/**
+ * Brings every target in sync, one after the other, until the time is used up. The others wait for the next reconcile.
+ *
+ * @throws the signal's reason when aborted
+ */
 export async function writeTargets(
   targets: readonly WantedTarget[],
   input: TargetsInput,
@@ -46,9 +53,16 @@ export async function writeTargets(
   const results: TargetStatus[] = [];
   const ids = targets.map(planId);
   const requests = requestPlans(input.owner, ids, context, signal);
+  const startedAt = context.clock.monotonic();
   for (const target of targets) {
     const before = input.before.find((one) => one.name === target.targetName && one.object === target.object);
-    results.push(await writeTarget(target, before, input, { ...context, requests }, signal));
+    const { published } = input;
+    const isLate = context.clock.monotonic() - startedAt > budgetMs;
+    results.push(
+      isLate && published !== undefined
+        ? waiting(target, before, published)
+        : await writeTarget(target, before, input, { ...context, requests }, signal),
+    );
   }
   return results;
 }
@@ -113,6 +127,33 @@ function refused(
   return { ...pick(before), ...recordOf(target), synced: false, reason, message: detail.slice(0, 512) };
 }
 
+/** The stored result for the same wanted values stays true until a plan says otherwise. */
+function waiting(
+  target: WantedTarget,
+  before: TargetStatus | undefined,
+  published: PublishedBundle,
+): TargetStatus {
+  return holdsWish(target, before, published)
+    ? before
+    : { ...pick(before), ...recordOf(target), synced: false, reason: 'Pending' };
+}
+
+function holdsWish(
+  target: WantedTarget,
+  before: TargetStatus | undefined,
+  published: PublishedBundle,
+): before is TargetStatus {
+  return (
+    before?.synced === true &&
+    before.version === published.version &&
+    before.linkIssueTime === issueTimeOf(target, published)
+  );
+}
+
+function issueTimeOf({ writesLink }: WantedTarget, { issuedAt }: PublishedBundle): string | undefined {
+  return writesLink ? formatInstant(issuedAt) : undefined;
+}
+
 /** The Kubernetes API server refused the write. The operator retries with a back-off. */
 function failed(
   target: WantedTarget,
@@ -165,8 +206,8 @@ async function editTarget(
   if ('problem' in task) return refused(target, before, 'Refused', task.problem);
   const { uid, resourceVersion } = found.metadata;
   const plan = await context.requests.plan(planId(target), { uid, resourceVersion, task });
-  const issuedAt = target.writesLink ? formatInstant(published.issuedAt) : undefined;
-  const isSameWish = before?.version === published.version && before.linkIssueTime === issuedAt;
+  const issuedAt = issueTimeOf(target, published);
+  const hasWish = holdsWish(target, before, published);
   const synced: TargetStatus = {
     ...recordOf(target),
     synced: true,
@@ -175,26 +216,15 @@ async function editTarget(
     linkIssueTime: issuedAt,
     revertTimes: before?.version === published.version ? before.revertTimes : undefined,
   };
-  // The stored result for these wanted values stays true until the plan says otherwise.
-  if (plan === undefined) {
-    return before?.synced === true && isSameWish
-      ? before
-      : { ...pick(before), ...recordOf(target), synced: false, reason: 'Pending' };
-  }
+  if (plan === undefined) return waiting(target, before, published);
   switch (plan.outcome) {
     case 'in-sync':
       return synced;
     case 'refused':
       return refused(target, before, 'Refused', `${plan.code}: ${plan.message}`);
     case 'edit': {
-      const revertTimes =
-        before?.synced === true && isSameWish ? revertsWith(before.revertTimes, now) : synced.revertTimes;
-      if (
-        revertTimes !== undefined &&
-        revertTimes.length >= contestedReverts &&
-        before?.synced === true &&
-        isSameWish
-      ) {
+      const revertTimes = hasWish ? revertsWith(before.revertTimes, now) : synced.revertTimes;
+      if (hasWish && revertTimes !== undefined && revertTimes.length >= contestedReverts) {
         return {
           ...synced,
           synced: false,

@@ -22,7 +22,7 @@ export interface FailedReconcile {
   /** Failures in a row, this one included. A conflict with another write is not a failure the first four times. */
   readonly inARow: number;
   readonly code: string;
-  /** What it report before it failed. */
+  /** What it observed before it failed. */
   readonly report: ReconcileReport | undefined;
 }
 
@@ -129,7 +129,7 @@ async function reconcileKey(
     // Another client wrote first, which is ordinary; the next reconcile reads what it wrote.
     const isOrdinary = result === 'conflict' && failed < 5;
     const report = error instanceof ReconcileRefused ? error.report : undefined;
-    // As the reconcile report it: the link in status is old where status cannot be written.
+    // As the reconcile observed it: the link in status is old where status cannot be written.
     const remainingMs = report?.linkExpiresAt && report.linkExpiresAt - clock.now();
     const longestMs = longestRetryMs(remainingMs ?? options.linkRemainingMs(text) ?? 0);
     // As long again as the failures have lasted: that doubles, and quick attempts before an expiry cause no long wait later.

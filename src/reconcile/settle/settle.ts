@@ -218,7 +218,7 @@ function settleRefreshed(observation: Observation, { times, isPublished }: Issue
   const published = output.kind === 'ours' ? output.published : undefined;
   const { active } = status;
   if (active === undefined) return answered(status);
-  // If this machine's clock was set back, even the same link needs a write: its lifetime on the corrected times.
+  // If this machine's clock was set back, even the same link needs a write: its lifetime on the corrected clock.
   const isComparable = published !== undefined && !isFromTheFuture(published, now);
   const isStale = isComparable && (isPublished || !isFresher(times, published, now));
   if (isStale && published.expiresAt > now) {

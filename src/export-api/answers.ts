@@ -61,17 +61,17 @@ export class ExportApiError extends PublishableError {
   constructor(
     code: ExportApiErrorCode,
     message: string,
-    facts: {
+    details: {
       readonly status?: number | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly requestId?: string | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
-    super(code, message, { cause: facts.cause });
-    this.status = facts.status;
-    this.retryAfterMs = facts.retryAfterMs;
-    this.requestId = facts.requestId;
+    super(code, message, { cause: details.cause });
+    this.status = details.status;
+    this.retryAfterMs = details.retryAfterMs;
+    this.requestId = details.requestId;
   }
 }
 

@@ -67,16 +67,16 @@ function isUnspecified(host: string): boolean {
 }
 
 /**
- * Runs until `edge.shutdown` aborts.
+ * Runs until `context.shutdown` aborts.
  * @param workerUrl program of the thread that crawls (`src/bin/crawl-worker.ts`, or where the build put it)
  */
 export async function runExportService(
   values: FlagValues<typeof flags>,
-  edge: ProgramContext,
+  context: ProgramContext,
   workerUrl: URL,
 ): Promise<void> {
   const service = await startExportService({
-    ...edge,
+    ...context,
     ...values,
     exportSite: exportInThread(workerUrl),
     originMappings: values.origin,
@@ -90,6 +90,6 @@ export async function runExportService(
       maxBytes: values.maxBytes,
     },
   });
-  if (!edge.shutdown.aborted) await once(edge.shutdown, 'abort');
+  if (!context.shutdown.aborted) await once(context.shutdown, 'abort');
   await service.stop(values.drainLinger);
 }

@@ -3,7 +3,7 @@
 // job's id. A conflict on the start record ends the reconcile before it sends a request.
 
 import { type ExportApi, ExportApiError } from '../export-api/answers.ts';
-import { livesLongEnough } from '../reconcile/choose.ts';
+import { isValidLongEnough } from '../reconcile/choose.ts';
 import { measureTimes } from '../reconcile/link-timing.ts';
 import { type Observation, pendingRequest } from '../reconcile/observation.ts';
 import type { ActionResult, CallFailure } from '../reconcile/result.ts';
@@ -181,11 +181,11 @@ async function issueLink(
       claimedExpiresAt: expiresAt,
       signed: link.signedLifetime(),
     });
-    if (action.cause === 'subject' && !livesLongEnough(times, context.clock.now())) {
+    if (action.cause === 'subject' && !isValidLongEnough(times, context.clock.now())) {
       const failure: CallFailure = { code: 'LifetimeTooShort', retryAfterMs: undefined };
       return { result: { kind: 'issue-failed', failure }, link: undefined };
     }
-    if (await isAlive(link, times, context, signal)) {
+    if (await isUsable(link, times, context, signal)) {
       if (action.cause === 'subject') keepCandidate(action.jobId, link, times, input, context);
       return { result: { kind: 'issued', times, isPublished: link.isSame(input.published) }, link };
     }
@@ -195,7 +195,7 @@ async function issueLink(
 }
 
 /** Checks the link's own expiry, then requests one byte. A network error decides nothing. */
-async function isAlive(
+async function isUsable(
   link: Link,
   times: LinkTimes,
   context: ActionContext,

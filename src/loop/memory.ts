@@ -103,9 +103,9 @@ export interface ProcessMemory {
 
 /**
  * @param signal stops background work
- * @param places the inspection slots of the process; a caller with a single resource uses the default
+ * @param slots the inspection slots of the process; a caller with a single resource uses the default
  */
-export function createMemory(signal: AbortSignal, places = new InspectionSlots(1)): ProcessMemory {
+export function createMemory(signal: AbortSignal, slots = new InspectionSlots(1)): ProcessMemory {
   return {
     rateLimits: new Map(),
     polls: new Map(),
@@ -117,7 +117,7 @@ export function createMemory(signal: AbortSignal, places = new InspectionSlots(1
     plans: new Map(),
     otherOperators: { written: new Set(), found: new Map(), logged: new Set() },
     userCounts: new Map(),
-    slots: places,
+    slots,
     signal,
   };
 }
@@ -141,10 +141,10 @@ export function replaceCandidate({ candidates }: ProcessMemory, id: string, work
 }
 
 /** Stops the inspection, even if it still waits for its slot, and forgets the link. */
-export function dropCandidate({ candidates, slots: places }: ProcessMemory, id: string): void {
+export function dropCandidate({ candidates, slots }: ProcessMemory, id: string): void {
   candidates.get(id)?.stop.abort();
   candidates.delete(id);
-  places.giveUp(id);
+  slots.giveUp(id);
 }
 
 /** Forgets the plans of a resource's targets. The result of a plan in progress is ignored. */

@@ -108,16 +108,16 @@ function projectActive({ active, job, candidate, history }: Status, published: P
       ? active
       : (history?.find(({ version }) => version === published.version) ??
         (candidate?.version === published.version ? candidate : undefined));
-  const jobFacts = job?.id === published.jobId ? job : undefined;
+  const trackedJob = job?.id === published.jobId ? job : undefined;
   return {
     version: published.version,
     digest: published.digest,
     jobId: published.jobId,
     pages: published.pages,
     sizeBytes: published.sizeBytes,
-    inputHash: known?.inputHash ?? jobFacts?.inputHash,
-    baseUrl: jobFacts?.baseUrl ?? (known !== undefined && 'baseUrl' in known ? known.baseUrl : undefined),
-    exportTime: known?.exportTime ?? jobFacts?.completionTime,
+    inputHash: known?.inputHash ?? trackedJob?.inputHash,
+    baseUrl: trackedJob?.baseUrl ?? (known !== undefined && 'baseUrl' in known ? known.baseUrl : undefined),
+    exportTime: known?.exportTime ?? trackedJob?.completionTime,
     publishTime:
       (known !== undefined && 'publishTime' in known ? known.publishTime : undefined) ??
       formatInstant(published.issuedAt),

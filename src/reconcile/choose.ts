@@ -8,14 +8,14 @@ import type { Action, Plan, State, Subject } from './state.ts';
 
 const none: Action = { kind: 'none' };
 /** A candidate's link must be valid this much longer to be worth publishing. */
-const shortestUsefulLifeMs = 5000;
+const minRemainingMs = 5000;
 
 /**
  * True if one link is enough for inspection and publication. The code that issues it and the code that uses it call
  * this.
  */
-export function livesLongEnough({ expiresAt }: Pick<LinkTimes, 'expiresAt'>, now: number): boolean {
-  return expiresAt > now + shortestUsefulLifeMs;
+export function isValidLongEnough({ expiresAt }: Pick<LinkTimes, 'expiresAt'>, now: number): boolean {
+  return expiresAt > now + minRemainingMs;
 }
 
 export function choose(state: State, observation: Observation): Plan {
@@ -109,7 +109,7 @@ function usableCandidate(subject: Subject, observation: Observation): boolean {
  * back.
  */
 export function isWorthInspecting(times: LinkTimes, now: number): boolean {
-  return times.issuedAt <= now + shortestUsefulLifeMs && livesLongEnough(times, now);
+  return times.issuedAt <= now + minRemainingMs && isValidLongEnough(times, now);
 }
 
 function describe(state: State, action: Action): string {

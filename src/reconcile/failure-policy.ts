@@ -1,6 +1,7 @@
 // What an error means for a resource: retry, wait or stall. One table for each source of errors: the export API, the
 // Kubernetes API server, archives. The growth of a back-off is in backoff.ts. Refuses: reading a message; only the
-// code decides. A row without properties is retried with the back-off of its operation.
+// code decides. A row without properties is retried with the back-off of its operation. When a 403's wait ends early is in
+// forbidden-call.ts; how soon a failed reconcile is repeated is the controller's.
 
 import type { ClusterErrorCode } from '../wire/cluster-error.ts';
 import type { CallCode, InspectionFailure } from './result.ts';

@@ -30,7 +30,7 @@ function commonFlags(logTo: LogStream) {
 export async function runProgram<F extends Flags>(
   process: NodeJS.Process,
   description: ProgramDescription<F>,
-  main: (values: FlagValues<F>, edge: ProgramContext) => Promise<void>,
+  main: (values: FlagValues<F>, context: ProgramContext) => Promise<void>,
   logTo: LogStream = 'stdout',
 ): Promise<void> {
   const program = { ...description, flags: { ...description.flags, ...commonFlags(logTo) } };

@@ -61,17 +61,17 @@ export interface WorkerPrograms {
 /** Runs until the shutdown signal, and through the drain. */
 export async function runBundleServer(
   flags: BundleServerFlags,
-  edge: ProgramContext,
+  context: ProgramContext,
   workers: WorkerPrograms,
 ): Promise<void> {
-  const { clock, logger, shutdown } = edge;
+  const { clock, logger, shutdown } = context;
   const { bundleFile = '', bundleUrl } = flags;
   const content =
     bundleUrl === undefined ? readFromFile(bundleFile) : readFromFlags(bundleUrl, flags.version);
   const pause = (): Promise<void> => clock.after(0);
   const written = rememberWritten(checkInWorker(workers.bundle, pause));
   const prepare = await openPreparation(flags, { workerUrl: workers.bundle, written, pause, logger });
-  const variants = createVariantKeeper(flags, { ...edge, make: makeInWorker(workers.variant) });
+  const variants = createVariantKeeper(flags, { ...context, make: makeInWorker(workers.variant) });
   const site = createLiveSite(flags.keep, (bundle) => {
     variants.prepareFor(bundle);
     void warnOfBasePath(bundle, flags.basePath, logger);
@@ -118,7 +118,7 @@ export async function runBundleServer(
     },
   });
   const copying = { worker: workers.bundle, note: written.note };
-  const membership = joinPeers(flags, edge, metrics.registry, copying);
+  const membership = joinPeers(flags, context, metrics.registry, copying);
   const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
   const ports = { site: sitePort.url, admin: adminPort.url };
   logger.info({ ...ports, store: flags.store, source: content.kind, programVersion: version }, 'listening');
@@ -138,7 +138,7 @@ export async function runBundleServer(
     linkSource(prepare, metrics.countDownload),
   ];
   const times = { pollMs: flags.pollInterval, startupTimeoutMs: flags.startupTimeout };
-  watch = createSourceWatch({ ...edge, ...times, content, sources, store, site });
+  watch = createSourceWatch({ ...context, ...times, content, sources, store, site });
   const watching = watch.run(shutdown);
   if (!shutdown.aborted) await once(shutdown, 'abort');
   const drained = sitePort.close({ lingerMs: flags.drainLinger, graceMs: flags.drainGrace });

@@ -23,9 +23,9 @@ export class ClusterError extends PublishableError {
   constructor(
     code: ClusterErrorCode,
     message: string,
-    facts: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
+    details: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
   ) {
-    super(code, message, { cause: facts.cause });
-    this.retryAfterMs = facts.retryAfterMs;
+    super(code, message, { cause: details.cause });
+    this.retryAfterMs = details.retryAfterMs;
   }
 }

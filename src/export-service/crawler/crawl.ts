@@ -20,25 +20,25 @@ import { createSpool, type Spool } from './spool.ts';
  * the crawler never connects to another host.
  * @throws {CrawlError}
  */
-export async function crawlSite(request: CrawlRequest, edge: CrawlContext): Promise<CrawlResult> {
+export async function crawlSite(request: CrawlRequest, context: CrawlContext): Promise<CrawlResult> {
   const { limits } = request;
   const scope = createScope(request.domain, request.origin);
   const spool = createSpool(request.spoolDirectory, limits.maxBytes);
-  const fetcher = createOriginFetcher(scope, limits, request.isOriginConsented, edge.clock);
+  const fetcher = createOriginFetcher(scope, limits, request.isOriginConsented, context.clock);
   // The first failed request ends the others; the deadline ends all.
   const failed = new AbortController();
-  const signal = edge.clock.deadline(limits.timeoutMs, AbortSignal.any([edge.signal, failed.signal]));
+  const signal = context.clock.deadline(limits.timeoutMs, AbortSignal.any([context.signal, failed.signal]));
   try {
     const robots = await fetchRobots(scope, fetcher, signal);
     const frontier = createFrontier(limits, robots);
     addSeeds(scope, frontier, robots);
-    const arrivals = createArrivals(limits, frontier, edge.onProgress);
-    const context: VisitContext = { scope, fetcher, spool, pool: new Map(), signal };
+    const arrivals = createArrivals(limits, frontier, context.onProgress);
+    const visiting: VisitContext = { scope, fetcher, spool, pool: new Map(), signal };
     for (let wave = frontier.nextWave(); wave.length > 0; wave = frontier.nextWave()) {
-      edge.logger.debug({ domain: request.domain, addresses: wave.length }, 'crawling a wave');
+      context.logger.debug({ domain: request.domain, addresses: wave.length }, 'crawling a wave');
       arrivals.startWave(wave);
       const outcomes = await visitAll(wave, limits.concurrency, failed, async (visit) => {
-        const outcome = await fetchVisit(visit, context);
+        const outcome = await fetchVisit(visit, visiting);
         arrivals.finish(visit, outcome);
         return outcome;
       });
@@ -46,10 +46,10 @@ export async function crawlSite(request: CrawlRequest, edge: CrawlContext): Prom
     }
     const result = await assembleSite(frontier, spool, limits.maxRedirects);
     if (result.pageCount === 0) throw noPages(request, result);
-    logLeftOut(result, edge);
+    logLeftOut(result, context);
     return result;
   } catch (error) {
-    throw nameEnd(error, request, edge.signal);
+    throw nameEnd(error, request, context.signal);
   } finally {
     await fetcher.close();
   }

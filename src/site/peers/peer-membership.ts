@@ -31,14 +31,14 @@ export interface CopyingPorts {
 /** @param registry where copies are counted */
 export function joinPeers(
   flags: BundleServerFlags,
-  edge: ProgramContext,
+  context: ProgramContext,
   registry: Registry,
   { worker, note }: CopyingPorts,
 ): PeerMembership {
   if (flags.peers.length === 0) {
     return { peers: undefined, answer: (others) => others, close: async () => {} };
   }
-  const { clock, random } = edge;
+  const { clock, random } = context;
   const id = random.uuid();
   let intent: PeerIntent | undefined;
   const copies = new Counter({
@@ -54,7 +54,7 @@ export function joinPeers(
   const client = createPeerClient({ clock, userAgent });
   const known = trackPeers(() => resolvePeers(flags.peers, flags.adminListen.port), clock.monotonic);
   const peers = createPeers({
-    ...edge,
+    ...context,
     id,
     client,
     take,
@@ -64,6 +64,6 @@ export function joinPeers(
     },
     countCopy: (outcome) => copies.inc({ outcome }),
   });
-  const context = { id, storeDir: flags.store, intent: () => intent, isPeer: known.isPeer, clock };
-  return { peers, answer: (others) => peerPort(context, others), close: () => client.close() };
+  const port = { id, storeDir: flags.store, intent: () => intent, isPeer: known.isPeer, clock };
+  return { peers, answer: (others) => peerPort(port, others), close: () => client.close() };
 }

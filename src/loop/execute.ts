@@ -159,8 +159,7 @@ async function issueLink(
   if (action.baseUrl !== undefined && !isAllowedHost(action.baseUrl, context.settings)) {
     const origin = readHttpOrigin(action.baseUrl);
     const why = origin && shortOriginEntry(origin);
-    const failure: CallFailure = { code: 'HostNotAllowed', retryAfterMs: undefined, why };
-    return { result: { kind: 'issue-failed', failure }, link: undefined };
+    return issueFailed({ code: 'HostNotAllowed', retryAfterMs: undefined, why });
   }
   const api = connect(input, context, action.baseUrl);
   for (let issues = 0; issues < maxIssued; issues += 1) {
@@ -171,9 +170,7 @@ async function issueLink(
       (failure): { readonly failure: CallFailure } => ({ failure }),
       signal,
     );
-    if ('failure' in issued) {
-      return { result: { kind: 'issue-failed', failure: issued.failure }, link: undefined };
-    }
+    if ('failure' in issued) return issueFailed(issued.failure);
     const { link, serverDate, expiresAt } = issued;
     const times = measureTimes({
       sentAt,
@@ -182,15 +179,17 @@ async function issueLink(
       signed: link.signedLifetime(),
     });
     if (action.cause === 'subject' && !isValidLongEnough(times, context.clock.now())) {
-      const failure: CallFailure = { code: 'LifetimeTooShort', retryAfterMs: undefined };
-      return { result: { kind: 'issue-failed', failure }, link: undefined };
+      return issueFailed({ code: 'LifetimeTooShort', retryAfterMs: undefined });
     }
     if (await isUsable(link, times, context, signal)) {
       if (action.cause === 'subject') keepCandidate(action.jobId, link, times, input, context);
       return { result: { kind: 'issued', times, isPublished: link.isSame(input.published) }, link };
     }
   }
-  const failure: CallFailure = { code: 'ExpiredOnArrival', retryAfterMs: undefined };
+  return issueFailed({ code: 'ExpiredOnArrival', retryAfterMs: undefined });
+}
+
+function issueFailed(failure: CallFailure): Pick<Execution, 'result' | 'link'> {
   return { result: { kind: 'issue-failed', failure }, link: undefined };
 }
 

@@ -29,8 +29,11 @@ function chooseAction(state: State, observation: Observation): Action {
     state.export.kind === 'complete' ? usableCandidate(state.export.subject, observation) : undefined;
   const isOpen = state.access.kind === 'open';
   const { baseUrl } = observation.wanted;
-  if (isOpen && isLinkWanted(state, now))
-    return issueRefresh(state, observation.status.active?.baseUrl ?? baseUrl);
+  const refreshed = isOpen ? linkJob(state, now) : undefined;
+  if (refreshed !== undefined) {
+    const issuer = observation.status.active?.baseUrl ?? baseUrl;
+    return { kind: 'issue', jobId: refreshed, cause: 'refresh', baseUrl: issuer };
+  }
   if (state.export.kind === 'complete') {
     const { subject, notBefore } = state.export;
     // Inspecting an archive needs the link in memory, not the export API. Only its own back-off counts.
@@ -46,27 +49,10 @@ function isBackingOff({ jobId }: Subject, { status, now }: Observation): boolean
   return failure?.subject === jobId && retryTime(failure, now) !== undefined;
 }
 
-function isLinkWanted({ link }: State, now: number): boolean {
-  switch (link.kind) {
-    case 'due':
-    case 'expired':
-      return true;
-    case 'unissuable':
-      return link.until <= now;
-    case 'none':
-    case 'unreadable':
-    case 'fresh':
-    case 'waiting':
-      return false;
-    default:
-      return link satisfies never;
-  }
-}
-
-function issueRefresh({ link }: State, baseUrl: string | undefined): Action {
-  return link.kind === 'none' || link.kind === 'unreadable' || link.kind === 'fresh'
-    ? none
-    : { kind: 'issue', jobId: link.jobId, cause: 'refresh', baseUrl };
+/** The job whose link must be replaced now. */
+function linkJob({ link }: State, now: number): string | undefined {
+  const isDue = link.kind === 'due' || link.kind === 'expired';
+  return isDue || (link.kind === 'unissuable' && link.until <= now) ? link.jobId : undefined;
 }
 
 function chooseExport(state: State, now: number): Action {

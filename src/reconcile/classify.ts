@@ -72,7 +72,7 @@ function classifyExport(observation: Observation): ExportState {
     return { kind: 'unconfirmed', record: start, resendAt: resendAt(observation, start) };
   }
   if (candidate !== undefined && promote === candidate.version && !wanted.isSuspended) {
-    return complete(observation, { ...candidate, cause: 'release' });
+    return complete(observation, storedSubject(candidate, 'release'));
   }
   const next = hold === undefined ? classifyStart(observation) : ({ kind: 'held', why: hold } as const);
   return job !== undefined && isLate(observation, job) && next.kind !== 'due'
@@ -114,25 +114,19 @@ function followJob(observation: Observation, job: JobStatus, cause: 'job' | 'pin
   return complete(observation, { jobId: job.id, cause });
 }
 
-function complete(
-  observation: Observation,
-  subject: Pick<Subject, 'jobId' | 'cause'> & Partial<Omit<Subject, 'jobId' | 'cause'>>,
-): ExportState {
+function complete(observation: Observation, subject: Subject): ExportState {
   const { failures } = observation.status;
   const failure = failures?.poll?.subject === subject.jobId ? failures.poll : undefined;
-  return {
-    kind: 'complete',
-    subject: {
-      jobId: subject.jobId,
-      cause: subject.cause,
-      version: subject.version,
-      digest: subject.digest,
-      baseUrl: subject.baseUrl,
-      pages: subject.pages,
-      sizeBytes: subject.sizeBytes,
-    },
-    notBefore: Math.max(retryTime(failure, observation.now) ?? 0, rateLimitTime(observation) ?? 0),
-  };
+  const notBefore = Math.max(retryTime(failure, observation.now) ?? 0, rateLimitTime(observation) ?? 0);
+  return { kind: 'complete', subject, notBefore };
+}
+
+/** A version of the history, or a candidate, with the fields that its next publication needs. */
+function storedSubject(
+  { jobId, version, digest, baseUrl, pages, sizeBytes }: Omit<Subject, 'cause'>,
+  cause: Subject['cause'],
+): Subject {
+  return { jobId, cause, version, digest, baseUrl, pages, sizeBytes };
 }
 
 function classifyPinned(observation: Observation): ExportState {
@@ -141,7 +135,7 @@ function classifyPinned(observation: Observation): ExportState {
   if (active !== undefined && isPinned(active, wanted.pin)) return { kind: 'held', why: 'Pinned' };
   if (wanted.isSuspended) return { kind: 'held', why: 'Suspended' };
   const entry = pinnedEntry(status.history, wanted);
-  if (entry !== undefined) return complete(observation, { ...entry, cause: 'pin' });
+  if (entry !== undefined) return complete(observation, storedSubject(entry, 'pin'));
   const held = { kind: 'held', why: 'Pinned' } as const;
   if (job === undefined || job.cause !== 'Pin' || job.id !== wanted.pin?.jobId) return held;
   if (isLate(observation, job))

@@ -31,12 +31,12 @@ export interface Subject {
   readonly jobId: string;
   readonly cause: 'job' | 'pin' | 'release';
   /** Known for a version of the history and for a promoted candidate. */
-  readonly version: string | undefined;
-  readonly digest: string | undefined;
+  readonly version?: string | undefined;
+  readonly digest?: string | undefined;
   /** The export API that made the job; `undefined`: the export API in the spec. */
-  readonly baseUrl: string | undefined;
-  readonly pages: number | undefined;
-  readonly sizeBytes: number | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly pages?: number | undefined;
+  readonly sizeBytes?: number | undefined;
 }
 
 export type HeldReason =

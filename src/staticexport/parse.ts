@@ -3,6 +3,7 @@
 // one bad field does not cost the rest of the status.
 
 import type { z } from 'zod';
+import { isRecord } from '../wire/json-text.ts';
 import { longestHistory, type Spec, specSchema } from './schema.ts';
 import { type Condition, conditionSchema, type Status, statusSchema } from './status-schema.ts';
 
@@ -93,8 +94,4 @@ function parseConditions(raw: unknown): readonly Condition[] {
     const read = conditionSchema.safeParse(one);
     return read.success ? [read.data] : [];
   });
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

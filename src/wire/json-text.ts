@@ -10,3 +10,7 @@ export function readJson(text: string | undefined): unknown {
     return undefined;
   }
 }
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -2,12 +2,9 @@
 // (RFC 7396). Pure; nothing here throws.
 
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../../wire/json-text.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
-
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function recordAt(record: JsonRecord, name: string): JsonRecord {
   const value = record[name];

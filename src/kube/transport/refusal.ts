@@ -3,8 +3,9 @@
 // address, the reason, and field paths.
 
 import { ClusterError, type ClusterErrorCode } from '../../wire/cluster-error.ts';
+import { isRecord } from '../../wire/json-text.ts';
 import { parseRetryAfter } from '../../wire/retry-after.ts';
-import { isRecord, type JsonRecord, recordAt, textAt } from './json.ts';
+import { type JsonRecord, recordAt, textAt } from './json.ts';
 import { apiVersionOf, describeAddress, type ObjectAddress, type Verb } from './resource-path.ts';
 
 /** The longest Retry-After that is kept. */

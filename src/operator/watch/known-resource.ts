@@ -3,8 +3,9 @@
 // kept as their digest and recurring texts once. Pure but for those texts.
 
 import { createHash } from 'node:crypto';
-import { isRecord, type JsonRecord, numberAt, recordAt, textAt } from '../../kube/transport/json.ts';
+import { type JsonRecord, numberAt, recordAt, textAt } from '../../kube/transport/json.ts';
 import type { ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
+import { isRecord } from '../../wire/json-text.ts';
 import { apiHostOf } from '../queue/api-host.ts';
 
 export interface StatusSummary {

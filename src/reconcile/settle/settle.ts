@@ -32,7 +32,7 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
   switch (result.kind) {
     case 'none':
     case 'inspecting':
-      return { status, publish: undefined, rateLimit: { kind: 'keep' } };
+      return kept(status);
     case 'started':
       return answered(settleStarted(observation, result));
     case 'polled':
@@ -45,19 +45,14 @@ export function settle(observation: Observation, plan: Plan, result: ActionResul
         rateLimit: { kind: 'keep' },
       };
     case 'inspect-failed':
-      return {
-        status: inspectFailed(observation, subjectOf(plan), result.failure),
-        publish: undefined,
-        rateLimit: { kind: 'keep' },
-      };
+      return kept(inspectFailed(observation, subjectOf(plan), result.failure));
     case 'start-failed':
     case 'poll-failed':
     case 'issue-failed': {
       const failure = paced(result.failure);
       const next = operationFailed(observation, plan, { ...result, failure });
       // A refusal by another export API says nothing about the key at this one.
-      if (isElsewhere(observation, plan))
-        return { status: next, publish: undefined, rateLimit: { kind: 'keep' } };
+      if (isElsewhere(observation, plan)) return kept(next);
       return callFailed(observation, failure, next);
     }
     default:
@@ -101,6 +96,11 @@ export function outputRefused(observation: Observation, plan: Plan, why: string)
     return refreshFailed(observation, failure);
   const poll = recordFailure(observation, 'poll', subjectOf(plan).jobId, failure);
   return { ...status, failures: { ...status.failures, poll } };
+}
+
+/** Nothing to publish, and no news of the key. */
+function kept(status: Status): Settled {
+  return { status, publish: undefined, rateLimit: { kind: 'keep' } };
 }
 
 /** Any successful answer clears the key's refusal. */
@@ -173,24 +173,12 @@ function pollFailed(observation: Observation, failure: CallFailure): Status {
       failures: { ...status.failures, poll: recordFailure(observation, 'poll', job.id, failure) },
     };
   }
-  if (job.cause === 'Pin') return subjectLinkFailed(observation, pinSubject(job.id), failure);
+  if (job.cause === 'Pin') return subjectLinkFailed(observation, { jobId: job.id, cause: 'pin' }, failure);
   if (job.verdict === 'TimedOut')
     return { ...status, job: { ...job, verdict: 'JobFailed', message: 'JobLost' } };
   const lost: Status = { ...status, job: { ...job, completionTime: formatInstant(now), verdict: 'JobLost' } };
   // The first loss starts one new job at once. A second loss is a failed export.
   return job.cause === 'JobLost' ? exportFailed(observation, lost, 'JobLost') : lost;
-}
-
-function pinSubject(jobId: string): Subject {
-  return {
-    jobId,
-    cause: 'pin',
-    version: undefined,
-    digest: undefined,
-    baseUrl: undefined,
-    pages: undefined,
-    sizeBytes: undefined,
-  };
 }
 
 function settleIssued(observation: Observation, plan: Plan, issued: Issued): Settled {

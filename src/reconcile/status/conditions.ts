@@ -39,20 +39,7 @@ export interface Claim {
 }
 
 export function isLinkExpired({ link }: State): boolean {
-  switch (link.kind) {
-    case 'expired':
-      return true;
-    case 'unreadable':
-    case 'waiting':
-    case 'unissuable':
-      return link.isExpired;
-    case 'none':
-    case 'fresh':
-    case 'due':
-      return false;
-    default:
-      return link satisfies never;
-  }
+  return link.kind === 'expired' || ('isExpired' in link && link.isExpired);
 }
 
 /** All claims that hold; `Reconciling`, `Stalled` and `TargetsSynced` only where they apply. */

@@ -13,6 +13,7 @@ import {
   targetStatusSchema,
   versionSchema,
 } from '../../staticexport/status-schema.ts';
+import { isRecord } from '../../wire/json-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -89,8 +90,4 @@ function keepInFailures(stored: unknown, next: unknown): unknown {
 function foreignOf(stored: Fields, known: ReadonlySet<string>): Fields | undefined {
   const foreign = Object.entries(stored).filter(([name]) => !known.has(name));
   return foreign.length === 0 ? undefined : Object.fromEntries(foreign);
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,6 +5,7 @@
 import { exportedReasons, linkReasons, stalledReasons } from '../../staticexport/reasons.ts';
 import type { Status, TargetStatus } from '../../staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '../../wire/instant.ts';
+import { isRecord } from '../../wire/json-text.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { Observation } from '../observation.ts';
 import type { State } from '../state.ts';
@@ -47,21 +48,10 @@ function completedRequest({ job, lastHandledRequest, lastCompletedRequest }: Sta
 
 /** When the link operation acts next, if it has anything to do. */
 export function nextRefreshTime({ link, access }: State): number | undefined {
-  switch (link.kind) {
-    case 'fresh':
-      return link.refreshAt;
-    case 'waiting':
-    case 'unissuable':
-      // Without access the time is unknown, because it depends on the person who restores access.
-      return link.until > 0 && access.kind === 'open' ? link.until : undefined;
-    case 'none':
-    case 'unreadable':
-    case 'due':
-    case 'expired':
-      return undefined;
-    default:
-      return link satisfies never;
-  }
+  if (link.kind === 'fresh') return link.refreshAt;
+  if (link.kind !== 'waiting' && link.kind !== 'unissuable') return undefined;
+  // Without access the time is unknown, because it depends on the person who restores access.
+  return link.until > 0 && access.kind === 'open' ? link.until : undefined;
 }
 
 /** Conditions about what is published, which hold although no action is possible. */
@@ -143,8 +133,4 @@ function isSameJson(one: unknown, other: unknown): boolean {
     isSameJson(one[name], Object.hasOwn(other, name) ? other[name] : undefined),
   );
   return isHere && Object.keys(other).every((name) => Object.hasOwn(one, name) || other[name] === undefined);
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { createList } from '../../../src/kube/objects/resource-list.ts';
 import { openConnection } from '../../../src/kube/transport/connection.ts';
-import { isRecord, recordAt, textAt } from '../../../src/kube/transport/json.ts';
+import { recordAt, textAt } from '../../../src/kube/transport/json.ts';
 import { staticExports } from '../../../src/kube/transport/resource-path.ts';
 import { createTransport, type Transport } from '../../../src/kube/transport/transport.ts';
 import { createReflector } from '../../../src/kube/watch/reflector.ts';
@@ -14,6 +14,7 @@ import { knownOf } from '../../../src/operator/watch/known-resource.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import type { StaticExportObject } from '../../../src/wire/cluster.ts';
+import { isRecord } from '../../../src/wire/json-text.ts';
 import { startControlPlane, type TestCluster } from '../../support/cluster.ts';
 import { eventually } from '../../support/eventually.ts';
 

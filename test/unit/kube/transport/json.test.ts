@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isRecord, mergePatch, textsAt } from '../../../../src/kube/transport/json.ts';
+import { mergePatch, textsAt } from '../../../../src/kube/transport/json.ts';
+import { isRecord } from '../../../../src/wire/json-text.ts';
 
 /** RFC 7396 §2, as written there. */
 function applyPatch(target: unknown, patch: unknown): unknown {

@@ -13,6 +13,8 @@ import report from './failures-reporter.ts';
 import { aloneFiles, longFiles, planProcesses } from './test-processes.ts';
 
 const filesPerProcess = 16;
+/** Of a process, in timeouts of one test: before its first test, it may build the control plane of a new machine. */
+const processTimeouts = 4;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,7 +25,7 @@ const { values, positionals } = parseArgs({
     'timeout-seconds': { type: 'string', default: '300' },
   },
 });
-// Of one test. Its process ends a little later, so that the report names a test that waits for ever.
+// Of one test. Its process ends later, so that the report names a test that waits without end.
 const timeoutMs = Number(values['timeout-seconds']) * 1_000;
 const root = resolve(import.meta.dirname, '../..');
 // Set where a test starts this program: Node would then run nothing and end with 0.
@@ -50,7 +52,7 @@ suite(${JSON.stringify(file)}, () => {
 const programOf = (group: readonly string[]): string => `
 import { before, suite } from 'node:test';
 import { endProcessAfter } from ${urlOf(join(import.meta.dirname, 'process-deadline.ts'))};
-const begin = endProcessAfter(${timeoutMs * 1.1}, ${JSON.stringify(group)});
+const begin = endProcessAfter(${timeoutMs * processTimeouts}, ${JSON.stringify(group)});
 ${group.length === 1 ? `await import(${urlOf(group[0] ?? '')});` : group.map(suiteOf).join('\n')}
 `;
 

@@ -1,5 +1,5 @@
 // The same job done the usual way: a controller-runtime operator that reads a StaticExport, its key Secret and
-// its output, starts a job, polls it, mints a link, probes it, and writes Secret, ConfigMap and status.
+// its output, starts a job, polls it, issues a link, probes it, and writes Secret, ConfigMap and status.
 // It stands beside ours in the benchmarks and is no product: no back-off in status, no inspection, no refresh.
 package main
 
@@ -135,7 +135,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.advance(ctx, object, string(secret.Data["apiKey"]))
 }
 
-// One call to the export API a pass, as ours: start, poll, mint.
+// One call to the export API in each reconcile, as this project's operator does: start, poll, issue.
 func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructured, key string) (ctrl.Result, error) {
 	job, _, _ := unstructured.NestedString(object.Object, "status", "job", "id")
 	state, _, _ := unstructured.NestedString(object.Object, "status", "job", "state")
@@ -143,12 +143,12 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 	jobs := r.api + "/v1/static-export/jobs"
 	switch {
 	case job == "":
-		// The mark that makes a lost answer harmless is written before the job is asked for.
-		mark := map[string]any{
-			"key": string(object.GetUID()), "at": time.Now().UTC().Format(time.RFC3339),
-			"inputHash": domain, "cause": "First", "sends": int64(1),
+		// The start record that makes a lost answer harmless is written before the job is requested.
+		record := map[string]any{
+			"key": string(object.GetUID()), "lastAttemptTime": time.Now().UTC().Format(time.RFC3339),
+			"inputHash": domain, "cause": "First", "attempts": int64(1),
 		}
-		if err := r.status(ctx, object, "start", mark); err != nil {
+		if err := r.status(ctx, object, "start", record); err != nil {
 			return ctrl.Result{}, err
 		}
 		var started struct {
@@ -172,20 +172,20 @@ func (r *reconciler) advance(ctx context.Context, object *unstructured.Unstructu
 		}
 		return ctrl.Result{RequeueAfter: next}, r.status(ctx, object, "job", map[string]any{"id": job, "state": polled.Status})
 	default:
-		var minted struct {
+		var issued struct {
 			BundleURL string `json:"bundleUrl"`
 			ExpiresAt string `json:"expiresAt"`
 		}
-		if err := call(ctx, http.MethodPost, jobs+"/"+job+"/bundle", key, nil, &minted); err != nil {
+		if err := call(ctx, http.MethodPost, jobs+"/"+job+"/bundle", key, nil, &issued); err != nil {
 			return ctrl.Result{}, err
 		}
-		if err := probe(ctx, minted.BundleURL); err != nil {
+		if err := probe(ctx, issued.BundleURL); err != nil {
 			return ctrl.Result{}, err
 		}
-		if err := r.publish(ctx, object, minted.BundleURL, minted.ExpiresAt); err != nil {
+		if err := r.publish(ctx, object, issued.BundleURL, issued.ExpiresAt); err != nil {
 			return ctrl.Result{}, err
 		}
-		r.tell(object, "Promoted", "Version "+minted.ExpiresAt+" is published.")
+		r.tell(object, "Promoted", "Version "+issued.ExpiresAt+" is published.")
 		return ctrl.Result{RequeueAfter: time.Hour}, r.status(ctx, object, "job", map[string]any{"id": job, "state": state})
 	}
 }
@@ -208,7 +208,7 @@ func (r *reconciler) publish(ctx context.Context, object *unstructured.Unstructu
 			},
 		}}
 	}
-	// Created bare, then applied to exactly that: nobody else's object is ever taken over.
+	// Created bare, then applied to exactly that: another owner's object is never taken over.
 	apply := func(kind string, data map[string]any) error {
 		created := bare(kind)
 		if err := r.Create(ctx, created, client.FieldOwner("bench-peer")); err != nil {
@@ -227,7 +227,7 @@ func (r *reconciler) publish(ctx context.Context, object *unstructured.Unstructu
 	return apply("ConfigMap", map[string]any{"data": map[string]any{"version": expires}})
 }
 
-// A job takes the place of the mark of its start.
+// A job replaces its start record.
 func (r *reconciler) status(ctx context.Context, object *unstructured.Unstructured, field string, value map[string]any) error {
 	before := object.DeepCopy()
 	condition := map[string]any{

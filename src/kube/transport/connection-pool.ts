@@ -11,7 +11,11 @@ export interface ConnectionPool {
   close(): Promise<void>;
 }
 
-/** One dispatcher for as long as the TLS material stays the same; a rotated CA or certificate makes a new one. @param connections `null`: any number */
+/**
+ * One dispatcher while the TLS material stays the same; a rotated CA or certificate makes a new one.
+ *
+ * @param connections at most; `null` does not limit them
+ */
 export function createPool(connection: Connection, connections: number | null): ConnectionPool {
   let current: { readonly tls: TlsMaterial; readonly dispatcher: Dispatcher } | undefined;
   return {

@@ -1,6 +1,6 @@
 // Keeps bodies on disk while a crawl runs, one file per content, named by its hash. Memory holds only a piece of each
 // body that is being written or read, whatever its size. Owns the directory's files, and the limit on their sum. Refuses
-// more than the limit, even in the middle of a body.
+// more than the limit, even in the middle of a body, and returning other bytes than were stored.
 
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
@@ -23,7 +23,7 @@ export interface Spool {
   put(bytes: Uint8Array): Promise<StoredBody>;
   /** Read at once, so that only one of several large bodies is in memory. @throws {CrawlError} SpoolFailed */
   head(body: StoredBody, maxBytes: number): Uint8Array;
-  /** In pieces. @throws {CrawlError} SpoolFailed */
+  /** In pieces. @throws {CrawlError} SpoolFailed, at the end for bytes that changed on the disk */
   read(body: StoredBody): AsyncIterable<Uint8Array>;
 }
 
@@ -92,31 +92,39 @@ export function createSpool(directory: string, maxBytes = Number.POSITIVE_INFINI
           closeSync(file);
         }
       } catch (cause) {
-        throw spoolFailed('give back', cause);
+        throw spoolFailed('return', publishableCode(cause), cause);
       }
     },
     read: async function* ({ sha256, sizeBytes }) {
       const path = join(directory, sha256);
+      const hash = createHash('sha256');
       try {
-        if (sizeBytes <= smallBytes) yield await readFile(path);
-        else yield* createReadStream(path, { highWaterMark: pieceBytes });
+        const isSmall = sizeBytes <= smallBytes;
+        const chunks = isSmall
+          ? [await readFile(path)]
+          : createReadStream(path, { highWaterMark: pieceBytes });
+        for await (const chunk of chunks) {
+          hash.update(chunk);
+          yield chunk;
+        }
       } catch (cause) {
-        throw spoolFailed('give back', cause);
+        throw spoolFailed('return', publishableCode(cause), cause);
       }
+      if (hash.digest('hex') !== sha256) throw spoolFailed('return', 'its bytes changed');
     },
   };
 }
 
 function orTakingFailed<T>(work: Promise<T>): Promise<T> {
   return work.catch((cause: unknown) => {
-    throw spoolFailed('take', cause);
+    throw spoolFailed('store', publishableCode(cause), cause);
   });
 }
 
-function spoolFailed(what: 'take' | 'give back', cause: unknown): CrawlError {
+function spoolFailed(what: 'store' | 'return', why: string, cause?: unknown): CrawlError {
   return new CrawlError(
     'SpoolFailed',
-    `the data folder did not ${what} a file of the site (${publishableCode(cause)}): check its space and permissions`,
+    `the data folder did not ${what} a file of the site (${why}): check its space and permissions`,
     { cause },
   );
 }

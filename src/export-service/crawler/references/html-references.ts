@@ -107,6 +107,8 @@ const maxAttributes = 1000;
 const maxNameLength = 4096;
 /** The bounds of the open tag are checked between two pieces. */
 const usualPieceLength = 64 * 1024;
+/** A text of one word a token takes forty bytes for each until its pieces are joined. */
+const maxPieces = 1024;
 
 class BoundedTokenizer extends Tokenizer {
   /** Whether the tag that is open has grown beyond its bounds. */
@@ -127,19 +129,21 @@ export function readHtmlReferences(html: string, pieceLength = usualPieceLength)
   const inlineScripts: string[] = [];
   const scriptSources: string[] = [];
   let base: string | undefined;
-  /** The style or script without `src` that is open. Its text is kept in pieces, because adding many makes a deep rope. */
-  let open: { readonly tagName: string; readonly text: string[] } | undefined;
+  /** The style or script without `src` that is open. */
+  let open: { readonly tagName: string; readonly pieces: string[]; text: string } | undefined;
   /** Open SVG and MathML elements. Within them `<style/>` is complete, and CDATA is text. */
   let foreignDepth = 0;
 
   const finish = (): void => {
-    const text = open?.text.join('') ?? '';
+    const text = open === undefined ? '' : open.text + open.pieces.join('');
     if (open?.tagName === 'style') addReferences(references, readCssReferences(text));
     else if (text !== '') inlineScripts.push(text);
     open = undefined;
   };
   const addText = ({ chars }: Token.CharacterToken): void => {
-    open?.text.push(chars);
+    if (open === undefined || open.pieces.push(chars) < maxPieces) return;
+    open.text += open.pieces.join('');
+    open.pieces.length = 0;
   };
   const start = (element: Element): void => {
     const { tagName, selfClosing } = element;
@@ -150,7 +154,7 @@ export function readHtmlReferences(html: string, pieceLength = usualPieceLength)
     if (foreignDepth > 0 && selfClosing) return;
     if (isForeignRoot(tagName) && !selfClosing) foreignDepth += 1;
     const isCode = tagName === 'style' || tagName === 'script';
-    if (isCode && source === undefined) open = { tagName, text: [] };
+    if (isCode && source === undefined) open = { tagName, pieces: [], text: '' };
     const mode = isCode || foreignDepth === 0 ? textModes[tagName] : undefined;
     if (mode !== undefined) tokenizer.state = mode;
     tokenizer.inForeignNode = foreignDepth > 0;

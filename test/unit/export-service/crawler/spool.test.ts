@@ -79,10 +79,12 @@ test('the same bytes stored twice at once are one file, and can be read', async 
   assert.equal(await textOf(spool.read(bodies[0])), 'x');
 });
 
-test('a body that is missing on the disk is an error with the system’s code', async (t) => {
+test('a body that changed or is missing on the disk is an error with the reason', async (t) => {
   const folder = folderFor(t);
   const spool = createSpool(folder);
   const body = await spool.put(Buffer.from('x'));
+  writeFileSync(join(folder, body.sha256), 'y');
+  await assert.rejects(textOf(spool.read(body)), { code: 'SpoolFailed', message: /\(its bytes changed\)/ });
   rmSync(join(folder, body.sha256));
   await assert.rejects(textOf(spool.read(body)), { code: 'SpoolFailed', message: /\(ENOENT\)/ });
   assert.throws(() => spool.head(body, 1), { code: 'SpoolFailed', message: /\(ENOENT\)/ });

@@ -1,7 +1,9 @@
 // One row for each position of an address in a document.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { readHtmlReferences } from '../../../../../src/export-service/crawler/references/html-references.ts';
 
@@ -105,4 +107,21 @@ test('no document makes the reader throw', () => {
     }),
     { numRuns: 200 },
   );
+});
+
+test('a script of 8 MiB of short words is read with 64 MiB of memory', async () => {
+  const reader = new URL(
+    '../../../../../src/export-service/crawler/references/html-references.ts',
+    import.meta.url,
+  );
+  const code = `
+    import { parentPort } from 'node:worker_threads';
+    import { readHtmlReferences } from ${JSON.stringify(reader.href)};
+    const html = '<script>' + 'ab '.repeat((8 * 1024 * 1024) / 3) + '</script>';
+    parentPort.postMessage(readHtmlReferences(html).inlineScripts[0].length);`;
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), {
+    resourceLimits: { maxOldGenerationSizeMb: 64 },
+  });
+  const [length] = await once(worker, 'message');
+  assert.equal(length, 8388606);
 });

@@ -1,5 +1,5 @@
-// One reconcile of one resource, in order: read → adopt → classify → choose → execute → settle → outputs → targets → status →
-// wake. The order is the design; every step is a call away. Refuses: deciding anything itself.
+// One reconcile of one resource, in order: read → adopt → classify → choose → execute → settle → outputs → targets →
+// status → wake. The order is the design; every step is a call away. Refuses: deciding anything itself.
 
 import { adopt } from '../reconcile/adopt.ts';
 import { choose } from '../reconcile/choose.ts';

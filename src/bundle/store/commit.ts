@@ -1,5 +1,5 @@
-// Turns a written pack and its index into a bundle of the store, by one rename of a synced folder. Invariant: `bundles/<digest>` is absent or whole. A whole copy that exists stays; a bad
-// copy is removed first.
+// Turns a written pack and its index into a bundle of the store, by one rename of a synced folder. Invariant:
+// `bundles/<digest>` is absent or whole. A whole copy that exists stays; a bad copy is removed first.
 
 import { dirname, join } from 'node:path';
 import type { BundleIndex } from '../bundle-index.ts';

@@ -8,6 +8,7 @@ import type { BundleIndex } from '../bundle-index.ts';
 import { countPages, digestOf, sizeOf, sortFiles } from './digest.ts';
 import { shownFiles } from './hidden-files.ts';
 
+/** A program that changes this reads the former format too: a copy that it cannot read is removed, perhaps the last one. */
 const format = 'static-export-index/2';
 
 const count = z.int().check(z.nonnegative());

@@ -1,6 +1,6 @@
 // Proves that a stored bundle still matches its digest: the index, then the bytes of every visible file. Hidden files
-// have no bytes. Runs on every load. Refuses to trust a size, a time or a name where the bytes can be read. Also refuses to call a copy bad because this machine
-// could not read it now: a bad copy is removed, and it may be the last one.
+// have no bytes. Runs on every load. Refuses to trust a size, a time or a name where the bytes can be read. Also
+// refuses to call a copy bad because this machine could not read it now: a bad copy is removed, perhaps the last one.
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

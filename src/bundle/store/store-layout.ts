@@ -1,5 +1,6 @@
-// Names in a store folder. `bundles/<digest>/{pack,index}` is committed; `current` lists the activated
-// bundles, and `current.copy` is read where `current` is missing or damaged. A name that starts with a dot is being written or removed, and may be deleted while no process works on it.
+// Names in a store folder. `bundles/<digest>/{pack,index}` is committed; `current` lists the activated bundles, and
+// `current.copy` is read where `current` is missing or damaged. A name that starts with a dot is being written or
+// removed, and may be deleted while no process works on it.
 
 import { join } from 'node:path';
 

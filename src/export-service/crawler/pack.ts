@@ -1,6 +1,6 @@
 // Packs a crawled site into one archive: tar.gz, byte for byte the same for the same files, on any day and machine.
-// Invariant: entries sorted by path, times and owners zero, a gzip header without time and system; the destination's name appears only
-// when the whole archive is on the disk.
+// Invariant: entries sorted by path, times and owners zero, a gzip header without time and system; the destination's
+// name appears only when the whole archive is on the disk.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 // Plans the edit of a target's document between reconciles. A tenant's document may take seconds, and a published
-// link must be refreshed meanwhile. One reconcile requests the plan and waits briefly; the plan's end requests
-// another reconcile, which takes the plan. Invariants: a resource has at most one plan in progress, made from the
+// link must be refreshed meanwhile. One reconcile requests the plan and waits up to a second; where the plan takes
+// longer, its end requests another reconcile, which takes it. Invariants: a resource has at most one plan in progress, made from the
 // document and the wanted values of the current reconcile. A result without text is kept, so that an unchanged
 // document is read once.
 

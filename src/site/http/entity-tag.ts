@@ -15,8 +15,8 @@ export function entityTagOf(sha256: string): string {
 }
 
 /**
- * The tag of a precompressed variant: other bytes, so another tag (RFC 9110 §8.8.3.3). It names the precompressed bytes themselves,
- * because two builds of one compressor make two bodies of the same file.
+ * The tag of a precompressed variant: other bytes, so another tag (RFC 9110 §8.8.3.3). It names the precompressed bytes
+ * themselves, because two builds of one compressor make two bodies of the same file.
  *
  * @param tag of the file as it is
  * @param fingerprint of the precompressed body

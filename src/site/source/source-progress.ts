@@ -1,6 +1,6 @@
-// The progress of the source for the person on call: state, reason, last error, and the time of the next attempt. Kept by the watch, shown by `/status`, each change logged once.
-// Holds no link.
-// Invariant: it describes what is published now. A former publication and a resolved error are in the log only.
+// The progress of the source for the person on call: state, reason, last error, and the time of the next attempt. Kept
+// by the watch, shown by `/status`, each change logged once. Holds no link. Invariant: it describes what is published
+// now. A former publication and a resolved error are in the log only.
 
 import type { ServedBundle } from '../../bundle/published-bundle.ts';
 import type { Logger } from '../../runtime/logger.ts';

@@ -1,6 +1,6 @@
 // Ours as it is shipped: built once, its store filled beforehand, then started as often as a measurement wants.
-// The precompressed variants are made here, at the usual priority and by the product's own code: in the server they are made at a
-// low one, and a machine with something else to do would be waited for.
+// The precompressed variants are made here, at the usual priority and by the product's own code. The server makes them at
+// a low one, so that a busy machine would delay the measurement.
 
 import { dirname, join } from 'node:path';
 import { z } from 'zod';

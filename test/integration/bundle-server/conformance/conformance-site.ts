@@ -1,5 +1,5 @@
-// The site that every section of the conformance suite asks, served by the real program with variants ready, with the fast path and without,
-// and a row of a section: what is sent byte by byte, and what the RFC wants of the answer.
+// The site that every section of the conformance suite asks, served by the real program with variants ready, with the
+// fast path and without, and a row of a section: what is sent byte by byte, and what the RFC wants of the answer.
 
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';

@@ -4,7 +4,7 @@
 
 import type { RateLimit } from '../reconcile/observation.ts';
 import type { InspectionFailure } from '../reconcile/result.ts';
-import type { TargetPlan, TargetTask } from '../targets/target-plan.ts';
+import type { TargetPlan, TargetWish } from '../targets/target-plan.ts';
 import type { ObjectKey } from '../wire/cluster.ts';
 import type { Link } from '../wire/link.ts';
 import type { LinkTimes } from '../wire/publication.ts';
@@ -37,7 +37,7 @@ export interface CandidateWork extends LinkTimes {
 export interface PlannedTarget {
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly task: TargetTask;
+  readonly wish: TargetWish;
   /** Ends the planning when its plan is no longer needed. */
   readonly stop: AbortController;
   /** Resolves when `done` is set, or when there is no plan and a reconcile may request another. Never rejects. */

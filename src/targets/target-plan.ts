@@ -12,6 +12,9 @@ export type TargetTask = {
   readonly wanted: WantedValues;
 };
 
+/** What is wanted, without the object's document: small enough to keep. */
+export type TargetWish = Pick<TargetTask, 'type' | 'wanted'>;
+
 export type TargetPlan = ValuesPlan;
 
 /** Never throws. */
@@ -25,7 +28,7 @@ export function planTarget(task: TargetTask): TargetPlan {
 }
 
 /** True if both wish for the same result, whatever their objects hold. */
-export function isSameWish(one: TargetTask, other: TargetTask): boolean {
+export function isSameWish(one: TargetWish, other: TargetWish): boolean {
   return (
     one.type === other.type &&
     one.wanted.version === other.wanted.version &&

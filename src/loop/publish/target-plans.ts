@@ -83,7 +83,7 @@ function isOf(
     planned !== undefined &&
     planned.uid === uid &&
     planned.resourceVersion === resourceVersion &&
-    isSameWish(planned.task, task)
+    isSameWish(planned.wish, task)
   );
 }
 
@@ -98,7 +98,9 @@ function begin(
   const stop = new AbortController();
   const stopped = AbortSignal.any([context.memory.signal, stop.signal]);
   const planned: PlannedTarget = {
-    ...{ uid, resourceVersion, task, stop },
+    ...{ uid, resourceVersion, stop },
+    // Without the document: up to 16 for each resource would stay in memory as long as their objects do not change.
+    wish: { type: task.type, wanted: task.wanted },
     done: undefined,
     isAwaited: false,
     ended: planOrPause(owner, task, context, stopped).then(

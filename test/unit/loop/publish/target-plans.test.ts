@@ -173,3 +173,16 @@ test('a synced target stays synced while its document is planned again', async (
   await simulation.until(() => planner.asked.length === 2, 70 * 60_000);
   assert.equal(stateOf(simulation), 'True/Synced');
 });
+
+test('a kept plan holds no document, because a target that does not change keeps its plan', async () => {
+  const { simulation, planner } = await publishedSimulation(['a']);
+  for (const { release } of planner.asked) release();
+  await simulation.until(() => stateOf(simulation) === 'True/Synced');
+  simulation.prompt();
+  await simulation.step();
+  for (const { release } of planner.asked) release();
+  await simulation.step();
+  const plans = [...simulation.memory().plans.values()].flatMap((one) => [...one.values()]);
+  assert.equal(plans.length, 1);
+  assert.equal(JSON.stringify(plans).includes('replicas'), false);
+});

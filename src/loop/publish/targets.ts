@@ -37,7 +37,8 @@ export interface TargetsInput {
 }
 
 /**
- * Brings every target in sync, one after the other, until the time is used up. The others wait for the next reconcile.
+ * Brings every target in sync, one after the other, until the time is used up. The next reconcile
+ * follows at once and writes the others.
  *
  * @throws the signal's reason when aborted
  */
@@ -50,35 +51,55 @@ export async function writeTargets(
   // A plan that cannot be written now may be large, so it is dropped and made again.
   if (input.isUnknown || input.isSuspended) dropPlans(context.memory, resourceId(input.owner));
   if (input.isUnknown) return input.before;
-  const results: TargetStatus[] = [];
+  const results = new Map<WantedTarget, TargetStatus>();
   const ids = targets.map(planId);
   const requests = requestPlans(input.owner, ids, context, signal);
   const startedAt = context.clock.monotonic();
-  for (const target of targets) {
-    const before = input.before.find((one) => one.name === target.targetName && one.object === target.object);
-    const { published } = input;
+  let isUnfinished = false;
+  for (const target of inOrderOfNeed(targets, input)) {
     const isLate = context.clock.monotonic() - startedAt > budgetMs;
-    results.push(
-      isLate && published !== undefined
-        ? waiting(target, before, published)
-        : await writeTarget(target, before, input, { ...context, requests }, signal),
-    );
+    const result = await writeTarget(target, { ...input, isLate }, { ...context, requests }, signal);
+    results.set(target, result);
+    isUnfinished ||= isLate && result.reason === 'Pending';
   }
-  return results;
+  if (isUnfinished) context.wake(input.owner);
+  return targets.flatMap((target) => results.get(target) ?? []);
+}
+
+/**
+ * Targets that lack the published version, then those that wait for their owners, then those in sync. Otherwise slow
+ * reads of the first targets would keep the last ones from their turn in every reconcile.
+ */
+function inOrderOfNeed(targets: readonly WantedTarget[], input: TargetsInput): readonly WantedTarget[] {
+  const { published } = input;
+  const rankOf = (target: WantedTarget): number => {
+    const before = recordedOf(target, input);
+    if (published !== undefined && holdsWish(target, before, published)) return 2;
+    return before === undefined || before.synced || before.reason === 'Pending' ? 0 : 1;
+  };
+  return targets.toSorted((one, other) => rankOf(one) - rankOf(other));
+}
+
+function recordedOf(
+  { targetName, object }: WantedTarget,
+  { before }: TargetsInput,
+): TargetStatus | undefined {
+  return before.find((one) => one.name === targetName && one.object === object);
 }
 
 async function writeTarget(
   target: WantedTarget,
-  before: TargetStatus | undefined,
-  input: TargetsInput,
+  input: TargetsInput & { readonly isLate: boolean },
   context: PlanningContext,
   signal: AbortSignal,
 ): Promise<TargetStatus> {
   const { published, now } = input;
+  const before = recordedOf(target, input);
   if (published === undefined)
     return { ...pick(before), ...recordOf(target), synced: false, reason: 'NotPublished' };
   if (input.isSuspended) return before ?? { ...recordOf(target), synced: false, reason: 'Suspended' };
   if (before !== undefined && isLeftAlone(before, input, published)) return before;
+  if (input.isLate) return waiting(target, before, published);
   try {
     return await editTarget(target, before, { ...input, published }, context, signal);
   } catch (error) {
@@ -133,9 +154,9 @@ function waiting(
   before: TargetStatus | undefined,
   published: PublishedBundle,
 ): TargetStatus {
-  return holdsWish(target, before, published)
-    ? before
-    : { ...pick(before), ...recordOf(target), synced: false, reason: 'Pending' };
+  const failures = before?.synced === false ? before.failures : undefined;
+  if (holdsWish(target, before, published)) return before;
+  return { ...pick(before), ...recordOf(target), synced: false, reason: 'Pending', failures };
 }
 
 function holdsWish(

@@ -292,3 +292,72 @@ test('targets whose writes hang delay the status by two of them, and the others 
   await simulation.until(() => simulation.condition('TargetsSynced') === 'True/Synced', 3 * minuteMs);
   assert.equal(writes.length, names.length);
 });
+
+/** Targets in ConfigMaps, with consent. The calls of the Kubernetes API server for these objects take `readMs` and `writeMs`. */
+async function slowTargets(
+  names: readonly string[],
+  delays: { readMs: number; writeMs: number },
+): Promise<{ simulation: Simulation; writes: string[] }> {
+  const writes: string[] = [];
+  const simulation = new Simulation({
+    spec: {
+      targets: names.map((name) => ({
+        name,
+        type: 'Values',
+        values: { kind: 'ConfigMap', namespace: 'apps', name },
+      })),
+    },
+    bend: (context) => ({
+      ...context,
+      cluster: {
+        ...context.cluster,
+        readConfigMap: async (key, signal) => {
+          if (key.namespace === 'apps') await context.clock.after(delays.readMs, signal);
+          return context.cluster.readConfigMap(key, signal);
+        },
+        editDocument: async (edit, signal) => {
+          writes.push(edit.key.name);
+          if (edit.key.name !== 'contested') await context.clock.after(delays.writeMs, signal);
+          return context.cluster.editDocument(edit, signal);
+        },
+      },
+    }),
+  });
+  for (const name of names)
+    simulation.cluster.putConfigMap({ namespace: 'apps', name }, { 'values.yaml': before }, consent);
+  await simulation.until(() => simulation.condition('Exported') === 'True/Promoted');
+  return { simulation, writes };
+}
+
+test('sixteen targets whose reads are slow all get a new version soon, although each reconcile reads only some', async () => {
+  const names = Array.from({ length: 16 }, (_, at) => `t${at}`);
+  const { simulation } = await slowTargets(names, { readMs: 2000, writeMs: 0 });
+  await simulation.until(() => simulation.condition('TargetsSynced') === 'True/Synced', 2 * minuteMs);
+  simulation.vendor.contents.set('docs.example.com', { name: 'other', pages: 20 });
+  simulation.annotate({ 'staticexport.dev/requestedAt': 'now' });
+  const version = simulation.status().active?.version;
+  await simulation.until(() => simulation.status().active?.version !== version, 5 * minuteMs);
+  await simulation.until(() => simulation.condition('TargetsSynced') === 'True/Synced', 2 * minuteMs);
+});
+
+test('a contested target behind slow ones is not written again', async () => {
+  const delays = { readMs: 0, writeMs: 0 };
+  const { simulation, writes } = await slowTargets(['a', 'b', 'contested'], delays);
+  const revert = (name: string): void =>
+    simulation.cluster.putConfigMap({ namespace: 'apps', name }, { 'values.yaml': before }, consent);
+  for (let reverts = 0; reverts < 3; reverts += 1) {
+    await simulation.clock.pass(minuteMs);
+    revert('contested');
+    await simulation.step();
+  }
+  const reasonOf = (name: string): string | undefined =>
+    simulation.status().targets?.find((one) => one.name === name)?.reason;
+  assert.equal(reasonOf('contested'), 'Contested');
+  const count = writes.filter((name) => name === 'contested').length;
+  delays.writeMs = 9000;
+  revert('a');
+  revert('b');
+  await simulation.run(10 * minuteMs);
+  assert.equal(reasonOf('contested'), 'Contested');
+  assert.equal(writes.filter((name) => name === 'contested').length, count);
+});

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../../runtime/folder.ts';
 import { Link } from '../../wire/link.ts';
 import { readArchive } from '../archive/archive-reader.ts';
-import { createAssembly } from '../archive/assembly.ts';
+import { type Assembly, createAssembly } from '../archive/assembly.ts';
 import { BundleError } from '../bundle-error.ts';
 import type { BundleIndex } from '../bundle-index.ts';
 import { type ProgressContext, throttleProgress } from '../bundle-task.ts';
@@ -76,11 +76,17 @@ async function read(task: PrepareTask, context: PrepareContext, pack: PackSink):
     const bytes = fetchArchive(link, { ...task, clock, proxy, admit }, giveUp.signal);
     const report = throttleProgress(context);
     let receivedBytes = 0;
+    const reportProgress = (): void => report({ receivedBytes, files: assembly.files });
     const counted = watch(bytes, (chunk) => {
       receivedBytes += chunk.length;
-      report({ receivedBytes, files: assembly.files });
+      reportProgress();
     });
-    await readArchive(counted, assembly, limits, join(task.workDir, 'spool'));
+    // A zip is unpacked after its last byte has arrived, so each file is progress too.
+    const beginFile: Assembly['beginFile'] = (name, size) => {
+      reportProgress();
+      return assembly.beginFile(name, size);
+    };
+    await readArchive(counted, { ...assembly, beginFile }, limits, join(task.workDir, 'spool'));
   } finally {
     giveUp.abort();
   }

@@ -15,6 +15,7 @@ import { type StoreDisk, systemDisk } from '../../../../src/bundle/store/store-d
 import { storeFault } from '../../../../src/bundle/store/store-fault.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { tarOf } from '../../../support/tar-builder.ts';
+import { zip } from '../../../support/zip-builder.ts';
 
 let dir = '';
 beforeEach(async () => {
@@ -25,9 +26,13 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 const noSpace = Object.assign(new Error('no space left on device, write'), { code: 'ENOSPC' });
 
 /** @param reports gets each progress report */
-async function run(context: Partial<PrepareContext> = {}, reports: BundleProgress[] = []) {
-  const archive = join(dir, 'site.tar');
-  await writeFile(archive, tarOf({ 'index.html': 'home' }));
+async function run(
+  context: Partial<PrepareContext> = {},
+  reports: BundleProgress[] = [],
+  bytes = tarOf({ 'index.html': 'home' }),
+) {
+  const archive = join(dir, 'site.archive');
+  await writeFile(archive, bytes);
   const task: PrepareTask = {
     task: 'prepare',
     link: pathToFileURL(archive).href,
@@ -54,6 +59,15 @@ test('a preparation returns the index of the stored copy', async () => {
     files.map(({ path }) => path),
     ['index.html'],
   );
+});
+
+test('each file of a zip is progress, because it is unpacked after its last byte has arrived', async () => {
+  const names = Array.from({ length: 50 }, (_, at) => `${at}.html`);
+  const reports: BundleProgress[] = [];
+  let now = 0;
+  const clock = { ...systemClock, monotonic: () => (now += 1000) };
+  await run({ clock }, reports, zip(names.map((name) => ({ name, content: 'page' }))));
+  assert.equal(new Set(reports.map(({ files }) => files)).size, names.length);
 });
 
 for (const step of ['writeText', 'rename', 'syncFolder', 'makeFolder'] as const) {

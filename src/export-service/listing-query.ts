@@ -53,6 +53,8 @@ export function parseDateBound(text: string): number | undefined {
   const iso = text
     .toUpperCase()
     .replace(',', '.')
+    // zod requires seconds where there is a zone; ISO 8601 does not.
+    .replace(/T\d\d:\d\d(?!:)/, '$&:00')
     .replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
   if (!dateForms.safeParse(iso).success) return undefined;
   return Date.parse(/^[^T]*$|Z$|[+-]\d\d:\d\d$/.test(iso) ? iso : `${iso}Z`);

@@ -149,7 +149,7 @@ async function readAnswer<T>(
 ): Promise<Answer<T> | Failure> {
   const { statusCode, headers } = response;
   if (statusCode === 200 || statusCode === 203) {
-    const encoding = header(headers, 'content-encoding').trim().toLowerCase();
+    const encoding = registeredEncoding(header(headers, 'content-encoding'));
     if (!decoders.has(encoding)) {
       // Without it, an export would lack a page that the site has.
       const what = `content encoding ${encoding.slice(0, 32)}, which was not requested`;
@@ -190,6 +190,24 @@ const decoders: ReadonlyMap<string, (() => Decoder) | undefined> = new Map([
   ['x-gzip', createGunzip],
   ['br', createBrotliDecompress],
 ]);
+
+/** Registered with IANA (HTTP Content Coding Registry), and not requested. */
+const unrequested: ReadonlySet<string> = new Set([
+  'compress',
+  'x-compress',
+  'deflate',
+  'zstd',
+  'dcb',
+  'dcz',
+  'exi',
+  'pack200-gzip',
+]);
+
+/** Without names that are not registered, such as `aws-chunked` and `utf-8`: browsers ignore them, and so the body is plain. */
+function registeredEncoding(text: string): string {
+  const names = text.split(',').map((name) => name.trim().toLowerCase());
+  return names.filter((name) => name !== '' && (decoders.has(name) || unrequested.has(name))).join(', ');
+}
 
 async function* readBody(
   body: Dispatcher.ResponseData['body'],

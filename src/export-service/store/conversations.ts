@@ -130,15 +130,20 @@ export function createConversationStore(directory: string) {
 /** An empty load. */
 function openLoad(path: string): Load {
   const rows = openSqlite(path);
-  rows.exec(
-    `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-     CREATE TABLE conversations (project TEXT NOT NULL, cursor TEXT NOT NULL, document TEXT NOT NULL,
-       PRIMARY KEY (project, cursor)) STRICT, WITHOUT ROWID;`,
-  );
   const close = (): void => {
     rows.close();
     rmSync(path, { force: true });
   };
+  try {
+    rows.exec(
+      `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+       CREATE TABLE conversations (project TEXT NOT NULL, cursor TEXT NOT NULL, document TEXT NOT NULL,
+         PRIMARY KEY (project, cursor)) STRICT, WITHOUT ROWID;`,
+    );
+  } catch (error) {
+    close();
+    throw error;
+  }
   return { path, rows, close };
 }
 

@@ -71,6 +71,13 @@ for (const encoding of ['gzip, br', 'zstd', 'deflate']) {
   });
 }
 
+for (const encoding of ['aws-chunked', 'utf-8', 'none', '']) {
+  test(`the name "${encoding}", which is not a content encoding, is ignored, as browsers do`, async (t) => {
+    const answer = await getOne(t, () => ({ headers: { 'content-encoding': encoding }, body: 'plain' }));
+    assert.equal(answer.kind, 'body');
+  });
+}
+
 test('the limit on a file applies to the decoded body', async (t) => {
   const body = gzipSync(Buffer.alloc(5_000_000));
   assert.ok(body.byteLength < 10_000);

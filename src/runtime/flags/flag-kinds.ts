@@ -10,6 +10,8 @@ export interface Flag<T> {
   readonly describe: string;
   /** Stands for the value in `--help`; `undefined` for a switch. */
   readonly placeholder: string | undefined;
+  /** One letter: `o` for `-o`. */
+  readonly short?: string;
   readonly isRepeatable: boolean;
   readonly isRequired: boolean;
   readonly defaultText: string | undefined;

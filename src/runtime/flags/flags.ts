@@ -4,14 +4,27 @@
 
 import { Command, CommanderError, Option } from 'commander';
 import { type Flag, FlagValueError } from './flag-kinds.ts';
+import { nearest } from './nearest.ts';
 
 export type Flags = Readonly<Record<string, Flag<unknown>>>;
 export type FlagValues<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never };
 
+/** A value without a flag, such as the archive of `bundle inspect ARCHIVE`. */
+export interface Argument {
+  readonly placeholder: string;
+  readonly describe: string;
+  readonly isRequired: boolean;
+}
+
 export interface ProgramDescription<F extends Flags> {
+  /** With the words of its command, if it is one of several: `static-export bundle inspect`. */
   readonly name: string;
   readonly summary: string;
   readonly flags: F;
+  /** In order; required ones first. Default: none. */
+  readonly arguments?: readonly Argument[];
+  /** What variables begin with, if not the name: commands of one program share theirs. */
+  readonly variablePrefix?: string;
   /** Shell lines for "Examples" of `--help`; a long one is continued by `\` and a line break. */
   readonly examples?: readonly string[];
   /** The error in a combination of flags that are each valid; `undefined` when there is none. */
@@ -23,6 +36,8 @@ export type Invocation<F extends Flags> =
   | {
       readonly outcome: 'run';
       readonly values: FlagValues<F>;
+      /** The given arguments, in order. */
+      readonly args: readonly string[];
       /** Replaces each `--flag` of a sentence by its variable, where the variable gave the value. */
       readonly nameSources: (sentence: string) => string;
       /** Variables that look mistyped, a sentence each. */
@@ -38,6 +53,13 @@ export function flagName(key: string): string {
 
 export function variableName(program: string, key: string): string {
   return `${program}-${flagName(key)}`.toUpperCase().replaceAll('-', '_');
+}
+
+function variableOf<F extends Flags>(
+  { name, variablePrefix = name }: ProgramDescription<F>,
+  key: string,
+): string {
+  return variableName(variablePrefix, key);
 }
 
 /**
@@ -79,21 +101,31 @@ export function readInvocation<F extends Flags>(
       ? { outcome: 'print', text: versionText }
       : refuse(program, `${last} needs a value`);
   }
-  const [stray] = command.args;
-  return stray === undefined
-    ? readValues(program, given, env)
-    : refuse(program, strayArgument(stray, args.indexOf(stray) + 1, [...names, 'help', 'version']));
+  const wanted = program.arguments ?? [];
+  const stray = command.args.find((arg, at) => at >= wanted.length || arg.startsWith('-'));
+  if (stray !== undefined) {
+    return refuse(
+      program,
+      strayArgument(stray, args.indexOf(stray) + 1, [...names, 'help', 'version'], wanted.length),
+    );
+  }
+  const missing = wanted.slice(command.args.length).find(({ isRequired }) => isRequired);
+  return missing === undefined
+    ? readValues(program, given, command.args, env)
+    : refuse(program, `${missing.placeholder} is missing: ${missing.describe}`);
 }
 
 const columns = 80;
 
 function commandOf<F extends Flags>(
-  { name, summary, flags, examples = [] }: ProgramDescription<F>,
+  program: ProgramDescription<F>,
   take: (key: string, text: string) => void,
 ): Command {
+  const { name, summary, flags, examples = [], arguments: args = [] } = program;
+  const terms = args.map(({ placeholder, isRequired }) => (isRequired ? placeholder : `[${placeholder}]`));
   const command = new Command(name)
     .description(summary)
-    .usage('[flags]')
+    .usage([...terms, '[flags]'].join(' '))
     .optionsGroup('Flags:')
     .helpOption('-h, --help', 'Print this help')
     .configureHelp({
@@ -105,6 +137,7 @@ function commandOf<F extends Flags>(
     .allowUnknownOption()
     .allowExcessArguments()
     .exitOverride();
+  for (const { placeholder, describe } of args) command.argument(`[${placeholder}]`, describe);
   if (examples.length > 0) command.addHelpText('after', `Examples:\n  ${examples.join('\n  ')}`);
   for (const [key, flag] of Object.entries(flags)) {
     const value = flag.placeholder === undefined ? '[true|false]' : `<${flag.placeholder}>`;
@@ -112,9 +145,13 @@ function commandOf<F extends Flags>(
       ...(flag.isRequired ? ['required'] : []),
       ...(flag.isRepeatable ? ['repeatable'] : []),
       ...(flag.defaultText ? [`default ${flag.defaultText}`] : []),
-      variableName(name, key),
+      variableOf(program, key),
     ];
-    const option = new Option(`--${flagName(key)} ${value}`, `${flag.describe}\n[${notes.join('; ')}]`);
+    const short = flag.short === undefined ? '' : `-${flag.short}, `;
+    const option = new Option(
+      `${short}--${flagName(key)} ${value}`,
+      `${flag.describe}\n[${notes.join('; ')}]`,
+    );
     command.addOption(option.preset('true').argParser((text) => take(key, text)));
   }
   return command;
@@ -123,13 +160,14 @@ function commandOf<F extends Flags>(
 function readValues<F extends Flags>(
   program: ProgramDescription<F>,
   given: ReadonlyMap<string, readonly string[]>,
+  args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Invocation<F> {
   const values: Record<string, unknown> = {};
   const fromVariables = new Map<string, string>();
   for (const [key, flag] of Object.entries(program.flags)) {
     const name = `--${flagName(key)}`;
-    const variable = variableName(program.name, key);
+    const variable = variableOf(program, key);
     const fromVariable = given.has(key) ? undefined : env[variable] || undefined;
     if (fromVariable !== undefined) fromVariables.set(name, variable);
     const text = fromVariable ?? flag.defaultText;
@@ -148,7 +186,7 @@ function readValues<F extends Flags>(
     sentence.replace(/--[a-z][a-z-]*[a-z]/g, (flag) => fromVariables.get(flag) ?? flag);
   const wrong = program.check?.(values as FlagValues<F>);
   return wrong === undefined
-    ? { outcome: 'run', values: values as FlagValues<F>, nameSources, hints: mistyped(program, env) }
+    ? { outcome: 'run', values: values as FlagValues<F>, args, nameSources, hints: mistyped(program, env) }
     : refuse(program, nameSources(wrong));
 }
 
@@ -157,8 +195,8 @@ function mistyped<F extends Flags>(
   program: ProgramDescription<F>,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  const variables = Object.keys(program.flags).map((key) => variableName(program.name, key));
-  const beginning = variableName(program.name, '');
+  const variables = Object.keys(program.flags).map((key) => variableOf(program, key));
+  const beginning = variableOf(program, '');
   return Object.keys(env)
     .filter((name) => name.startsWith(beginning) && !variables.includes(name))
     .flatMap((name) => {
@@ -175,32 +213,20 @@ function refuse<F extends Flags>(program: ProgramDescription<F>, reason: string)
 }
 
 /** By position and not by text, unless the text can be nothing but a flag: it may be a link or a key. */
-function strayArgument(argument: string, position: number, names: readonly string[]): string {
-  if (!argument.startsWith('-')) return `argument ${position} is not a flag; every value follows its --flag`;
+function strayArgument(
+  argument: string,
+  position: number,
+  names: readonly string[],
+  wantedCount: number,
+): string {
+  if (!argument.startsWith('-')) {
+    const rule =
+      wantedCount === 0 ? 'every value follows its --flag' : `at most ${wantedCount} may have no flag`;
+    return `argument ${position} is not a flag; ${rule}`;
+  }
   const [flag = ''] = argument.split('=');
   if (!/^--?[A-Za-z][A-Za-z-]{0,40}$/.test(flag)) return `argument ${position} is not a flag`;
   const wanted = flag.replace(/^-+/, '');
   const meant = nearest(wanted, names, Math.max(3, wanted.length / 2));
   return `unknown flag ${flag}${meant === undefined ? '' : `; did you mean --${meant}?`}`;
-}
-
-function nearest(word: string, names: readonly string[], mostEdits: number): string | undefined {
-  const [best] = names
-    .map((name) => ({ name, edits: editDistance(word, name) }))
-    .sort((a, b) => a.edits - b.edits);
-  return best !== undefined && best.edits <= mostEdits ? best.name : undefined;
-}
-
-/** Levenshtein, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -15,6 +15,7 @@ import { fetchArchive } from '../fetch/fetching.ts';
 import type { ProxySettings } from '../fetch/proxy-settings.ts';
 import { oddAnswer, refusal } from '../refusal.ts';
 import { commitBundle } from '../store/commit.ts';
+import { shownFiles } from '../store/hidden-files.ts';
 import { createCountingSink, createPackWriter, type PackSink } from '../store/pack.ts';
 import { freeBytesOf, removeQuietly, type StoreDisk, systemDisk } from '../store/store-disk.ts';
 import { inStore, storeFull } from '../store/store-fault.ts';
@@ -54,7 +55,8 @@ async function attempt(task: PrepareTask, context: PrepareContext): Promise<Bund
   const pack = createPackWriter(join(staged, 'pack'));
   try {
     const index = await read(task, context, pack);
-    const compacted = pack.compact(index);
+    const kept = task.keepsHiddenFiles === true ? index.files : shownFiles(index.files);
+    const compacted = pack.compact(index, kept);
     await pack.commit();
     return await inStore(
       commitBundle(storeDir, staged, compacted, pack.position, context.disk ?? systemDisk),

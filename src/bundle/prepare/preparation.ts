@@ -24,6 +24,11 @@ export interface PrepareRequest {
   readonly allowPrivateLinks: boolean;
   /** Whether a `file:` link may be read. For links that the program's own user typed; default false. */
   readonly allowFileLinks?: boolean | undefined;
+  /**
+   * Whether the pack keeps the bytes of hidden files, so that the whole content can be written again; default false. A
+   * server must not set it: it never needs them.
+   */
+  readonly keepsHiddenFiles?: boolean | undefined;
   /** PEM of CA certificates to trust in addition to the system's. */
   readonly extraCaPem: string | undefined;
   readonly userAgent: string;

@@ -4,7 +4,6 @@
 import { closeSync, fsync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { BundleFile, BundleIndex } from '../bundle-index.ts';
-import { shownFiles } from './hidden-files.ts';
 import { storeFault } from './store-fault.ts';
 
 /** Where an assembly puts the bytes. */
@@ -17,11 +16,12 @@ export interface PackSink {
 
 export interface PackWriter extends PackSink {
   /**
-   * Removes the bytes that no shown file has: of hidden files, and of entries that a later one replaced.
+   * Removes the bytes that none of these files has, such as those of entries that a later one replaced.
    *
+   * @param kept of the index
    * @returns the index of the pack as it is then
    */
-  compact(index: BundleIndex): BundleIndex;
+  compact(index: BundleIndex, kept: readonly BundleFile[]): BundleIndex;
   /** Writes what is left, syncs, closes. */
   commit(): Promise<void>;
   /** Closes without reporting an error. */
@@ -75,8 +75,8 @@ export function createPackWriter(path: string): PackWriter {
       }
       position += chunk.length;
     },
-    compact: (index) => {
-      const layout = planMoves(index.files);
+    compact: (index, kept) => {
+      const layout = planMoves(kept);
       if (layout.bytes === position) return index;
       flush();
       attempt(() => moveDown(fd, block, layout.moves));
@@ -110,9 +110,7 @@ function planMoves(files: readonly BundleFile[]): {
   const offsets = new Map<number, number>();
   const moves: Move[] = [];
   let bytes = 0;
-  const held = shownFiles(files)
-    .filter(({ size }) => size > 0)
-    .toSorted((a, b) => a.offset - b.offset);
+  const held = files.filter(({ size }) => size > 0).toSorted((a, b) => a.offset - b.offset);
   for (const { offset: from, size } of held) {
     // Of one content under two names (a hard link) there is one copy.
     if (offsets.has(from)) continue;

@@ -6,7 +6,9 @@ import { join, resolve } from 'node:path';
 const builtFolder = process.env['PROGRAMS_FOLDER'];
 
 /** @param name as in `src/bin` */
-export const programFile = (name: 'bundle-server' | 'export-service' | 'operator'): string =>
+export const programFile = (
+  name: 'bundle-server' | 'export-service' | 'operator' | 'static-export',
+): string =>
   builtFolder === undefined
     ? resolve(import.meta.dirname, `../../src/bin/${name}.ts`)
     : join(builtFolder, `${name}.mjs`);

@@ -1,0 +1,52 @@
+// `bundle diff`: the files that were added, changed and removed between two archives. Exits with 1 if there are any, as
+// `diff` and `kubectl diff` do.
+
+import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import { printable } from '../../wire/printable-text.ts';
+import type { CliContext, CommandResult } from '../context.ts';
+import { summaryFields } from './inspect.ts';
+import { readIndex, type SizeLimits } from './reading.ts';
+
+export async function diffBundles(
+  values: SizeLimits,
+  [oldPath = '', newPath = '']: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  const before = await readIndex(oldPath, values, context);
+  const after = await readIndex(newPath, values, context);
+  const { added, changed, removed } = diffFiles(before, after);
+  const isSame = before.digest === after.digest;
+  const counts = `${added.length} added, ${changed.length} changed, ${removed.length} removed`;
+  return {
+    outcome: isSame ? 'done' : 'no',
+    kind: 'ArchiveDiff',
+    fields: { same: isSame, old: summaryFields(before), new: summaryFields(after), added, changed, removed },
+    lines: isSame
+      ? [`The archives have the same content. Digest: ${after.digest}`]
+      : [
+          ...added.map((path) => `A ${path}`),
+          ...changed.map((path) => `M ${path}`),
+          ...removed.map((path) => `D ${path}`),
+          `${counts}. Pages: ${before.pages} → ${after.pages}`,
+        ],
+  };
+}
+
+export interface FileDiff {
+  /** Printable paths, sorted. */
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** By path and hash. */
+export function diffFiles(before: Pick<BundleIndex, 'files'>, after: Pick<BundleIndex, 'files'>): FileDiff {
+  const hashes = new Map(before.files.map(({ path, sha256 }) => [path, sha256]));
+  const kept = new Set(after.files.map(({ path }) => path));
+  const paths = (files: BundleIndex['files']): readonly string[] => files.map(({ path }) => printable(path));
+  return {
+    added: paths(after.files.filter(({ path }) => !hashes.has(path))),
+    changed: paths(after.files.filter(({ path, sha256 }) => hashes.has(path) && hashes.get(path) !== sha256)),
+    removed: paths(before.files.filter(({ path }) => !kept.has(path))),
+  };
+}

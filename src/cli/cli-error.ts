@@ -1,0 +1,82 @@
+// Why a command failed: a stable code, a message, the outcome with its exit code, and what to do next. Also maps the
+// errors of the export API, of archives and of the Kubernetes API server to an outcome. Refuses: reading a message; only
+// classes and codes decide. Anything unknown is a bug of this program.
+
+import { BundleError, type BundleErrorKind } from '../bundle/bundle-error.ts';
+import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.ts';
+import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
+import type { Outcome } from './exit-code.ts';
+
+export class CliError extends PublishableError {
+  readonly outcome: Outcome;
+  /** Commands or steps that help, a line each. */
+  readonly next: readonly string[];
+
+  constructor(
+    outcome: Outcome,
+    code: string,
+    message: string,
+    options: { readonly cause?: unknown; readonly next?: readonly string[] } = {},
+  ) {
+    super(code, message, options);
+    this.outcome = outcome;
+    this.next = options.next ?? [];
+  }
+}
+
+/** A failure as it is printed, with `-o json` as a document. */
+export interface Failure {
+  readonly outcome: Outcome;
+  readonly code: string;
+  readonly message: string;
+  /** True if the same command may succeed later, without a change. */
+  readonly retryable: boolean;
+  readonly next: readonly string[];
+}
+
+const exportApiOutcomes: Readonly<Record<ExportApiErrorCode, Outcome>> = {
+  BadRequest: 'exportFailed',
+  Unauthorized: 'key',
+  Forbidden: 'key',
+  NotFound: 'exportFailed',
+  Gone: 'exportFailed',
+  Conflict: 'temporary',
+  RateLimited: 'temporary',
+  ServerError: 'temporary',
+  UnexpectedAnswer: 'temporary',
+  RequestTimeout: 'temporary',
+  NetworkError: 'temporary',
+  Aborted: 'temporary',
+};
+
+const bundleOutcomes: Readonly<Record<BundleErrorKind, Outcome>> = {
+  'expired-link': 'temporary',
+  transient: 'temporary',
+  rejected: 'archiveRejected',
+};
+
+const retryableOutcomes: ReadonlySet<Outcome> = new Set([
+  'temporary',
+  'deadline',
+  'interrupted',
+  'terminated',
+]);
+
+/** @param error whatever a command threw */
+export function failureOf(error: unknown): Failure {
+  const outcome = outcomeOf(error);
+  return {
+    outcome,
+    code: publishableCode(error),
+    message: publishableMessage(error),
+    retryable: retryableOutcomes.has(outcome),
+    next: error instanceof CliError ? error.next : [],
+  };
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof CliError) return error.outcome;
+  if (error instanceof ExportApiError) return exportApiOutcomes[error.code];
+  if (error instanceof BundleError) return bundleOutcomes[error.kind];
+  return error instanceof PublishableError ? 'usage' : 'bug';
+}

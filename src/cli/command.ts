@@ -1,0 +1,83 @@
+// A command of the program: its words, flags and help, which are cheap to load, and its work, which is loaded when the
+// command runs. Refuses: loading anything of a command for the help of another.
+
+import { oneOf, toggle } from '../runtime/flags/flag-kinds.ts';
+import {
+  type Argument,
+  type Flags,
+  type FlagValues,
+  type Invocation,
+  type ProgramDescription,
+  readInvocation,
+} from '../runtime/flags/flags.ts';
+import type { CliContext, CommandResult } from './context.ts';
+import { outputFormats } from './output/format.ts';
+
+export const programName = 'static-export';
+
+/** Flags that every command has. */
+export const commonFlags = {
+  output: {
+    ...oneOf(outputFormats).withDefault('text', 'Format of the result on standard output'),
+    short: 'o',
+  },
+  quiet: { ...toggle('Print no progress on standard error'), short: 'q' },
+};
+
+export interface CommandDefinition<F extends Flags> {
+  /** The words after the program's name: `bundle inspect`. */
+  readonly words: string;
+  readonly summary: string;
+  readonly arguments?: readonly Argument[];
+  readonly flags: F;
+  /** As for a program: the error in a combination of flags. */
+  check?(values: FlagValues<F>): string | undefined;
+  /** Without the program's name. */
+  readonly examples: readonly string[];
+  /** Loads the work. */
+  readonly load: () => Promise<CommandWork<F>>;
+}
+
+export type CommandWork<F extends Flags> = (
+  values: FlagValues<F>,
+  args: readonly string[],
+  context: CliContext,
+) => Promise<CommandResult>;
+
+export type CommandLine = Invocation<typeof commonFlags> & {
+  /** Does the command's work. Only where the outcome is `run`. */
+  readonly run?: (context: CliContext) => Promise<CommandResult>;
+};
+
+export interface Command {
+  readonly words: string;
+  readonly summary: string;
+  readonly description: ProgramDescription<Flags>;
+  /** @param args after the command's words */
+  read(args: readonly string[], env: Readonly<Record<string, string | undefined>>): CommandLine;
+}
+
+export function defineCommand<F extends Flags>(definition: CommandDefinition<F>, version: string): Command {
+  const { words, summary, flags, examples, load, check } = definition;
+  const description: ProgramDescription<F & typeof commonFlags> = {
+    name: `${programName} ${words}`,
+    variablePrefix: programName,
+    summary,
+    flags: { ...flags, ...commonFlags },
+    arguments: definition.arguments ?? [],
+    examples: examples.map((example) => `${programName} ${example}`),
+    ...(check && { check: (values) => check(values) }),
+  };
+  return {
+    words,
+    summary,
+    description,
+    read: (args, env) => {
+      const invocation = readInvocation(description, version, args, env);
+      if (invocation.outcome !== 'run') return invocation;
+      const run = async (context: CliContext): Promise<CommandResult> =>
+        (await load())(invocation.values, invocation.args, context);
+      return { ...invocation, run };
+    },
+  };
+}

@@ -1,0 +1,146 @@
+// The commands, in the order of `--help`: words, flags and texts. A new command is one entry here and one file with its
+// work. Refuses: importing that work, because `--help` of any command would load it.
+
+import { defaultLimits } from '../bundle/limits.ts';
+import {
+  countUpTo,
+  FlagValueError,
+  httpUrl,
+  kind,
+  path,
+  positiveBytes,
+  positiveDuration,
+  sizeText,
+  toggle,
+} from '../runtime/flags/flag-kinds.ts';
+import { version } from '../runtime/version.ts';
+import { type Command, defineCommand } from './command.ts';
+
+const archive = {
+  placeholder: 'ARCHIVE',
+  describe: 'An archive of a site: tar, tar.gz, tar.zst or zip',
+  isRequired: true,
+};
+
+const wholeNumber = kind('N', (text) => {
+  if (!/^\d{1,9}$/.test(text)) throw new FlagValueError('must be a whole number');
+  return Number(text);
+});
+const percent = kind('PERCENT', (text) => {
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100) throw new FlagValueError('must be from 0 to 100');
+  return Number(text);
+});
+const digest = kind('SHA256', (text) => {
+  if (!/^[0-9a-f]{64}$/.test(text)) throw new FlagValueError('must be 64 lower-case hexadecimal digits');
+  return text;
+});
+
+const sizeFlags = {
+  maxArchiveSize: positiveBytes.withDefault(
+    sizeText(defaultLimits.maxArchiveBytes),
+    'Largest archive to read',
+  ),
+  maxBundleSize: positiveBytes.withDefault(
+    sizeText(defaultLimits.maxTotalBytes),
+    'Largest archive after decompression',
+  ),
+};
+
+const keyFlags = {
+  keyFile: path.optional('File that holds the admin API key. Without it: $STATIC_EXPORT_API_KEY'),
+  keyStdin: toggle('Read the admin API key from standard input'),
+};
+
+/** What a comparison, a pipeline or `diff` expects: 0 is the usual answer, errors begin at 2. */
+const exitCode = countUpTo(255, 'CODE');
+
+export const commands: readonly Command[] = [
+  defineCommand(
+    {
+      words: 'export',
+      summary: 'starts an export, waits for it, checks the archive and writes it where you say',
+      arguments: [{ placeholder: 'DOMAIN', describe: 'The domain to export', isRequired: true }],
+      flags: {
+        apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
+        ...keyFlags,
+        to: path.optional('Folder to write the site to, or archive: .tar, .tar.gz, .tgz or .tar.zst'),
+        replace: toggle('Replace what --to names, whatever it holds'),
+        values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
+        linkFile: path.optional('File to write bundle.json to, with the link; only its owner can read it'),
+        minPages: wholeNumber.withDefault('1', 'Hold an export with fewer pages'),
+        maxShrink: percent.withDefault('50', 'Hold an export with more than this percentage fewer pages'),
+        baseline: path.optional('Archive to compare with, instead of the last export by this state'),
+        timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command'),
+        requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+        state: path.optional(
+          'Folder of the unfinished export, for the next run (default: below $XDG_STATE_HOME or ~/.local/state)',
+        ),
+        unchangedExitCode: exitCode.optional('Exit code if the content is the same as before (default 0)'),
+        allowPrivateLinks: toggle('Allow links to loopback, private and cluster addresses'),
+        extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
+        ...sizeFlags,
+      },
+      check: ({ keyFile, keyStdin }) =>
+        keyFile !== undefined && keyStdin ? '--key-file and --key-stdin exclude each other' : undefined,
+      examples: [
+        'export docs.example.com --api-base-url https://export.example.com \\\n    --key-file key --to public',
+      ],
+      load: async () => (await import('./export/export-command.ts')).runExport,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'bundle inspect',
+      summary: 'shows what an archive holds, as a server would see it',
+      arguments: [archive],
+      flags: { files: toggle('List the files, with their sizes and hashes'), ...sizeFlags },
+      examples: ['bundle inspect site.tar.gz', 'bundle inspect site.zip --files -o json'],
+      load: async () => (await import('./bundle/inspect.ts')).inspectBundle,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'bundle verify',
+      summary: 'says whether an archive is whole, and has the digest that you name',
+      arguments: [archive],
+      flags: { digest: digest.optional('Digest that the content must have'), ...sizeFlags },
+      examples: ['bundle verify site.tar.gz --digest "$DIGEST"'],
+      load: async () => (await import('./bundle/verify.ts')).verifyBundle,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'bundle diff',
+      summary: 'lists the files that two archives differ in; exits with 1 if there are any',
+      arguments: [
+        { ...archive, placeholder: 'OLD' },
+        { ...archive, placeholder: 'NEW' },
+      ],
+      flags: sizeFlags,
+      examples: ['bundle diff yesterday.tar.gz today.tar.gz'],
+      load: async () => (await import('./bundle/diff.ts')).diffBundles,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'bundle pack',
+      summary: 'packs a folder, or packs an archive again: the same files give the same bytes',
+      arguments: [
+        { placeholder: 'SOURCE', describe: 'A folder, or an archive of a site', isRequired: true },
+        {
+          placeholder: 'ARCHIVE',
+          describe: 'The archive to write: .tar, .tar.gz, .tgz or .tar.zst',
+          isRequired: true,
+        },
+      ],
+      flags: { replace: toggle('Replace the archive if it exists'), ...sizeFlags },
+      examples: ['bundle pack public site.tar.gz'],
+      load: async () => (await import('./bundle/pack.ts')).packBundle,
+    },
+    version,
+  ),
+];

@@ -1,0 +1,34 @@
+// Everything that a command gets from outside besides its flags. Owns types only. `bin` fills it from the process, and
+// tests from plain values.
+
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Outcome } from './exit-code.ts';
+import type { Progress } from './output/progress.ts';
+
+export interface CliContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Aborts on the first SIGINT or SIGTERM; its reason is a `CliError` with that outcome. */
+  readonly signal: AbortSignal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Phases and notes, on standard error. */
+  readonly progress: Progress;
+  /** All of standard input. */
+  readStdin(): Promise<string>;
+  /** Program of the worker thread that reads archives. */
+  readonly bundleWorker: URL;
+}
+
+/** What a command prints on standard output, and how it ended. */
+export interface CommandResult {
+  readonly outcome: Outcome;
+  /** Replaces the exit code of the outcome (`--unchanged-exit-code`). */
+  readonly exitCode?: number;
+  /** Of the document that `-o json` and `-o yaml` print, for example `ArchiveSummary`. */
+  readonly kind: string;
+  /** The fields of that document. Holds no key and no link. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** The same for a person, a line each. */
+  readonly lines: readonly string[];
+}

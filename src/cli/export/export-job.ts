@@ -1,0 +1,212 @@
+// One export, from the request to the checked archive: start → poll → issue a link → download and check. Continues what
+// an earlier run left. Refuses: starting a second job while an answer may be lost; a start is sent again with the same
+// key. What an error means is in reconcile/failure-policy.ts, as for the operator.
+
+import { BundleError } from '../../bundle/bundle-error.ts';
+import type { BundleIndex } from '../../bundle/bundle-index.ts';
+import { type ExportApi, ExportApiError, type IssuedLink } from '../../export-api/answers.ts';
+import { type CallPolicy, callPolicies } from '../../reconcile/failure-policy.ts';
+import { pollIntervalMs } from '../../reconcile/poll.ts';
+import { nameVersion } from '../../reconcile/settle/version.ts';
+import type { Link } from '../../wire/link.ts';
+import { printable } from '../../wire/printable-text.ts';
+import { CliError } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+import type { CurrentExport, StateFolder } from './export-state.ts';
+
+export interface ExportRequest {
+  readonly domain: string;
+  readonly baseUrl: string;
+  /** An unfinished export that is older is not continued, because its content may be older too. */
+  readonly continueWithinMs: number;
+}
+
+export interface ExportDependencies extends Pick<CliContext, 'clock' | 'random' | 'progress'> {
+  readonly api: ExportApi;
+  readonly state: StateFolder;
+  /** Downloads and checks the whole archive, and keeps its files. @throws {BundleError} */
+  prepare(link: Link, signal: AbortSignal): Promise<BundleIndex>;
+}
+
+export interface CompleteExport {
+  readonly jobId: string;
+  readonly version: string;
+  readonly index: BundleIndex;
+  readonly issued: IssuedLink;
+  /** Epoch ms: when the link was requested. */
+  readonly issuedAt: number;
+}
+
+/** Requests in a row whose answer was lost. */
+const mostLostAnswers = 3;
+/** A lost request may still be under way. */
+const lostAnswerWaitMs = 30_000;
+/** Links that lead to no archive: each is a new one. */
+const mostLinks = 5;
+const firstWaitMs = 2_000;
+const longestWaitMs = 60_000;
+
+/**
+ * @throws {ExportApiError} {BundleError} {CliError} `JobFailed`, `JobGone`; the signal's reason. The state says then how
+ *   the next run continues
+ */
+export async function exportSite(
+  request: ExportRequest,
+  dependencies: ExportDependencies,
+  signal: AbortSignal,
+): Promise<CompleteExport> {
+  const started = await startOrContinue(request, dependencies, signal);
+  for (;;) {
+    const completedAt = await waitForJob(started, dependencies, signal);
+    const complete = await downloadChecked(started, completedAt, dependencies, signal);
+    if (complete !== undefined) return complete;
+  }
+}
+
+type StartedExport = CurrentExport & { readonly jobId: string };
+
+async function startOrContinue(
+  { domain, baseUrl, continueWithinMs }: ExportRequest,
+  { api, state, clock, random, progress }: ExportDependencies,
+  signal: AbortSignal,
+): Promise<StartedExport> {
+  const now = clock.now();
+  const left = state.state.current;
+  const isContinued =
+    left?.domain === domain && left.baseUrl === baseUrl && now - left.requestedAt <= continueWithinMs;
+  const current = isContinued ? left : { domain, baseUrl, idempotencyKey: random.uuid(), requestedAt: now };
+  if (current.jobId !== undefined) {
+    progress.note(`Continuing export job ${printable(current.jobId)}`);
+    return { ...current, jobId: current.jobId };
+  }
+  await state.write({ ...state.state, current });
+  progress.phase('Starting the export');
+  const { jobId } = await repeat(
+    () => api.startJob({ domain, idempotencyKey: current.idempotencyKey }, signal),
+    { mostAttempts: mostLostAnswers, lostAnswerWaitMs },
+    { clock, progress },
+    signal,
+  );
+  const started = { ...current, jobId };
+  await state.write({ ...state.state, current: started });
+  return started;
+}
+
+/** @returns when the job was first seen complete, epoch ms */
+async function waitForJob(
+  { jobId, completedAt }: StartedExport,
+  { api, state, clock, progress }: ExportDependencies,
+  signal: AbortSignal,
+): Promise<number> {
+  const startedAt = clock.monotonic();
+  progress.phase('Exporting');
+  for (;;) {
+    const report = await repeat(
+      () => api.readJob(jobId, signal),
+      { mostAttempts: Number.POSITIVE_INFINITY },
+      { clock, progress },
+      signal,
+    ).catch((error: unknown) => forgetGoneJob(error, state));
+    if (report.outcome === 'failed') {
+      await forget(state);
+      const message = `export job ${printable(jobId)} failed with status "${report.state}"; run the command again for a new export`;
+      throw new CliError('exportFailed', 'JobFailed', message);
+    }
+    if (report.outcome === 'completed') break;
+    const pages = report.pageCount === undefined ? [] : [`${report.pageCount} pages`];
+    progress.advance(report.progress, [report.state, ...pages].join(', '));
+    const elapsedMs = clock.monotonic() - startedAt;
+    await clock.after(Math.max(pollIntervalMs(elapsedMs), report.retryAfterMs ?? 0), signal);
+  }
+  const at = state.state.current?.completedAt ?? completedAt ?? clock.now();
+  const { current } = state.state;
+  if (current !== undefined) await state.write({ ...state.state, current: { ...current, completedAt: at } });
+  return at;
+}
+
+/** @returns `undefined` where the export API says that the job is not complete after all */
+async function downloadChecked(
+  { jobId }: StartedExport,
+  completedAt: number,
+  { api, state, clock, random, progress, prepare }: ExportDependencies,
+  signal: AbortSignal,
+): Promise<CompleteExport | undefined> {
+  for (let links = 1; ; links += 1) {
+    progress.phase('Issuing a link');
+    const issuedAt = clock.now();
+    const issued = await repeat(
+      () => api.issueLink({ jobId, idempotencyKey: random.uuid() }, signal),
+      { mostAttempts: mostLinks },
+      { clock, progress },
+      signal,
+    ).catch(async (error: unknown) => {
+      if (policyOf(error)?.isJobUnfinished === true) return undefined;
+      return forgetGoneJob(error, state);
+    });
+    if (issued === undefined) {
+      await clock.after(longestWaitMs, signal);
+      return undefined;
+    }
+    progress.phase('Downloading and checking');
+    try {
+      const index = await prepare(issued.link, signal);
+      const version = nameVersion(completedAt, index.digest, jobId);
+      return { jobId, version, index, issued, issuedAt };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof BundleError)) throw error;
+      if (error.kind === 'rejected') await forget(state);
+      if (error.kind === 'rejected' || links >= mostLinks) throw error;
+      progress.note(`${error.message} (${error.code}). Issuing another link`);
+      await clock.after(error.kind === 'transient' ? waitMs(links) : 0, signal);
+    }
+  }
+}
+
+interface RepeatRule {
+  readonly mostAttempts: number;
+  /** The least wait after an answer that was lost. */
+  readonly lostAnswerWaitMs?: number;
+}
+
+/** Sends again what may succeed later. @throws what the last attempt threw; the signal's reason */
+async function repeat<T>(
+  send: () => Promise<T>,
+  { mostAttempts, lostAnswerWaitMs: leastMs = 0 }: RepeatRule,
+  { clock, progress }: Pick<ExportDependencies, 'clock' | 'progress'>,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      signal.throwIfAborted();
+      const policy = policyOf(error);
+      const isTemporary = policy?.isUnsure === true || policy?.limitsKey === true;
+      if (!(error instanceof ExportApiError) || !isTemporary || attempts >= mostAttempts) throw error;
+      const least = policy.isUnsure === true ? leastMs : 0;
+      const delayMs = Math.max(waitMs(attempts), least, error.retryAfterMs ?? 0);
+      progress.note(`${error.message} (${error.code}). Retrying in ${Math.ceil(delayMs / 1000)} s`);
+      await clock.after(delayMs, signal);
+    }
+  }
+}
+
+function policyOf(error: unknown): CallPolicy | undefined {
+  return error instanceof ExportApiError ? callPolicies[error.code] : undefined;
+}
+
+const waitMs = (attempts: number): number =>
+  Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, attempts - 1));
+
+async function forget(state: StateFolder): Promise<void> {
+  await state.write({ ...state.state, current: undefined });
+}
+
+/** A job that the export API does not have is not asked for again. */
+async function forgetGoneJob(error: unknown, state: StateFolder): Promise<never> {
+  if (policyOf(error)?.isJobGone !== true) throw error;
+  await forget(state);
+  const message = 'the export API no longer has the export job; run the command again for a new export';
+  throw new CliError('exportFailed', 'JobGone', message, { cause: error });
+}

@@ -1,0 +1,146 @@
+// What a run leaves for the next one: the unfinished export, and the last finished one. Owns the state folder, its lock,
+// and the order of writes: the idempotency key is on the disk before the request that carries it. Refuses a second run on
+// one folder. Invariant: a state file is absent or whole. It holds no key and no link.
+
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import * as z from 'zod/mini';
+import { makeFolder } from '../../runtime/folder.ts';
+import { readJson } from '../../wire/json-text.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { CliError } from '../cli-error.ts';
+import { writeWhole } from '../output/destination.ts';
+
+const count = z.int().check(z.nonnegative());
+const target = { domain: z.string(), baseUrl: z.string() };
+const currentSchema = z.object({
+  ...target,
+  idempotencyKey: z.string(),
+  /** Epoch ms. */
+  requestedAt: count,
+  jobId: z.optional(z.string()),
+  /** Epoch ms: when the job was first seen complete. */
+  completedAt: z.optional(count),
+});
+const lastSchema = z.object({
+  ...target,
+  jobId: z.string(),
+  version: z.string(),
+  digest: z.string(),
+  pages: count,
+});
+const destinationSchema = z.object({
+  /** Absolute. */
+  path: z.string(),
+  /** What was written there last. */
+  digest: z.string(),
+});
+const stateSchema = z.object({
+  format: z.literal(1),
+  current: z.optional(currentSchema),
+  last: z.optional(lastSchema),
+  destinations: z.optional(z.array(destinationSchema)),
+});
+
+export type CurrentExport = z.infer<typeof currentSchema>;
+export type LastExport = z.infer<typeof lastSchema>;
+export type WrittenDestination = z.infer<typeof destinationSchema>;
+export interface ExportState {
+  readonly current?: CurrentExport | undefined;
+  readonly last?: LastExport | undefined;
+  /** What runs with this state wrote, and may replace. */
+  readonly destinations?: readonly WrittenDestination[] | undefined;
+}
+
+export interface StateFolder {
+  readonly path: string;
+  /** As last written. */
+  readonly state: ExportState;
+  /** Resolves when it is on the disk. @throws {CliError} `StateUnusable` */
+  write(state: ExportState): Promise<void>;
+  close(): void;
+}
+
+/** Where the state of one domain and export API lies if the user names no folder. */
+export function defaultStatePath(
+  { domain, baseUrl }: { readonly domain: string; readonly baseUrl: string },
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const home = env['XDG_STATE_HOME'] || join(env['HOME'] || '.', '.local/state');
+  const name = createHash('sha256')
+    .update(JSON.stringify([baseUrl, domain]))
+    .digest('hex')
+    .slice(0, 16);
+  return join(home, 'static-export', name);
+}
+
+/**
+ * @param path created if absent, for its owner alone
+ * @throws {CliError} `StateBusy` (another run has it), `StateUnusable`
+ */
+export async function openStateFolder(path: string): Promise<StateFolder> {
+  try {
+    await makeFolder(path, 0o700);
+    const lock = await takeLock(join(path, 'lock'));
+    try {
+      const file = join(path, 'state.json');
+      let state = await readState(file);
+      return {
+        path,
+        get state() {
+          return state;
+        },
+        write: async (next) => {
+          const text = `${JSON.stringify({ format: 1, ...next }, undefined, 2)}\n`;
+          await writeWhole(file, text, 0o600).catch((cause: unknown) => {
+            throw unusable(cause);
+          });
+          state = next;
+        },
+        close: () => lock.close(),
+      };
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+  } catch (error) {
+    throw error instanceof CliError ? error : unusable(error);
+  }
+}
+
+/** The system releases SQLite's lock when a process ends, however it ends. */
+async function takeLock(path: string): Promise<DatabaseSync> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(path);
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;');
+    return database;
+  } catch (cause) {
+    database.close();
+    if (!(cause instanceof Error && /database is locked/.test(cause.message))) throw cause;
+    const message = 'another run uses this state folder; wait for it, or name another folder with --state';
+    throw new CliError('temporary', 'StateBusy', message, { cause });
+  }
+}
+
+async function readState(path: string): Promise<ExportState> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return {};
+  const read = stateSchema.safeParse(readJson(text));
+  if (!read.success) {
+    const message = `${path} is not a state of this program; remove it, and an unfinished export starts again`;
+    throw new CliError('usage', 'StateInvalid', message);
+  }
+  const { current, last, destinations } = read.data;
+  return { current, last, destinations };
+}
+
+function unusable(cause: unknown): CliError {
+  const message = `the state folder cannot be used (${publishableCode(cause)}); name a folder that can be written with --state`;
+  return new CliError('usage', 'StateUnusable', message, { cause });
+}

@@ -1,0 +1,72 @@
+// Which command a command line names, and the help of the program and of its groups of commands. A wrong word is
+// refused with the nearest command. Refuses: repeating a word that may be a key or a link.
+
+import { nearest } from '../runtime/flags/nearest.ts';
+import { type Command, programName } from './command.ts';
+
+export type FoundCommand =
+  | { readonly kind: 'command'; readonly command: Command; readonly args: readonly string[] }
+  | { readonly kind: 'print'; readonly text: string; readonly isError: boolean };
+
+const summary = 'exports a docs site, checks the archive, and puts it where it is served';
+const wordPattern = /^[a-z][a-z-]{0,30}$/;
+
+/** @param args without node and script */
+export function findCommand(
+  args: readonly string[],
+  commands: readonly Command[],
+  version: string,
+): FoundCommand {
+  const end = args.findIndex((arg) => !wordPattern.test(arg));
+  const words = end < 0 ? args : args.slice(0, end);
+  const command = commands.find((one) => isPrefix(one.words.split(' '), words));
+  if (command !== undefined) {
+    return { kind: 'command', command, args: args.slice(command.words.split(' ').length) };
+  }
+  const [first = ''] = args;
+  if (first === '--version') return print(`${programName} ${version}\n`);
+  const isHelp = first === 'help' || args.includes('--help') || args.includes('-h');
+  const group = (first === 'help' ? args.slice(1) : words).join(' ');
+  const within = commands.filter((one) => `${one.words} `.startsWith(group === '' ? '' : `${group} `));
+  if (isHelp && within.length > 0) return print(helpOf(group, within));
+  const isGroup = words.length > 0 && words.length === args.length && within.length > 0;
+  const wrong = args.length === 0 || isGroup ? 'a command is missing' : wrongWord(words, commands);
+  return {
+    kind: 'print',
+    text: `${programName}: ${wrong}\n\n${helpOf(isGroup ? group : '', isGroup ? within : commands)}`,
+    isError: true,
+  };
+}
+
+function print(text: string): FoundCommand {
+  return { kind: 'print', text, isError: false };
+}
+
+function isPrefix(prefix: readonly string[], words: readonly string[]): boolean {
+  return prefix.every((word, at) => words[at] === word);
+}
+
+function wrongWord(words: readonly string[], commands: readonly Command[]): string {
+  const given = words.slice(0, 2).join(' ');
+  const names = commands.map((one) => one.words);
+  const meant = nearest(given, names, 4) ?? nearest(words[0] ?? '', names, 3);
+  return meant === undefined
+    ? 'there is no such command'
+    : `there is no such command; did you mean "${meant}"?`;
+}
+
+function helpOf(group: string, commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ words }) => words.length));
+  const rows = commands.map((one) => `  ${one.words.padEnd(width)}  ${one.summary}`);
+  const usage = [programName, group, 'COMMAND [flags]'].filter((part) => part !== '').join(' ');
+  return [
+    `Usage: ${usage}`,
+    '',
+    ...(group === '' ? [`${programName} ${summary}.`, ''] : []),
+    'Commands:',
+    ...rows,
+    '',
+    `"${programName} COMMAND --help" explains a command and its flags.`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,101 @@
+// The frame around every command: finds it, reads its flags, runs it, prints its result, and sets the exit code. The
+// process comes in as a value. Owns the two signals: the first ends a command in order, the second at once.
+
+import { systemClock } from '../runtime/clock.ts';
+import { systemRandom } from '../runtime/random.ts';
+import { version } from '../runtime/version.ts';
+import { CliError, failureOf } from './cli-error.ts';
+import { programName } from './command.ts';
+import { commands } from './commands.ts';
+import type { CliContext } from './context.ts';
+import { exitCodes, type Outcome } from './exit-code.ts';
+import { findCommand } from './find-command.ts';
+import { formatFailure, formatResult } from './output/format.ts';
+import { createProgress, silentProgress } from './output/progress.ts';
+
+/** Programs of worker threads. */
+export type CliWorkers = Pick<CliContext, 'bundleWorker'>;
+
+/** Runs the command that the arguments name, and sets the exit code. Never throws. */
+export async function runCli(process: NodeJS.Process, workers: CliWorkers): Promise<void> {
+  const found = findCommand(process.argv.slice(2), commands, version);
+  if (found.kind === 'print') {
+    process[found.isError ? 'stderr' : 'stdout'].write(found.text);
+    process.exitCode = found.isError ? exitCodes.usage : exitCodes.done;
+    return;
+  }
+  const { command, args } = found;
+  const line = command.read(args, process.env);
+  if (line.outcome !== 'run' || line.run === undefined) {
+    const isHelp = line.outcome === 'print';
+    if ('text' in line) process[isHelp ? 'stdout' : 'stderr'].write(line.text);
+    process.exitCode = isHelp ? exitCodes.done : exitCodes.usage;
+    return;
+  }
+  const name = `${programName} ${command.words}`;
+  const { quiet, output } = line.values;
+  for (const hint of line.hints) process.stderr.write(`${name}: ${hint}\n`);
+  const progress = quiet ? silentProgress : createProgress(process.stderr, systemClock);
+  const finish = async (stdout: string, stderr: string, code: number): Promise<void> => {
+    progress.end();
+    process.stderr.write(stderr);
+    // A pipe that is not flushed would lose the end of the document.
+    await new Promise<void>((resolve) => void process.stdout.write(stdout, () => resolve()));
+    process.exit(code);
+  };
+  const fail = async (error: unknown): Promise<void> => {
+    const failure = failureOf(error);
+    const { stdout, stderr } = await formatFailure(name, failure, output);
+    await finish(stdout, stderr, exitCodes[failure.outcome]);
+  };
+  process.on('unhandledRejection', (error) => void fail(error));
+  process.on('uncaughtException', (error) => void fail(error));
+  // A reader that has enough, such as `head`, ends the output without an error.
+  process.stdout.on('error', () => process.exit(exitCodes.done));
+  try {
+    const result = await line.run({
+      ...workers,
+      clock: systemClock,
+      random: systemRandom,
+      signal: stopSignal(process),
+      env: process.env,
+      progress,
+      readStdin: () => readAll(process.stdin),
+    });
+    await finish(await formatResult(result, output), '', result.exitCode ?? exitCodes[result.outcome]);
+  } catch (error) {
+    await fail(error);
+  }
+}
+
+const signalOutcomes = { SIGINT: 'interrupted', SIGTERM: 'terminated' } as const satisfies Record<
+  string,
+  Outcome
+>;
+
+function stopSignal(process: NodeJS.Process): AbortSignal {
+  const controller = new AbortController();
+  for (const [name, outcome] of Object.entries(signalOutcomes)) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(exitCodes[outcome]);
+      controller.abort(new CliError(outcome, 'Stopped', `stopped by ${name}`));
+    });
+  }
+  return controller.signal;
+}
+
+/** The longest key or manifest that anybody pipes in. */
+const longestStdin = 1024 * 1024;
+
+async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk);
+    length += bytes.length;
+    if (length > longestStdin)
+      throw new CliError('usage', 'InputTooLong', 'standard input is longer than 1 MiB');
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,73 @@
+// Archives that this program writes: the same files give the same bytes, and every reader here accepts them.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { isArchiveName, type PackedFile, writeArchive } from '../../../../src/cli/bundle/archive-file.ts';
+
+const signal = new AbortController().signal;
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'archive-file-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const fileOf = (path: string, content = path): PackedFile => ({
+  path,
+  size: Buffer.byteLength(content),
+  read: () => [Buffer.from(content)],
+});
+const files = [
+  fileOf('b.html'),
+  fileOf('a.html'),
+  fileOf(`${'long/'.repeat(60)}c.html`),
+  fileOf('ä.html'),
+  fileOf('empty', ''),
+];
+
+for (const suffix of ['tar', 'tar.gz', 'tgz', 'tar.zst']) {
+  test(`a .${suffix} is the same bytes for the same files in any order`, async (t) => {
+    const folder = folderFor(t);
+    const [one, other] = [join(folder, `one.${suffix}`), join(folder, `other.${suffix}`)];
+    await writeArchive(files, one, signal);
+    await writeArchive(files.toReversed(), other, signal);
+    assert.ok(readFileSync(one).equals(readFileSync(other)));
+    assert.deepEqual(readdirSync(folder).sort(), [`one.${suffix}`, `other.${suffix}`]);
+  });
+}
+
+test('a file that cannot be read leaves no archive, and the earlier one stays', async (t) => {
+  const folder = folderFor(t);
+  const path = join(folder, 'site.tar.gz');
+  await writeArchive(files, path, signal);
+  const before = readFileSync(path);
+  const broken: PackedFile = {
+    path: 'x',
+    size: 5,
+    read: async function* () {
+      yield Buffer.from('ab');
+      throw Object.assign(new Error('said'), { code: 'EIO' });
+    },
+  };
+  await assert.rejects(writeArchive([...files, broken], path, signal), {
+    code: 'DestinationNotWritten',
+    message: /EIO/,
+  });
+  assert.ok(readFileSync(path).equals(before));
+  assert.deepEqual(readdirSync(folder), ['site.tar.gz']);
+});
+
+test('an archive is known by its name', () => {
+  assert.deepEqual(['a.tar', 'a.tar.gz', 'a.tgz', 'a.tar.zst', 'a.zip', 'a', 'tar'].map(isArchiveName), [
+    true,
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});

@@ -1,0 +1,41 @@
+// Which exit code each failure has. The codes are API: pipelines branch on them.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BundleError } from '../../../src/bundle/bundle-error.ts';
+import { CliError, failureOf } from '../../../src/cli/cli-error.ts';
+import { exitCodes } from '../../../src/cli/exit-code.ts';
+import { ExportApiError } from '../../../src/export-api/answers.ts';
+
+const api = (code: ConstructorParameters<typeof ExportApiError>[0]) => new ExportApiError(code, 'said');
+const rows: readonly (readonly [string, unknown, number, boolean])[] = [
+  ['a key that the export API does not know', api('Unauthorized'), 3, false],
+  ['a key without permission', api('Forbidden'), 3, false],
+  ['a request that the export API refuses', api('BadRequest'), 4, false],
+  ['a job that does not exist', api('NotFound'), 4, false],
+  ['a rate limit', api('RateLimited'), 5, true],
+  ['a failure of the export API', api('ServerError'), 5, true],
+  ['an export API that does not answer in time', api('RequestTimeout'), 5, true],
+  ['an export API that cannot be reached', api('NetworkError'), 5, true],
+  ['an archive that is rejected', new BundleError('rejected', 'NoEndMark', 'said'), 6, false],
+  ['a download that broke off', new BundleError('transient', 'DownloadInterrupted', 'said'), 5, true],
+  ['a link that has expired', new BundleError('expired-link', 'LinkExpired', 'said'), 5, true],
+  ['an export that a gate holds', new CliError('held', 'TooFewPages', 'said'), 7, false],
+  [
+    'a destination that cannot be written',
+    new CliError('notWritten', 'DestinationNotWritten', 'said'),
+    9,
+    false,
+  ],
+  ['a deadline', new CliError('deadline', 'DeadlineExceeded', 'said'), 124, true],
+  ['SIGINT', new CliError('interrupted', 'Stopped', 'said'), 130, true],
+  ['anything unexpected', new TypeError('svc_secret'), 70, false],
+];
+for (const [name, error, code, retryable] of rows) {
+  test(`${name} exits with ${code}`, () => {
+    const failure = failureOf(error);
+    assert.equal(exitCodes[failure.outcome], code);
+    assert.equal(failure.retryable, retryable);
+    assert.doesNotMatch(failure.message, /secret/);
+  });
+}

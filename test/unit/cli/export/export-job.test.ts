@@ -1,0 +1,249 @@
+// One export over virtual time: what is sent again and what is not, what the next run continues, and that no run starts a
+// second job, wherever the run before was killed.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BundleError } from '../../../../src/bundle/bundle-error.ts';
+import { type ExportDependencies, exportSite } from '../../../../src/cli/export/export-job.ts';
+import type { ExportState, StateFolder } from '../../../../src/cli/export/export-state.ts';
+import { silentProgress } from '../../../../src/cli/output/progress.ts';
+import { type ExportApi, ExportApiError, type JobReport } from '../../../../src/export-api/answers.ts';
+import { Link } from '../../../../src/wire/link.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+
+const request = {
+  domain: 'docs.example.com',
+  baseUrl: 'https://api.example.com',
+  continueWithinMs: 3_600_000,
+};
+const digest = 'd'.repeat(64);
+const index = { digest, files: [], pages: 3, sizeBytes: 10, notes: [] };
+const link = Link.parse('https://storage.example.com/site.tar.gz?signature=x') ?? assert.fail();
+const running: JobReport = { outcome: 'unfinished', state: 'running', progress: 50, pageCount: 2, raw: {} };
+const complete: JobReport = { ...running, outcome: 'completed', state: 'completed' };
+
+class Killed extends Error {}
+
+/** What outlasts a run: the export API's jobs, and the state on the disk. */
+function testEnvironment() {
+  const clock = virtualClock();
+  const jobs = new Map<string, string>();
+  const calls: string[] = [];
+  const polls = new Map<string, number>();
+  /** Answers to the next polls. */
+  const reports: JobReport[] = [];
+  let state: ExportState = {};
+  let uuids = 0;
+  const nextUuid = (): string => {
+    uuids += 1;
+    return `key-${uuids}`;
+  };
+  /** Called before and after each call and each write; throws to kill the run there. */
+  let point: (name: string) => void = () => {};
+  const answers: Partial<Record<'start' | 'poll' | 'issue' | 'prepare', (() => void)[]>> = {};
+  const around = async <T>(name: 'start' | 'poll' | 'issue' | 'prepare', work: () => T): Promise<T> => {
+    point(`before ${name}`);
+    calls.push(name);
+    const result = work();
+    answers[name]?.shift()?.();
+    point(`after ${name}`);
+    return result;
+  };
+  const api: ExportApi = {
+    startJob: ({ idempotencyKey }) =>
+      around('start', () => {
+        const jobId = jobs.get(idempotencyKey) ?? `job-${jobs.size + 1}`;
+        jobs.set(idempotencyKey, jobId);
+        return { jobId, raw: {} };
+      }),
+    readJob: (jobId) =>
+      around('poll', () => {
+        polls.set(jobId, (polls.get(jobId) ?? 0) + 1);
+        return reports.shift() ?? ((polls.get(jobId) ?? 0) < 3 ? running : complete);
+      }),
+    issueLink: () => around('issue', () => ({ link, expiresAt: undefined, serverDate: undefined })),
+  };
+  const folder: StateFolder = {
+    path: '/state',
+    get state() {
+      return state;
+    },
+    write: async (next) => {
+      point('before write');
+      state = next;
+      point('after write');
+    },
+    close: () => {},
+  };
+  const dependencies: ExportDependencies = {
+    clock,
+    random: {
+      uuid: nextUuid,
+      bytes: (count) => new Uint8Array(count),
+      fraction: () => 0.5,
+    },
+    progress: silentProgress,
+    api,
+    state: folder,
+    prepare: () => around('prepare', () => index),
+  };
+  const run = (signal = new AbortController().signal) =>
+    clock.finish(exportSite(request, dependencies, signal));
+  const onPoint = (next: (name: string) => void): void => {
+    point = next;
+  };
+  return { clock, jobs, calls, answers, reports, folder, run, onPoint };
+}
+
+const fails =
+  (error: Error): (() => void) =>
+  () => {
+    throw error;
+  };
+const api = (code: ConstructorParameters<typeof ExportApiError>[0], retryAfterMs?: number) =>
+  fails(new ExportApiError(code, 'said', { retryAfterMs }));
+
+test('an export starts one job, polls it, issues a link and checks the archive', async () => {
+  const { run, calls, folder } = testEnvironment();
+  const { version, jobId } = await run();
+  assert.match(version, /^20260105-1200\d\d-dddddddd$/);
+  assert.equal(jobId, 'job-1');
+  assert.deepEqual(calls, ['start', 'poll', 'poll', 'poll', 'issue', 'prepare']);
+  assert.equal(folder.state.current?.jobId, 'job-1');
+});
+
+test('a run that is killed anywhere is continued by the next, with the same job and the same version', async () => {
+  const whole = testEnvironment();
+  const points: string[] = [];
+  whole.onPoint((name) => void points.push(name));
+  await whole.run();
+  assert.ok(points.length >= 18);
+  for (let first = 0; first < points.length; first += 1) {
+    for (let second = 0; second < points.length; second += 1) {
+      const { run, jobs, onPoint } = testEnvironment();
+      for (const at of [first, second]) {
+        let passed = 0;
+        onPoint((name) => {
+          passed += 1;
+          if (passed === at + 1) throw new Killed(name);
+        });
+        await run().catch((error: unknown) => assert.ok(error instanceof Killed, String(error)));
+      }
+      onPoint(() => {});
+      const { jobId, version } = await run();
+      assert.equal(jobs.size, 1, `killed at ${points[first]} and ${points[second]}`);
+      assert.equal(jobId, 'job-1');
+      assert.match(version, /-dddddddd$/);
+    }
+  }
+});
+
+test('a start whose answer is lost is sent again with the same key, after 30 s', async () => {
+  const { run, jobs, calls, answers, clock } = testEnvironment();
+  answers.start = [api('RequestTimeout'), api('NetworkError')];
+  const startedAt = clock.monotonic();
+  await run();
+  assert.equal(jobs.size, 1);
+  assert.equal(calls.filter((call) => call === 'start').length, 3);
+  assert.ok(clock.monotonic() - startedAt >= 60_000);
+});
+
+test('after three lost answers the run ends, and the next one sends the same key', async () => {
+  const { run, jobs, answers } = testEnvironment();
+  answers.start = [api('ServerError'), api('ServerError'), api('ServerError')];
+  await assert.rejects(run(), { code: 'ServerError' });
+  await run();
+  assert.equal(jobs.size, 1);
+});
+
+test('a refused key ends the run at once', async () => {
+  for (const call of ['start', 'poll', 'issue'] as const) {
+    const { run, calls, answers } = testEnvironment();
+    answers[call] = [api('Unauthorized')];
+    await assert.rejects(run(), { code: 'Unauthorized' });
+    assert.equal(calls.filter((one) => one === call).length, 1);
+  }
+});
+
+test('Retry-After is respected, and failed polls cost nothing but time', async () => {
+  const { run, answers, clock } = testEnvironment();
+  answers.poll = [api('RateLimited', 90_000), api('ServerError'), api('UnexpectedAnswer')];
+  const startedAt = clock.monotonic();
+  await run();
+  assert.ok(clock.monotonic() - startedAt >= 90_000);
+});
+
+test('a job that failed ends the run, and the next run starts a new one', async () => {
+  const { run, jobs, reports, folder } = testEnvironment();
+  reports.push({ ...running, outcome: 'failed', state: 'failed' });
+  await assert.rejects(run(), { code: 'JobFailed', outcome: 'exportFailed' });
+  assert.equal(folder.state.current, undefined);
+  await run();
+  assert.equal(jobs.size, 2);
+});
+
+test('a job that is gone ends the run, and the next run starts a new one', async () => {
+  for (const call of ['poll', 'issue'] as const) {
+    const { run, jobs, answers, folder } = testEnvironment();
+    answers[call] = [api('NotFound')];
+    await assert.rejects(run(), { code: 'JobGone', outcome: 'exportFailed' });
+    assert.equal(folder.state.current, undefined);
+    await run();
+    assert.equal(jobs.size, 2);
+  }
+});
+
+test('a link that has expired is replaced at once, and a broken download after a wait', async () => {
+  const { run, calls, answers } = testEnvironment();
+  answers.prepare = [
+    fails(new BundleError('expired-link', 'LinkExpired', 'said')),
+    fails(new BundleError('transient', 'DownloadInterrupted', 'said')),
+  ];
+  await run();
+  assert.equal(calls.filter((call) => call === 'issue').length, 3);
+});
+
+test('an archive that is rejected ends the export: the next run starts a new job', async () => {
+  const { run, jobs, calls, answers } = testEnvironment();
+  answers.prepare = [fails(new BundleError('rejected', 'NoEndMark', 'said'))];
+  await assert.rejects(run(), { code: 'NoEndMark' });
+  assert.equal(calls.filter((call) => call === 'prepare').length, 1);
+  await run();
+  assert.equal(jobs.size, 2);
+});
+
+test('a job that is not complete after all is polled again', async () => {
+  const { run, calls, answers } = testEnvironment();
+  answers.issue = [api('Conflict')];
+  await run();
+  assert.deepEqual(calls.slice(-4), ['issue', 'poll', 'issue', 'prepare']);
+});
+
+test('an unfinished export is not continued when it is older than the deadline, or of another domain', async () => {
+  const { run, jobs, answers, clock, folder } = testEnvironment();
+  answers.poll = [api('Unauthorized')];
+  await assert.rejects(run());
+  await clock.pass(3_600_001);
+  await run();
+  assert.equal(jobs.size, 2);
+  const { current } = folder.state;
+  assert.ok(current);
+  await folder.write({ current: { ...current, domain: 'other.example.com' } });
+  await run();
+  assert.equal(jobs.size, 3);
+});
+
+test('a clock that was set back continues the export, because a second job would be spare', async () => {
+  const { run, jobs, answers, clock } = testEnvironment();
+  answers.poll = [api('Unauthorized')];
+  await assert.rejects(run());
+  clock.jump(-86_400_000);
+  await run();
+  assert.equal(jobs.size, 1);
+});
+
+test('the deadline ends every wait', async () => {
+  const { run, clock, answers } = testEnvironment();
+  answers.poll = Array.from({ length: 1000 }, () => api('ServerError'));
+  await assert.rejects(run(clock.deadline(600_000)), { name: 'TimeoutError' });
+});

@@ -1,0 +1,67 @@
+// Which command a command line names, and what is printed where it names none.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commands } from '../../../src/cli/commands.ts';
+import { findCommand } from '../../../src/cli/find-command.ts';
+
+const find = (...args: string[]) => findCommand(args, commands, '1.2.3');
+
+for (const [args, words, rest] of [
+  [['export', 'docs.example.com', '--to', 'x'], 'export', ['docs.example.com', '--to', 'x']],
+  [['bundle', 'inspect', 'site.tar'], 'bundle inspect', ['site.tar']],
+  [['bundle', 'pack', 'public', 'site.tar'], 'bundle pack', ['public', 'site.tar']],
+  [['bundle', 'verify', '--help'], 'bundle verify', ['--help']],
+] as const) {
+  test(`"${args.join(' ')}" is the command ${words}`, () => {
+    const found = find(...args);
+    assert.ok(found.kind === 'command');
+    assert.deepEqual([found.command.words, found.args], [words, rest]);
+  });
+}
+
+const printed: readonly (readonly [readonly string[], boolean, RegExp, RegExp])[] = [
+  [[], true, /a command is missing/, /bundle inspect/],
+  [['--help'], false, /^Usage: static-export COMMAND/, /export +starts/],
+  [['help', 'bundle'], false, /^Usage: static-export bundle COMMAND/, /bundle pack/],
+  [['bundle', '--help'], false, /^Usage: static-export bundle COMMAND/, /bundle diff/],
+  [['bundle'], true, /a command is missing/, /Usage: static-export bundle COMMAND/],
+  [['bundle', 'inpsect', 'x.tar'], true, /did you mean "bundle inspect"\?/, /Commands:/],
+  [['exprot'], true, /did you mean "export"\?/, /Commands:/],
+  [['--version'], false, /^static-export 1\.2\.3\n$/, /./],
+];
+for (const [args, isError, first, second] of printed) {
+  test(`"static-export ${args.join(' ')}" prints ${isError ? 'an error' : 'help'}`, () => {
+    const found = find(...args);
+    assert.ok(found.kind === 'print');
+    assert.equal(found.isError, isError);
+    assert.match(found.text, first);
+    assert.match(found.text, second);
+  });
+}
+
+test('a word that is not a command is not repeated, because it may be a key or a link', () => {
+  for (const secret of ['svc_secret', 'https://storage.example.com/x?signature=secret', 'secretword']) {
+    const found = find(secret);
+    assert.ok(found.kind === 'print' && found.isError);
+    assert.doesNotMatch(found.text, /secret/);
+  }
+});
+
+test('each command explains itself, and its examples are its own command lines', () => {
+  for (const command of commands) {
+    const line = command.read(['--help'], {});
+    assert.ok(line.outcome === 'print');
+    assert.match(line.text, new RegExp(`^Usage: static-export ${command.words} `));
+    for (const example of command.description.examples ?? []) {
+      const words = example
+        .replaceAll(/\\\n/g, ' ')
+        .replaceAll('"$DIGEST"', 'a'.repeat(64))
+        .split(/ +/)
+        .slice(1);
+      const found = find(...words);
+      assert.ok(found.kind === 'command' && found.command === command, example);
+      assert.equal(found.command.read(found.args, {}).outcome, 'run', example);
+    }
+  }
+});

@@ -1,10 +1,34 @@
-// The program `static-export`: composition root. What it does is in src/cli.
-// Passes the process to runCli and reads nothing of it itself.
+// The program `static-export`: composition root. What its commands do is in src/cli. Composes the bundle server for
+// `bundle serve`; hands the process to runCli and reads nothing of it itself.
 
 import '../runtime/supported-node.ts';
+import { CliError } from '../cli/cli-error.ts';
 import { runCli } from '../cli/run-cli.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { systemRandom } from '../runtime/random.ts';
 
-// The worker is in the folder of this file, in the sources and in the build.
+// The workers are in the folder of this file, in the sources and in the build.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
+const bundleWorker = new URL(`./bundle-worker.${extension}`, import.meta.url);
+const valuesWorker = new URL(`./values-worker.${extension}`, import.meta.url);
+const variantWorker = new URL(`./variant-worker.${extension}`, import.meta.url);
 
-await runCli(process, { bundleWorker: new URL(`./bundle-worker.${extension}`, import.meta.url) });
+await runCli(process, {
+  bundleWorker,
+  valuesWorker,
+  serve: async (args, onListening, shutdown) => {
+    const { readInvocation } = await import('../runtime/flags/flags.ts');
+    const { createLogger } = await import('../runtime/logger.ts');
+    const { bundleServer } = await import('../site/server-flags.ts');
+    const { runBundleServer } = await import('../site/bundle-server.ts');
+    const invocation = readInvocation(bundleServer, '', args, {});
+    if (invocation.outcome !== 'run') {
+      const [reason = ''] = invocation.text.replace(/^[a-z-]+: /, '').split('\n');
+      throw new CliError('usage', 'InvalidFlag', reason);
+    }
+    const logger = createLogger('warn', (line) => process.stderr.write(line));
+    const context = { clock: systemClock, random: systemRandom, logger, shutdown };
+    const workers = { bundle: bundleWorker, variant: variantWorker };
+    await runBundleServer(invocation.values, context, workers, onListening);
+  },
+});

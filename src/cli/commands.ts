@@ -5,12 +5,16 @@ import { defaultLimits } from '../bundle/limits.ts';
 import {
   countUpTo,
   FlagValueError,
+  hostPort,
   httpUrl,
   kind,
+  list,
+  listOf,
   path,
   positiveBytes,
   positiveDuration,
   sizeText,
+  text,
   toggle,
 } from '../runtime/flags/flag-kinds.ts';
 import { version } from '../runtime/version.ts';
@@ -46,6 +50,31 @@ const sizeFlags = {
   ),
 };
 
+const linkFlags = {
+  allowPrivateLinks: toggle('Allow links to loopback, private and cluster addresses'),
+  extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
+};
+
+function readPublishPath(item: string): string {
+  const [, type, target = ''] = /^(dir|archive)=(.+)$/.exec(item) ?? [];
+  if (type === undefined) throw new FlagValueError('must be dir=PATH or archive=PATH');
+  const isArchive = archiveNames.test(target);
+  if (isArchive !== (type === 'archive')) {
+    throw new FlagValueError(
+      'must be archive=PATH for .tar, .tar.gz, .tgz and .tar.zst, and dir=PATH for others',
+    );
+  }
+  return target;
+}
+
+const archiveNames = /\.(?:tar|tar\.gz|tgz|tar\.zst)$/;
+
+function readSecretFile(item: string): { readonly name: string; readonly path: string } {
+  const [, name = '', file = ''] = /^([a-z0-9][a-z0-9.-]{0,252})=(.+)$/.exec(item) ?? [];
+  if (file === '') throw new FlagValueError('must be NAME=FILE');
+  return { name, path: file };
+}
+
 const keyFlags = {
   keyFile: path.optional('File that holds the admin API key. Without it: $STATIC_EXPORT_API_KEY'),
   keyStdin: toggle('Read the admin API key from standard input'),
@@ -76,8 +105,7 @@ export const commands: readonly Command[] = [
           'Folder of the unfinished export, for the next run (default: below $XDG_STATE_HOME or ~/.local/state)',
         ),
         unchangedExitCode: exitCode.optional('Exit code if the content is the same as before (default 0)'),
-        allowPrivateLinks: toggle('Allow links to loopback, private and cluster addresses'),
-        extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
+        ...linkFlags,
         ...sizeFlags,
       },
       check: ({ keyFile, keyStdin }) =>
@@ -86,6 +114,44 @@ export const commands: readonly Command[] = [
         'export docs.example.com --api-base-url https://export.example.com \\\n    --key-file key --to public',
       ],
       load: async () => (await import('./export/export-command.ts')).runExport,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'run',
+      summary: 'reconciles a StaticExport manifest as the operator does, with a folder instead of a cluster',
+      flags: {
+        file: { ...path.required('Manifest: one StaticExport, and its key Secret if you like'), short: 'f' },
+        state: path.required('Folder of the resource’s status and outputs; one run at a time'),
+        once: toggle('End when nothing is left to do now'),
+        request: toggle('Request a new export'),
+        publish: listOf(
+          'dir=PATH|archive=PATH',
+          '\n',
+          readPublishPath,
+          'Folder or archive (.tar, .tar.gz, .tgz, .tar.zst) to write each published version to',
+        ),
+        values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
+        secret: listOf(
+          'NAME=FILE',
+          '\n',
+          readSecretFile,
+          'Secret of the manifest, with the API key from a file',
+        ),
+        apiBaseUrl: httpUrl.optional('Export API for a manifest without spec.api.baseUrl'),
+        allowedApiHosts: list(
+          'HOST,...',
+          'Export APIs that may receive the key, in addition to --api-base-url: HOST or HOST:PORT for https, http://HOST:PORT for clear text',
+        ),
+        timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command with --once'),
+        requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+        inspectTimeout: positiveDuration.withDefault('15m', 'Deadline to download and inspect one archive'),
+        ...linkFlags,
+        ...sizeFlags,
+      },
+      examples: ['run -f docs.yaml --once --state state --publish dir=public --secret export-api=key'],
+      load: async () => (await import('./folder/run-command.ts')).runManifest,
     },
     version,
   ),
@@ -122,6 +188,21 @@ export const commands: readonly Command[] = [
       flags: sizeFlags,
       examples: ['bundle diff yesterday.tar.gz today.tar.gz'],
       load: async () => (await import('./bundle/diff.ts')).diffBundles,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'bundle serve',
+      summary: 'serves an archive for your browser, as a bundle server would',
+      arguments: [archive],
+      flags: {
+        listen: hostPort.withDefault('127.0.0.1:8080', 'Address of the site; port 0 takes a free one'),
+        basePath: text.withDefault('/', 'Path under which the site is reached, for example /docs'),
+        ...sizeFlags,
+      },
+      examples: ['bundle serve site.tar.gz --listen 127.0.0.1:8000'],
+      load: async () => (await import('./bundle/serve.ts')).serveBundle,
     },
     version,
   ),

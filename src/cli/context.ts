@@ -18,6 +18,15 @@ export interface CliContext {
   readStdin(): Promise<string>;
   /** Program of the worker thread that reads archives. */
   readonly bundleWorker: URL;
+  /** Program of the worker thread that plans edits of targets. */
+  readonly valuesWorker: URL;
+  /**
+   * Runs the bundle server until the signal aborts. Composed in `bin`, because commands import no server.
+   *
+   * @param flags as on its own command line
+   * @param onListening gets the address of the site
+   */
+  serve(flags: readonly string[], onListening: (url: string) => void, signal: AbortSignal): Promise<void>;
 }
 
 /** What a command prints on standard output, and how it ended. */

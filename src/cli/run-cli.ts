@@ -13,11 +13,11 @@ import { findCommand } from './find-command.ts';
 import { formatFailure, formatResult } from './output/format.ts';
 import { createProgress, silentProgress } from './output/progress.ts';
 
-/** Programs of worker threads. */
-export type CliWorkers = Pick<CliContext, 'bundleWorker'>;
+/** What `bin` composes: the programs of worker threads, and servers. */
+export type CliParts = Pick<CliContext, 'bundleWorker' | 'valuesWorker' | 'serve'>;
 
 /** Runs the command that the arguments name, and sets the exit code. Never throws. */
-export async function runCli(process: NodeJS.Process, workers: CliWorkers): Promise<void> {
+export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<void> {
   const found = findCommand(process.argv.slice(2), commands, version);
   if (found.kind === 'print') {
     process[found.isError ? 'stderr' : 'stdout'].write(found.text);
@@ -54,7 +54,7 @@ export async function runCli(process: NodeJS.Process, workers: CliWorkers): Prom
   process.stdout.on('error', () => process.exit(exitCodes.done));
   try {
     const result = await line.run({
-      ...workers,
+      ...parts,
       clock: systemClock,
       random: systemRandom,
       signal: stopSignal(process),

@@ -58,11 +58,16 @@ export interface WorkerPrograms {
   readonly variant: URL;
 }
 
-/** Runs until the shutdown signal, and through the drain. */
+/**
+ * Runs until the shutdown signal, and through the drain.
+ *
+ * @param onListening gets the address of the site port
+ */
 export async function runBundleServer(
   flags: BundleServerFlags,
   context: ProgramContext,
   workers: WorkerPrograms,
+  onListening: (siteUrl: string) => void = () => {},
 ): Promise<void> {
   const { clock, logger, shutdown } = context;
   const { bundleFile = '', bundleUrl } = flags;
@@ -122,6 +127,7 @@ export async function runBundleServer(
   const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
   const ports = { site: sitePort.url, admin: adminPort.url };
   logger.info({ ...ports, store: flags.store, source: content.kind, programVersion: version }, 'listening');
+  onListening(sitePort.url);
 
   const store = await openBundleStore(flags.store, {
     keep: flags.keep,

@@ -5,7 +5,7 @@ import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { readIndex, type SizeLimits } from './reading.ts';
+import { readIndex, type SizeLimits, sizeWords } from './reading.ts';
 
 interface InspectValues extends SizeLimits {
   /** Whether to list the files. */
@@ -44,12 +44,6 @@ export async function inspectBundle(
 /** What every document about an archive holds. */
 export function summaryFields({ digest, pages, files, sizeBytes }: BundleIndex) {
   return { digest, pages, files: files.length, sizeBytes };
-}
-
-export function sizeWords(bytes: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
-  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
-  return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${units[power]}`;
 }
 
 function noteWords(code: string, count: number, example: string): string {

@@ -9,8 +9,8 @@ import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { isArchiveName, type PackedFile, writeArchive } from './archive-file.ts';
-import { sizeWords, summaryFields } from './inspect.ts';
-import { readIndex, type SizeLimits, withArchive } from './reading.ts';
+import { summaryFields } from './inspect.ts';
+import { readIndex, type SizeLimits, sizeWords, withArchive } from './reading.ts';
 
 interface PackValues extends SizeLimits {
   readonly replace: boolean;

@@ -59,41 +59,70 @@ export async function withArchive<T>(
 
 async function prepare(
   path: string,
-  { maxArchiveSize, maxBundleSize }: SizeLimits,
+  sizes: SizeLimits,
   storeDir: string | undefined,
-  { bundleWorker, clock, random, signal, progress }: ReadingContext,
+  context: ReadingContext,
 ): Promise<BundleIndex> {
   const link = Link.parse(pathToFileURL(resolve(path)).href);
   if (link === undefined) throw unreadable(undefined);
+  const { progress } = context;
   progress.phase('Reading the archive');
-  const indexes: BundleIndex[] = [];
-  const request = {
-    link,
-    storeDir,
-    expectedDigest: undefined,
-    limits: { ...defaultLimits, maxArchiveBytes: maxArchiveSize, maxTotalBytes: maxBundleSize },
-    allowPrivateLinks: false,
-    allowFileLinks: true,
-    keepsHiddenFiles: true,
-    extraCaPem: undefined,
-    userAgent,
-  };
   try {
-    await prepareInWorker(bundleWorker, request, {
-      signal,
-      clock,
-      random,
-      onProgress: ({ files }) => progress.advance(undefined, `${files} files`),
-      handOver: { pause: async () => {}, take: (index) => void indexes.push(index) },
-    });
+    return await readContent(link, { sizes, storeDir, allowFileLinks: true }, context, context.signal);
   } catch (error) {
     throw localError(error);
   } finally {
     progress.end();
   }
+}
+
+export interface ContentOptions {
+  readonly sizes: SizeLimits;
+  /** Keeps the whole content, hidden files included; `undefined`: keeps nothing. */
+  readonly storeDir: string | undefined;
+  /** That the content must have; `undefined`: any. */
+  readonly digest?: string | undefined;
+  readonly allowFileLinks?: boolean;
+  readonly allowPrivateLinks?: boolean;
+  /** PEM of CA certificates to trust in addition to the system's. */
+  readonly extraCaPem?: string | undefined;
+}
+
+/** Reads the archive behind a link, and reports progress. @throws {BundleError} the signal's reason */
+export async function readContent(
+  link: Link,
+  { sizes, storeDir, digest, allowFileLinks = false, allowPrivateLinks = false, extraCaPem }: ContentOptions,
+  { bundleWorker, clock, random, progress }: ReadingContext,
+  signal: AbortSignal,
+): Promise<BundleIndex> {
+  const limits = {
+    ...defaultLimits,
+    maxArchiveBytes: sizes.maxArchiveSize,
+    maxTotalBytes: sizes.maxBundleSize,
+  };
+  const request = { link, storeDir, limits, allowPrivateLinks, allowFileLinks, extraCaPem, userAgent };
+  const indexes: BundleIndex[] = [];
+  await prepareInWorker(
+    bundleWorker,
+    { ...request, expectedDigest: digest, keepsHiddenFiles: true },
+    {
+      signal,
+      clock,
+      random,
+      onProgress: ({ receivedBytes, files }) =>
+        progress.advance(undefined, `${sizeWords(receivedBytes)}, ${files} files`),
+      handOver: { pause: async () => {}, take: (index) => void indexes.push(index) },
+    },
+  );
   const [index] = indexes;
   if (index === undefined) throw new Error('the thread handed over no index');
   return index;
+}
+
+export function sizeWords(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${units[power]}`;
 }
 
 /** The same errors of a download say "retrying" and "link"; a file of the user's is what it is. */

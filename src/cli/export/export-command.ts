@@ -2,14 +2,9 @@
 // Invariant: what is written was checked, and passed the promotion gates; the old version stays otherwise.
 
 import { join, resolve } from 'node:path';
-import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { readProxySettings } from '../../bundle/fetch/proxy-settings.ts';
 import { RenewedAgent } from '../../bundle/fetch/renewed-agent.ts';
-import { defaultLimits } from '../../bundle/limits.ts';
-import { prepareInWorker } from '../../bundle/prepare/preparation.ts';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
-import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
-import { openPack } from '../../bundle/store/stored-bundle.ts';
 import { createExportApiClient } from '../../export-api/client.ts';
 import { measureTimes } from '../../reconcile/link-timing.ts';
 import { type HoldReason, judge } from '../../reconcile/settle/promotion.ts';
@@ -17,13 +12,13 @@ import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { type KeyFlags, readKey } from '../api-key.ts';
-import { sizeWords } from '../bundle/inspect.ts';
 import { readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
 import { defaultStatePath, openStateFolder, type StateFolder } from './export-state.ts';
-import { admitDestination, isThere, placeBundle, writeLinkFile, writeValues } from './place.ts';
+import { admitDestination, isThere, writeLinkFile, writeValues } from './place.ts';
+import { downloadInto, placeIndex } from './published.ts';
 
 export interface ExportValues extends KeyFlags, SizeLimits {
   readonly apiBaseUrl: string;
@@ -102,9 +97,10 @@ async function connect(
   key: string,
   workDir: string,
   state: StateFolder,
-  { clock, random, progress, env, bundleWorker }: CliContext,
+  context: CliContext,
 ): Promise<{ readonly dependencies: ExportDependencies; readonly close: () => Promise<void> }> {
-  const { extraCaFile, requestTimeout: timeoutMs, allowPrivateLinks } = values;
+  const { clock, random, progress, env } = context;
+  const { extraCaFile, requestTimeout: timeoutMs } = values;
   const authorities = await openCaFile(extraCaFile, () => {});
   const extraCaPem = await authorities.current();
   const proxy = readProxySettings(env);
@@ -121,38 +117,8 @@ async function connect(
     key,
     dispatcher: agent,
   });
-  const limits = {
-    ...defaultLimits,
-    maxArchiveBytes: values.maxArchiveSize,
-    maxTotalBytes: values.maxBundleSize,
-  };
-  const prepare: ExportDependencies['prepare'] = async (link, signal) => {
-    const indexes: BundleIndex[] = [];
-    const task = {
-      link,
-      storeDir: workDir,
-      expectedDigest: undefined,
-      limits,
-      allowPrivateLinks,
-      extraCaPem,
-      userAgent,
-    };
-    await prepareInWorker(
-      bundleWorker,
-      { ...task, keepsHiddenFiles: true },
-      {
-        signal,
-        clock,
-        random,
-        onProgress: ({ receivedBytes, files }) =>
-          progress.advance(undefined, `${sizeWords(receivedBytes)}, ${files} files`),
-        handOver: { pause: async () => {}, take: (index) => void indexes.push(index) },
-      },
-    );
-    const [index] = indexes;
-    if (index === undefined) throw new Error('the thread handed over no index');
-    return index;
-  };
+  const prepare: ExportDependencies['prepare'] = (link, signal) =>
+    downloadInto(link, undefined, { ...values, workDir }, context, signal);
   return { dependencies: { api, state, clock, random, progress, prepare }, close: () => agent.end() };
 }
 
@@ -184,10 +150,7 @@ async function publish(
   const written = state.state.destinations ?? [];
   const isPlaced = written.some((one) => one.path === to && one.digest === digest) && !values.replace;
   if (to !== undefined && !(isPlaced && (await isThere(to)))) {
-    const pack = await openPack(join(bundleFolder(workDir, digest), packName), index, undefined);
-    const leftOut = await placeBundle(pack, to, signal).finally(() => pack.close());
-    if (leftOut > 0)
-      progress.note(`${leftOut} files that a server must not show were left out of the folder`);
+    await placeIndex(index, to, workDir, { progress }, signal);
   }
   if (values.values !== undefined) await writeValues(values.values, name);
   if (values.linkFile !== undefined) {

@@ -194,7 +194,7 @@ test('half the pages are held: exit 7; the same command with another limit publi
   const { code } = await run('--to', to, '--max-shrink', '100');
   assert.equal(code, 0);
   assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'new');
-  assert.equal(vendor.jobs.size, 1);
+  assert.equal(vendor.jobs.size, 2);
 });
 
 test('a destination of another program, a missing folder and a wrong key are found before a job is started', async (t) => {

@@ -31,5 +31,5 @@ test('every kind of document has its row', () => {
 });
 
 test('every command of archives is named', () => {
-  for (const { words } of commands) assert.ok(readme.includes(`\`${words}\``), words);
+  for (const { words } of commands) assert.ok(readme.includes(`\`${words}`), words);
 });

@@ -1,0 +1,53 @@
+// `bundle serve`: an archive in the browser, served by the bundle server itself. The archive is checked first, so that a
+// bad one ends the command with its reason. Invariant: the server's store is a folder of its own, removed at the end.
+
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { removeQuietly } from '../../bundle/store/store-disk.ts';
+import type { HostPort } from '../../runtime/http/http-listener.ts';
+import type { CliContext, CommandResult } from '../context.ts';
+import { summaryFields } from './inspect.ts';
+import { readIndex, type SizeLimits } from './reading.ts';
+
+interface ServeValues extends SizeLimits {
+  readonly listen: HostPort;
+  readonly basePath: string;
+}
+
+export async function serveBundle(
+  values: ServeValues,
+  [path = '']: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  const { progress, signal, random } = context;
+  const index = await readIndex(path, values, context);
+  const { host, port } = values.listen;
+  const store = join(tmpdir(), `static-export-${random.uuid()}`);
+  let url = '';
+  const flags = [
+    `--bundle-url=${pathToFileURL(resolve(path)).href}`,
+    `--version=${index.digest.slice(0, 8)}`,
+    `--store=${store}`,
+    `--listen=${host.includes(':') ? `[${host}]` : host}:${port}`,
+    '--admin-listen=127.0.0.1:0',
+    `--base-path=${values.basePath}`,
+    `--max-archive-size=${values.maxArchiveSize}`,
+    `--max-bundle-size=${values.maxBundleSize}`,
+    '--drain-linger=0s',
+    '--drain-grace=1s',
+  ];
+  try {
+    await context.serve(
+      flags,
+      (address) => {
+        url = `${address}${values.basePath.replace(/\/*$/, '/')}`;
+        progress.note(`Serving ${index.pages} pages at ${url}. Press Ctrl-C to stop.`);
+      },
+      signal,
+    );
+  } finally {
+    await removeQuietly(store);
+  }
+  return { outcome: 'done', kind: 'ServedArchive', fields: { ...summaryFields(index), url }, lines: [] };
+}

@@ -1,0 +1,63 @@
+// How far a StaticExport in a folder is, from its status alone: still working, or ended in some way. Pure. Refuses:
+// judging a status of an earlier generation.
+
+import type { Condition, Status } from '../../staticexport/status-schema.ts';
+import type { Outcome } from '../exit-code.ts';
+
+export interface RunOutcome {
+  readonly outcome: Outcome;
+  /** Reason of the condition that decides. */
+  readonly code: string;
+  /** Its message. */
+  readonly message: string;
+}
+
+const keyReasons: ReadonlySet<string> = new Set([
+  'KeyMissing',
+  'KeyUnreadable',
+  'KeyEmpty',
+  'KeyInvalid',
+  'KeyRefused',
+  'KeyForbidden',
+]);
+const outcomes: Readonly<Record<string, Outcome>> = {
+  AwaitingPromotion: 'held',
+  TooFewPages: 'held',
+  PageCountDropped: 'held',
+  BundleRejected: 'archiveRejected',
+  InspectionFailed: 'temporary',
+  StartUnconfirmed: 'temporary',
+  InvalidSpec: 'usage',
+  InvalidSchedule: 'usage',
+  BaseUrlMissing: 'usage',
+  HostNotAllowed: 'usage',
+  PinnedVersionUnknown: 'usage',
+};
+
+/**
+ * @param generation of the manifest: a status of an earlier one says nothing
+ * @returns `undefined` while the next reconcile may go on by itself
+ */
+export function runOutcome(status: Status, generation: number): RunOutcome | undefined {
+  if (status.observedGeneration !== generation) return undefined;
+  const find = (type: string): Condition | undefined => status.conditions?.find((one) => one.type === type);
+  const [ready, reconciling, stalled, exported] = ['Ready', 'Reconciling', 'Stalled', 'Exported'].map(find);
+  if (stalled?.status === 'True') return ended(stalled);
+  if (isWorking(status)) return undefined;
+  if (exported?.status === 'False') return ended(exported);
+  if (reconciling?.status === 'True')
+    return keyReasons.has(reconciling.reason) ? ended(reconciling) : undefined;
+  return ready?.status === 'True'
+    ? { outcome: 'done', code: ready.reason, message: ready.message }
+    : undefined;
+}
+
+/** A start that is not confirmed, or a job that has no verdict. */
+function isWorking({ start, job }: Status): boolean {
+  return start !== undefined || (job !== undefined && job.verdict === undefined);
+}
+
+function ended({ reason, message }: Condition): RunOutcome {
+  const outcome = keyReasons.has(reason) ? 'key' : (outcomes[reason] ?? 'exportFailed');
+  return { outcome, code: reason, message };
+}

@@ -1,0 +1,198 @@
+// A folder keeps the contract of the Kubernetes API server that the reconcile relies on: versions, conflicts, generations,
+// a separate status. The simulation's cluster has the same tests, and 30 days over both publish the same versions.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { type FolderCluster, openFolderCluster } from '../../../../src/cli/folder/folder-cluster.ts';
+import { systemRandom } from '../../../../src/runtime/random.ts';
+import { parseStatus } from '../../../../src/staticexport/parse.ts';
+import type { AppliedObject, Cluster, StaticExportObject } from '../../../../src/wire/cluster.ts';
+import { FakeCluster } from '../../../simulation/fake-cluster.ts';
+import { keySecret, outputName, resource, Simulation } from '../../../simulation/simulation.ts';
+
+const { signal } = new AbortController();
+const key = { namespace: 'docs', name: 'docs' };
+const spec = { domain: 'docs.example.com', api: { keySecretRef: { name: 'export-api' } } };
+
+function pathFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'folder-cluster-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'objects');
+}
+
+interface Subject {
+  readonly cluster: Cluster;
+  readonly create: (spec: object) => Promise<StaticExportObject>;
+}
+
+const subjects: Readonly<Record<string, (t: TestContext) => Promise<Subject>>> = {
+  'a folder': async (t) => {
+    const cluster = await openFolderCluster(pathFor(t), systemRandom);
+    const create = (next: object) => cluster.applyManifest({ key, spec: next, annotations: {}, labels: {} });
+    return { cluster, create };
+  },
+  "the simulation's cluster": async () => {
+    const cluster = new FakeCluster();
+    return { cluster, create: async (next) => cluster.create(key, next) };
+  },
+};
+
+const applied = (data: Readonly<Record<string, string>>, readVersion: string | undefined): AppliedObject => ({
+  metadata: {
+    namespace: 'docs',
+    name: 'out',
+    labels: { a: 'b' },
+    annotations: {},
+    ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'u' }],
+  },
+  data,
+  readVersion,
+});
+
+for (const [name, open] of Object.entries(subjects)) {
+  describe(name, () => {
+    test('an object that does not exist reads as undefined', async (t) => {
+      const { cluster } = await open(t);
+      assert.equal(await cluster.readStaticExport(key, signal), undefined);
+      assert.equal(await cluster.readSecret(key, signal), undefined);
+      assert.equal(await cluster.readConfigMap(key, signal), undefined);
+    });
+
+    test('a new object has generation 1 and a status that is not observed', async (t) => {
+      const { create } = await open(t);
+      const { metadata, status } = await create(spec);
+      assert.equal(metadata.generation, 1);
+      assert.deepEqual(status, { observedGeneration: -1 });
+    });
+
+    test('a status is written with the version that was read, and keeps the generation', async (t) => {
+      const { cluster, create } = await open(t);
+      const first = await create(spec);
+      const second = await cluster.writeStatus(first, { observedGeneration: 1 }, signal);
+      assert.equal(second.metadata.generation, 1);
+      assert.notEqual(second.metadata.resourceVersion, first.metadata.resourceVersion);
+      await assert.rejects(cluster.writeStatus(first, { observedGeneration: 2 }, signal), {
+        code: 'Conflict',
+      });
+      assert.deepEqual((await cluster.readStaticExport(key, signal))?.status, { observedGeneration: 1 });
+    });
+
+    test('an output is created only where none was read, and replaced only as it was read', async (t) => {
+      const { cluster } = await open(t);
+      const first = await cluster.applySecret(applied({ x: '1' }, undefined), signal);
+      await assert.rejects(cluster.applySecret(applied({ x: '2' }, undefined), signal), { code: 'Conflict' });
+      const second = await cluster.applySecret(applied({ y: 'ä' }, first.metadata.resourceVersion), signal);
+      assert.equal(second.metadata.uid, first.metadata.uid);
+      const read = await cluster.readSecret({ namespace: 'docs', name: 'out' }, signal);
+      assert.deepEqual(Object.keys(read?.data ?? {}), ['y']);
+      assert.equal(Buffer.from(read?.data['y'] ?? []).toString('utf8'), 'ä');
+      const stale = applied({ y: 'z' }, first.metadata.resourceVersion);
+      await assert.rejects(cluster.applySecret(stale, signal), { code: 'Conflict' });
+    });
+  });
+}
+
+test('a folder that is opened again has the same objects, and its files are for their owner alone', async (t) => {
+  const path = pathFor(t);
+  const first = await openFolderCluster(path, systemRandom);
+  const manifest = { key, spec, annotations: { a: 'b' }, labels: {} };
+  const object = await first.applyManifest(manifest);
+  await first.writeStatus(object, { observedGeneration: 1, left: undefined }, signal);
+  await first.applyConfigMap(applied({ version: 'v' }, undefined), signal);
+  const second = await openFolderCluster(path, systemRandom);
+  assert.deepEqual(await second.readStaticExport(key, signal), await first.readStaticExport(key, signal));
+  assert.deepEqual(
+    await second.readConfigMap({ namespace: 'docs', name: 'out' }, signal),
+    await first.readConfigMap({ namespace: 'docs', name: 'out' }, signal),
+  );
+  for (const name of readdirSync(path)) assert.equal(statSync(join(path, name)).mode & 0o077, 0, name);
+  const same = await second.applyManifest(manifest);
+  assert.equal(same.metadata.generation, 1);
+  const edited = await second.applyManifest({ ...manifest, spec: { ...spec, suspend: true } });
+  assert.equal(edited.metadata.generation, 2);
+  assert.deepEqual(edited.status, { observedGeneration: 1 });
+});
+
+test('what did not change is not written', async (t) => {
+  const path = pathFor(t);
+  const cluster = await openFolderCluster(path, systemRandom);
+  const object = await cluster.applyManifest({ key, spec, annotations: {}, labels: {} });
+  const stored = await cluster.writeStatus(object, { observedGeneration: 1 }, signal);
+  const again = await cluster.writeStatus(stored, { observedGeneration: 1 }, signal);
+  assert.equal(again.metadata.resourceVersion, stored.metadata.resourceVersion);
+});
+
+test("the user's Secret stays in memory", async (t) => {
+  const path = pathFor(t);
+  const cluster = await openFolderCluster(path, systemRandom);
+  cluster.holdSecret({ namespace: 'docs', name: 'export-api' }, { apiKey: Buffer.from('svc_secret') });
+  await cluster.applyManifest({ key, spec, annotations: {}, labels: {} });
+  assert.ok((await cluster.readSecret({ namespace: 'docs', name: 'export-api' }, signal))?.data['apiKey']);
+  for (const name of readdirSync(path)) assert.doesNotMatch(readFileSync(join(path, name), 'utf8'), /svc_/);
+});
+
+test('a file that is not an object is kept, and refused', async (t) => {
+  const path = pathFor(t);
+  await openFolderCluster(path, systemRandom);
+  writeFileSync(join(path, 'Secret.docs.x.json'), '{"kind":"Secret"}');
+  await assert.rejects(openFolderCluster(path, systemRandom), { code: 'StateInvalid', outcome: 'usage' });
+  assert.equal(readFileSync(join(path, 'Secret.docs.x.json'), 'utf8'), '{"kind":"Secret"}');
+});
+
+const dayMs = 86_400_000;
+
+/** The versions that 30 days publish, in order. Each second day the site has other content. */
+async function thirtyDays(
+  simulation: Simulation,
+  readVersion: () => Promise<string | undefined>,
+): Promise<readonly string[]> {
+  const versions: string[] = [];
+  for (let day = 0; day < 30; day += 1) {
+    simulation.vendor.contents.set('docs.example.com', { name: `content-${day >> 1}`, pages: 20 });
+    await simulation.run(dayMs, async () => {
+      const version = await readVersion();
+      if (version !== undefined && version !== versions.at(-1)) versions.push(version);
+    });
+  }
+  return versions;
+}
+
+test('30 days of the reconcile over a folder publish the versions that a cluster publishes', async (t) => {
+  const nightly = { spec: { schedule: '0 3 * * *' } };
+  const cluster = new Simulation(nightly);
+  const wanted = await thirtyDays(cluster, async () => cluster.output()?.['version']);
+  assert.equal(wanted.length, 15);
+
+  const uid = new Simulation(nightly).object()?.metadata.uid ?? assert.fail();
+  // Virtual time does not pass while a disk writes.
+  const random = { ...systemRandom, uuid: () => uid };
+  const folder = await openFolderCluster(pathFor(t), random, async () => {});
+  const simulation = new Simulation({ ...nightly, bend: (context) => ({ ...context, cluster: folder }) });
+  await prepare(folder, simulation);
+  const found = await thirtyDays(simulation, async () => {
+    const secret = await folder.readSecret({ ...resource, name: outputName }, signal);
+    const version = secret?.data['version'];
+    return version && Buffer.from(version).toString('utf8');
+  });
+  assert.deepEqual(found, wanted);
+});
+
+async function prepare(folder: FolderCluster, simulation: Simulation): Promise<void> {
+  const { spec: wanted } = simulation.object() ?? assert.fail();
+  await folder.applyManifest({ key: resource, spec: wanted, annotations: {}, labels: {} });
+  folder.holdSecret(keySecret, { apiKey: Buffer.from(simulation.vendor.validKey) });
+  simulation.vendor.readStartKey = () => {
+    // The folder answers from memory, but through promises; the vendor asks in the middle of a call.
+    return startKey;
+  };
+  let startKey: string | undefined;
+  const { writeStatus } = folder;
+  folder.writeStatus = async (object, next, stop) => {
+    const stored = await writeStatus(object, next, stop);
+    startKey = parseStatus(stored.status).start?.key;
+    return stored;
+  };
+}

@@ -1,0 +1,64 @@
+// The manifest of `run -f`: what a cluster would accept, and nothing more.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readManifest } from '../../../../src/cli/folder/manifest.ts';
+
+const head =
+  'apiVersion: staticexport.dev/v1alpha1\nkind: StaticExport\nmetadata: { name: docs, namespace: team }\n';
+const good = `${head}spec:\n  domain: docs.example.com\n  api: { keySecretRef: { name: export-api } }\n`;
+
+test('a StaticExport and the Secrets beside it are read', () => {
+  const secret = (name: string, more: string) => `---\nkind: Secret\nmetadata: { name: ${name} }\n${more}\n`;
+  const { key, secrets, annotations } = readManifest(
+    `${secret('one', 'data: { apiKey: c3ZjX29uZQ== }')}---\n${good}${secret('two', 'stringData: { apiKey: svc_two }')}`,
+  );
+  assert.deepEqual(key, { namespace: 'team', name: 'docs' });
+  assert.deepEqual(annotations, {});
+  const texts = [...secrets].map(([name, data]) => [name, Buffer.from(data['apiKey'] ?? []).toString()]);
+  assert.deepEqual(texts, [
+    ['one', 'svc_one'],
+    ['two', 'svc_two'],
+  ]);
+});
+
+const refusals: readonly (readonly [string, string, RegExp])[] = [
+  ['an empty file', '', /is empty|holds 0/],
+  ['broken YAML', 'a: [', /is not valid YAML/],
+  ['a key that comes twice', `${good}spec: {}\n`, /is not valid YAML/],
+  ['no StaticExport', 'kind: ConfigMap\n', /must hold one StaticExport, and holds 0/],
+  ['two StaticExports', `${good}---\n${good}`, /holds 2/],
+  ['another version', good.replace('v1alpha1', 'v9'), /must have apiVersion staticexport\.dev\/v1alpha1/],
+  ['no name', good.replace('name: docs,', ''), /metadata\.name/],
+  ['an unknown field', `${good}  shedule: "0 3 * * *"\n`, /unknown fields: spec\.shedule/],
+  [
+    'an unknown field below',
+    good.replace('{ name: export-api }', '{ name: x, kye: y }'),
+    /spec\.api\.keySecretRef\.kye/,
+  ],
+  ['a field of another type', `${good}  historyLimit: many\n`, /spec\.historyLimit/],
+  ['an alias', `${head}spec: &a\n  domain: docs.example.com\n  api: *a\n`, /aliases/],
+  ['a text beyond 1 MiB', `${good}#${'x'.repeat(1024 * 1024)}`, /longer than 1 MiB/],
+];
+for (const [name, text, words] of refusals) {
+  test(`${name} is refused`, () => {
+    assert.throws(() => readManifest(text), { code: 'ManifestInvalid', message: words, outcome: 'usage' });
+  });
+}
+
+test('targets need a cluster, and the message says what to use', () => {
+  const targets =
+    '  targets:\n    - name: argo\n      type: Values\n      values: { kind: ConfigMap, namespace: a, name: b }\n';
+  assert.throws(() => readManifest(good + targets), {
+    code: 'TargetsNeedCluster',
+    message: /--publish and --values/,
+  });
+});
+
+test('no message repeats a value of a Secret', () => {
+  const text = `${good}---\nkind: Secret\nstringData: { apiKey: svc_secret }\n`;
+  assert.throws(
+    () => readManifest(text),
+    (error: Error) => !error.message.includes('svc_secret'),
+  );
+});

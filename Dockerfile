@@ -30,6 +30,8 @@ RUN npm run build
 
 FROM scratch AS programs
 COPY --from=build /source/dist/*.mjs /source/dist/*.LEGAL.txt /
+# The command line is in pieces: each command loads its own.
+COPY --from=build /source/dist/static-export/*.mjs /source/dist/static-export/*.LEGAL.txt /static-export/
 
 # The packages in the programs: a bill of materials, and their notices.
 FROM scratch AS documents
@@ -46,6 +48,7 @@ ENV NODE_COMPILE_CACHE=/tmp/compiled/${BUILDARCH}
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "operator", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "bundle-server", "--version"]
 RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "export-service", "--version"]
+RUN ["/nodejs/bin/node", "/app/entrypoint.mjs", "static-export", "--version"]
 # Empty where the two differ.
 RUN ["/nodejs/bin/node", "--eval", "fs.mkdirSync('/tmp/compiled/' + process.env.TARGETARCH, { recursive: true })"]
 

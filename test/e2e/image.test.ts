@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { isAscii } from 'node:buffer';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { z } from 'zod';
 import { buildForeign, buildFromSources } from '../support/image/test-images.ts';
@@ -23,12 +23,24 @@ const metafileShape = z.object({
 });
 const manifestShape = z.object({ name: z.string(), version: z.string() });
 
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
 /** The programs of an image are those of the checkout, byte for byte. */
 async function assertPrograms(image: UnpackedImage, programs: string): Promise<void> {
-  const names = (await readdir(programs)).sort();
+  const names = await filesBelow(programs);
   assert.ok(names.includes('operator.mjs') && names.includes('bundle-server.mjs'));
   const app = join(image.root, 'app');
-  assert.deepEqual((await readdir(app)).sort(), [...names, 'compiled'].sort());
+  const found = await filesBelow(app);
+  assert.deepEqual(
+    found.filter((name) => !name.startsWith('compiled/')),
+    names,
+  );
   for (const name of names) assert.equal(await hashOf(join(app, name)), await hashOf(join(programs, name)));
   for (const name of names.filter((one) => one.endsWith('.mjs'))) {
     // V8 keeps a program's text as long as it runs, with two bytes for each character if one of them needs it.
@@ -89,7 +101,7 @@ suite('the image, built from the sources', () => {
     assert.deepEqual((await readdir(folder)).sort(), names);
     const { components } = billShape.parse(JSON.parse(await readFile(join(folder, 'sbom.cdx.json'), 'utf8')));
     const listed = components.map(({ name, version }) => `${name} ${version}`);
-    const bundled = await bundledPackages(built.metafile);
+    const bundled = await bundledPackages(built.metafiles);
     assert.ok(bundled.length > 50);
     assert.deepEqual(
       bundled.filter((one) => !listed.includes(one)),
@@ -122,10 +134,11 @@ suite('the image for an architecture that its builder cannot run', () => {
 });
 
 /** Name and version of each package that is bundled into a program. */
-async function bundledPackages(metafile: string): Promise<readonly string[]> {
-  const { outputs } = metafileShape.parse(JSON.parse(await readFile(metafile, 'utf8')));
+async function bundledPackages(metafiles: readonly string[]): Promise<readonly string[]> {
+  const read = metafiles.map(async (file) => metafileShape.parse(JSON.parse(await readFile(file, 'utf8'))));
+  const outputs = (await Promise.all(read)).flatMap((one) => Object.values(one.outputs));
   const folders = new Set<string>();
-  for (const { inputs } of Object.values(outputs)) {
+  for (const { inputs } of outputs) {
     for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
       const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0];
       if (folder !== undefined && bytesInOutput > 0) folders.add(folder);

@@ -7,9 +7,7 @@ const root = join(import.meta.dirname, '../../..');
 
 /** @returns the path of the program; its workers are beside it */
 export function buildServer(outdir: string): string {
-  execFileSync('npm', ['run', '--silent', 'build', '--', `--outdir=${outdir}`], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+  const env = { ...process.env, OUT: outdir };
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit', env });
   return join(outdir, 'bundle-server.mjs');
 }

@@ -2,7 +2,7 @@
 // Owns a folder with the archives; nothing is pulled, and nothing outside the folder is written.
 
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { mustRun } from '../command.ts';
@@ -56,7 +56,7 @@ export function buildFromSources(): Promise<{
   /** The programs as `npm run build` makes them in this checkout. */
   readonly programs: string;
   /** What the bundler says went into them. */
-  readonly metafile: string;
+  readonly metafiles: readonly string[];
   remove(): Promise<void>;
 }> {
   return inFolder(async (folder, builder) => {
@@ -82,7 +82,7 @@ export function buildFromSources(): Promise<{
       mounts: { ...mounts, ...(existsSync(cache) && { [cache]: '/root/.npm' }) },
     });
     const programs = await bundlePrograms(join(folder, 'programs'));
-    return { archive: await builder.save(name), programs, metafile: metafileOf(programs) };
+    return { archive: await builder.save(name), programs, metafiles: metafilesOf(programs) };
   });
 }
 
@@ -153,15 +153,18 @@ async function inFolder<T>(
   }
 }
 
-function metafileOf(programs: string): string {
-  return `${programs}.json`;
+/** Of the programs, and of the command line, which is in pieces. */
+const metafileNames = ['programs.meta.json', 'static-export.meta.json'];
+
+function metafilesOf(programs: string): readonly string[] {
+  return metafileNames.map((name) => `${programs}.${name}`);
 }
 
-// `npm run build` writes source maps beside the bundles; the image has no use for them.
+// `npm run build` writes source maps and metafiles beside the bundles; the image has no use for them.
 async function bundlePrograms(folder: string): Promise<string> {
-  const options = [`--outdir=${folder}`, `--metafile=${metafileOf(folder)}`];
-  await mustRun(['npm', '--prefix', project, 'run', 'build', '--silent', '--', ...options]);
+  await mustRun(['npm', '--prefix', project, 'run', 'build', '--silent'], { env: { OUT: folder } });
   await mustRun(['find', folder, '-name', '*.map', '-delete']);
+  for (const name of metafileNames) await rename(join(folder, name), `${folder}.${name}`);
   return folder;
 }
 

@@ -4,6 +4,7 @@
 
 import { BundleError, type BundleErrorKind } from '../bundle/bundle-error.ts';
 import { ExportApiError, type ExportApiErrorCode } from '../export-api/answers.ts';
+import { ClusterError, type ClusterErrorCode } from '../wire/cluster-error.ts';
 import { PublishableError, publishableCode, publishableMessage } from '../wire/publishable-error.ts';
 import type { Outcome } from './exit-code.ts';
 
@@ -55,6 +56,13 @@ const bundleOutcomes: Readonly<Record<BundleErrorKind, Outcome>> = {
   rejected: 'archiveRejected',
 };
 
+/** Of the Kubernetes API server; any other code is a refusal. */
+const temporaryClusterCodes: ReadonlySet<ClusterErrorCode> = new Set([
+  'Unavailable',
+  'TooManyRequests',
+  'Conflict',
+]);
+
 const retryableOutcomes: ReadonlySet<Outcome> = new Set([
   'temporary',
   'deadline',
@@ -78,5 +86,6 @@ function outcomeOf(error: unknown): Outcome {
   if (error instanceof CliError) return error.outcome;
   if (error instanceof ExportApiError) return exportApiOutcomes[error.code];
   if (error instanceof BundleError) return bundleOutcomes[error.kind];
+  if (error instanceof ClusterError) return temporaryClusterCodes.has(error.code) ? 'temporary' : 'cluster';
   return error instanceof PublishableError ? 'usage' : 'bug';
 }

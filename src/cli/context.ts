@@ -14,6 +14,8 @@ export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Phases and notes, on standard error. */
   readonly progress: Progress;
+  /** Asks on the terminal; `undefined` where there is none to ask on. */
+  confirm(question: string): Promise<boolean | undefined>;
   /** All of standard input. */
   readStdin(): Promise<string>;
   /** Program of the worker thread that reads archives. */

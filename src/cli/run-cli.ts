@@ -60,6 +60,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
       signal: stopSignal(process),
       env: process.env,
       progress,
+      confirm: (question) => confirmOn(process, question),
       readStdin: () => readAll(process.stdin),
     });
     await finish(await formatResult(result, output), '', result.exitCode ?? exitCodes[result.outcome]);
@@ -82,6 +83,17 @@ function stopSignal(process: NodeJS.Process): AbortSignal {
     });
   }
   return controller.signal;
+}
+
+async function confirmOn({ stdin, stderr }: NodeJS.Process, question: string): Promise<boolean | undefined> {
+  if (!stdin.isTTY || !stderr.isTTY) return undefined;
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: stdin, output: stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
 }
 
 /** The longest key or manifest that anybody pipes in. */

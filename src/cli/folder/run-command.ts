@@ -23,9 +23,9 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { openStateFolder, type StateFolder } from '../export/export-state.ts';
 import { admitDestination, isThere, writeValues } from '../export/place.ts';
 import { placePublished } from '../export/published.ts';
+import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import { type FolderCluster, openFolderCluster } from './folder-cluster.ts';
 import { type Manifest, readManifest } from './manifest.ts';
-import { type RunOutcome, runOutcome } from './outcome.ts';
 
 export interface RunValues extends SizeLimits {
   readonly file: string;

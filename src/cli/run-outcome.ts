@@ -1,8 +1,8 @@
-// How far a StaticExport in a folder is, from its status alone: still working, or ended in some way. Pure. Refuses:
+// How far a StaticExport is, from its status alone: still working, or ended in some way. Pure. Refuses:
 // judging a status of an earlier generation.
 
-import type { Condition, Status } from '../../staticexport/status-schema.ts';
-import type { Outcome } from '../exit-code.ts';
+import type { Condition, Status } from '../staticexport/status-schema.ts';
+import type { Outcome } from './exit-code.ts';
 
 export interface RunOutcome {
   readonly outcome: Outcome;

@@ -1,0 +1,113 @@
+// The Kubernetes API server as the commands need it: the StaticExports of a namespace, read and patched. Owns the
+// connection, and the namespace that a command means. Refuses: Secrets, which no command here reads.
+
+import { createList } from '../../kube/objects/resource-list.ts';
+import { readResource } from '../../kube/objects/stored-object.ts';
+import { type Connection, ConnectionError, openConnection } from '../../kube/transport/connection.ts';
+import { staticExports } from '../../kube/transport/resource-path.ts';
+import { createTransport } from '../../kube/transport/transport.ts';
+import { fieldManager, kind } from '../../staticexport/names.ts';
+import type { StaticExportObject } from '../../wire/cluster.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+import { CliError } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+
+export interface ClusterFlags {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  readonly namespace: string | undefined;
+  readonly clusterTimeout: number;
+}
+
+export interface ClusterClient {
+  /** That the command means: `--namespace`, or the context's, or `default`. */
+  readonly namespace: string;
+  /** @throws {CliError} `NotFound` {ClusterError} */
+  read(name: string): Promise<StaticExportObject>;
+  list(options: {
+    readonly allNamespaces: boolean;
+    readonly selector: string | undefined;
+  }): Promise<readonly StaticExportObject[]>;
+  /** Merges the body (RFC 7386) into the version that was read. @throws {ClusterError} `Conflict` */
+  patch(
+    object: StaticExportObject,
+    body: object,
+    options: { readonly isDryRun: boolean },
+  ): Promise<StaticExportObject>;
+}
+
+/** @throws {CliError} `UnknownContext`, `NoCluster` and its siblings; what `work` throws */
+export async function withCluster<T>(
+  flags: ClusterFlags,
+  { clock, env, signal }: Pick<CliContext, 'clock' | 'env' | 'signal'>,
+  work: (client: ClusterClient) => Promise<T>,
+): Promise<T> {
+  const connection = connect(flags, env['KUBERNETES_SERVICE_HOST'] !== undefined);
+  const transport = createTransport(connection, { clock, timeoutMs: flags.clusterTimeout });
+  const namespace = flags.namespace ?? connection.namespace ?? 'default';
+  try {
+    return await work({
+      namespace,
+      read: async (name) => {
+        try {
+          const address = { resource: staticExports, namespace, name };
+          return readResource(await transport.call({ verb: 'get', method: 'GET', address }, signal));
+        } catch (error) {
+          throw error instanceof ClusterError && error.code === 'NotFound'
+            ? notFound(namespace, name, error)
+            : error;
+        }
+      },
+      list: async ({ allNamespaces, selector }) => {
+        const list = createList({
+          transport,
+          resource: staticExports,
+          namespace: allNamespaces ? undefined : namespace,
+          ...(selector !== undefined && { labelSelector: selector }),
+          keep: (object) => object,
+        });
+        return (await list(() => {}, signal)).objects;
+      },
+      patch: async ({ metadata }, body, { isDryRun }) => {
+        const { namespace: of, name, resourceVersion } = metadata;
+        const stored = await transport.call(
+          {
+            verb: 'patch',
+            method: 'PATCH',
+            address: { resource: staticExports, namespace: of, name },
+            query: { fieldManager: `${fieldManager}-cli`, ...(isDryRun && { dryRun: 'All' }) },
+            contentType: 'application/merge-patch+json',
+            body: { ...body, metadata: { ...metadataOf(body), resourceVersion } },
+          },
+          signal,
+        );
+        return readResource(stored);
+      },
+    });
+  } finally {
+    await transport.close();
+  }
+}
+
+function connect({ kubeconfig, context }: ClusterFlags, isInCluster: boolean): Connection {
+  try {
+    return openConnection({ kubeconfig, context, isInCluster });
+  } catch (error) {
+    if (!(error instanceof ConnectionError)) throw error;
+    throw new CliError('cluster', error.code, error.message, { cause: error });
+  }
+}
+
+function metadataOf(body: object): object {
+  return 'metadata' in body && typeof body.metadata === 'object' && body.metadata !== null
+    ? body.metadata
+    : {};
+}
+
+function notFound(namespace: string, name: string, cause: unknown): CliError {
+  const message = `${kind} ${namespace}/${name} does not exist; check the name and --namespace`;
+  return new CliError('cluster', 'NotFound', message, {
+    cause,
+    next: ['static-export get --all-namespaces lists all'],
+  });
+}

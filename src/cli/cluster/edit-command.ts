@@ -1,0 +1,130 @@
+// `request`, `promote`, `pin`, `unpin`, `rollback`, `suspend`, `resume`: one change of one StaticExport. Asks before a
+// risky one. Invariant: the object that was read is the object that is changed. Where Flux or Argo CD manages the object,
+// a change of the spec is printed for git, and nothing is written.
+
+import { parseStaticExport } from '../../staticexport/parse.ts';
+import type { StaticExportObject } from '../../wire/cluster.ts';
+import { CliError } from '../cli-error.ts';
+import type { CliContext, CommandResult } from '../context.ts';
+import { runOutcome } from '../run-outcome.ts';
+import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
+import { type Edit, managerOf, planEdit, type Verb } from './edits.ts';
+import { summaryOf } from './summary.ts';
+
+export interface EditValues extends ClusterFlags {
+  readonly yes: boolean;
+  readonly dryRun: 'none' | 'client' | 'server';
+  /** Only of `request`. */
+  readonly wait?: boolean;
+  readonly timeout?: number;
+}
+
+const pollMs = 2_000;
+
+/** The work of one verb. */
+export function editWith(verb: Verb) {
+  return (
+    values: EditValues,
+    [name = '', version]: readonly string[],
+    context: CliContext,
+  ): Promise<CommandResult> =>
+    withCluster(values, context, (client) => edit(verb, name, version, values, client, context));
+}
+
+async function edit(
+  verb: Verb,
+  name: string,
+  version: string | undefined,
+  values: EditValues,
+  client: ClusterClient,
+  context: CliContext,
+): Promise<CommandResult> {
+  const object = await client.read(name);
+  const token = new Date(context.clock.now()).toISOString();
+  const planned = planEdit(verb, object, version, token);
+  if (planned === undefined) return resultOf(object, { changed: false }, ['Nothing to change.']);
+  const manager = managerOf(object);
+  if (planned.isOfSpec && manager !== undefined) return printForGit(object, planned, manager, context);
+  if (values.dryRun === 'client')
+    return resultOf(object, { changed: false, patch: planned.patch }, [JSON.stringify(planned.patch)]);
+  if (planned.isRisky && !values.yes) await confirm(planned, object, context);
+  const stored = await client.patch(object, planned.patch, { isDryRun: values.dryRun === 'server' });
+  const lines = [
+    values.dryRun === 'server' ? `${planned.message} (dry run: nothing was stored)` : planned.message,
+  ];
+  if (verb !== 'request' || values.wait !== true || values.dryRun !== 'none') {
+    return resultOf(
+      stored,
+      { changed: values.dryRun === 'none', ...(verb === 'request' && { token }) },
+      lines,
+    );
+  }
+  return waitFor(token, name, values.timeout ?? 0, client, context);
+}
+
+async function printForGit(
+  object: StaticExportObject,
+  { patch }: Edit,
+  manager: string,
+  { progress }: CliContext,
+): Promise<CommandResult> {
+  progress.note(
+    `${manager} manages this object and would revert the change. Commit this to its repository instead:`,
+  );
+  const { stringify } = await import('yaml');
+  return resultOf(object, { changed: false, manager, patch }, stringify(patch).trimEnd().split('\n'));
+}
+
+async function confirm(
+  { message }: Edit,
+  { metadata }: StaticExportObject,
+  context: CliContext,
+): Promise<void> {
+  const answer = await context.confirm(`${metadata.namespace}/${metadata.name}: ${message} Continue?`);
+  if (answer === true) return;
+  throw answer === undefined
+    ? new CliError('usage', 'ConfirmationMissing', 'this changes what readers get; add --yes')
+    : new CliError('usage', 'NotConfirmed', 'not confirmed; nothing was changed');
+}
+
+async function waitFor(
+  token: string,
+  name: string,
+  timeoutMs: number,
+  client: ClusterClient,
+  { clock, signal, progress }: CliContext,
+): Promise<CommandResult> {
+  const deadline = clock.deadline(timeoutMs, signal);
+  progress.phase('Waiting for the export');
+  for (;;) {
+    const object = await client.read(name);
+    const { status } = parseStaticExport(object);
+    const ended = runOutcome(status, object.metadata.generation ?? 0);
+    const { job } = status;
+    if (job?.state !== undefined) progress.advance(job.progress, job.state);
+    const isStalled = ended !== undefined && status.lastHandledRequest !== token && ended.outcome !== 'done';
+    if (ended !== undefined && (status.lastCompletedRequest === token || isStalled)) {
+      if (ended.outcome !== 'done') throw new CliError(ended.outcome, ended.code, ended.message);
+      return resultOf(object, { changed: true, token }, [ended.message]);
+    }
+    await clock.after(pollMs, deadline).catch((cause: unknown) => {
+      signal.throwIfAborted();
+      const message = `--timeout has passed (${Math.round(timeoutMs / 1000)} s); the export goes on`;
+      throw new CliError('deadline', 'DeadlineExceeded', message, { cause });
+    });
+  }
+}
+
+function resultOf(
+  object: StaticExportObject,
+  fields: Readonly<Record<string, unknown>>,
+  lines: readonly string[],
+): CommandResult {
+  const { namespace, name, version, reason } = summaryOf(object);
+  return {
+    outcome: 'done',
+    kind: 'StaticExportChange',
+    fields: { namespace, name, version, reason, ...fields },
+    lines,
+  };
+}

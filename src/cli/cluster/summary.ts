@@ -1,0 +1,91 @@
+// A StaticExport in the terms that commands show: what `kubectl get` shows, and what a pipeline branches on. Pure. Text
+// of the vendor's is made printable.
+
+import { parseStaticExport } from '../../staticexport/parse.ts';
+import type { Condition, Status } from '../../staticexport/status-schema.ts';
+import type { StaticExportObject } from '../../wire/cluster.ts';
+import { printable, printableValue } from '../../wire/printable-text.ts';
+
+export interface ExportSummary {
+  readonly namespace: string;
+  readonly name: string;
+  readonly domain: string | undefined;
+  /** `True`, `False` or `Unknown`. */
+  readonly ready: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly suspended: boolean;
+  readonly pinned: string | undefined;
+  readonly version: string | undefined;
+  readonly digest: string | undefined;
+  readonly pages: number | undefined;
+  readonly linkExpirationTime: string | undefined;
+  readonly job:
+    | { readonly id: string; readonly state: string | undefined; readonly progress: number | undefined }
+    | undefined;
+  readonly candidate: string | undefined;
+  readonly nextExportTime: string | undefined;
+  readonly nextRefreshTime: string | undefined;
+}
+
+export function summaryOf(object: StaticExportObject): ExportSummary {
+  const { spec, status } = parseStaticExport(object);
+  const { active, job, candidate } = status;
+  const ready = readyOf(status, object.metadata.generation ?? 0);
+  const { namespace, name } = object.metadata;
+  return {
+    namespace,
+    name,
+    domain: spec?.domain,
+    ready: ready.status,
+    reason: ready.reason,
+    message: printable(ready.message),
+    suspended: spec?.suspend === true,
+    pinned: spec?.pin?.version ?? spec?.pin?.jobId,
+    version: active?.version,
+    digest: active?.digest,
+    pages: active?.pages,
+    linkExpirationTime: active?.linkExpirationTime,
+    job: job && { id: printable(job.id), state: job.state && printable(job.state), progress: job.progress },
+    candidate: candidate?.version,
+    nextExportTime: status.nextExportTime,
+    nextRefreshTime: status.nextRefreshTime,
+  };
+}
+
+/** A status of an earlier generation is not the answer to the spec that is stored. */
+function readyOf(status: Status, generation: number): Pick<Condition, 'status' | 'reason' | 'message'> {
+  if (status.observedGeneration !== generation) {
+    return {
+      status: 'Unknown',
+      reason: 'NotObserved',
+      message: 'The operator has not observed this spec yet.',
+    };
+  }
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  return ready ?? { status: 'Unknown', reason: '', message: '' };
+}
+
+export function conditionsOf(object: StaticExportObject): readonly Condition[] {
+  const conditions = parseStaticExport(object).status.conditions ?? [];
+  return conditions.map((one) => ({ ...one, message: printable(one.message) }));
+}
+
+export function historyOf(object: StaticExportObject): readonly Readonly<Record<string, unknown>>[] {
+  const { active, history = [] } = parseStaticExport(object).status;
+  return history.map((one) => ({
+    ...(printableValue(one) as Readonly<Record<string, unknown>>),
+    active: one.version === active?.version,
+  }));
+}
+
+/** Columns of equal width; the last one is not filled up. */
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join('   ')
+      .trimEnd(),
+  );
+}

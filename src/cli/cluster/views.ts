@@ -1,0 +1,115 @@
+// `get`, `status` and `history`: what the cluster says of StaticExports. Refuses: an answer that is not printable, and a
+// Secret.
+
+import type { CliContext, CommandResult } from '../context.ts';
+import { type ClusterFlags, withCluster } from './client.ts';
+import { conditionsOf, type ExportSummary, historyOf, summaryOf, tableOf } from './summary.ts';
+
+interface GetValues extends ClusterFlags {
+  readonly allNamespaces: boolean;
+  readonly selector: string | undefined;
+}
+
+export function getExports(
+  values: GetValues,
+  [name]: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  const { allNamespaces, selector } = values;
+  return withCluster(values, context, async (client): Promise<CommandResult> => {
+    const objects =
+      name === undefined ? await client.list({ allNamespaces, selector }) : [await client.read(name)];
+    const items = objects.map(summaryOf).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+    const head = ['NAME', 'READY', 'REASON', 'VERSION', 'PAGES', 'LINK-EXPIRES'];
+    const rows = items.map((one) => [one.name, one.ready, one.reason, ...cells(one)]);
+    const isWide = allNamespaces && name === undefined;
+    const none = isWide
+      ? 'There are no StaticExports.'
+      : `There are no StaticExports in namespace ${client.namespace}.`;
+    const table = isWide
+      ? tableOf(
+          ['NAMESPACE', ...head],
+          rows.map((row, at) => [items[at]?.namespace ?? '', ...row]),
+        )
+      : tableOf(head, rows);
+    return {
+      outcome: 'done',
+      kind: 'StaticExportList',
+      fields: { items },
+      lines: items.length === 0 ? [none] : table,
+    };
+  });
+}
+
+export function showStatus(
+  values: ClusterFlags,
+  [name = '']: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  return withCluster(values, context, async ({ read }): Promise<CommandResult> => {
+    const object = await read(name);
+    const summary = summaryOf(object);
+    const conditions = conditionsOf(object);
+    const facts: readonly (readonly [string, string | undefined])[] = [
+      ['Domain', summary.domain],
+      ['Ready', `${summary.ready} (${summary.reason})`],
+      ['Suspended', summary.suspended ? 'yes' : undefined],
+      ['Pinned', summary.pinned],
+      ['Version', summary.version],
+      ['Digest', summary.digest],
+      ['Pages', summary.pages?.toString()],
+      ['Link expires', summary.linkExpirationTime],
+      ['Next refresh', summary.nextRefreshTime],
+      ['Next export', summary.nextExportTime],
+      ['Job', summary.job && [summary.job.id, summary.job.state].filter(Boolean).join(', ')],
+      ['Candidate', summary.candidate],
+    ];
+    return {
+      outcome: 'done',
+      kind: 'StaticExportStatus',
+      fields: { ...summary, conditions },
+      lines: [
+        `${summary.namespace}/${summary.name}`,
+        ...facts.flatMap(([title, text]) =>
+          text === undefined ? [] : [`  ${`${title}:`.padEnd(14)}${text}`],
+        ),
+        'Conditions:',
+        ...conditions.map(
+          ({ type, status, reason, message }) => `  ${type}=${status} (${reason}): ${message}`,
+        ),
+      ],
+    };
+  });
+}
+
+export function showHistory(
+  values: ClusterFlags,
+  [name = '']: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  return withCluster(values, context, async ({ read }): Promise<CommandResult> => {
+    const versions = historyOf(await read(name));
+    const rows = versions.map((one) => [
+      String(one['version']),
+      one['active'] === true ? '*' : '',
+      String(one['pages'] ?? ''),
+      String(one['digest'] ?? '').slice(0, 12),
+      String(one['exportTime'] ?? ''),
+    ]);
+    return {
+      outcome: 'done',
+      kind: 'VersionHistory',
+      fields: { versions },
+      lines:
+        rows.length === 0
+          ? ['Nothing has been published yet.']
+          : tableOf(['VERSION', 'ACTIVE', 'PAGES', 'DIGEST', 'EXPORTED'], rows),
+    };
+  });
+}
+
+const idOf = ({ namespace, name }: ExportSummary): string => `${namespace}/${name}`;
+
+function cells({ version = '', pages, linkExpirationTime = '' }: ExportSummary): readonly string[] {
+  return [version, pages?.toString() ?? '', linkExpirationTime];
+}

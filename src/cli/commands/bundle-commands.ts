@@ -1,0 +1,90 @@
+// The commands about archives: words, flags and texts. Refuses: importing their work, because `--help` of any command
+// would load it.
+
+import { FlagValueError, hostPort, kind, text, toggle } from '../../runtime/flags/flag-kinds.ts';
+import { version } from '../../runtime/version.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { sizeFlags } from './size-flags.ts';
+
+const archive = {
+  placeholder: 'ARCHIVE',
+  describe: 'An archive of a site: tar, tar.gz, tar.zst or zip',
+  isRequired: true,
+};
+
+const digest = kind('SHA256', (text) => {
+  if (!/^[0-9a-f]{64}$/.test(text)) throw new FlagValueError('must be 64 lower-case hexadecimal digits');
+  return text;
+});
+
+export const bundleCommands: readonly Command[] = [
+  defineCommand(
+    {
+      words: 'bundle inspect',
+      summary: 'shows what an archive holds, as a server would see it',
+      arguments: [archive],
+      flags: { files: toggle('List the files, with their sizes and hashes'), ...sizeFlags },
+      examples: ['bundle inspect site.tar.gz', 'bundle inspect site.zip --files -o json'],
+      load: async () => (await import('../bundle/inspect.ts')).inspectBundle,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'bundle verify',
+      summary: 'says whether an archive is whole, and has the digest that you name',
+      arguments: [archive],
+      flags: { digest: digest.optional('Digest that the content must have'), ...sizeFlags },
+      examples: ['bundle verify site.tar.gz --digest "$DIGEST"'],
+      load: async () => (await import('../bundle/verify.ts')).verifyBundle,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'bundle diff',
+      summary: 'lists the files that two archives differ in; exits with 1 if there are any',
+      arguments: [
+        { ...archive, placeholder: 'OLD' },
+        { ...archive, placeholder: 'NEW' },
+      ],
+      flags: sizeFlags,
+      examples: ['bundle diff yesterday.tar.gz today.tar.gz'],
+      load: async () => (await import('../bundle/diff.ts')).diffBundles,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'bundle serve',
+      summary: 'serves an archive for your browser, as a bundle server would',
+      arguments: [archive],
+      flags: {
+        listen: hostPort.withDefault('127.0.0.1:8080', 'Address of the site; port 0 takes a free one'),
+        basePath: text.withDefault('/', 'Path under which the site is reached, for example /docs'),
+        ...sizeFlags,
+      },
+      examples: ['bundle serve site.tar.gz --listen 127.0.0.1:8000'],
+      load: async () => (await import('../bundle/serve.ts')).serveBundle,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'bundle pack',
+      summary: 'packs a folder, or packs an archive again: the same files give the same bytes',
+      arguments: [
+        { placeholder: 'SOURCE', describe: 'A folder, or an archive of a site', isRequired: true },
+        {
+          placeholder: 'ARCHIVE',
+          describe: 'The archive to write: .tar, .tar.gz, .tgz or .tar.zst',
+          isRequired: true,
+        },
+      ],
+      flags: { replace: toggle('Replace the archive if it exists'), ...sizeFlags },
+      examples: ['bundle pack public site.tar.gz'],
+      load: async () => (await import('../bundle/pack.ts')).packBundle,
+    },
+    version,
+  ),
+];

@@ -1,0 +1,113 @@
+// The commands about StaticExports of a cluster: words, flags and texts. Refuses: importing their work, because `--help`
+// of any command would load it.
+
+import { oneOf, path, positiveDuration, text, toggle } from '../../runtime/flags/flag-kinds.ts';
+import { version } from '../../runtime/version.ts';
+import type { Verb } from '../cluster/edits.ts';
+import { type Command, defineCommand } from '../command.ts';
+
+const staticExport = { placeholder: 'NAME', describe: 'The StaticExport', isRequired: true };
+
+const clusterFlags = {
+  namespace: { ...text.optional('Namespace (default: the one of the context)'), short: 'n' },
+  kubeconfig: path.optional(
+    'Kubeconfig file (default: $KUBECONFIG or ~/.kube/config; in a pod the service account)',
+  ),
+  context: text.optional('Context of the kubeconfig (default: its current one)'),
+  clusterTimeout: positiveDuration.withDefault('15s', 'Deadline of one request to the Kubernetes API server'),
+};
+
+const editFlags = {
+  ...clusterFlags,
+  yes: { ...toggle('Do not ask before a change that readers may notice'), short: 'y' },
+  dryRun: oneOf(['none', 'client', 'server']).withDefault(
+    'none',
+    'Print the change (client), or let the Kubernetes API server check it (server), and store nothing',
+  ),
+};
+
+const anyVersion = { placeholder: 'VERSION', describe: 'A version of the history', isRequired: false };
+
+/** Verb, summary, whether a version may be named, example. */
+const editRows: readonly (readonly [Exclude<Verb, 'request'>, string, boolean, string])[] = [
+  ['promote', 'publishes the candidate that a gate holds', true, 'promote docs'],
+  [
+    'pin',
+    'publishes one version of the history, and starts no exports',
+    true,
+    'pin docs 20261122-192123-6836c104',
+  ],
+  ['unpin', 'removes the pin; exports go on', false, 'unpin docs'],
+  ['rollback', 'pins the version before the published one, or the one named', true, 'rollback docs --yes'],
+  ['suspend', 'pauses exports and promotions; the link is still refreshed', false, 'suspend docs'],
+  ['resume', 'ends the pause', false, 'resume docs'],
+];
+const editCommands = editRows.map(([verb, summary, takesVersion, example]) =>
+  defineCommand(
+    {
+      words: verb,
+      summary,
+      arguments: takesVersion ? [staticExport, anyVersion] : [staticExport],
+      flags: editFlags,
+      examples: [example],
+      load: async () => (await import('../cluster/edit-command.ts')).editWith(verb),
+    },
+    version,
+  ),
+);
+
+export const clusterCommands: readonly Command[] = [
+  defineCommand(
+    {
+      words: 'get',
+      summary: 'lists StaticExports, or shows one, with version and link',
+      arguments: [{ placeholder: 'NAME', describe: 'One StaticExport; default: all', isRequired: false }],
+      flags: {
+        ...clusterFlags,
+        allNamespaces: { ...toggle('List those of all namespaces'), short: 'A' },
+        selector: { ...text.optional('Only those whose labels match'), short: 'l' },
+      },
+      examples: ['get --all-namespaces', 'get docs -n team -o json'],
+      load: async () => (await import('../cluster/views.ts')).getExports,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'status',
+      summary: 'shows one StaticExport: versions, link, job and every condition',
+      arguments: [staticExport],
+      flags: clusterFlags,
+      examples: ['status docs'],
+      load: async () => (await import('../cluster/views.ts')).showStatus,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'history',
+      summary: 'lists the versions that can be pinned',
+      arguments: [staticExport],
+      flags: clusterFlags,
+      examples: ['history docs'],
+      load: async () => (await import('../cluster/views.ts')).showHistory,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'request',
+      summary: 'requests an export now',
+      arguments: [staticExport],
+      flags: {
+        ...editFlags,
+        wait: toggle('Wait until the export is published, held or failed'),
+        timeout: positiveDuration.withDefault('60m', 'Deadline of --wait'),
+      },
+      examples: ['request docs --wait'],
+      load: async () => (await import('../cluster/edit-command.ts')).editWith('request'),
+    },
+    version,
+  ),
+  ...editCommands,
+];

@@ -1,0 +1,132 @@
+// The commands that export without a cluster: words, flags and texts. Refuses: importing their work, because `--help` of
+// any command would load it.
+
+import {
+  countUpTo,
+  FlagValueError,
+  httpUrl,
+  kind,
+  list,
+  listOf,
+  path,
+  positiveDuration,
+  toggle,
+} from '../../runtime/flags/flag-kinds.ts';
+import { version } from '../../runtime/version.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { sizeFlags } from './size-flags.ts';
+
+const wholeNumber = kind('N', (text) => {
+  if (!/^\d{1,9}$/.test(text)) throw new FlagValueError('must be a whole number');
+  return Number(text);
+});
+const percent = kind('PERCENT', (text) => {
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100) throw new FlagValueError('must be from 0 to 100');
+  return Number(text);
+});
+const linkFlags = {
+  allowPrivateLinks: toggle('Allow links to loopback, private and cluster addresses'),
+  extraCaFile: path.optional('PEM file of CA certificates to trust in addition to the system’s'),
+};
+
+function readPublishPath(item: string): string {
+  const [, type, target = ''] = /^(dir|archive)=(.+)$/.exec(item) ?? [];
+  if (type === undefined) throw new FlagValueError('must be dir=PATH or archive=PATH');
+  const isArchive = archiveNames.test(target);
+  if (isArchive !== (type === 'archive')) {
+    throw new FlagValueError(
+      'must be archive=PATH for .tar, .tar.gz, .tgz and .tar.zst, and dir=PATH for others',
+    );
+  }
+  return target;
+}
+
+const archiveNames = /\.(?:tar|tar\.gz|tgz|tar\.zst)$/;
+
+function readSecretFile(item: string): { readonly name: string; readonly path: string } {
+  const [, name = '', file = ''] = /^([a-z0-9][a-z0-9.-]{0,252})=(.+)$/.exec(item) ?? [];
+  if (file === '') throw new FlagValueError('must be NAME=FILE');
+  return { name, path: file };
+}
+
+const keyFlags = {
+  keyFile: path.optional('File that holds the admin API key. Without it: $STATIC_EXPORT_API_KEY'),
+  keyStdin: toggle('Read the admin API key from standard input'),
+};
+
+/** What a comparison, a pipeline or `diff` expects: 0 is the usual answer, errors begin at 2. */
+const exitCode = countUpTo(255, 'CODE');
+
+export const exportCommands: readonly Command[] = [
+  defineCommand(
+    {
+      words: 'export',
+      summary: 'starts an export, waits for it, checks the archive and writes it where you say',
+      arguments: [{ placeholder: 'DOMAIN', describe: 'The domain to export', isRequired: true }],
+      flags: {
+        apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
+        ...keyFlags,
+        to: path.optional('Folder to write the site to, or archive: .tar, .tar.gz, .tgz or .tar.zst'),
+        replace: toggle('Replace what --to names, whatever it holds'),
+        values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
+        linkFile: path.optional('File to write bundle.json to, with the link; only its owner can read it'),
+        minPages: wholeNumber.withDefault('1', 'Hold an export with fewer pages'),
+        maxShrink: percent.withDefault('50', 'Hold an export with more than this percentage fewer pages'),
+        baseline: path.optional('Archive to compare with, instead of the last export by this state'),
+        timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command'),
+        requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+        state: path.optional(
+          'Folder of the unfinished export, for the next run (default: below $XDG_STATE_HOME or ~/.local/state)',
+        ),
+        unchangedExitCode: exitCode.optional('Exit code if the content is the same as before (default 0)'),
+        ...linkFlags,
+        ...sizeFlags,
+      },
+      check: ({ keyFile, keyStdin }) =>
+        keyFile !== undefined && keyStdin ? '--key-file and --key-stdin exclude each other' : undefined,
+      examples: [
+        'export docs.example.com --api-base-url https://export.example.com \\\n    --key-file key --to public',
+      ],
+      load: async () => (await import('../export/export-command.ts')).runExport,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'run',
+      summary: 'reconciles a StaticExport manifest as the operator does, with a folder instead of a cluster',
+      flags: {
+        file: { ...path.required('Manifest: one StaticExport, and its key Secret if you like'), short: 'f' },
+        state: path.required('Folder of the resource’s status and outputs; one run at a time'),
+        once: toggle('End when nothing is left to do now'),
+        request: toggle('Request a new export'),
+        publish: listOf(
+          'dir=PATH|archive=PATH',
+          '\n',
+          readPublishPath,
+          'Folder or archive (.tar, .tar.gz, .tgz, .tar.zst) to write each published version to',
+        ),
+        values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
+        secret: listOf(
+          'NAME=FILE',
+          '\n',
+          readSecretFile,
+          'Secret of the manifest, with the API key from a file',
+        ),
+        apiBaseUrl: httpUrl.optional('Export API for a manifest without spec.api.baseUrl'),
+        allowedApiHosts: list(
+          'HOST,...',
+          'Export APIs that may receive the key, in addition to --api-base-url: HOST or HOST:PORT for https, http://HOST:PORT for clear text',
+        ),
+        timeout: positiveDuration.withDefault('60m', 'Deadline of the whole command with --once'),
+        requestTimeout: positiveDuration.withDefault('30s', 'Deadline of one request to the export API'),
+        inspectTimeout: positiveDuration.withDefault('15m', 'Deadline to download and inspect one archive'),
+        ...linkFlags,
+        ...sizeFlags,
+      },
+      examples: ['run -f docs.yaml --once --state state --publish dir=public --secret export-api=key'],
+      load: async () => (await import('../folder/run-command.ts')).runManifest,
+    },
+    version,
+  ),
+];

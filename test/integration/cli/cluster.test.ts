@@ -1,0 +1,186 @@
+// The commands with a cluster, on a real API server with the real operator: what they show is what kubectl shows, and
+// what they change is what the operator then does. Also as a plugin of the real kubectl.
+
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { findClusterTools } from '../../support/cluster-tools.ts';
+import { type CommandResult, runCommand } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { programFile } from '../../support/program-file.ts';
+import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
+import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
+import { createReader } from '../operator/resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from '../operator/scripted-vendor.ts';
+
+const namespace = 'team-a';
+const program = programFile('static-export');
+let world: ChartedCluster;
+let vendor: ScriptedVendor;
+let operator: OperatorProcess;
+let reader: ReturnType<typeof createReader>;
+let folder: string;
+let kubeconfig: string;
+
+const staticExport = (name: string, spec: object = {}) => ({
+  apiVersion: 'staticexport.dev/v1alpha1',
+  kind: 'StaticExport',
+  metadata: { name, namespace },
+  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
+});
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cli-cluster-'));
+  vendor = await startVendor();
+  world = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, (await world.kubectl(['config', 'view', '--raw'])).stdout, { mode: 0o600 });
+  await world.apply(
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey: goodKey },
+    },
+    staticExport('docs'),
+    staticExport('held', { promotion: { mode: 'Manual' } }),
+  );
+  reader = createReader(world.kubectl, namespace);
+  operator = await startOperator(world, [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--watch-namespaces=${namespace}`,
+    '--lease-duration=6s',
+  ]);
+  await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
+  await reader.awaitCondition('held', 'Exported', 'False', 'AwaitingPromotion');
+});
+after(async () => {
+  await operator?.child.stop();
+  await vendor?.close();
+  await world?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const run = (...args: readonly string[]): Promise<CommandResult> =>
+  runCommand([process.execPath, program, ...args], { env: { KUBECONFIG: kubeconfig } });
+
+async function json(exitCode: number, ...args: readonly string[]) {
+  const { code, stdout, stderr } = await run(...args, '-n', namespace, '-o', 'json');
+  assert.equal(code, exitCode, stderr);
+  return JSON.parse(stdout);
+}
+
+const activeVersion = async (): Promise<string> => (await json(0, 'status', 'docs')).version;
+
+test('get and status show what kubectl shows', async () => {
+  const { items } = await json(0, 'get');
+  assert.deepEqual(
+    items.map(({ name, ready }: { name: string; ready: string }) => [name, ready]),
+    [
+      ['docs', 'True'],
+      ['held', 'False'],
+    ],
+  );
+  const { status } = await reader.read('sx', 'docs');
+  const shown = await json(0, 'status', 'docs');
+  assert.deepEqual([shown.version, shown.digest], [status.active.version, status.active.digest]);
+  assert.equal(shown.conditions.length, status.conditions.length);
+  const { stdout } = await run('get', '--all-namespaces');
+  assert.match(
+    stdout,
+    /^NAMESPACE +NAME +READY +REASON +VERSION +PAGES +LINK-EXPIRES\nteam-a +docs +True +Published/,
+  );
+});
+
+test('request --wait ends when the export is published, held or failed', async () => {
+  const first = await activeVersion();
+  vendor.script('docs.example.com', { content: { 'index.html': '<h1>second</h1>', 'a.html': 'a' } });
+  const { changed, version } = await json(0, 'request', 'docs', '--wait');
+  assert.equal(changed, true);
+  assert.notEqual(version, first);
+  vendor.script('docs.example.com', { status: () => 'failed' });
+  assert.equal((await json(4, 'request', 'docs', '--wait')).code, 'JobFailed');
+  vendor.script('docs.example.com', { status: () => 'completed' });
+});
+
+test('rollback needs --yes without a terminal, pins the version before, and unpin removes it', async () => {
+  const { versions } = await json(0, 'history', 'docs');
+  const newest = await activeVersion();
+  const before = versions.find(({ version }: { version: string }) => version !== newest)?.version;
+  assert.equal((await json(2, 'rollback', 'docs')).code, 'ConfirmationMissing');
+  assert.equal(await activeVersion(), newest);
+  await json(0, 'rollback', 'docs', '--yes');
+  await eventually('the version before is published', async () =>
+    (await activeVersion()) === before ? true : undefined,
+  );
+  assert.equal((await json(0, 'unpin', 'docs')).changed, true);
+  assert.equal((await json(0, 'unpin', 'docs')).changed, false);
+});
+
+test('promote publishes the candidate that a gate holds', async () => {
+  const { candidate } = await json(0, 'status', 'held');
+  assert.equal(
+    (await json(2, 'promote', 'held', '20200101-000000-ffffffff', '--yes')).code,
+    'VersionUnknown',
+  );
+  await json(0, 'promote', 'held', candidate, '--yes');
+  await reader.awaitCondition('held', 'Ready', 'True', 'Published');
+  assert.equal((await json(0, 'status', 'held')).version, candidate);
+});
+
+test('a dry run stores nothing', async () => {
+  const { patch } = await json(0, 'suspend', 'docs', '--dry-run=client');
+  assert.deepEqual(patch, { spec: { suspend: true } });
+  assert.equal((await json(0, 'suspend', 'docs', '--dry-run=server')).changed, false);
+  assert.equal((await json(0, 'status', 'docs')).suspended, false);
+  await json(0, 'suspend', 'docs');
+  assert.equal((await json(0, 'status', 'docs')).suspended, true);
+  await json(0, 'resume', 'docs');
+});
+
+test('a change of the spec that Flux would revert is printed for git', async () => {
+  const label = 'kustomize.toolkit.fluxcd.io/name';
+  await world.kubectl(['label', 'sx', 'docs', '-n', namespace, `${label}=apps`]);
+  const { code, stdout, stderr } = await run('suspend', 'docs', '-n', namespace);
+  assert.deepEqual([code, stdout], [0, 'spec:\n  suspend: true\n']);
+  assert.match(stderr, /^Flux manages this object/);
+  assert.equal((await json(0, 'status', 'docs')).suspended, false);
+  await world.kubectl(['label', 'sx', 'docs', '-n', namespace, `${label}-`]);
+});
+
+test('what is absent, forbidden or unreachable has its exit code', async () => {
+  assert.equal((await json(8, 'status', 'nothing')).code, 'NotFound');
+  assert.equal((await json(8, 'get', '--context', 'gone')).code, 'UnknownContext');
+  const forbidden = await run(
+    'status',
+    'docs',
+    '-n',
+    'default',
+    '-o',
+    'json',
+    '--kubeconfig',
+    world.kubeconfig,
+  );
+  assert.equal(forbidden.code, 8, forbidden.stderr);
+  assert.equal(JSON.parse(forbidden.stdout).code, 'Forbidden');
+  const closed = join(folder, 'closed');
+  const text = (await world.kubectl(['config', 'view', '--raw'])).stdout;
+  writeFileSync(closed, text.replace(/server: https:\/\/\S+/, 'server: https://127.0.0.1:1'));
+  const away = await run('get', '-o', 'json', '--kubeconfig', closed, '--cluster-timeout', '2s');
+  assert.equal(away.code, 5, away.stderr);
+  assert.equal(JSON.parse(away.stdout).code, 'Unavailable');
+});
+
+test('kubectl finds it as a plugin', async () => {
+  const plugin = join(folder, 'kubectl-static_export');
+  writeFileSync(plugin, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
+  chmodSync(plugin, 0o755);
+  const env = { PATH: `${folder}:${process.env['PATH']}`, KUBECONFIG: kubeconfig };
+  const { kubectl } = await findClusterTools();
+  const words = ['static-export', 'get', 'docs', '-n', namespace, '-o', 'json'];
+  const { stdout } = await runCommand([kubectl, ...words], { env });
+  assert.equal(JSON.parse(stdout).items[0].name, 'docs');
+});

@@ -1,0 +1,161 @@
+// What each verb changes of a StaticExport, and what it refuses.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { managerOf, planEdit, type Verb } from '../../../../src/cli/cluster/edits.ts';
+import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
+
+const [newest, middle, oldest] = [
+  '20260107-030000-cccccccc',
+  '20260106-030000-bbbbbbbb',
+  '20260105-030000-aaaaaaaa',
+];
+const versionOf = (version: string) => ({
+  version,
+  jobId: `job-${version}`,
+  exportTime: '2026-01-05T03:00:00Z',
+});
+const published = {
+  ...versionOf(newest),
+  publishTime: '2026-01-07T03:00:00Z',
+  linkIssueTime: '2026-01-07T03:00:00Z',
+  linkExpirationTime: '2026-01-07T03:15:00Z',
+};
+
+function objectWith(spec: object = {}, status: object = {}): StaticExportObject {
+  return {
+    metadata: {
+      namespace: 'docs',
+      name: 'docs',
+      uid: 'u',
+      resourceVersion: '1',
+      annotations: {},
+      labels: {},
+      ownerReferences: [],
+    },
+    spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'k' } }, ...spec },
+    status: { active: published, history: [newest, middle, oldest].map(versionOf), ...status },
+  };
+}
+
+const candidate = { ...versionOf('20260108-030000-dddddddd'), reason: 'TooFewPages' };
+const rows: readonly (readonly [
+  string,
+  Verb,
+  string | undefined,
+  object,
+  object,
+  object | undefined,
+  boolean,
+])[] = [
+  [
+    'a request names its token',
+    'request',
+    undefined,
+    {},
+    {},
+    { metadata: { annotations: { 'staticexport.dev/requestedAt': 'token' } } },
+    false,
+  ],
+  [
+    'a promotion names the candidate',
+    'promote',
+    undefined,
+    {},
+    { candidate },
+    { metadata: { annotations: { 'staticexport.dev/promote': candidate.version } } },
+    true,
+  ],
+  [
+    'a pin replaces a pinned job',
+    'pin',
+    oldest,
+    { pin: { jobId: 'x' } },
+    {},
+    { spec: { pin: { version: oldest, jobId: null } } },
+    true,
+  ],
+  ['a pin that is there changes nothing', 'pin', oldest, { pin: { version: oldest } }, {}, undefined, false],
+  [
+    'a rollback pins the version before',
+    'rollback',
+    undefined,
+    {},
+    {},
+    { spec: { pin: { version: middle, jobId: null } } },
+    true,
+  ],
+  [
+    'a rollback pins the version that is named',
+    'rollback',
+    oldest,
+    {},
+    {},
+    { spec: { pin: { version: oldest, jobId: null } } },
+    true,
+  ],
+  [
+    'unpin removes the pin',
+    'unpin',
+    undefined,
+    { pin: { version: oldest } },
+    {},
+    { spec: { pin: null } },
+    false,
+  ],
+  ['unpin without a pin changes nothing', 'unpin', undefined, {}, {}, undefined, false],
+  ['suspend sets the field', 'suspend', undefined, {}, {}, { spec: { suspend: true } }, false],
+  [
+    'suspend of a suspended one changes nothing',
+    'suspend',
+    undefined,
+    { suspend: true },
+    {},
+    undefined,
+    false,
+  ],
+  [
+    'resume clears the field',
+    'resume',
+    undefined,
+    { suspend: true },
+    {},
+    { spec: { suspend: false } },
+    false,
+  ],
+  ['resume of a running one changes nothing', 'resume', undefined, {}, {}, undefined, false],
+];
+for (const [name, verb, version, spec, status, patch, isRisky] of rows) {
+  test(name, () => {
+    const edit = planEdit(verb, objectWith(spec, status), version, 'token');
+    assert.deepEqual(edit?.patch, patch);
+    assert.equal(edit?.isRisky ?? false, isRisky);
+  });
+}
+
+const refusals: readonly (readonly [string, Verb, string | undefined, object, string])[] = [
+  ['a promotion without a candidate', 'promote', undefined, {}, 'NoCandidate'],
+  ['a promotion of another version', 'promote', oldest, { candidate }, 'VersionUnknown'],
+  ['a pin without a version', 'pin', undefined, {}, 'VersionMissing'],
+  ['a pin of an unknown version', 'pin', '20200101-000000-ffffffff', {}, 'VersionUnknown'],
+  [
+    'a rollback before the first version',
+    'rollback',
+    undefined,
+    { history: [versionOf(newest)] },
+    'NothingBefore',
+  ],
+];
+for (const [name, verb, version, status, code] of refusals) {
+  test(`${name} is refused`, () => {
+    assert.throws(() => planEdit(verb, objectWith({}, status), version, 'token'), { code, outcome: 'usage' });
+  });
+}
+
+test('the tool that manages the object is known by its marks', () => {
+  const of = (metadata: object) => managerOf({ metadata: { ...objectWith().metadata, ...metadata } });
+  assert.equal(of({}), undefined);
+  assert.equal(of({ labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' } }), 'Flux');
+  assert.equal(of({ labels: { 'helm.toolkit.fluxcd.io/name': 'apps' } }), 'Flux');
+  assert.equal(of({ annotations: { 'argocd.argoproj.io/tracking-id': 'x' } }), 'Argo CD');
+});

@@ -8,7 +8,7 @@ export type FoundCommand =
   | { readonly kind: 'command'; readonly command: Command; readonly args: readonly string[] }
   | { readonly kind: 'print'; readonly text: string; readonly isError: boolean };
 
-const summary = 'exports a docs site, checks the archive, and puts it where it is served';
+const summary = 'exports a docs site, checks the archive and writes it';
 const wordPattern = /^[a-z][a-z-]{0,30}$/;
 
 /** @param args without node and script */
@@ -47,13 +47,16 @@ function isPrefix(prefix: readonly string[], words: readonly string[]): boolean 
 }
 
 function wrongWord(words: readonly string[], commands: readonly Command[]): string {
-  const given = words.slice(0, 2).join(' ');
   const names = commands.map((one) => one.words);
-  const meant = nearest(given, names, 4) ?? nearest(words[0] ?? '', names, 3);
+  const groups = names.map((name) => name.split(' ', 1)[0] ?? '');
+  const [given, first = ''] = [words.slice(0, 2).join(' '), words[0]];
+  const meant = nearest(given, names, mostEdits(given)) ?? nearest(first, groups, mostEdits(first));
   return meant === undefined
     ? 'there is no such command'
     : `there is no such command; did you mean "${meant}"?`;
 }
+
+const mostEdits = (word: string): number => Math.ceil(word.length / 3);
 
 function helpOf(group: string, commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ words }) => words.length));

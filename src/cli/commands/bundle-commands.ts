@@ -32,7 +32,7 @@ export const bundleCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'bundle verify',
-      summary: 'says whether an archive is whole, and has the digest that you name',
+      summary: 'says whether an archive is whole and has your digest',
       arguments: [archive],
       flags: { digest: digest.optional('Digest that the content must have'), ...sizeFlags },
       examples: ['bundle verify site.tar.gz --digest "$DIGEST"'],
@@ -43,7 +43,7 @@ export const bundleCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'bundle diff',
-      summary: 'lists the files that two archives differ in; exits with 1 if there are any',
+      summary: 'lists the files in which two archives differ',
       arguments: [
         { ...archive, placeholder: 'OLD' },
         { ...archive, placeholder: 'NEW' },
@@ -57,7 +57,7 @@ export const bundleCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'bundle serve',
-      summary: 'serves an archive for your browser, as a bundle server would',
+      summary: 'serves an archive for your browser',
       arguments: [archive],
       flags: {
         listen: hostPort.withDefault('127.0.0.1:8080', 'Address of the site; port 0 takes a free one'),
@@ -72,7 +72,7 @@ export const bundleCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'bundle pack',
-      summary: 'packs a folder, or packs an archive again: the same files give the same bytes',
+      summary: 'packs a folder or an archive: same files, same bytes',
       arguments: [
         { placeholder: 'SOURCE', describe: 'A folder, or an archive of a site', isRequired: true },
         {

@@ -33,13 +33,13 @@ const editRows: readonly (readonly [Exclude<Verb, 'request'>, string, boolean, s
   ['promote', 'publishes the candidate that a gate holds', true, 'promote docs'],
   [
     'pin',
-    'publishes one version of the history, and starts no exports',
+    'publishes one version of the history; no exports start',
     true,
     'pin docs 20261122-192123-6836c104',
   ],
   ['unpin', 'removes the pin; exports go on', false, 'unpin docs'],
-  ['rollback', 'pins the version before the published one, or the one named', true, 'rollback docs --yes'],
-  ['suspend', 'pauses exports and promotions; the link is still refreshed', false, 'suspend docs'],
+  ['rollback', 'pins the version before the published one', true, 'rollback docs --yes'],
+  ['suspend', 'pauses exports and promotions; refreshes the link', false, 'suspend docs'],
   ['resume', 'ends the pause', false, 'resume docs'],
 ];
 const editCommands = editRows.map(([verb, summary, takesVersion, example]) =>
@@ -75,7 +75,7 @@ export const clusterCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'status',
-      summary: 'shows one StaticExport: versions, link, job and every condition',
+      summary: 'shows one StaticExport: version, link, job and conditions',
       arguments: [staticExport],
       flags: clusterFlags,
       examples: ['status docs'],

@@ -61,7 +61,7 @@ export const exportCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'export',
-      summary: 'starts an export, waits for it, checks the archive and writes it where you say',
+      summary: 'exports a site, checks the archive and writes it where you say',
       arguments: [{ placeholder: 'DOMAIN', describe: 'The domain to export', isRequired: true }],
       flags: {
         apiBaseUrl: httpUrl.required('Export API; may include a path prefix'),
@@ -85,7 +85,7 @@ export const exportCommands: readonly Command[] = [
       check: ({ keyFile, keyStdin }) =>
         keyFile !== undefined && keyStdin ? '--key-file and --key-stdin exclude each other' : undefined,
       examples: [
-        'export docs.example.com --api-base-url https://export.example.com \\\n    --key-file key --to public',
+        'export docs.example.com --key-file key --to public \\\n    --api-base-url https://export.example.com',
       ],
       load: async () => (await import('../export/export-command.ts')).runExport,
     },
@@ -94,7 +94,7 @@ export const exportCommands: readonly Command[] = [
   defineCommand(
     {
       words: 'run',
-      summary: 'reconciles a StaticExport manifest as the operator does, with a folder instead of a cluster',
+      summary: 'reconciles a StaticExport over a folder instead of a cluster',
       flags: {
         file: { ...path.required('Manifest: one StaticExport, and its key Secret if you like'), short: 'f' },
         state: path.required('Folder of the resource’s status and outputs; one run at a time'),
@@ -124,7 +124,9 @@ export const exportCommands: readonly Command[] = [
         ...linkFlags,
         ...sizeFlags,
       },
-      examples: ['run -f docs.yaml --once --state state --publish dir=public --secret export-api=key'],
+      examples: [
+        'run -f docs.yaml --once --state state --publish dir=public \\\n    --secret export-api=key',
+      ],
       load: async () => (await import('../folder/run-command.ts')).runManifest,
     },
     version,

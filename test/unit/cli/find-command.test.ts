@@ -22,11 +22,13 @@ for (const [args, words, rest] of [
 
 const printed: readonly (readonly [readonly string[], boolean, RegExp, RegExp])[] = [
   [[], true, /a command is missing/, /bundle inspect/],
-  [['--help'], false, /^Usage: static-export COMMAND/, /export +starts/],
+  [['--help'], false, /^Usage: static-export COMMAND/, /export +exports/],
   [['help', 'bundle'], false, /^Usage: static-export bundle COMMAND/, /bundle pack/],
   [['bundle', '--help'], false, /^Usage: static-export bundle COMMAND/, /bundle diff/],
   [['bundle'], true, /a command is missing/, /Usage: static-export bundle COMMAND/],
   [['bundle', 'inpsect', 'x.tar'], true, /did you mean "bundle inspect"\?/, /Commands:/],
+  [['bundel'], true, /did you mean "bundle"\?/, /Commands:/],
+  [['xyz'], true, /there is no such command\n/, /Commands:/],
   [['exprot'], true, /did you mean "export"\?/, /Commands:/],
   [['--version'], false, /^static-export 1\.2\.3\n$/, /./],
 ];
@@ -63,5 +65,13 @@ test('each command explains itself, and its examples are its own command lines',
       assert.ok(found.kind === 'command' && found.command === command, example);
       assert.equal(found.command.read(found.args, {}).outcome, 'run', example);
     }
+  }
+});
+
+test('no line of help is wider than a terminal of 80 columns', () => {
+  const texts = [[], ['bundle']].map((words) => find(...words, '--help'));
+  const helps = commands.map((command) => command.read(['--help'], {}));
+  for (const text of [...texts, ...helps].map((one) => ('text' in one ? one.text : assert.fail()))) {
+    for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
   }
 });

@@ -18,7 +18,7 @@ import { parseStaticExport } from '../../staticexport/parse.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import type { SizeLimits } from '../bundle/reading.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { openStateFolder, type StateFolder } from '../export/export-state.ts';
 import { admitDestination, isThere, writeValues } from '../export/place.ts';
@@ -47,6 +47,8 @@ export interface RunValues extends SizeLimits {
 
 /** After a reconcile that failed; the folder's faults are rarely brief. */
 const failedWaitMs = 10_000;
+/** A schedule and a clock that is set are looked at again. */
+const longestWaitMs = 3_600_000;
 
 export async function runManifest(
   values: RunValues,
@@ -149,15 +151,17 @@ async function runLoop(
       woken = Promise.withResolvers();
       const waitMs = await reconcileOnce(key, own, signal);
       const published = await readPublished(cluster, { ...key, name: outputName });
-      if (published !== undefined) await publish(published, values, state, context, signal);
+      const isPublished =
+        published === undefined || (await publishOrRetry(published, values, state, context, signal));
       const object = await cluster.readStaticExport(key, signal);
       const status = parseStaticExport({ spec, status: object?.status }).status;
       const ended = runOutcome(status, object?.metadata.generation ?? 0);
       progress.phase(`${status.job?.state === undefined ? 'Waiting' : `Export job ${status.job.state}`}`);
-      if (values.once && ended !== undefined) return resultOf(ended, published, values);
+      if (values.once && isPublished && ended !== undefined) return resultOf(ended, published, values);
       const stop = new AbortController();
       const until = AbortSignal.any([signal, stop.signal]);
-      await Promise.race([woken.promise, clock.after(waitMs ?? failedWaitMs, until)]);
+      const pauseMs = Math.min(waitMs ?? failedWaitMs, isPublished ? longestWaitMs : failedWaitMs);
+      await Promise.race([woken.promise, clock.after(pauseMs, until)]);
       stop.abort();
       signal.throwIfAborted();
     }
@@ -191,6 +195,27 @@ async function readPublished(
   const secret = await cluster.readSecret(key, new AbortController().signal);
   const bytes = secret?.data[outputKeys.bundle];
   return bytes === undefined ? undefined : parsePublishedBundle(Buffer.from(bytes).toString('utf8'));
+}
+
+/** @returns false where it failed and is tried again: a full disk or a broken download must not end the refreshes */
+async function publishOrRetry(
+  bundle: PublishedBundle,
+  values: RunValues,
+  state: StateFolder,
+  context: CliContext,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await publish(bundle, values, state, context, signal);
+    return true;
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = failureOf(error);
+    if (failure.outcome === 'bug' || (values.once && !failure.retryable)) throw error;
+    const seconds = failedWaitMs / 1000;
+    context.progress.note(`${failure.message} (${failure.code}). Retrying in ${seconds} s`);
+    return false;
+  }
 }
 
 /** Writes what does not hold the published digest yet. */

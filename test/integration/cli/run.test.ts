@@ -97,6 +97,22 @@ test('a run that is not "once" goes on, publishes, and ends in order', async (t)
   assert.equal(vendor.jobs.size, 1);
 });
 
+test('a destination that cannot be written does not end a run: it is written when it can be', async (t) => {
+  const { folder, to, args } = await workplaceFor(t);
+  const values = join(folder, 'values.yaml');
+  writeFileSync(values, 'a: b\na: c\n');
+  const child = startProgram(process.execPath, { args: args('--values', values) });
+  await eventually(
+    'the failure is reported',
+    () => /ValuesRefused.*Retrying in 10 s/.test(child.tail()) || undefined,
+  );
+  assert.ok(existsSync(join(to, 'index.html')));
+  writeFileSync(values, 'a: b\n');
+  await eventually('the values are written', () => /version/.test(readFileSync(values, 'utf8')) || undefined);
+  assert.equal(child.hasExited(), false);
+  await child.stop('SIGTERM');
+});
+
 const endings: readonly (readonly [string, string, ScriptedVendor['answers'], number, string])[] = [
   ['a refused key', '', { start: status(401) }, 3, 'KeyRefused'],
   ['too few pages', '  promotion: { minPages: 9 }\n', {}, 7, 'TooFewPages'],

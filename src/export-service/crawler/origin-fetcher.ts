@@ -192,21 +192,12 @@ const decoders: ReadonlyMap<string, (() => Decoder) | undefined> = new Map([
 ]);
 
 /** Registered with IANA (HTTP Content Coding Registry), and not requested. */
-const unrequested: ReadonlySet<string> = new Set([
-  'compress',
-  'x-compress',
-  'deflate',
-  'zstd',
-  'dcb',
-  'dcz',
-  'exi',
-  'pack200-gzip',
-]);
+const unrequested = /^(?:x-)?compress$|^deflate$|^zstd$|^dc[bz]$|^exi$|^pack200-gzip$/;
 
 /** Without names that are not registered, such as `aws-chunked` and `utf-8`: browsers ignore them, and so the body is plain. */
 function registeredEncoding(text: string): string {
   const names = text.split(',').map((name) => name.trim().toLowerCase());
-  return names.filter((name) => name !== '' && (decoders.has(name) || unrequested.has(name))).join(', ');
+  return names.filter((name) => name !== '' && (decoders.has(name) || unrequested.test(name))).join(', ');
 }
 
 async function* readBody(

@@ -23,66 +23,27 @@ export interface HtmlReferences {
 type Element = Token.TagToken;
 
 /** element.attribute → use, in lower case as tokens are; `*` is any element. */
-const attributeUses: Readonly<Record<string, ReferenceUse>> = {
-  'a.href': 'page',
-  'a.xlink:href': 'page',
-  'area.href': 'page',
-  'iframe.src': 'page',
-  'frame.src': 'page',
-  'object.data': 'page',
-  'embed.src': 'page',
-  'script.src': 'asset',
-  'img.src': 'asset',
-  'input.src': 'asset',
-  'audio.src': 'asset',
-  'video.src': 'asset',
-  'video.poster': 'asset',
-  'source.src': 'asset',
-  'track.src': 'asset',
-  'use.href': 'asset',
-  'use.xlink:href': 'asset',
-  'image.href': 'asset',
-  'image.xlink:href': 'asset',
-  'feimage.href': 'asset',
-  'feimage.xlink:href': 'asset',
-  '*.background': 'asset',
-  '*.data-src': 'hint',
-};
-const srcsetUses: Readonly<Record<string, ReferenceUse>> = {
-  'img.srcset': 'asset',
-  'source.srcset': 'asset',
-  'link.imagesrcset': 'asset',
-  '*.data-srcset': 'hint',
-};
-const linkUses: Readonly<Record<string, ReferenceUse>> = {
-  stylesheet: 'asset',
-  icon: 'asset',
-  'apple-touch-icon': 'asset',
-  'apple-touch-icon-precomposed': 'asset',
-  'apple-touch-startup-image': 'asset',
-  'mask-icon': 'asset',
-  'fluid-icon': 'asset',
-  manifest: 'asset',
-  search: 'asset',
-  preload: 'asset',
-  modulepreload: 'asset',
-  prefetch: 'hint',
-  next: 'page',
-  prev: 'page',
-  previous: 'page',
-  alternate: 'page',
-  first: 'page',
-  last: 'page',
-  start: 'page',
-  contents: 'page',
-  index: 'page',
-  glossary: 'page',
-  help: 'page',
-  copyright: 'page',
-  license: 'page',
-  author: 'page',
-  up: 'page',
-};
+const attributeUses = usesOf({
+  page: 'a.href a.xlink:href area.href iframe.src frame.src object.data embed.src',
+  asset:
+    'script.src img.src input.src audio.src video.src video.poster source.src track.src use.href use.xlink:href image.href image.xlink:href feimage.href feimage.xlink:href *.background',
+  hint: '*.data-src',
+});
+const srcsetUses = usesOf({ asset: 'img.srcset source.srcset link.imagesrcset', hint: '*.data-srcset' });
+/** By `rel`. */
+const linkUses = usesOf({
+  page: 'next prev previous alternate first last start contents index glossary help copyright license author up',
+  asset:
+    'stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon manifest search preload modulepreload',
+  hint: 'prefetch',
+});
+
+/** @param names by use, with blanks between them */
+function usesOf(names: Readonly<Partial<Record<ReferenceUse, string>>>): ReadonlyMap<string, ReferenceUse> {
+  const uses = ['page', 'asset', 'hint'] as const;
+  return new Map(uses.flatMap((use) => (names[use] ?? '').split(' ').map((name) => [name, use] as const)));
+}
+
 /** Pictures of a page that other sites show. Visitors do not notice a missing one. */
 const metaPictures =
   /^(?:og:image|og:image:url|twitter:image|msapplication-tileimage|msapplication-config)$/i;
@@ -207,17 +168,17 @@ function* readElement(element: Element): Generator<Reference> {
 }
 
 function lookUp(
-  table: Readonly<Record<string, ReferenceUse>>,
+  table: ReadonlyMap<string, ReferenceUse>,
   { tagName }: Element,
   name: string,
 ): ReferenceUse | undefined {
-  return table[`${tagName}.${name}`] ?? table[`*.${name}`];
+  return table.get(`${tagName}.${name}`) ?? table.get(`*.${name}`);
 }
 
 function* readLink(element: Element): Generator<Reference> {
   const href = attribute(element, 'href');
   const rels = (attribute(element, 'rel') ?? '').toLowerCase().split(/\s+/);
-  const uses = rels.map((rel) => linkUses[rel]).filter((use) => use !== undefined);
+  const uses = rels.map((rel) => linkUses.get(rel)).filter((use) => use !== undefined);
   if (href === undefined || uses.length === 0) return;
   // `alternate stylesheet` is a style sheet; the strongest claim of an asset wins over that of a page.
   yield { text: href, use: uses.includes('asset') ? 'asset' : (uses[0] ?? 'hint') };

@@ -71,8 +71,8 @@ async function printForGit(
   progress.note(
     `${manager} manages this object and would revert the change. Commit this to its repository instead:`,
   );
-  const { stringify } = await import('yaml');
-  return resultOf(object, { changed: false, manager, patch }, stringify(patch).trimEnd().split('\n'));
+  const { yamlOf } = await import('../output/yaml-text.ts');
+  return resultOf(object, { changed: false, manager, patch }, yamlOf(patch).trimEnd().split('\n'));
 }
 
 async function confirm(

@@ -31,7 +31,5 @@ export async function formatFailure(
 
 async function formatDocument(document: object, format: 'json' | 'yaml'): Promise<string> {
   if (format === 'json') return `${JSON.stringify(document, undefined, 2)}\n`;
-  // Loaded only where it is used: it takes a fifth of a command's start.
-  const { stringify } = await import('yaml');
-  return stringify(document);
+  return (await import('./yaml-text.ts')).yamlOf(document);
 }

@@ -94,6 +94,11 @@ test('an archive that is written has the digest that was checked, hidden files i
   const { stdout } = await run('--to', to);
   const verified = await runCommand([process.execPath, program, 'bundle', 'verify', to, '-o', 'json']);
   assert.equal(verified.code, 0, verified.stderr);
+  const inYaml = await runCommand([process.execPath, program, 'bundle', 'verify', to, '-o', 'yaml']);
+  assert.match(
+    inYaml.stdout,
+    /^apiVersion: cli\.staticexport\.dev\/v1alpha1\nkind: ArchiveVerdict\nvalid: true\n/,
+  );
   assert.equal(JSON.parse(verified.stdout).digest, JSON.parse(stdout).digest);
 });
 

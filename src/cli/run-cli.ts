@@ -38,6 +38,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   const progress = quiet ? silentProgress : createProgress(process.stderr, systemClock);
   const finish = async (stdout: string, stderr: string, code: number): Promise<void> => {
     progress.end();
+    answer = code;
     process.stderr.write(stderr);
     // A pipe that is not flushed would lose the end of the document.
     await new Promise<void>((resolve) => void process.stdout.write(stdout, () => resolve()));
@@ -50,8 +51,12 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   };
   process.on('unhandledRejection', (error) => void fail(error));
   process.on('uncaughtException', (error) => void fail(error));
-  // A reader that has enough, such as `head`, ends the output without an error.
-  process.stdout.on('error', () => process.exit(exitCodes.done));
+  // A reader that has enough, such as `head`, changes nothing of the answer; a full disk loses it.
+  let answer: number = exitCodes.bug;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? answer : exitCodes.notWritten),
+  );
+  process.stderr.on('error', () => {});
   try {
     const result = await line.run({
       ...parts,

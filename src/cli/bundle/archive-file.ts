@@ -4,13 +4,19 @@
 
 import { once } from 'node:events';
 import { open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { PassThrough, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, createZstdCompress } from 'node:zlib';
 import { pack as createPack, type Pack } from 'tar-stream';
 import { CliError } from '../cli-error.ts';
-import { notWritten, syncFolder } from '../output/destination.ts';
+import {
+  nameBeside,
+  notWritten,
+  type Placement,
+  requireReplaceable,
+  syncFolder,
+} from '../output/destination.ts';
 
 /** A file to pack. */
 export interface PackedFile {
@@ -32,11 +38,12 @@ export function isArchiveName(path: string): boolean {
 }
 
 /**
- * @throws {CliError} `UnknownArchiveName`, `DestinationNotWritten`; the signal's reason
+ * @throws {CliError} `UnknownArchiveName`, `DestinationExists`, `DestinationNotWritten`; the signal's reason
  */
 export async function writeArchive(
   files: readonly PackedFile[],
   destination: string,
+  placement: Placement,
   signal: AbortSignal,
 ): Promise<void> {
   const create = compressionOf(destination);
@@ -44,9 +51,11 @@ export async function writeArchive(
     const message = 'an archive ends in .tar, .tar.gz, .tgz or .tar.zst';
     throw new CliError('usage', 'UnknownArchiveName', message);
   }
-  const partial = join(dirname(destination), `.${basename(destination)}.partial`);
+  const partial = nameBeside(destination, placement.owner, 'partial');
   try {
+    await rm(partial, { force: true });
     await writeTo(partial, files, create(), signal);
+    await requireReplaceable(destination, placement);
     await rename(partial, destination);
     await syncFolder(dirname(destination));
   } catch (error) {
@@ -66,7 +75,7 @@ async function writeTo(
   compression: Transform,
   signal: AbortSignal,
 ): Promise<void> {
-  const handle = await open(path, 'w');
+  const handle = await open(path, 'wx');
   try {
     const tar = createPack();
     const filled = fillTar(tar, files, signal);

@@ -3,7 +3,7 @@
 
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
@@ -31,7 +31,10 @@ export async function packBundle(
   const isFolder = (await statSource(source)).isDirectory();
   const write = async (files: readonly PackedFile[]): Promise<void> => {
     progress.phase('Writing the archive');
-    await writeArchive(files, destination, signal);
+    // A folder that holds the archive does not pack it into itself.
+    const others = files.filter((file) => !isFolder || resolve(source, file.path) !== resolve(destination));
+    const placement = { owner: context.random.uuid(), mayReplace: values.replace };
+    await writeArchive(others, destination, placement, signal);
   };
   if (isFolder) await write(await filesOf(source));
   else await withArchive(source, values, context, (bundle) => write(packedFiles(bundle)));

@@ -32,7 +32,11 @@ export interface ClusterClient {
   patch(
     object: StaticExportObject,
     body: object,
-    options: { readonly isDryRun: boolean },
+    options: {
+      readonly isDryRun: boolean;
+      /** Requires the version that was read; otherwise only the same object. */
+      readonly isVersioned: boolean;
+    },
   ): Promise<StaticExportObject>;
 }
 
@@ -68,8 +72,8 @@ export async function withCluster<T>(
         });
         return (await list(() => {}, signal)).objects;
       },
-      patch: async ({ metadata }, body, { isDryRun }) => {
-        const { namespace: of, name, resourceVersion } = metadata;
+      patch: async ({ metadata }, body, { isDryRun, isVersioned }) => {
+        const { namespace: of, name, uid, resourceVersion } = metadata;
         const stored = await transport.call(
           {
             verb: 'patch',
@@ -77,7 +81,10 @@ export async function withCluster<T>(
             address: { resource: staticExports, namespace: of, name },
             query: { fieldManager: `${fieldManager}-cli`, ...(isDryRun && { dryRun: 'All' }) },
             contentType: 'application/merge-patch+json',
-            body: { ...body, metadata: { ...metadataOf(body), resourceVersion } },
+            body: {
+              ...body,
+              metadata: { ...metadataOf(body), uid, ...(isVersioned && { resourceVersion }) },
+            },
           },
           signal,
         );

@@ -4,7 +4,7 @@
 
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { runOutcome } from '../run-outcome.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
@@ -48,7 +48,11 @@ async function edit(
   if (values.dryRun === 'client')
     return resultOf(object, { changed: false, patch: planned.patch }, [JSON.stringify(planned.patch)]);
   if (planned.isRisky && !values.yes) await confirm(planned, object, context);
-  const stored = await client.patch(object, planned.patch, { isDryRun: values.dryRun === 'server' });
+  const stored = await client.patch(object, planned.patch, {
+    isDryRun: values.dryRun === 'server',
+    // The operator writes status all the time; a request changes nothing that it decides on.
+    isVersioned: planned.isOfSpec,
+  });
   const lines = [
     values.dryRun === 'server' ? `${planned.message} (dry run: nothing was stored)` : planned.message,
   ];
@@ -97,13 +101,22 @@ async function waitFor(
   const deadline = clock.deadline(timeoutMs, signal);
   progress.phase('Waiting for the export');
   for (;;) {
-    const object = await client.read(name);
+    const object = await readAgain(name, client);
+    if (object === undefined) {
+      await clock.after(pollMs, deadline);
+      continue;
+    }
     const { status } = parseStaticExport(object);
     const ended = runOutcome(status, object.metadata.generation ?? 0);
     const { job } = status;
     if (job?.state !== undefined) progress.advance(job.progress, job.state);
-    const isStalled = ended !== undefined && status.lastHandledRequest !== token && ended.outcome !== 'done';
-    if (ended !== undefined && (status.lastCompletedRequest === token || isStalled)) {
+    // Before the request is handled, the status is about an earlier export.
+    const isAbout = status.lastCompletedRequest === token || status.lastHandledRequest === token;
+    if (
+      ended !== undefined &&
+      isAbout &&
+      (status.lastCompletedRequest === token || ended.outcome !== 'done')
+    ) {
       if (ended.outcome !== 'done') throw new CliError(ended.outcome, ended.code, ended.message);
       return resultOf(object, { changed: true, token }, [ended.message]);
     }
@@ -112,6 +125,16 @@ async function waitFor(
       const message = `--timeout has passed (${Math.round(timeoutMs / 1000)} s); the export goes on`;
       throw new CliError('deadline', 'DeadlineExceeded', message, { cause });
     });
+  }
+}
+
+/** @returns `undefined` where the Kubernetes API server may answer later */
+async function readAgain(name: string, client: ClusterClient): Promise<StaticExportObject | undefined> {
+  try {
+    return await client.read(name);
+  } catch (error) {
+    if (failureOf(error).retryable) return undefined;
+    throw error;
   }
 }
 

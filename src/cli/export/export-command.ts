@@ -15,9 +15,18 @@ import { type KeyFlags, readKey } from '../api-key.ts';
 import { readIndex, type SizeLimits } from '../bundle/reading.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { isThere } from '../output/destination.ts';
 import { type CompleteExport, type ExportDependencies, exportSite } from './export-job.ts';
-import { defaultStatePath, openStateFolder, type StateFolder } from './export-state.ts';
-import { admitDestination, isThere, writeLinkFile, writeValues } from './place.ts';
+import {
+  claimDestinations,
+  defaultStatePath,
+  noteDestinations,
+  openStateFolder,
+  placementOf,
+  type StateFolder,
+  workFolderName,
+} from './export-state.ts';
+import { admitDestination, writeLinkFile, writeValues } from './place.ts';
 import { downloadInto, placeIndex } from './published.ts';
 
 export interface ExportValues extends KeyFlags, SizeLimits {
@@ -52,14 +61,15 @@ export async function runExport(
   const key = await readKey(values, context);
   const state = await openStateFolder(values.state ?? defaultStatePath(request, context.env));
   const signal = context.clock.deadline(values.timeout, context.signal);
-  const workDir = join(state.path, 'work');
+  const workDir = join(state.path, workFolderName);
   try {
     await removeQuietly(workDir);
     const { to } = values;
     if (to !== undefined) {
-      await admitDestination(to, { isReplaced: values.replace, written: state.state.destinations });
+      const placement = placementOf(state, resolve(to), values.replace);
+      await admitDestination(to, placement, [state.path, '.']);
     }
-    const baseline = await readBaseline(values, state, context);
+    const baseline = await readBaseline(values, request.domain, state, context);
     const { dependencies, close } = await connect(values, key, workDir, state, context);
     const continueWithinMs = values.timeout;
     const complete = await exportSite({ ...request, continueWithinMs }, dependencies, signal).finally(close);
@@ -86,10 +96,13 @@ function readDomain(text: string): string {
 
 async function readBaseline(
   values: ExportValues,
+  domain: string,
   { state }: StateFolder,
   context: CliContext,
 ): Promise<Baseline | undefined> {
-  return values.baseline === undefined ? state.last : readIndex(values.baseline, values, context);
+  const { last } = state;
+  const own = last?.domain === domain && last.baseUrl === values.apiBaseUrl ? last : undefined;
+  return values.baseline === undefined ? own : readIndex(values.baseline, values, context);
 }
 
 async function connect(
@@ -150,7 +163,10 @@ async function publish(
   const written = state.state.destinations ?? [];
   const isPlaced = written.some((one) => one.path === to && one.digest === digest) && !values.replace;
   if (to !== undefined && !(isPlaced && (await isThere(to)))) {
-    await placeIndex(index, to, workDir, { progress }, signal);
+    const place = { path: to, ...placementOf(state, to, values.replace) };
+    if (place.mayReplace || !(await isThere(to))) await claimDestinations(state, [to]);
+    await placeIndex(index, place, workDir, { progress }, signal);
+    await noteDestinations(state, [to], digest);
   }
   if (values.values !== undefined) await writeValues(values.values, name);
   if (values.linkFile !== undefined) {
@@ -167,11 +183,10 @@ async function publish(
       sizeBytes,
     });
   }
-  const others = written.filter(({ path }) => path !== to);
   await state.write({
+    ...state.state,
     current: undefined,
     last: { ...request, jobId, version: name, digest, pages },
-    destinations: to === undefined ? others : [...others, { path: to, digest }],
   });
   const summary = { version: name, digest, pages, files: files.length, sizeBytes };
   return {

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
 import { makeFolder } from '../../runtime/folder.ts';
@@ -77,10 +77,11 @@ export function defaultStatePath(
 }
 
 /**
- * @param path created if absent, for its owner alone
+ * @param named created if absent, for its owner alone
  * @throws {CliError} `StateBusy` (another run has it), `StateUnusable`
  */
-export async function openStateFolder(path: string): Promise<StateFolder> {
+export async function openStateFolder(named: string): Promise<StateFolder> {
+  const path = resolve(named);
   try {
     await makeFolder(path, 0o700);
     const lock = await takeLock(join(path, 'lock'));
@@ -144,3 +145,30 @@ function unusable(cause: unknown): CliError {
   const message = `the state folder cannot be used (${publishableCode(cause)}); name a folder that can be written with --state`;
   return new CliError('usage', 'StateUnusable', message, { cause });
 }
+
+/** Before it is written: the path is this state's from now on, and holds nothing that is known. */
+export async function claimDestinations(state: StateFolder, paths: readonly string[]): Promise<void> {
+  await noteDestinations(state, paths, '');
+}
+
+/** After it was written. */
+export async function noteDestinations(
+  state: StateFolder,
+  paths: readonly string[],
+  digest: string,
+): Promise<void> {
+  const others = (state.state.destinations ?? []).filter(({ path }) => !paths.includes(path));
+  await state.write({
+    ...state.state,
+    destinations: [...others, ...paths.map((path) => ({ path, digest }))],
+  });
+}
+
+/** Whether this state wrote it, or began to. */
+export function placementOf(state: StateFolder, path: string, isReplaced: boolean) {
+  const isOwned = (state.state.destinations ?? []).some((one) => one.path === path);
+  return { owner: state.path, mayReplace: isReplaced || isOwned };
+}
+
+/** Below the state folder, which may be a folder of the user's. */
+export const workFolderName = '.static-export-work';

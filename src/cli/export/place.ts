@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
@@ -12,53 +12,70 @@ import { planValuesEdit } from '../../targets/values.ts';
 import { isArchiveName, type PackedFile, writeArchive } from '../bundle/archive-file.ts';
 import { packedFiles } from '../bundle/pack.ts';
 import { CliError } from '../cli-error.ts';
-import { notWritten, syncFolder, writeWhole } from '../output/destination.ts';
-import type { WrittenDestination } from './export-state.ts';
-
-export const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
+import {
+  isThere,
+  nameBeside,
+  notWritten,
+  type Placement,
+  requireReplaceable,
+  syncFolder,
+  writeWhole,
+} from '../output/destination.ts';
 
 /**
- * Before an export begins: whether `--to` may be written, and puts back a folder whose replacement was interrupted.
+ * Before an export begins: whether a destination may be written, and puts back a folder whose replacement was interrupted.
  *
- * @param written by earlier runs with this state
- * @throws {CliError} `DestinationExists`, `DestinationNotWritten`
+ * @param keptPaths what a replacement would destroy: the state folder, the current folder
+ * @throws {CliError} `DestinationExists`, `DestinationMissing`, `DestinationRefused`, `DestinationNotWritten`
  */
 export async function admitDestination(
   to: string,
-  {
-    isReplaced,
-    written,
-  }: { readonly isReplaced: boolean; readonly written: readonly WrittenDestination[] | undefined },
+  placement: Placement,
+  keptPaths: readonly string[],
 ): Promise<void> {
   const path = resolve(to);
+  if (!isArchiveName(path) && archiveEndings.test(path)) {
+    const message = 'an archive ends in .tar, .tar.gz, .tgz or .tar.zst; name a folder otherwise';
+    throw new CliError('usage', 'UnknownArchiveName', message);
+  }
+  const isKept = (kept: string): boolean =>
+    `${resolve(kept)}${sep}`.startsWith(`${path.replace(/\/+$/, '')}${sep}`);
+  if (keptPaths.some(isKept)) {
+    const message = 'the destination holds the state folder or the current folder; name a folder of its own';
+    throw new CliError('usage', 'DestinationRefused', message);
+  }
   if (!(await isThere(dirname(path)))) {
-    const message = 'the folder around --to does not exist; make it first';
+    const message = 'the folder around the destination does not exist; make it first';
     throw new CliError('usage', 'DestinationMissing', message);
   }
-  const { old } = namesBeside(path);
-  if (!(await isThere(path)) && (await isThere(old))) await rename(old, path);
-  const isOwned = written?.some((one) => one.path === path) === true;
-  if (isReplaced || isOwned || !(await isThere(path))) return;
-  const message = '--to exists and was not written by this state; name another, or add --replace';
-  throw new CliError('usage', 'DestinationExists', message);
+  const old = nameBeside(path, placement.owner, 'old');
+  if (!(await isThere(path)) && (await isThere(old))) {
+    await rename(old, path).catch((error: unknown) => {
+      throw notWritten('folder', error);
+    });
+  }
+  await requireReplaceable(path, placement);
 }
 
+const archiveEndings = /\.(?:zip|gz|zst|xz|bz2|br|7z|rar)$/i;
+
 /** @returns how many files were left out, because a server must not show them */
-export async function placeBundle(bundle: StoredBundle, to: string, signal: AbortSignal): Promise<number> {
+export async function placeBundle(
+  bundle: StoredBundle,
+  to: string,
+  placement: Placement,
+  signal: AbortSignal,
+): Promise<number> {
   const path = resolve(to);
   const files = packedFiles(bundle);
   if (isArchiveName(path)) {
-    await writeArchive(files, path, signal);
+    await writeArchive(files, path, placement, signal);
     return 0;
   }
   const shown = files.filter((file) => !isHiddenFile(file.path));
   const hashes = new Map(bundle.index.files.map((file) => [file.path, file.sha256]));
   try {
-    await replaceFolder(path, shown, hashes, signal);
+    await replaceFolder(path, { files: shown, hashes }, placement, signal);
   } catch (error) {
     signal.throwIfAborted();
     throw notWritten('folder', error);
@@ -66,19 +83,15 @@ export async function placeBundle(bundle: StoredBundle, to: string, signal: Abor
   return files.length - shown.length;
 }
 
-function namesBeside(path: string): { readonly partial: string; readonly old: string } {
-  const beside = (suffix: string): string => join(dirname(path), `.${basename(path)}.${suffix}`);
-  return { partial: beside('partial'), old: beside('old') };
-}
-
 /** Between the two renames the name is absent for an instant; a run that ends there is put back by the next. */
 async function replaceFolder(
   path: string,
-  files: readonly PackedFile[],
-  hashes: ReadonlyMap<string, string>,
+  { files, hashes }: { readonly files: readonly PackedFile[]; readonly hashes: ReadonlyMap<string, string> },
+  placement: Placement,
   signal: AbortSignal,
 ): Promise<void> {
-  const { partial, old } = namesBeside(path);
+  const partial = nameBeside(path, placement.owner, 'partial');
+  const old = nameBeside(path, placement.owner, 'old');
   await rm(partial, { recursive: true, force: true });
   try {
     await mkdir(partial);
@@ -86,6 +99,7 @@ async function replaceFolder(
       signal.throwIfAborted();
       await writeFileOf(partial, file, hashes.get(file.path));
     }
+    await requireReplaceable(path, placement);
     await rm(old, { recursive: true, force: true });
     if (await isThere(path)) await rename(path, old);
     await rename(partial, path);

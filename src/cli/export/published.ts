@@ -11,6 +11,7 @@ import { openCaFile } from '../../runtime/http/ca-certificates.ts';
 import type { Link } from '../../wire/link.ts';
 import { readContent, type SizeLimits } from '../bundle/reading.ts';
 import type { CliContext } from '../context.ts';
+import type { Placement } from '../output/destination.ts';
 import { placeBundle } from './place.ts';
 
 export interface DownloadOptions extends SizeLimits {
@@ -22,7 +23,7 @@ export interface DownloadOptions extends SizeLimits {
 /** @throws {BundleError} {CliError} `DestinationNotWritten` and its siblings. @returns the digest of what was written */
 export async function placePublished(
   { bundleUrl, digest }: Pick<PublishedBundle, 'bundleUrl' | 'digest'>,
-  paths: readonly string[],
+  places: readonly (Placement & { readonly path: string })[],
   options: DownloadOptions,
   context: CliContext,
   signal: AbortSignal,
@@ -31,7 +32,7 @@ export async function placePublished(
   try {
     const index = await downloadInto(bundleUrl, digest, options, context, signal);
     context.progress.phase('Writing');
-    for (const path of paths) await placeIndex(index, path, options.workDir, context, signal);
+    for (const place of places) await placeIndex(index, place, options.workDir, context, signal);
     return index.digest;
   } finally {
     await removeQuietly(options.workDir);
@@ -55,12 +56,12 @@ export async function downloadInto(
 /** Writes what `downloadInto` kept. */
 export async function placeIndex(
   index: BundleIndex,
-  path: string,
+  place: Placement & { readonly path: string },
   workDir: string,
   { progress }: Pick<CliContext, 'progress'>,
   signal: AbortSignal,
 ): Promise<void> {
   const pack = await openPack(join(bundleFolder(workDir, index.digest), packName), index, undefined);
-  const leftOut = await placeBundle(pack, path, signal).finally(() => pack.close());
+  const leftOut = await placeBundle(pack, place.path, place, signal).finally(() => pack.close());
   if (leftOut > 0) progress.note(`${leftOut} files that a server must not show were left out of the folder`);
 }

@@ -20,6 +20,8 @@ export interface Manifest {
 }
 
 const defaultNamespace = 'default';
+/** RFC 1123 subdomain, as a Kubernetes API server requires it. The name is part of a file's name here. */
+const objectName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 /** Far more than a StaticExport and its Secret. */
 const longestManifest = 1024 * 1024;
 
@@ -44,6 +46,13 @@ export function readManifest(text: string): Manifest {
   const name = metadata['name'];
   if (typeof name !== 'string' || name === '') throw invalid('must have metadata.name');
   const namespace = typeof metadata['namespace'] === 'string' ? metadata['namespace'] : defaultNamespace;
+  for (const [field, text] of [
+    ['metadata.name', name],
+    ['metadata.namespace', namespace],
+  ] as const) {
+    if (!objectName.test(text))
+      throw invalid(`must have a ${field} of lower-case letters, digits, "-" and "."`);
+  }
   const { spec } = object;
   const { problems } = parseStaticExport({ spec, status: {} });
   if (problems.length > 0) throw invalid(`has fields that are not valid: ${problems.join(', ')}`);

@@ -20,9 +20,17 @@ import { publishableCode } from '../../wire/publishable-error.ts';
 import type { SizeLimits } from '../bundle/reading.ts';
 import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { openStateFolder, type StateFolder } from '../export/export-state.ts';
-import { admitDestination, isThere, writeValues } from '../export/place.ts';
+import {
+  claimDestinations,
+  noteDestinations,
+  openStateFolder,
+  placementOf,
+  type StateFolder,
+  workFolderName,
+} from '../export/export-state.ts';
+import { admitDestination, writeValues } from '../export/place.ts';
 import { placePublished } from '../export/published.ts';
+import { isThere } from '../output/destination.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import { type FolderCluster, openFolderCluster } from './folder-cluster.ts';
 import { type Manifest, readManifest } from './manifest.ts';
@@ -59,7 +67,7 @@ export async function runManifest(
   const state = await openStateFolder(values.state);
   try {
     for (const to of values.publish) {
-      await admitDestination(to, { isReplaced: false, written: state.state.destinations });
+      await admitDestination(to, placementOf(state, resolve(to), false), [state.path, '.']);
     }
     const cluster = await openFolderCluster(join(state.path, 'objects'), context.random);
     await holdSecrets(manifest, values, cluster);
@@ -226,20 +234,29 @@ async function publish(
   context: CliContext,
   signal: AbortSignal,
 ): Promise<void> {
+  // Without an inspection there is no digest; the version names the content then.
+  const mark = bundle.digest ?? bundle.version;
   const written = state.state.destinations ?? [];
   const isWritten = async (path: string): Promise<boolean> =>
-    written.some((one) => one.path === path && one.digest === bundle.digest) && (await isThere(path));
+    written.some((one) => one.path === path && one.digest === mark) && (await isThere(path));
   const missing: string[] = [];
   for (const path of values.publish.map((one) => resolve(one)))
     if (!(await isWritten(path))) missing.push(path);
   if (missing.length > 0) {
-    const workDir = join(state.path, 'work');
-    const digest = await placePublished(bundle, missing, { ...values, workDir }, context, signal);
-    const others = written.filter(({ path }) => !missing.includes(path));
-    await state.write({
-      ...state.state,
-      destinations: [...others, ...missing.map((path) => ({ path, digest }))],
-    });
+    const places = missing.map((path) => ({ path, ...placementOf(state, path, false) }));
+    const absent = await Promise.all(missing.map(async (path) => !(await isThere(path))));
+    await claimDestinations(
+      state,
+      missing.filter((_path, at) => absent[at] || places[at]?.mayReplace),
+    );
+    await placePublished(
+      bundle,
+      places,
+      { ...values, workDir: join(state.path, workFolderName) },
+      context,
+      signal,
+    );
+    await noteDestinations(state, missing, mark);
   }
   if (values.values !== undefined) await writeValues(values.values, bundle.version);
 }

@@ -1,7 +1,8 @@
 // What the writers of destinations share: the error, and files that are whole or as before. Refuses: naming a path in an
 // error, because a path may be private.
 
-import { constants, open, rename, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { constants, lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
@@ -11,6 +12,32 @@ export function notWritten(what: string, cause: unknown): CliError {
   if (cause instanceof CliError) return cause;
   const message = `the ${what} could not be written (${publishableCode(cause)}); check its path, permissions and free space`;
   return new CliError('notWritten', 'DestinationNotWritten', message, { cause });
+}
+
+/** Who writes a destination, and whether what is there may be replaced. */
+export interface Placement {
+  /** A name of the writer, such as its state folder: two writers never share a file that is being written. */
+  readonly owner: string;
+  readonly mayReplace: boolean;
+}
+
+/** A name beside a destination, of this writer alone: no file of a user's has it. */
+export function nameBeside(path: string, owner: string, suffix: 'partial' | 'old'): string {
+  const mark = createHash('sha256').update(owner).digest('hex').slice(0, 8);
+  return join(dirname(path), `.${basename(path)}.static-export-${mark}.${suffix}`);
+}
+
+export const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Right before a rename, because something may have appeared since the start. @throws {CliError} `DestinationExists` */
+export async function requireReplaceable(path: string, { mayReplace }: Placement): Promise<void> {
+  if (mayReplace || !(await isThere(path))) return;
+  const message = 'the destination exists and was not written by this state; name another, or move it away';
+  throw new CliError('usage', 'DestinationExists', message);
 }
 
 export async function syncFolder(path: string): Promise<void> {

@@ -3,6 +3,7 @@
 
 import type { Failure } from '../cli-error.ts';
 import type { CommandResult } from '../context.ts';
+import { withoutWorkflowCommand } from './workflow-text.ts';
 
 export const outputFormats = ['text', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
@@ -12,7 +13,7 @@ export const outputApiVersion = 'cli.staticexport.dev/v1alpha1';
 
 /** @returns the text for standard output */
 export async function formatResult(result: CommandResult, format: OutputFormat): Promise<string> {
-  if (format === 'text') return result.lines.map((line) => `${line}\n`).join('');
+  if (format === 'text') return result.lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
   return formatDocument({ apiVersion: outputApiVersion, kind: result.kind, ...result.fields }, format);
 }
 
@@ -23,7 +24,7 @@ export async function formatFailure(
   format: OutputFormat,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const lines = [`${command}: ${message} (${code})`, ...next.map((step) => `  ${step}`)];
-  const stderr = lines.map((line) => `${line}\n`).join('');
+  const stderr = lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
   if (format === 'text') return { stdout: '', stderr };
   const document = { apiVersion: outputApiVersion, kind: 'Error', code, message, retryable, next };
   return { stdout: await formatDocument(document, format), stderr };

@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../runtime/clock.ts';
 import { printable } from '../../wire/printable-text.ts';
+import { withoutWorkflowCommand } from './workflow-text.ts';
 
 export interface Progress {
   /** A phase begins; the one before has ended. */
@@ -33,7 +34,7 @@ function createLines(stream: ProgressStream, clock: Pick<Clock, 'monotonic'>): P
   let name = '';
   let writtenAt = 0;
   const write = (text: string): void => {
-    stream.write(`${printable(text)}\n`);
+    stream.write(`${withoutWorkflowCommand(printable(text))}\n`);
     writtenAt = clock.monotonic();
   };
   return {

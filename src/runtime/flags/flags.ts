@@ -90,7 +90,7 @@ export function readInvocation<F extends Flags>(
   });
   if (!names.includes('version')) command.version(versionText.trimEnd(), '--version', 'Print the version');
   try {
-    command.parse(args, { from: 'user' });
+    command.parse(withSwitchValues(program, args), { from: 'user' });
   } catch (error) {
     if (error instanceof FlagValueError) return refuse(program, error.message);
     if (!(error instanceof CommanderError)) throw error;
@@ -113,6 +113,21 @@ export function readInvocation<F extends Flags>(
   return missing === undefined
     ? readValues(program, given, command.args, env)
     : refuse(program, `${missing.placeholder} is missing: ${missing.describe}`);
+}
+
+/** Where arguments may follow, a switch takes none of them for its value: `--yes docs`. Its value follows `=`. */
+function withSwitchValues<F extends Flags>(
+  { flags, arguments: wanted = [] }: ProgramDescription<F>,
+  args: readonly string[],
+): readonly string[] {
+  if (wanted.length === 0) return args;
+  const switches = Object.entries(flags).flatMap(([key, { placeholder, short }]) =>
+    placeholder === undefined ? [`--${flagName(key)}`, ...(short === undefined ? [] : [`-${short}`])] : [],
+  );
+  return args.map((arg) => {
+    if (!switches.includes(arg)) return arg;
+    return arg.startsWith('--') ? `${arg}=true` : `${arg}true`;
+  });
 }
 
 const columns = 80;

@@ -166,7 +166,7 @@ describe('faults', { concurrency: 4 }, () => {
       assert.equal(code, exitCode, stderr);
       assert.deepEqual([JSON.parse(stdout).kind, JSON.parse(stdout).code], ['Error', errorCode]);
       assert.deepEqual(readdirSync(folder).sort(), ['key', 'state']);
-      assert.ok(!readdirSync(join(folder, 'state')).includes('work'));
+      assert.ok(!readdirSync(join(folder, 'state')).includes('.static-export-work'));
     });
   }
 });

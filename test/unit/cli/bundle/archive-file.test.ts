@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { isArchiveName, type PackedFile, writeArchive } from '../../../../src/cli/bundle/archive-file.ts';
 
 const signal = new AbortController().signal;
+const placement = { owner: 'test', mayReplace: true };
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'archive-file-'));
@@ -32,8 +33,8 @@ for (const suffix of ['tar', 'tar.gz', 'tgz', 'tar.zst']) {
   test(`a .${suffix} is the same bytes for the same files in any order`, async (t) => {
     const folder = folderFor(t);
     const [one, other] = [join(folder, `one.${suffix}`), join(folder, `other.${suffix}`)];
-    await writeArchive(files, one, signal);
-    await writeArchive(files.toReversed(), other, signal);
+    await writeArchive(files, one, placement, signal);
+    await writeArchive(files.toReversed(), other, placement, signal);
     assert.ok(readFileSync(one).equals(readFileSync(other)));
     assert.deepEqual(readdirSync(folder).sort(), [`one.${suffix}`, `other.${suffix}`]);
   });
@@ -42,7 +43,7 @@ for (const suffix of ['tar', 'tar.gz', 'tgz', 'tar.zst']) {
 test('a file that cannot be read leaves no archive, and the earlier one stays', async (t) => {
   const folder = folderFor(t);
   const path = join(folder, 'site.tar.gz');
-  await writeArchive(files, path, signal);
+  await writeArchive(files, path, placement, signal);
   const before = readFileSync(path);
   const broken: PackedFile = {
     path: 'x',
@@ -52,7 +53,7 @@ test('a file that cannot be read leaves no archive, and the earlier one stays', 
       throw Object.assign(new Error('said'), { code: 'EIO' });
     },
   };
-  await assert.rejects(writeArchive([...files, broken], path, signal), {
+  await assert.rejects(writeArchive([...files, broken], path, placement, signal), {
     code: 'DestinationNotWritten',
     message: /EIO/,
   });

@@ -22,9 +22,11 @@ import {
   writeLinkFile,
   writeValues,
 } from '../../../../src/cli/export/place.ts';
+import { nameBeside } from '../../../../src/cli/output/destination.ts';
 import { Link } from '../../../../src/wire/link.ts';
 
 const signal = new AbortController().signal;
+const placement = { owner: '/state', mayReplace: true };
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'place-'));
@@ -63,9 +65,9 @@ test('a folder is replaced as a whole, and gets no file that a server must not s
     '.git/config': 'secret',
     _redirects: 'x',
   });
-  assert.equal(await placeBundle(first, to, signal), 2);
+  assert.equal(await placeBundle(first, to, placement, signal), 2);
   assert.deepEqual(treeOf(to), ['index.html', 'old.html']);
-  await placeBundle(await bundleOf(t, { 'index.html': 'two', 'a/b/c.html': 'c' }), to, signal);
+  await placeBundle(await bundleOf(t, { 'index.html': 'two', 'a/b/c.html': 'c' }), to, placement, signal);
   assert.deepEqual(treeOf(to), ['a/b/c.html', 'index.html']);
   assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'two');
   assert.deepEqual(readdirSync(folder), ['site']);
@@ -74,7 +76,7 @@ test('a folder is replaced as a whole, and gets no file that a server must not s
 test('bytes that changed on the disk replace nothing', async (t) => {
   const folder = folderFor(t);
   const to = join(folder, 'site');
-  await placeBundle(await bundleOf(t, { 'index.html': 'one' }), to, signal);
+  await placeBundle(await bundleOf(t, { 'index.html': 'one' }), to, placement, signal);
   const damaged = await bundleOf(t, { 'index.html': 'two' });
   const wrong: StoredBundle = {
     ...damaged,
@@ -82,7 +84,10 @@ test('bytes that changed on the disk replace nothing', async (t) => {
       into.fill('x');
     },
   };
-  await assert.rejects(placeBundle(wrong, to, signal), { code: 'WorkFilesChanged', outcome: 'notWritten' });
+  await assert.rejects(placeBundle(wrong, to, placement, signal), {
+    code: 'WorkFilesChanged',
+    outcome: 'notWritten',
+  });
   assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'one');
   assert.deepEqual(readdirSync(folder), ['site']);
 });
@@ -90,21 +95,21 @@ test('bytes that changed on the disk replace nothing', async (t) => {
 test('two files that need one name are an error that leaves the folder as it was', async (t) => {
   const folder = folderFor(t);
   const to = join(folder, 'site');
-  await placeBundle(await bundleOf(t, { 'index.html': 'one' }), to, signal);
+  await placeBundle(await bundleOf(t, { 'index.html': 'one' }), to, placement, signal);
   const clash = await bundleOf(t, { a: 'file', 'a/b': 'below it' });
-  await assert.rejects(placeBundle(clash, to, signal), { outcome: 'notWritten' });
+  await assert.rejects(placeBundle(clash, to, placement, signal), { outcome: 'notWritten' });
   assert.deepEqual(treeOf(to), ['index.html']);
 });
 
 test('a replacement that was killed between its two renames is put back by the next run', async (t) => {
   const folder = folderFor(t);
   const to = join(folder, 'site');
-  await placeBundle(await bundleOf(t, { 'index.html': 'one' }), to, signal);
-  renameSync(to, join(folder, '.site.old'));
-  mkdirSync(join(folder, '.site.partial'));
-  await admitDestination(to, { isReplaced: false, written: [{ path: to, digest: 'd' }] });
+  await placeBundle(await bundleOf(t, { 'index.html': 'one' }), to, placement, signal);
+  renameSync(to, nameBeside(to, placement.owner, 'old'));
+  mkdirSync(nameBeside(to, placement.owner, 'partial'));
+  await admitDestination(to, placement, []);
   assert.equal(readFileSync(join(to, 'index.html'), 'utf8'), 'one');
-  await placeBundle(await bundleOf(t, { 'index.html': 'two' }), to, signal);
+  await placeBundle(await bundleOf(t, { 'index.html': 'two' }), to, placement, signal);
   assert.deepEqual(readdirSync(folder), ['site']);
 });
 
@@ -112,14 +117,36 @@ test('what another program wrote is not replaced, unless told', async (t) => {
   const folder = folderFor(t);
   const to = join(folder, 'site');
   mkdirSync(to);
-  const admit = (isReplaced: boolean, path: string) =>
-    admitDestination(to, { isReplaced, written: [{ path, digest: 'd' }] });
-  await assert.rejects(admit(false, join(folder, 'other')), { code: 'DestinationExists', outcome: 'usage' });
-  await admit(true, join(folder, 'other'));
-  await admit(false, to);
-  await assert.rejects(admitDestination(join(folder, 'a/b'), { isReplaced: false, written: [] }), {
-    code: 'DestinationMissing',
-  });
+  const others = { owner: '/other', mayReplace: false };
+  await assert.rejects(admitDestination(to, others, []), { code: 'DestinationExists', outcome: 'usage' });
+  await admitDestination(to, placement, []);
+  await assert.rejects(admitDestination(join(folder, 'a/b'), others, []), { code: 'DestinationMissing' });
+  await assert.rejects(admitDestination(join(folder, 'x.zip'), others, []), { code: 'UnknownArchiveName' });
+});
+
+test('what appears while an export runs is not replaced, and its neighbours are left alone', async (t) => {
+  const folder = folderFor(t);
+  const to = join(folder, 'site');
+  for (const name of ['site', '.site.old', '.site.partial']) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, 'theirs'), 'x');
+  }
+  const bundle = await bundleOf(t, { 'index.html': 'one' });
+  const others = { owner: '/other', mayReplace: false };
+  await assert.rejects(placeBundle(bundle, to, others, signal), { code: 'DestinationExists' });
+  await assert.rejects(placeBundle(bundle, `${to}.tar`, { ...others }, AbortSignal.abort()));
+  await placeBundle(bundle, to, placement, signal);
+  assert.deepEqual(treeOf(folder), ['.site.old/theirs', '.site.partial/theirs', 'site/index.html']);
+});
+
+test('a destination that holds the state folder or the current folder is refused', async (t) => {
+  const folder = folderFor(t);
+  const state = join(folder, 'public', 'state');
+  mkdirSync(state, { recursive: true });
+  for (const to of [join(folder, 'public'), state, folder, '/']) {
+    await assert.rejects(admitDestination(to, placement, [state]), { code: 'DestinationRefused' });
+  }
+  await admitDestination(join(state, 'site'), placement, [state]);
 });
 
 test('the values file keeps its comments, order and mode, and gets no link', async (t) => {

@@ -30,6 +30,7 @@ const refusals: readonly (readonly [string, string, RegExp])[] = [
   ['two StaticExports', `${good}---\n${good}`, /holds 2/],
   ['another version', good.replace('v1alpha1', 'v9'), /must have apiVersion staticexport\.dev\/v1alpha1/],
   ['no name', good.replace('name: docs,', ''), /metadata\.name/],
+  ['a name that is a path', good.replace('name: docs', 'name: "../x"'), /metadata\.name of lower-case/],
   ['an unknown field', `${good}  shedule: "0 3 * * *"\n`, /unknown fields: spec\.shedule/],
   [
     'an unknown field below',

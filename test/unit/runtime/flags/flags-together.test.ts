@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { text } from '../../../../src/runtime/flags/flag-kinds.ts';
+import { text, toggle } from '../../../../src/runtime/flags/flag-kinds.ts';
 import { type ProgramDescription, readInvocation } from '../../../../src/runtime/flags/flags.ts';
 
 const flags = { version: text.optional('The version to serve'), file: text.optional('A file') };
@@ -57,4 +57,26 @@ test('a value set by its variable is named by that variable, at the start and la
     'DEMO_FILE cannot be read; see --file-mode, --version and --help',
   );
   assert.equal(say('an empty variable counts as none'), 'an empty variable counts as none');
+});
+
+test('where arguments may follow, a switch takes none of them for its value', () => {
+  const command: ProgramDescription<{ yes: ReturnType<typeof toggle> }> = {
+    name: 'demo promote',
+    variablePrefix: 'demo',
+    summary: 'a command',
+    flags: { yes: { ...toggle('Do not ask'), short: 'y' } },
+    arguments: [{ placeholder: 'NAME', describe: 'A name', isRequired: true }],
+  };
+  for (const args of [
+    ['--yes', 'docs'],
+    ['-y', 'docs'],
+    ['docs', '--yes'],
+    ['docs', '--yes=true'],
+  ]) {
+    const invocation = readInvocation(command, '1', args, {});
+    assert.ok(invocation.outcome === 'run', args.join(' '));
+    assert.deepEqual([invocation.args, invocation.values.yes], [['docs'], true]);
+  }
+  const off = readInvocation(command, '1', ['docs', '--yes=false'], {});
+  assert.equal(off.outcome === 'run' && off.values.yes, false);
 });

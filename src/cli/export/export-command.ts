@@ -46,6 +46,9 @@ export interface ExportValues extends KeyFlags, SizeLimits {
   readonly extraCaFile: string | undefined;
 }
 
+/** A run that ended at its deadline is continued; the next night's export is a new one. */
+const shortestContinueMs = 6 * 3_600_000;
+
 /** What an export is compared with. */
 interface Baseline {
   readonly digest: string;
@@ -71,7 +74,7 @@ export async function runExport(
     }
     const baseline = await readBaseline(values, request.domain, state, context);
     const { dependencies, close } = await connect(values, key, workDir, state, context);
-    const continueWithinMs = values.timeout;
+    const continueWithinMs = Math.max(values.timeout, shortestContinueMs);
     const complete = await exportSite({ ...request, continueWithinMs }, dependencies, signal).finally(close);
     return await publish(complete, request, baseline, values, { workDir, state }, context, signal);
   } catch (error) {

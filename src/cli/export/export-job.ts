@@ -74,6 +74,8 @@ async function startOrContinue(
   const left = state.state.current;
   const isContinued =
     left?.domain === domain && left.baseUrl === baseUrl && now - left.requestedAt <= continueWithinMs;
+  if (left !== undefined && !isContinued)
+    progress.note('The unfinished export is too old or of another domain. Starting a new one');
   const current = isContinued ? left : { domain, baseUrl, idempotencyKey: random.uuid(), requestedAt: now };
   if (current.jobId !== undefined) {
     progress.note(`Continuing export job ${printable(current.jobId)}`);

@@ -205,7 +205,8 @@ test('half the pages are held: exit 7; the same command with another limit publi
 test('a destination of another program, a missing folder and a wrong key are found before a job is started', async (t) => {
   const { folder, run, vendor } = await workplaceFor(t);
   const cases = [
-    [['--to', folder], 2, 'DestinationExists'],
+    [['--to', join(folder, 'key')], 2, 'DestinationExists'],
+    [['--to', folder], 2, 'DestinationRefused'],
     [['--to', join(folder, 'no/where/site')], 2, 'DestinationMissing'],
     [['--key-file', join(folder, 'none')], 3, 'KeyUnreadable'],
     [['--baseline', join(folder, 'none')], 2, 'ArchiveUnreadable'],

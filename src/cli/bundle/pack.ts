@@ -38,7 +38,7 @@ export async function packBundle(
   };
   if (isFolder) await write(await filesOf(source));
   else await withArchive(source, values, context, (bundle) => write(packedFiles(bundle)));
-  // What was written is read once more by the rules of a server, so that nobody publishes a folder that none accepts.
+  // The archive is read again by a server's rules, so that an archive that servers reject is not published.
   const index = await readIndex(destination, values, context);
   return {
     outcome: 'done',

@@ -80,7 +80,7 @@ export interface ContentOptions {
   readonly sizes: SizeLimits;
   /** Keeps the whole content, hidden files included; `undefined`: keeps nothing. */
   readonly storeDir: string | undefined;
-  /** That the content must have; `undefined`: any. */
+  /** Required of the content; without it, each digest is accepted. */
   readonly digest?: string | undefined;
   readonly allowFileLinks?: boolean;
   readonly allowPrivateLinks?: boolean;

@@ -39,7 +39,7 @@ export async function placePublished(
   }
 }
 
-/** Keeps the whole content in the work folder. @param digest that it must have; `undefined`: any */
+/** Keeps the whole content in the work folder. @param digest required of it; without one, each is accepted */
 export async function downloadInto(
   link: Link,
   digest: string | undefined,

@@ -1,6 +1,7 @@
 // `/status`: what is served, what was served before, and what the source is up to, as one JSON document for
 // people and tests. Instants have the form of those in `bundle.json`. A pure function; it holds no link by construction.
 
+import { version } from '../runtime/version.ts';
 import { formatInstant } from '../wire/instant.ts';
 import type { ServedVersion, SiteView } from './content/live-site.ts';
 import type { SourceKind } from './source/published-content.ts';
@@ -17,6 +18,7 @@ export function statusDocument(
 ): object {
   const { published, lastError, download } = progress;
   return {
+    serverVersion: version,
     active: view === undefined ? null : describe(view.active),
     previous: (view?.previous ?? []).map(describe),
     swaps,

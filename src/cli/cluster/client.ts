@@ -1,11 +1,11 @@
 // The Kubernetes API server as the commands need it: the StaticExports of a namespace, read and patched. Owns the
-// connection, and the namespace that a command means. Refuses: Secrets, which no command here reads.
+// connection, and the namespace that a command means. Refuses: the data of Secrets, which no command here reads.
 
 import { createList } from '../../kube/objects/resource-list.ts';
 import { readResource } from '../../kube/objects/stored-object.ts';
 import { type Connection, ConnectionError, openConnection } from '../../kube/transport/connection.ts';
 import { staticExports } from '../../kube/transport/resource-path.ts';
-import { createTransport } from '../../kube/transport/transport.ts';
+import { createTransport, type Transport } from '../../kube/transport/transport.ts';
 import { fieldManager, kind } from '../../staticexport/names.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { ClusterError } from '../../wire/cluster-error.ts';
@@ -20,6 +20,9 @@ export interface ClusterFlags {
 }
 
 export interface ClusterClient {
+  /** For what is around a StaticExport. */
+  readonly transport: Transport;
+  readonly signal: AbortSignal;
   /** That the command means: `--namespace`, or the context's, or `default`. */
   readonly namespace: string;
   /** @throws {CliError} `NotFound` {ClusterError} */
@@ -47,10 +50,12 @@ export async function withCluster<T>(
   work: (client: ClusterClient) => Promise<T>,
 ): Promise<T> {
   const connection = connect(flags, env['KUBERNETES_SERVICE_HOST'] !== undefined);
-  const transport = createTransport(connection, { clock, timeoutMs: flags.clusterTimeout });
+  const transport = createTransport(connection, { clock, timeoutMs: flags.clusterTimeout, caller: 'user' });
   const namespace = flags.namespace ?? connection.namespace ?? 'default';
   try {
     return await work({
+      transport,
+      signal,
       namespace,
       read: async (name) => {
         try {

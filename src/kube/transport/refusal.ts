@@ -18,8 +18,20 @@ export interface Refusal {
   readonly body: unknown;
 }
 
-/** @param now epoch milliseconds, for a Retry-After in its date form */
-export function readRefusal(verb: Verb, address: ObjectAddress, refusal: Refusal, now: number): ClusterError {
+/** Who calls: the operator with the role of its chart, or the user of a command. */
+export type Caller = 'operator' | 'user';
+
+/**
+ * @param now epoch milliseconds, for a Retry-After in its date form
+ * @param caller whose role and credentials a message names
+ */
+export function readRefusal(
+  verb: Verb,
+  address: ObjectAddress,
+  refusal: Refusal,
+  now: number,
+  caller: Caller = 'operator',
+): ClusterError {
   const status = isRecord(refusal.body) && refusal.body['kind'] === 'Status' ? refusal.body : {};
   const details = recordAt(status, 'details');
   const isAbsent = isAbsence(verb, address, textAt(status, 'reason'), textAt(details, 'name'));
@@ -28,9 +40,14 @@ export function readRefusal(verb: Verb, address: ObjectAddress, refusal: Refusal
       ? 'Unavailable'
       : codeOf(refusal.httpStatus, textAt(status, 'reason'), details);
   const waitMs = parseRetryAfter(refusal.retryAfterHeader, now) ?? secondsOf(details['retryAfterSeconds']);
-  return new ClusterError(code, explain(code, verb, address, status, details, refusal.httpStatus), {
-    retryAfterMs: waitMs === undefined ? undefined : Math.min(waitMs, maxRetryAfterMs),
-  });
+  const message = caller === 'user' ? explainToUser(code, verb, address, status) : undefined;
+  return new ClusterError(
+    code,
+    message ?? explain(code, verb, address, status, details, refusal.httpStatus),
+    {
+      retryAfterMs: waitMs === undefined ? undefined : Math.min(waitMs, maxRetryAfterMs),
+    },
+  );
 }
 
 /**
@@ -63,6 +80,25 @@ function codeOf(httpStatus: number, reason: string | undefined, details: JsonRec
   return codeByStatus.get(httpStatus) ?? (httpStatus >= 400 && httpStatus < 500 ? 'Invalid' : 'Unavailable');
 }
 
+/** Where the words differ from those for the operator. */
+function explainToUser(
+  code: ClusterErrorCode,
+  verb: Verb,
+  address: ObjectAddress,
+  status: JsonRecord,
+): string | undefined {
+  const what = describeAddress(address);
+  if (code === 'Unauthorized') {
+    return `the Kubernetes API server did not accept your credentials (${verb} ${what}); sign in again, or check the user of the kubeconfig`;
+  }
+  return code === 'Forbidden' && isOfRole(status)
+    ? `you have no permission to ${verb} ${what}; ask for a Role or ClusterRole with this verb`
+    : undefined;
+}
+
+/** Admission and quotas answer 403 as well; only the authorizer says "cannot <verb> resource". */
+const isOfRole = (status: JsonRecord): boolean => /cannot \S+ resource/.test(textAt(status, 'message') ?? '');
+
 function explain(
   code: ClusterErrorCode,
   verb: Verb,
@@ -74,8 +110,7 @@ function explain(
   const what = describeAddress(address);
   switch (code) {
     case 'Forbidden':
-      // Admission and quotas answer 403 as well; only the authorizer says "cannot <verb> resource".
-      return /cannot \S+ resource/.test(textAt(status, 'message') ?? '')
+      return isOfRole(status)
         ? `the operator's role does not allow "${verb}" on ${what}${remedyOf(verb, address)}`
         : `an admission rule or a quota refused to ${verb} ${what}`;
     case 'Unauthorized':

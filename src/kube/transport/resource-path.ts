@@ -22,6 +22,36 @@ export const leases: Resource = {
 };
 export const events: Resource = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' };
 
+export const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
+export const deployments: Resource = {
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  kind: 'Deployment',
+};
+export const definitions: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+};
+/** Created, and answered with whether the caller may do something. Stored nowhere. */
+export const accessReviews: Resource = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  plural: 'selfsubjectaccessreviews',
+  kind: 'SelfSubjectAccessReview',
+};
+/** Created, and answered with who the caller is. Stored nowhere. */
+export const identityReviews: Resource = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  plural: 'selfsubjectreviews',
+  kind: 'SelfSubjectReview',
+};
+/** Of no group and no version: the path `/version`. */
+export const serverVersion: Resource = { group: '', version: '', plural: 'version', kind: 'Version' };
+
 export const staticExports: Resource = { group, version: apiVersionName, plural, kind };
 
 /** The verb as RBAC names it. */
@@ -33,7 +63,9 @@ export interface ObjectAddress {
   readonly namespace?: string | undefined;
   /** Absent: the collection. */
   readonly name?: string | undefined;
-  readonly subresource?: 'status';
+  readonly subresource?: 'status' | 'log' | 'proxy';
+  /** Path behind `proxy`, without a slash before it. */
+  readonly subpath?: string;
 }
 
 export const apiVersionOf = ({ group, version }: Resource): string =>
@@ -41,7 +73,8 @@ export const apiVersionOf = ({ group, version }: Resource): string =>
 
 /** Path and query, starting with `/`. */
 export function pathOf(address: ObjectAddress, query: Readonly<Record<string, string>> = {}): string {
-  const { resource, namespace, name, subresource } = address;
+  const { resource, namespace, name, subresource, subpath } = address;
+  if (resource.version === '') return `/${resource.plural}`;
   const segments = [
     ...(resource.group === '' ? ['api'] : ['apis', resource.group]),
     resource.version,
@@ -49,6 +82,7 @@ export function pathOf(address: ObjectAddress, query: Readonly<Record<string, st
     resource.plural,
     ...(name === undefined ? [] : [name]),
     ...(subresource === undefined ? [] : [subresource]),
+    ...(subpath === undefined ? [] : subpath.split('/')),
   ];
   const search = new URLSearchParams(query).toString();
   return `/${segments.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`;

@@ -22,7 +22,7 @@ import {
   type Send,
   UnfinishedError,
 } from './exchange.ts';
-import { readRefusal } from './refusal.ts';
+import { type Caller, readRefusal } from './refusal.ts';
 import { describeAddress, type ObjectAddress, pathOf, type Verb } from './resource-path.ts';
 import { isWorthResending, maxAttempts, retryDelayMs } from './retry.ts';
 import { shareCredentials } from './shared-credentials.ts';
@@ -35,6 +35,8 @@ export interface Call {
   /** Sent as JSON (which is YAML too, for `apply`). */
   readonly body?: unknown;
   readonly contentType?: string;
+  /** Another form of the answer than the whole object, such as its metadata alone. */
+  readonly accept?: string;
   /** Shorter than the transport's own, for leases. */
   readonly timeoutMs?: number;
   /** Called before each attempt; its error is the call's. Not called for a stream. */
@@ -54,6 +56,8 @@ export interface Transport {
 export interface TransportOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
+  /** For messages; the operator by default. */
+  readonly caller?: Caller;
   /** Calls that find a connection without waiting, which counts towards their deadline. */
   readonly callsAtOnce?: number;
   /** Called for each object that has too many fields and was left out of a list. */
@@ -94,7 +98,7 @@ export function createTransport(connection: Connection, options: TransportOption
         method: call.method,
         headers: {
           ...used.headers,
-          Accept: 'application/json',
+          Accept: call.accept ?? 'application/json',
           'User-Agent': userAgent,
           ...(call.body !== undefined && { 'Content-Type': call.contentType ?? 'application/json' }),
         },
@@ -132,7 +136,7 @@ export function createTransport(connection: Connection, options: TransportOption
       if (status === 401 && attempts < maxAttempts && credentials.replace(used)) continue;
       if (status >= 300 && status < 400) throw unusable(call, 'a redirect');
       const found = { httpStatus: status, retryAfterHeader: answer.retryAfter, body: readJson(text) };
-      const refusal = readRefusal(call.verb, call.address, found, clock.now());
+      const refusal = readRefusal(call.verb, call.address, found, clock.now(), options.caller);
       const leftMs = route.endsAt - clock.monotonic();
       const waitMs = retryDelayMs(status, refusal.retryAfterMs, { attempts, leftMs });
       if (waitMs === undefined) throw refusal;

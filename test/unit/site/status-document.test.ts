@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { version } from '../../../src/runtime/version.ts';
 import { goLive } from '../../../src/site/content/live-bundle.ts';
 import { createLiveSite } from '../../../src/site/content/live-site.ts';
 import { reasonOf, type SourceProgress, startingProgress } from '../../../src/site/source/source-progress.ts';
@@ -22,6 +23,7 @@ test('an instant reads as in the operator’s status and in bundle.json: UTC, wh
 
 test('before a bundle is served /status says what the server waits for', () => {
   assert.deepEqual(statusDocument(undefined, startingProgress, 'bundle-file', 0, 'idle'), {
+    serverVersion: version,
     active: null,
     previous: [],
     swaps: 0,
@@ -54,6 +56,7 @@ test('while a version is served /status has it, the former ones, and the state o
     download: { receivedBytes: 1, files: 2 },
   };
   assert.deepEqual(statusDocument(site.view(), progress, 'bundle-file', 1, 'making'), {
+    serverVersion: version,
     active: {
       version: null,
       digest: two.index.digest,

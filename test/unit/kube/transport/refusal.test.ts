@@ -114,3 +114,17 @@ test('a list that is missing everywhere says that namespaces may be named; of on
   const { message: ofOne } = readRefusal('list', { ...everywhere, namespace: 'team-a' }, refusal, now);
   assert.match(ofOne, /on secrets in namespace team-a; add the verb to its Role or ClusterRole$/);
 });
+
+test('the user of a command reads of their own permissions and credentials, not of an operator', () => {
+  const forbidden = status(403, 'Forbidden', {
+    message: 'User "x" cannot get resource "secrets" in API group ""',
+  });
+  assert.match(
+    readRefusal('get', secret, forbidden, now, 'user').message,
+    /^you have no permission to get secrets "docs-bundle" in namespace [a-z-]+; ask for a Role or ClusterRole/,
+  );
+  const { message } = readRefusal('get', secret, status(401, 'Unauthorized'), now, 'user');
+  assert.match(message, /did not accept your credentials/);
+  const byAdmission = status(403, 'Forbidden', { message: 'denied by a webhook' });
+  assert.match(readRefusal('get', secret, byAdmission, now, 'user').message, /admission rule or a quota/);
+});

@@ -2,7 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leases, pathOf, secrets, staticExports } from '../../../../src/kube/transport/resource-path.ts';
+import {
+  describeAddress,
+  leases,
+  pathOf,
+  pods,
+  secrets,
+  serverVersion,
+  staticExports,
+} from '../../../../src/kube/transport/resource-path.ts';
 
 const rows = [
   [{ resource: secrets, namespace: 'a', name: 'b' }, {}, '/api/v1/namespaces/a/secrets/b'],
@@ -18,7 +26,24 @@ const rows = [
     {},
     '/api/v1/namespaces/..%2Fx/secrets/a%2Fb%3Fc',
   ],
+  [
+    { resource: pods, namespace: 'a', name: 'b:9090', subresource: 'proxy', subpath: 'peers/x y' },
+    {},
+    '/api/v1/namespaces/a/pods/b%3A9090/proxy/peers/x%20y',
+  ],
+  [{ resource: serverVersion }, {}, '/version'],
 ] as const;
 for (const [address, query, path] of rows) {
   test(path, () => assert.equal(pathOf(address, query), path));
 }
+
+test('a message names the subresource as a role does', () => {
+  const address = {
+    resource: pods,
+    namespace: 'a',
+    name: 'b:9090',
+    subresource: 'proxy',
+    subpath: 'status',
+  } as const;
+  assert.equal(describeAddress(address), 'pods/proxy "b:9090" in namespace a');
+});

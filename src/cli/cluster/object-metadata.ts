@@ -1,0 +1,49 @@
+// The metadata of one Secret or ConfigMap, and the names of its data keys as far as its managed fields list them. Refuses
+// the data: the Kubernetes API server is asked for metadata alone, so that no Secret's content reaches this process.
+
+import { readMeta } from '../../kube/objects/stored-object.ts';
+import { type JsonRecord, recordAt } from '../../kube/transport/json.ts';
+import type { Resource } from '../../kube/transport/resource-path.ts';
+import { callUnlessAbsent } from '../../kube/transport/transport.ts';
+import type { ObjectKey, ObjectMeta } from '../../wire/cluster.ts';
+import { isRecord } from '../../wire/json-text.ts';
+import type { ClusterClient } from './client.ts';
+
+export interface FoundMetadata {
+  readonly metadata: ObjectMeta;
+  /**
+   * Keys of `data` by its managed fields: each is there. One that is not listed may be there nevertheless, because
+   * managed fields can be removed. `undefined` where they say nothing of `data`.
+   */
+  readonly dataKeys: readonly string[] | undefined;
+}
+
+const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+
+/** @returns `undefined` where there is no such object. @throws {ClusterError} */
+export async function readMetadata(
+  { transport, signal }: Pick<ClusterClient, 'transport' | 'signal'>,
+  resource: Resource,
+  key: ObjectKey,
+): Promise<FoundMetadata | undefined> {
+  const object = await callUnlessAbsent(
+    transport,
+    { verb: 'get', method: 'GET', address: { resource, ...key }, accept: metadataOnly },
+    signal,
+  );
+  if (object === undefined) return undefined;
+  return { metadata: readMeta(object), dataKeys: managedDataKeys(object) };
+}
+
+/** @param object with `metadata.managedFields`, in the form of server-side apply (`f:data`, `f:<key>`) */
+export function managedDataKeys(object: unknown): readonly string[] | undefined {
+  const managed = isRecord(object) ? recordAt(object, 'metadata')['managedFields'] : undefined;
+  const owned = (Array.isArray(managed) ? managed : [])
+    .filter(isRecord)
+    .map((entry): JsonRecord => recordAt(entry, 'fieldsV1'))
+    .filter((fields) => 'f:data' in fields)
+    .flatMap((fields) => Object.keys(recordAt(fields, 'f:data')));
+  if (owned.length === 0) return undefined;
+  const keys = owned.filter((name) => name.startsWith('f:')).map((name) => name.slice(2));
+  return [...new Set(keys)].sort();
+}

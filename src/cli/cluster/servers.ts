@@ -1,0 +1,92 @@
+// Bundle servers in pods, and what each serves by its own `/status`. The Kubernetes API server forwards the request
+// (`pods/proxy`), because a user's machine cannot reach a pod. Refuses: any other path of a pod, and text of a pod that is
+// not printable.
+
+import { z } from 'zod';
+import { pods } from '../../kube/transport/resource-path.ts';
+import { ClusterError } from '../../wire/cluster-error.ts';
+import { printable } from '../../wire/printable-text.ts';
+import type { ClusterClient } from './client.ts';
+import { flagOf, tagOf } from './program-args.ts';
+import type { Container, Pod } from './workloads.ts';
+
+/** A pod with a bundle server, in its main container or as a sidecar. */
+export interface Server {
+  readonly pod: Pod;
+  readonly adminPort: number;
+  /** Of its image's tag. */
+  readonly imageVersion: string | undefined;
+}
+
+const shown = z.string().transform((text) => printable(text, 512));
+const content = z.object({ version: shown.nullable(), digest: shown.nullable() });
+const statusShape = z.object({
+  serverVersion: shown.optional(),
+  active: content.nullable(),
+  source: z.object({
+    kind: shown.nullable(),
+    state: shown,
+    reason: shown,
+    published: content.nullable(),
+    lastError: z.object({ code: shown, message: shown }).nullable(),
+    retryAt: shown.nullable().optional(),
+  }),
+});
+
+/** What a server says of itself. Text in it is printable. */
+export type ServerStatus = z.infer<typeof statusShape>;
+
+const defaultAdminPort = 9090;
+/** A pod that hangs must not take the time of the others. */
+const statusTimeoutMs = 5_000;
+/** Those of a real server have about 2 KB. */
+const longestStatusBytes = 256 * 1024;
+
+/** @returns `undefined` for a pod without a bundle server */
+export function serverOf(pod: Pod): Server | undefined {
+  const container = pod.containers.find(isServer);
+  if (container === undefined) return undefined;
+  const { ports, args, command, image } = container;
+  const listen = flagOf([...command, ...args], 'admin-listen');
+  const adminPort =
+    ports.find(({ name }) => name === 'admin')?.containerPort ??
+    Number(/:(\d{1,5})$/.exec(listen ?? '')?.[1] ?? defaultAdminPort);
+  return { pod, adminPort, imageVersion: tagOf(image) };
+}
+
+function isServer({ command, args }: Container): boolean {
+  return [...command, ...args].some(
+    (arg) =>
+      arg === 'bundle-server' || /(^|\/)bundle-server\.mjs$/.test(arg) || /^--bundle-(file|url)\b/.test(arg),
+  );
+}
+
+/** @throws {ClusterError} where the pod or its answer is not available */
+export async function readServerStatus(
+  { transport, signal }: Pick<ClusterClient, 'transport' | 'signal'>,
+  { pod, adminPort }: Server,
+): Promise<ServerStatus> {
+  const { namespace, name } = pod.metadata;
+  const answer = await transport.call(
+    {
+      verb: 'get',
+      method: 'GET',
+      address: {
+        resource: pods,
+        namespace,
+        name: `${name}:${adminPort}`,
+        subresource: 'proxy',
+        subpath: 'status',
+      },
+      timeoutMs: statusTimeoutMs,
+      maxBytes: longestStatusBytes,
+    },
+    signal,
+  );
+  const read = statusShape.safeParse(answer);
+  if (read.success) return read.data;
+  throw new ClusterError(
+    'Unavailable',
+    `port ${adminPort} of pod ${namespace}/${name} does not answer with the status of a bundle server`,
+  );
+}

@@ -1,0 +1,167 @@
+// Pods and Deployments, as far as the commands read them. Tolerant: a field of another type counts as absent. Refuses:
+// values of their environment, which may be secrets; only the objects that it names are kept.
+
+import { z } from 'zod';
+import { createList } from '../../kube/objects/resource-list.ts';
+import { deployments, pods, type Resource } from '../../kube/transport/resource-path.ts';
+import type { ObjectMeta, StaticExportObject } from '../../wire/cluster.ts';
+import type { ClusterClient } from './client.ts';
+
+const absent = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
+const texts = z.array(z.string()).catch([]).default([]);
+const source = z.object({ secretName: absent(z.string()), name: absent(z.string()) });
+
+const containerShape = z.object({
+  name: z.string(),
+  image: z.string().catch(''),
+  command: texts,
+  args: texts,
+  ports: z
+    .array(z.object({ name: absent(z.string()), containerPort: z.int() }))
+    .catch([])
+    .default([]),
+  env: z
+    .array(
+      z.object({
+        valueFrom: absent(z.object({ secretKeyRef: absent(source), configMapKeyRef: absent(source) })),
+      }),
+    )
+    .catch([])
+    .default([]),
+  envFrom: z
+    .array(z.object({ secretRef: absent(source), configMapRef: absent(source) }))
+    .catch([])
+    .default([]),
+});
+export type Container = z.infer<typeof containerShape>;
+
+const containers = z.array(containerShape).catch([]).default([]);
+const volumes = z
+  .array(
+    z.object({
+      secret: absent(source),
+      configMap: absent(source),
+      projected: absent(
+        z.object({ sources: z.array(z.object({ secret: absent(source), configMap: absent(source) })) }),
+      ),
+    }),
+  )
+  .catch([])
+  .default([]);
+const podSpec = z.object({ containers, initContainers: containers, volumes });
+const podStatus = z.object({
+  phase: absent(z.string()),
+  reason: absent(z.string()),
+  conditions: z
+    .array(z.object({ type: z.string(), status: z.string() }))
+    .catch([])
+    .default([]),
+  containerStatuses: z
+    .array(
+      z.object({
+        restartCount: z.int().catch(0),
+        state: absent(z.object({ waiting: absent(z.object({ reason: absent(z.string()) })) })),
+      }),
+    )
+    .catch([])
+    .default([]),
+});
+const deploymentSpec = z.object({
+  replicas: z.int().catch(1).default(1),
+  selector: absent(z.object({ matchLabels: z.record(z.string(), z.string()) })),
+  template: absent(z.object({ spec: podSpec })),
+});
+const deploymentStatus = z.object({ readyReplicas: z.int().catch(0).default(0) });
+
+export interface Pod {
+  readonly metadata: ObjectMeta;
+  /** Sidecars among the init containers included. */
+  readonly containers: readonly Container[];
+  /** Names of Secrets and ConfigMaps that it mounts or takes its environment from. */
+  readonly secrets: ReadonlySet<string>;
+  readonly configMaps: ReadonlySet<string>;
+  /** `Running`, `Pending`, …; the reason where a container waits, such as `CrashLoopBackOff`. */
+  readonly state: string;
+  readonly isReady: boolean;
+  readonly restarts: number;
+}
+
+export interface Deployment {
+  readonly metadata: ObjectMeta;
+  readonly containers: readonly Container[];
+  readonly wantedReplicas: number;
+  readonly readyReplicas: number;
+  /** Of its pods, as a label selector. */
+  readonly selector: string | undefined;
+}
+
+type Reader = Pick<ClusterClient, 'transport' | 'signal'>;
+
+/** @param namespace absent: all. @throws {ClusterError} */
+export async function listPods(
+  client: Reader,
+  namespace: string | undefined,
+  labelSelector?: string,
+): Promise<readonly Pod[]> {
+  return (await listAll(client, pods, namespace, labelSelector)).map(readPod);
+}
+
+/** @param namespace absent: all. @throws {ClusterError} */
+export async function listDeployments(
+  client: Reader,
+  namespace: string | undefined,
+  labelSelector?: string,
+): Promise<readonly Deployment[]> {
+  return (await listAll(client, deployments, namespace, labelSelector)).map(readDeployment);
+}
+
+async function listAll(
+  { transport, signal }: Reader,
+  resource: Resource,
+  namespace: string | undefined,
+  labelSelector: string | undefined,
+): Promise<readonly StaticExportObject[]> {
+  const keep = (object: StaticExportObject): StaticExportObject => object;
+  const selected = labelSelector === undefined ? {} : { labelSelector };
+  const list = createList({ transport, resource, namespace, keep, ...selected });
+  return (await list(() => {}, signal)).objects;
+}
+
+export function readPod({ metadata, spec, status }: StaticExportObject): Pod {
+  const { containers, initContainers, volumes } = podSpec.parse(spec ?? {});
+  const found = podStatus.parse(status ?? {});
+  const all = [...containers, ...initContainers];
+  const mounted = volumes.flatMap((volume) => [volume, ...(volume.projected?.sources ?? [])]);
+  const names = (values: readonly (string | undefined)[]): ReadonlySet<string> =>
+    new Set(values.filter((name) => name !== undefined));
+  const waiting = found.containerStatuses.find(({ state }) => state?.waiting?.reason !== undefined);
+  return {
+    metadata,
+    containers: all,
+    secrets: names([
+      ...mounted.map(({ secret }) => secret?.secretName ?? secret?.name),
+      ...all.flatMap(({ envFrom }) => envFrom.map(({ secretRef }) => secretRef?.name)),
+      ...all.flatMap(({ env }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name)),
+    ]),
+    configMaps: names([
+      ...mounted.map(({ configMap }) => configMap?.name),
+      ...all.flatMap(({ envFrom }) => envFrom.map(({ configMapRef }) => configMapRef?.name)),
+      ...all.flatMap(({ env }) => env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name)),
+    ]),
+    state: waiting?.state?.waiting?.reason ?? found.reason ?? found.phase ?? 'Unknown',
+    isReady: found.conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    restarts: found.containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0),
+  };
+}
+
+export function readDeployment({ metadata, spec, status }: StaticExportObject): Deployment {
+  const { replicas, selector, template } = deploymentSpec.parse(spec ?? {});
+  const labels = Object.entries(selector?.matchLabels ?? {});
+  return {
+    metadata,
+    containers: template?.spec.containers ?? [],
+    wantedReplicas: replicas,
+    readyReplicas: deploymentStatus.parse(status ?? {}).readyReplicas,
+    selector: labels.length === 0 ? undefined : labels.map(([name, value]) => `${name}=${value}`).join(','),
+  };
+}

@@ -1,5 +1,8 @@
-// Small operations over a stream of bytes as an async iterable: read its start, bound its size. Invariant: a consumer
+// Small operations over a stream of bytes as an async iterable: read its start, bound its size, transform it. Invariant: a consumer
 // that stops early closes the source; errors of the source pass through unchanged.
+
+import { Readable, type Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 
 export type Bytes = AsyncIterable<Buffer>;
 
@@ -56,4 +59,30 @@ export async function* watch(source: Bytes, see: (chunk: Buffer) => void): Async
     see(chunk);
     yield chunk;
   }
+}
+
+/**
+ * What a compressor or decoder makes of the bytes. A decoder may see an end before theirs; the caller judges what it left
+ * unread.
+ *
+ * @throws the transform's errors as they are, and those of the bytes
+ */
+export async function* throughTransform(
+  bytes: AsyncIterable<Uint8Array>,
+  transform: Transform,
+): AsyncGenerator<Buffer> {
+  const feeding = pipeline(Readable.from(bytes, { highWaterMark: 1 }), transform);
+  feeding.catch(() => {}); // the same error comes out of the transform below
+  try {
+    for await (const chunk of transform) yield chunk;
+    await feeding.catch(passEarlyEnd);
+  } finally {
+    transform.destroy();
+  }
+}
+
+/** A decoder that ended by itself closes before its input is through. */
+function passEarlyEnd(error: unknown): void {
+  const isEarlyEnd = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+  if (!isEarlyEnd) throw error;
 }

@@ -1,7 +1,7 @@
-// Makes folders that a user named. Refuses Node's own recursive mkdir, which retries forever where the system denies a
+// Makes folders that a user named, and makes the names in a folder durable. Refuses Node's own recursive mkdir, which retries forever where the system denies a
 // name but not its parent, as /proc does. The program would hang without an error.
 
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -31,3 +31,20 @@ const isFolder = (path: string): Promise<boolean> =>
 
 const isNoSuchFile = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+/** Makes the names in a folder durable, as after a rename. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync().catch(passUnsupported);
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Some network file systems cannot sync a folder; they have no better way to be asked. */
+function passUnsupported(error: unknown): void {
+  const isUnsupported =
+    error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP');
+  if (!isUnsupported) throw error;
+}

@@ -3,11 +3,10 @@
 // joined zstd frames are one stream, as their formats specify.
 
 import { Readable, type Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 // The default export: see runtime/supported-node.ts.
 import zlib, { constants, createGunzip } from 'node:zlib';
 import { BundleError } from '../bundle-error.ts';
-import { type Bytes, letGo, watch } from '../byte-stream.ts';
+import { type Bytes, letGo, throughTransform, watch } from '../byte-stream.ts';
 import type { BundleLimits } from '../limits.ts';
 import { refusal } from '../refusal.ts';
 import { createFrameScanner } from './zstd-frames.ts';
@@ -108,32 +107,10 @@ async function* unzstd(bytes: Bytes, limits: BundleLimits): AsyncGenerator<Buffe
 
 async function* run(bytes: Bytes, decoder: Transform): AsyncGenerator<Buffer> {
   try {
-    yield* throughDecoder(bytes, decoder);
+    yield* throughTransform(bytes, decoder);
   } catch (error) {
     throw decodingFault(error);
   }
-}
-
-/**
- * The decoder's output, up to the end that it sees; the caller judges what it left unread.
- *
- * @throws the decoder's errors as they are, and those of the bytes
- */
-export async function* throughDecoder(bytes: Bytes, decoder: Transform): AsyncGenerator<Buffer> {
-  const feeding = pipeline(Readable.from(bytes, { highWaterMark: 1 }), decoder);
-  feeding.catch(() => {}); // the same error comes out of the decoder below
-  try {
-    for await (const chunk of decoder) yield chunk;
-    await feeding.catch(passEarlyEnd);
-  } finally {
-    decoder.destroy();
-  }
-}
-
-/** A decoder that ended by itself closes before its input is through. */
-function passEarlyEnd(error: unknown): void {
-  const isEarlyEnd = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
-  if (!isEarlyEnd) throw error;
 }
 
 function decodingFault(error: unknown): unknown {

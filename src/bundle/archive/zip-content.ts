@@ -4,8 +4,8 @@
 
 import { createInflateRaw, inflateRawSync } from 'node:zlib';
 import type { Entry } from 'yauzl';
+import { throughTransform } from '../byte-stream.ts';
 import { refusal } from '../refusal.ts';
-import { throughDecoder } from './decoding.ts';
 import type { OpenZip } from './zip-file.ts';
 
 const deflated = 8;
@@ -36,7 +36,7 @@ export async function readContent(
     return;
   }
   const decoder = createInflateRaw({ chunkSize });
-  for await (const chunk of throughDecoder(packed, decoder)) take(chunk);
+  for await (const chunk of throughTransform(packed, decoder)) take(chunk);
   requireAllUsed(decoder.bytesWritten, entry, name);
 }
 

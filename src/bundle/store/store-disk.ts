@@ -2,7 +2,7 @@
 // Invariant of every write here: the file is synced before it is named, and its folder is synced after.
 
 import { open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
-import { makeFolder } from '../../runtime/folder.ts';
+import { makeFolder, syncFolder } from '../../runtime/folder.ts';
 
 export interface ReadableFile {
   stat(): Promise<{ readonly size: number }>;
@@ -48,14 +48,7 @@ export const systemDisk: StoreDisk = {
     }
   },
   rename,
-  syncFolder: async (path) => {
-    const folder = await open(path, 'r');
-    try {
-      await folder.sync().catch(passUnsupported);
-    } finally {
-      await folder.close();
-    }
-  },
+  syncFolder,
   remove: (path) => rm(path, { recursive: true, force: true }),
 };
 
@@ -67,13 +60,6 @@ export async function freeBytesOf(folder: string): Promise<number | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** Some network file systems cannot sync a folder; they have no better way to be asked. */
-function passUnsupported(error: unknown): void {
-  const isUnsupported =
-    error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP');
-  if (!isUnsupported) throw error;
 }
 
 /** For what must not hide the error that led here; a leftover goes at the next start. */

@@ -4,11 +4,12 @@
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { isArchiveName, type PackedFile, writeArchive } from './archive-file.ts';
+import { isArchiveName, writeArchive } from './archive-file.ts';
 import { summaryFields } from './inspect.ts';
 import { readIndex, type SizeLimits, sizeWords, withArchive } from './reading.ts';
 
@@ -29,7 +30,7 @@ export async function packBundle(
     throw new CliError('usage', 'DestinationExists', 'ARCHIVE exists; name another, or add --replace');
   }
   const isFolder = (await statSource(source)).isDirectory();
-  const write = async (files: readonly PackedFile[]): Promise<void> => {
+  const write = async (files: readonly ArchivedFile[]): Promise<void> => {
     progress.phase('Writing the archive');
     // A folder that holds the archive does not pack it into itself.
     const others = files.filter((file) => !isFolder || resolve(source, file.path) !== resolve(destination));
@@ -54,7 +55,7 @@ export async function packBundle(
 const pieceBytes = 1024 * 1024;
 
 /** All files of a bundle, those included that a server does not show: only so the digest stays the same. */
-export function packedFiles(bundle: StoredBundle): readonly PackedFile[] {
+export function packedFiles(bundle: StoredBundle): readonly ArchivedFile[] {
   return bundle.index.files.map(({ path, offset, size }) => ({
     path,
     size,
@@ -68,10 +69,10 @@ export function packedFiles(bundle: StoredBundle): readonly PackedFile[] {
   }));
 }
 
-async function filesOf(folder: string): Promise<readonly PackedFile[]> {
+async function filesOf(folder: string): Promise<readonly ArchivedFile[]> {
   const names = await readdir(folder, { recursive: true });
   const found = await Promise.all(
-    names.map(async (name): Promise<readonly PackedFile[]> => {
+    names.map(async (name): Promise<readonly ArchivedFile[]> => {
       const path = join(folder, name);
       const stats = await statSource(path);
       if (stats.isDirectory()) return [];

@@ -5,11 +5,13 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
 import { formatPublishedBundle, type PublishedBundle } from '../../bundle/published-bundle.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
+import { syncFolder } from '../../runtime/folder.ts';
 import { planValuesEdit } from '../../targets/values.ts';
-import { isArchiveName, type PackedFile, writeArchive } from '../bundle/archive-file.ts';
+import { isArchiveName, writeArchive } from '../bundle/archive-file.ts';
 import { packedFiles } from '../bundle/pack.ts';
 import { CliError } from '../cli-error.ts';
 import {
@@ -18,7 +20,6 @@ import {
   notWritten,
   type Placement,
   requireReplaceable,
-  syncFolder,
   writeWhole,
 } from '../output/destination.ts';
 
@@ -86,7 +87,10 @@ export async function placeBundle(
 /** Between the two renames the name is absent for an instant; a run that ends there is put back by the next. */
 async function replaceFolder(
   path: string,
-  { files, hashes }: { readonly files: readonly PackedFile[]; readonly hashes: ReadonlyMap<string, string> },
+  {
+    files,
+    hashes,
+  }: { readonly files: readonly ArchivedFile[]; readonly hashes: ReadonlyMap<string, string> },
   placement: Placement,
   signal: AbortSignal,
 ): Promise<void> {
@@ -113,7 +117,7 @@ async function replaceFolder(
 
 async function writeFileOf(
   folder: string,
-  { path, read }: PackedFile,
+  { path, read }: ArchivedFile,
   sha256: string | undefined,
 ): Promise<void> {
   const target = join(folder, ...path.split('/'));

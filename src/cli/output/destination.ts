@@ -2,8 +2,9 @@
 // error, because a path may be private.
 
 import { createHash } from 'node:crypto';
-import { constants, lstat, open, rename, rm } from 'node:fs/promises';
+import { lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { syncFolder } from '../../runtime/folder.ts';
 import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 
@@ -38,15 +39,6 @@ export async function requireReplaceable(path: string, { mayReplace }: Placement
   if (mayReplace || !(await isThere(path))) return;
   const message = 'the destination exists and was not written by this state; name another, or move it away';
   throw new CliError('usage', 'DestinationExists', message);
-}
-
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 /** Writes a file under another name, syncs it, and renames it: it is whole or as before. */

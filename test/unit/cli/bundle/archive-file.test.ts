@@ -5,7 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { isArchiveName, type PackedFile, writeArchive } from '../../../../src/cli/bundle/archive-file.ts';
+import type { ArchivedFile } from '../../../../src/bundle/archive/archive-writer.ts';
+import { isArchiveName, writeArchive } from '../../../../src/cli/bundle/archive-file.ts';
 
 const signal = new AbortController().signal;
 const placement = { owner: 'test', mayReplace: true };
@@ -16,7 +17,7 @@ function folderFor(t: TestContext): string {
   return folder;
 }
 
-const fileOf = (path: string, content = path): PackedFile => ({
+const fileOf = (path: string, content = path): ArchivedFile => ({
   path,
   size: Buffer.byteLength(content),
   read: () => [Buffer.from(content)],
@@ -45,7 +46,7 @@ test('a file that cannot be read leaves no archive, and the earlier one stays', 
   const path = join(folder, 'site.tar.gz');
   await writeArchive(files, path, placement, signal);
   const before = readFileSync(path);
-  const broken: PackedFile = {
+  const broken: ArchivedFile = {
     path: 'x',
     size: 5,
     read: async function* () {

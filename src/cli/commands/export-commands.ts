@@ -107,6 +107,9 @@ export const exportCommands: readonly Command[] = [
           'Folder or archive (.tar, .tar.gz, .tgz, .tar.zst) to write each published version to',
         ),
         values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
+        linkFile: path.optional(
+          'File to write bundle.json to, with each new link, for a bundle server; only its owner can read it',
+        ),
         secret: listOf(
           'NAME=FILE',
           '\n',

@@ -175,9 +175,11 @@ async function readValues(path: string): Promise<string> {
   }
 }
 
-/** `bundle.json` with the link, for its owner alone. */
+/** `bundle.json` with the link, for its owner alone. Written only where it differs. */
 export async function writeLinkFile(path: string, bundle: PublishedBundle): Promise<void> {
-  await writeWhole(path, `${formatPublishedBundle(bundle)}\n`, 0o600).catch((error: unknown) => {
+  const text = `${formatPublishedBundle(bundle)}\n`;
+  if ((await readFile(path, 'utf8').catch(() => undefined)) === text) return;
+  await writeWhole(path, text, 0o600).catch((error: unknown) => {
     throw notWritten('link file', error);
   });
 }

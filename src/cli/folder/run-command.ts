@@ -28,7 +28,7 @@ import {
   type StateFolder,
   workFolderName,
 } from '../export/export-state.ts';
-import { admitDestination, writeValues } from '../export/place.ts';
+import { admitDestination, writeLinkFile, writeValues } from '../export/place.ts';
 import { placePublished } from '../export/published.ts';
 import { isThere } from '../output/destination.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
@@ -43,6 +43,7 @@ export interface RunValues extends SizeLimits {
   /** Absolute paths. */
   readonly publish: readonly string[];
   readonly values: string | undefined;
+  readonly linkFile: string | undefined;
   readonly secret: readonly { readonly name: string; readonly path: string }[];
   readonly apiBaseUrl: string | undefined;
   readonly allowedApiHosts: readonly string[];
@@ -234,6 +235,8 @@ async function publish(
   context: CliContext,
   signal: AbortSignal,
 ): Promise<void> {
+  // First: a folder that cannot be written must not keep a refreshed link from the servers.
+  if (values.linkFile !== undefined) await writeLinkFile(values.linkFile, bundle);
   // Without an inspection there is no digest; the version names the content then.
   const mark = bundle.digest ?? bundle.version;
   const written = state.state.destinations ?? [];

@@ -97,6 +97,24 @@ test('a run that is not "once" goes on, publishes, and ends in order', async (t)
   assert.equal(vendor.jobs.size, 1);
 });
 
+test('a link file follows each new version, for its owner alone, and is left as it is without one', async (t) => {
+  const { folder, vendor, run } = await workplaceFor(t);
+  const file = join(folder, 'bundle.json');
+  const first = await run('--link-file', file);
+  assert.equal(first.code, 0, first.stderr);
+  const { version } = JSON.parse(first.stdout);
+  const { bundleUrl, ...rest } = JSON.parse(readFileSync(file, 'utf8'));
+  assert.deepEqual([rest.version, bundleUrl.includes(signature)], [version, true]);
+  const { ino, mode } = statSync(file);
+  assert.equal(mode & 0o777, 0o600);
+  assert.equal((await run('--link-file', file)).code, 0);
+  assert.equal(statSync(file).ino, ino, 'written again without a change');
+  vendor.archive = gzipSync(tarOf({ ...pages, 'index.html': 'new' }));
+  const third = await run('--link-file', file, '--request');
+  assert.equal(JSON.parse(readFileSync(file, 'utf8')).version, JSON.parse(third.stdout).version);
+  assert.notEqual(JSON.parse(third.stdout).version, version);
+});
+
 test('a destination that cannot be written does not end a run: it is written when it can be', async (t) => {
   const { folder, to, args } = await workplaceFor(t);
   const values = join(folder, 'values.yaml');

@@ -2,6 +2,7 @@
 // Refuses nothing: a failing command is an answer here, and the caller decides what it means.
 
 import { execFile } from 'node:child_process';
+import { requirePublishedDocument } from './published-document.ts';
 
 export interface CommandResult {
   readonly code: number;
@@ -20,10 +21,13 @@ export interface CommandOptions {
 
 const defaultTimeoutMs = 600_000;
 
-/** @param command the program, then its arguments */
+/**
+ * @param command the program, then its arguments
+ * @throws Error where it printed a document of the command line that its published schema does not admit
+ */
 export function runCommand(command: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   const [file = '', ...args] = command;
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const env = { ...process.env, ...options.env };
     const timeout = options.timeoutMs ?? defaultTimeoutMs;
     // Not SIGTERM: who is stuck may be stuck in the handler of that.
@@ -31,7 +35,12 @@ export function runCommand(command: readonly string[], options: CommandOptions =
     const child = execFile(file, args, { env, ...limits }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
       const why = error?.killed === true ? `killed, after ${timeout} ms at most\n` : '';
-      resolve({ code, stdout, stderr: why + (stderr === '' && error !== null ? error.message : stderr) });
+      const result = {
+        code,
+        stdout,
+        stderr: why + (stderr === '' && error !== null ? error.message : stderr),
+      };
+      requirePublishedDocument(stdout).then(() => resolve(result), reject);
     });
     // A command that ends without reading its input is not this process's failure.
     child.stdin?.on('error', () => {});

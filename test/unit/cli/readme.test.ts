@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../../../src/cli/commands.ts';
 import { exitCodes } from '../../../src/cli/exit-code.ts';
+import { documentSchemas } from '../../../src/cli/output/document-schemas.ts';
 
 const folder = resolve(import.meta.dirname, '../../../src/cli');
 const readme = readFileSync(join(folder, 'README.md'), 'utf8');
@@ -22,12 +23,27 @@ test('every exit code has its row', () => {
   assert.deepEqual(listed, Object.values(exitCodes));
 });
 
-test('every kind of document has its row', () => {
+test('every kind of document has its row and its schema', () => {
   const kinds = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .flatMap((name) => [...readFileSync(join(folder, name), 'utf8').matchAll(/\bkind: '([A-Z][A-Za-z]+)'/g)])
     .map(([, kind]) => kind ?? '');
   assert.deepEqual(cells('Output').toSorted(), [...new Set(kinds)].sort());
+  assert.deepEqual([...documentSchemas.keys()].sort(), [...new Set(kinds)].sort());
+});
+
+test('the row of a kind names every field of its schema', () => {
+  const rows = readme.matchAll(/^\| `([A-Z][A-Za-z]+)` \|[^|]*\|([^|]*)\|$/gm);
+  for (const [, kind = '', cell = ''] of rows) {
+    const fields = Object.keys(documentSchemas.get(kind)?.shape ?? {}).slice(2);
+    const named = [...cell.matchAll(/`([A-Za-z]+)`/g)].map(([, name]) => name);
+    const isLikeItem = cell.includes('the fields of an item');
+    assert.deepEqual(
+      fields.filter((name) => !named.includes(name) && !isLikeItem),
+      [],
+      kind,
+    );
+  }
 });
 
 test('every command of archives is named', () => {

@@ -1,0 +1,149 @@
+// What `-o json` and `-o yaml` print, kind by kind: the published contract. `npm run generate` writes it as JSON Schema,
+// and tests check each document that a command prints. Refuses: use at run time, because a command's start would pay for
+// zod. Invariant: a later version adds fields and kinds, and changes none.
+
+import { z } from 'zod';
+import { conditionSchema, versionSchema } from '../../staticexport/status-schema.ts';
+import { outputApiVersion } from './format.ts';
+
+const count = z.int().min(0);
+const digest = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('SHA-256 of the content (paths and files), not of the archive.');
+const version = z
+  .string()
+  .max(63)
+  .describe('<yyyymmdd>-<hhmmss>-<8 hex>: names the export, and its content.');
+const pages = count.describe('Number of pages.');
+const path = z.string().describe('As it was given.');
+const instant = z.string().meta({ format: 'date-time' });
+const code = z.string().min(1).describe('In CamelCase. Scripts can match it.');
+const printablePath = z.string().describe('Path within the archive. Hidden characters are escaped.');
+
+const archive = {
+  digest,
+  pages,
+  files: count.describe('Number of files.'),
+  sizeBytes: count.describe('Size of all unpacked files in bytes.'),
+};
+
+const exportItem = {
+  namespace: z.string(),
+  name: z.string(),
+  domain: z.string().describe('Absent where the spec is not valid.').optional(),
+  ready: z.enum(['True', 'False', 'Unknown']).describe('Status of the condition Ready.'),
+  reason: z.string().describe('Reason of the condition Ready.'),
+  message: z.string().describe('Message of the condition Ready.'),
+  suspended: z.boolean(),
+  pinned: z.string().describe('Version or job id that spec.pin names.').optional(),
+  version: version.optional(),
+  digest: digest.optional(),
+  pages: pages.optional(),
+  linkExpirationTime: instant.optional(),
+  job: z
+    .strictObject({
+      id: z.string(),
+      state: z.string().describe('As the export API reports it.').optional(),
+      progress: z.int().min(0).max(100).describe('In percent.').optional(),
+    })
+    .optional(),
+  candidate: version.describe('Version that a promotion gate holds.').optional(),
+  nextExportTime: instant.optional(),
+  nextRefreshTime: instant.optional(),
+};
+
+const patch = z.record(z.string(), z.unknown()).describe('The change as a merge patch (RFC 7386).');
+
+/** The fields of each kind, in addition to `apiVersion` and `kind`. A new kind is one entry. */
+const fields = {
+  ExportResult: {
+    domain: z.string(),
+    jobId: z.string(),
+    changed: z.boolean().describe('False where the content is the same as before.'),
+    version,
+    ...archive,
+    path: path.optional(),
+  },
+  RunResult: {
+    version: version.optional(),
+    digest: digest.optional(),
+    pages: pages.optional(),
+    paths: z.array(z.string()).describe('What --publish names.'),
+  },
+  StaticExportList: { items: z.array(z.strictObject(exportItem)) },
+  StaticExportStatus: { ...exportItem, conditions: z.array(conditionSchema.strict()) },
+  VersionHistory: {
+    versions: z
+      .array(z.strictObject({ ...versionSchema.shape, active: z.boolean() }))
+      .describe('The newest first.'),
+  },
+  StaticExportChange: {
+    namespace: z.string(),
+    name: z.string(),
+    version: version.optional(),
+    reason: z.string().describe('Reason of the condition Ready.'),
+    changed: z.boolean().describe('False where nothing was stored.'),
+    token: z.string().describe('Of the request, as status repeats it.').optional(),
+    patch: patch.optional(),
+    manager: z.string().describe('What manages the object and would revert the change.').optional(),
+  },
+  ArchiveSummary: {
+    ...archive,
+    hiddenFiles: count.describe('Number of files that a server does not show.'),
+    notes: z
+      .array(z.strictObject({ code, count, example: z.string() }))
+      .describe('What readers of the archive had to adapt or leave out.'),
+    entries: z
+      .array(z.strictObject({ path: printablePath, size: count, sha256: digest.describe('Of the file.') }))
+      .optional(),
+  },
+  ArchiveVerdict: {
+    valid: z.boolean(),
+    ...z.strictObject(archive).partial().shape,
+    code: code.optional(),
+    message: z.string().optional(),
+  },
+  ArchiveDiff: {
+    same: z.boolean(),
+    old: z.strictObject(archive),
+    new: z.strictObject(archive),
+    added: z.array(printablePath),
+    changed: z.array(printablePath),
+    removed: z.array(printablePath),
+  },
+  ServedArchive: { ...archive, url: z.url() },
+  PackedArchive: { ...archive, path },
+  Error: {
+    code,
+    message: z.string(),
+    retryable: z.boolean().describe('True if the same command may succeed later, without a change.'),
+    next: z.array(z.string()).describe('Commands or steps that help.'),
+  },
+} satisfies Readonly<Record<string, z.ZodRawShape>>;
+
+/** By kind. Strict: a test finds a field that is not published. */
+export const documentSchemas: ReadonlyMap<string, z.ZodObject> = new Map(
+  Object.entries(fields).map(([kind, shape]) => [
+    kind,
+    z
+      .strictObject({ apiVersion: z.literal(outputApiVersion), kind: z.literal(kind), ...shape })
+      .meta({ id: kind }),
+  ]),
+);
+
+/** JSON Schema (2020-12) of any document. It admits fields that a later version adds. */
+export function documentsAsJsonSchema(): object {
+  const { $schema, $defs, anyOf } = z.toJSONSchema(z.union([...documentSchemas.values()]), {
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return {
+    $schema,
+    title: `Documents that static-export prints with -o json and -o yaml (${outputApiVersion})`,
+    oneOf: anyOf,
+    $defs,
+  };
+}

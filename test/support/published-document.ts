@@ -1,0 +1,17 @@
+// A document that the command line printed, against its published schema. Each program that a test runs is checked, so
+// that no command prints a kind or a field that users cannot look up. Refuses: other text, which passes.
+
+import { parse } from 'yaml';
+
+const beginning = /^(?:\{\s*"apiVersion": "|apiVersion: )cli\.staticexport\.dev\//;
+
+/** @throws Error that names the fields */
+export async function requirePublishedDocument(stdout: string): Promise<void> {
+  if (!beginning.test(stdout)) return;
+  const { documentSchemas } = await import('../../src/cli/output/document-schemas.ts');
+  const document: { kind: string } = stdout.startsWith('{') ? JSON.parse(stdout) : parse(stdout);
+  const schema = documentSchemas.get(document.kind);
+  if (schema === undefined) throw new Error(`${document.kind} has no entry in document-schemas.ts`);
+  const { error } = schema.safeParse(document);
+  if (error !== undefined) throw new Error(`${document.kind}: ${error.message}`, { cause: stdout });
+}

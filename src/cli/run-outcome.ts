@@ -22,6 +22,7 @@ const keyReasons: ReadonlySet<string> = new Set([
 ]);
 const outcomes: Readonly<Record<string, Outcome>> = {
   AwaitingPromotion: 'held',
+  Rejected: 'held',
   TooFewPages: 'held',
   PageCountDropped: 'held',
   BundleRejected: 'archiveRejected',

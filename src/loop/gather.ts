@@ -87,6 +87,8 @@ export async function gather(
     status,
     request: readToken(metadata, annotations.requestedAt),
     promote: readToken(metadata, annotations.promote),
+    reject: readToken(metadata, annotations.reject),
+    refreshRequest: readToken(metadata, annotations.refreshRequestedAt),
     isHostAllowed: wanted.baseUrl !== undefined && isAllowedHost(wanted.baseUrl, context.settings),
     allowedHosts: allowedHosts(context.settings),
     key: found.state,

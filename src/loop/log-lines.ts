@@ -126,6 +126,7 @@ function linesOfVerdict(
   if (verdict === 'Unchanged') return info('unchanged', { jobId, version: active?.version });
   if (verdict === 'Held')
     return warn('candidate held', { jobId, version: candidate?.version, reason: message });
+  if (verdict === 'Rejected') return info('candidate rejected', { jobId, version: message });
   return warn('export failed', { jobId, reason: verdict, message });
 }
 

@@ -2,14 +2,20 @@
 // publication whose status write was lost, a job past its timeout, an unconfirmed start record, and a skipped tick.
 // A reconcile calls it once after reading and once after acting. Invariant: adopting twice is adopting once.
 
-import type { ActiveVersion, Failure, JobStatus, Status } from '../staticexport/status-schema.ts';
+import {
+  type ActiveVersion,
+  type Failure,
+  type JobStatus,
+  maxRejected,
+  type Status,
+} from '../staticexport/status-schema.ts';
 import { formatInstant, readInstant } from '../wire/instant.ts';
 import type { Publication } from '../wire/publication.ts';
 import { waitMs } from './backoff.ts';
 import { freeOperations, heldAgainst } from './forbidden-call.ts';
 import { isPinned, recordVersion } from './history.ts';
 import { clockToleranceMs } from './link-timing.ts';
-import type { Observation } from './observation.ts';
+import { type Observation, rejectedNow } from './observation.ts';
 import { dueTick, readSchedule } from './schedule.ts';
 
 /** How often a start record is sent: once, and two retries. */
@@ -23,6 +29,7 @@ export function adopt(observation: Observation): Observation {
     adoptPublished,
     followPin,
     dropStale,
+    rejectCandidate,
     freeOperations,
     endStartRecord,
     endJob,
@@ -163,6 +170,28 @@ function dropStale({ status, inputHash }: Observation): Status {
     start: start?.inputHash === inputHash ? start : undefined,
     candidate: isCandidateStale ? undefined : candidate,
     failures: isFailureStale ? { ...failures, export: undefined } : failures,
+  };
+}
+
+/** Drops the candidate that the annotation names, and rejections that no longer hold. */
+function rejectCandidate(observation: Observation): Status {
+  const { status, reject, generation, inputHash, now } = observation;
+  const { candidate, job } = status;
+  const rejected = rejectedNow(observation);
+  if (candidate === undefined || candidate.version !== reject) return { ...status, rejected };
+  const { version, digest, jobId } = candidate;
+  const entry = { version, digest, rejectionTime: formatInstant(now) };
+  const isTracked = job?.id === jobId && job.verdict === 'Held';
+  return {
+    ...status,
+    candidate: undefined,
+    job: isTracked ? { ...job, verdict: 'Rejected', message: version } : job,
+    rejected: {
+      generation,
+      inputHash,
+      request: status.lastHandledRequest,
+      versions: [entry, ...(rejected?.versions ?? [])].slice(0, maxRejected),
+    },
   };
 }
 

@@ -11,8 +11,10 @@ import { isFromTheFuture, refreshTime } from './link-timing.ts';
 import {
   isOutputTaken,
   type Observation,
+  pendingRefresh,
   pendingRequest,
   publishedTimes,
+  rejectedNow,
   unreadOutput,
 } from './observation.ts';
 import { pollTime } from './poll.ts';
@@ -151,11 +153,12 @@ function startCause(observation: Observation): ExportCause | undefined {
   const tick = readInstant(status.nextExportTime);
   if (pendingRequest(observation) !== undefined) return 'Request';
   if (job?.verdict === 'JobLost' && job.cause !== 'JobLost') return 'JobLost';
-  // A held candidate is this resource's export. Only a person or a newer trigger replaces it.
-  if (candidate === undefined && active === undefined) return 'First';
-  if (candidate === undefined && active?.inputHash !== inputHash) return 'Inputs';
+  // A held or rejected candidate is this resource's export. Only a person or a newer trigger replaces it.
+  const isExported = candidate !== undefined || rejectedNow(observation) !== undefined;
+  if (!isExported && active === undefined) return 'First';
+  if (!isExported && active?.inputHash !== inputHash) return 'Inputs';
   // Until an export is published again, or a promotion gate holds one for a person to promote.
-  if (failures?.link?.reason === 'JobGone' && candidate === undefined) return 'JobGone';
+  if (!isExported && failures?.link?.reason === 'JobGone') return 'JobGone';
   return tick !== undefined && tick <= now ? 'Schedule' : undefined;
 }
 
@@ -180,14 +183,16 @@ function classifyLink(observation: Observation): LinkState {
   const published = output.kind === 'ours' ? output.published : undefined;
   const expiresAt = published?.expiresAt ?? 0;
   const isExpired = expiresAt <= now;
-  const retryAt = retryTime(failures?.link, now);
+  const requested = pendingRefresh(observation);
+  const hasFreeTry = requested !== undefined && failures?.link?.request !== requested;
+  const retryAt = hasFreeTry ? undefined : retryTime(failures?.link, now);
   const until = Math.max(
     retryAt === undefined
       ? 0
       : boundByExpiry(retryAt, readInstant(failures?.link?.lastFailureTime) ?? 0, expiresAt),
     boundByExpiry(rateLimitTime(observation) ?? 0, observation.rateLimit.closedAt ?? 0, expiresAt),
     // The minimum interval between two links holds for expired links too.
-    published === undefined || isFromTheFuture(published, now)
+    published === undefined || isFromTheFuture(published, now) || requested !== undefined
       ? 0
       : published.issuedAt + wanted.minIntervalMs,
   );
@@ -200,7 +205,7 @@ function classifyLink(observation: Observation): LinkState {
       isExpired,
     };
   }
-  if (!isExpired && published !== undefined && !isFromTheFuture(published, now)) {
+  if (!isExpired && requested === undefined && published !== undefined && !isFromTheFuture(published, now)) {
     const refreshAt = refreshTime(uid, published, wanted);
     if (refreshAt > now) return { kind: 'fresh', refreshAt };
   }

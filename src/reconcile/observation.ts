@@ -60,6 +60,10 @@ export interface Observation {
   readonly request: string | undefined;
   /** Version named by `staticexport.dev/promote`. */
   readonly promote: string | undefined;
+  /** Version named by `staticexport.dev/reject`. */
+  readonly reject?: string | undefined;
+  /** Token of `staticexport.dev/refreshRequestedAt`, bounded. */
+  readonly refreshRequest?: string | undefined;
   readonly isHostAllowed: boolean;
   /** For the message that names the entry to add. */
   readonly allowedHosts?: readonly string[];
@@ -109,4 +113,21 @@ export function publishedTimes({
 /** A request that no export has handled yet. */
 export function pendingRequest({ request, status }: Observation): string | undefined {
   return request !== undefined && request !== status.lastHandledRequest ? request : undefined;
+}
+
+/** A request for a new link that no link has answered yet. */
+export function pendingRefresh({ refreshRequest, status }: Observation): string | undefined {
+  return refreshRequest !== undefined && refreshRequest !== status.lastHandledRefresh
+    ? refreshRequest
+    : undefined;
+}
+
+/** The rejections that hold: the spec, the inputs and the handled request are those of the rejection. */
+export function rejectedNow({ status, generation, inputHash }: Observation): Status['rejected'] {
+  const { rejected } = status;
+  const holds =
+    rejected?.generation === generation &&
+    rejected.inputHash === inputHash &&
+    rejected.request === status.lastHandledRequest;
+  return holds ? rejected : undefined;
 }

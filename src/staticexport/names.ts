@@ -18,6 +18,10 @@ export const annotations = {
   requestedAt: `${group}/requestedAt`,
   /** Names the candidate version to publish, if a promotion gate or `Manual` holds it. */
   promote: `${group}/promote`,
+  /** Names the candidate version that is never published. It takes precedence over `promote`. */
+  reject: `${group}/reject`,
+  /** Requests one new link; the value is a token that `status.lastHandledRefresh` repeats. */
+  refreshRequestedAt: `${group}/refreshRequestedAt`,
   /** On another owner's object: `<namespace>/<name>` of the StaticExport that may write into it. */
   allowFrom: `${group}/allow-from`,
 } as const;

@@ -50,6 +50,7 @@ export const stalledReasons = {
   AwaitingPromotion: 'spec.promotion.mode is Manual. The candidate awaits manual promotion.',
   TooFewPages: 'The export has fewer pages than spec.promotion.minPages.',
   PageCountDropped: 'The export lost more pages than spec.promotion.maxShrinkPercent allows.',
+  Rejected: 'The candidate was rejected. Change the spec, or request an export, to offer its content again.',
 } as const;
 
 /** Why an export that is due cannot start: the export API must not be called. */
@@ -82,6 +83,7 @@ export const exportedReasons = {
   AwaitingPromotion: stalledReasons.AwaitingPromotion,
   TooFewPages: stalledReasons.TooFewPages,
   PageCountDropped: stalledReasons.PageCountDropped,
+  Rejected: stalledReasons.Rejected,
   ...accessReasons,
 } as const;
 

@@ -4,6 +4,9 @@
 import { z } from 'zod';
 import { namedList } from './schema.ts';
 
+/** Rejected candidates that status remembers. */
+export const maxRejected = 16;
+
 const text = (maxLength: number) => z.string().max(maxLength);
 const count = z.int().min(0);
 const instant = z.string().max(40).meta({ format: 'date-time' });
@@ -38,6 +41,7 @@ export const verdicts = [
   'Promoted',
   'Unchanged',
   'Held',
+  'Rejected',
   'BundleRejected',
   'JobFailed',
   'TimedOut',
@@ -97,6 +101,28 @@ export const candidateSchema = z
   })
   .describe('A complete, inspected export that a promotion gate or Manual mode holds.');
 
+export const rejectedSchema = z
+  .object({
+    generation: count.describe('Generation of the spec for which the rejection holds.'),
+    inputHash: inputHashText,
+    request: text(256).describe('lastHandledRequest for which the rejection holds.').optional(),
+    versions: z
+      .array(
+        z
+          .object({
+            version: versionText,
+            digest: text(64).describe('SHA-256 of the rejected content.').optional(),
+            rejectionTime: instant.describe('Time when the operator observed the annotation.'),
+          })
+          .describe('A rejected candidate.'),
+      )
+      .max(maxRejected)
+      .describe('Rejected candidates, latest first.'),
+  })
+  .describe(
+    'Candidates that staticexport.dev/reject named. Their content is held again only after a change of the spec or a new requestedAt token.',
+  );
+
 export const versionSchema = z
   .object({
     ...exportFields,
@@ -124,7 +150,11 @@ export const failureSchema = z.object({
   message: text(256).describe('Detail of the last failure, where the code alone is not enough.').optional(),
   requestId: requestIdText.optional(),
   subject: text(512).describe('What failed: inputs of an export, or a job id.').optional(),
-  request: text(256).describe('requestedAt token that already bypassed the back-off once.').optional(),
+  request: text(256)
+    .describe(
+      'Token of requestedAt, or of refreshRequestedAt in failures.link, that already bypassed the back-off once.',
+    )
+    .optional(),
   secretVersion: text(128).describe('uid and resourceVersion of the Secret whose key got 403.').optional(),
   inspectionFailures: count
     .describe("Number of failed inspections of the job's archive. Used in failures.poll.")
@@ -193,12 +223,16 @@ export const statusSchema = z
     lastCompletedRequest: text(256)
       .describe('Token of the last request whose export ended: published, held, unchanged or failed.')
       .optional(),
+    lastHandledRefresh: text(256)
+      .describe('Token of the last staticexport.dev/refreshRequestedAt for which a link was issued.')
+      .optional(),
     pages: count
       .describe('Pages for kubectl get: of the active version, else of the candidate or the job.')
       .optional(),
     job: jobSchema.optional(),
     start: startSchema.optional(),
     candidate: candidateSchema.optional(),
+    rejected: rejectedSchema.optional(),
     active: activeSchema.optional(),
     history: z
       .array(versionSchema)

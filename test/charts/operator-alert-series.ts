@@ -181,6 +181,7 @@ export const operatorAlerts: Readonly<Record<string, AlertCases>> = {
     seen(12, condition('Stalled', 'True', 'KeyRefused'), blocked('KeyRefused')),
     seen(12, condition('Stalled', 'True', 'HostNotAllowed'), blocked('HostNotAllowed')),
     seen(12, condition('Stalled', 'True', 'AwaitingPromotion')),
+    seen(12, condition('Stalled', 'True', 'Rejected')),
   ),
   StaticExportKeyRefused: fires(seen(7, blocked('KeyRefused')), seen(7, blocked('KeyForbidden'))).stays(
     seen(7, blocked('KeyMissing')),

@@ -65,6 +65,7 @@ export class PublicationOracles {
       assert.ok(isPinned, 'promoted past a pin');
       return;
     }
+    checkRejected(published, before);
     assert.ok(!this.#superseded.has(published.version), 'rolled back to an older version');
     assert.notEqual(published.digest, last.digest, 'the same content was promoted');
     if (before?.metadata.annotations[annotations.promote] === published.version) return;
@@ -94,6 +95,17 @@ export class PublicationOracles {
       'the ConfigMap changed without new content',
     );
   }
+}
+
+/** A rejected candidate is not published, nor its content while the rejection holds. */
+function checkRejected({ version, digest }: PublishedBundle, before: StaticExportObject | undefined): void {
+  if (before === undefined) return;
+  const { annotations: found, generation } = before.metadata;
+  assert.notEqual(found[annotations.reject], version, 'a rejected candidate was published');
+  const { rejected, lastHandledRequest } = parseStatus(before.status);
+  if (rejected?.generation !== generation || rejected?.request !== lastHandledRequest) return;
+  const isRejected = rejected?.versions.some((one) => one.digest === digest);
+  assert.ok(isRejected !== true, 'the content of a rejected candidate was published');
 }
 
 /** The reported status of a job is one that the vendor reported. */

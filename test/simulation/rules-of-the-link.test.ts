@@ -269,3 +269,32 @@ test('LinkFresh says Due in time when a refresh is delayed by an answer that is 
   await simulation.until(() => simulation.output()?.['bundleUrl'] !== before, 2 * hourMs);
   assert.ok(simulation.isLinkValid());
 });
+
+test('a requested link replaces the published link at once, and its token issues no second link', async () => {
+  const simulation = await publishedSimulation({ spec: { linkRefresh: { minInterval: '10m' } } });
+  const before = simulation.output();
+  simulation.annotate({ 'staticexport.dev/refreshRequestedAt': 'leaked' });
+  await simulation.until(() => simulation.status().lastHandledRefresh === 'leaked', minuteMs);
+  const after = simulation.output();
+  assert.notEqual(after?.['bundleUrl'], before?.['bundleUrl']);
+  assert.equal(after?.['version'], before?.['version']);
+  assert.ok(simulation.isLinkValid());
+  const issued = simulation.callsOf('issue');
+  await simulation.run(5 * minuteMs);
+  assert.equal(simulation.callsOf('issue'), issued);
+});
+
+test('a link that is requested while the export API is away is issued when it answers again', async () => {
+  const simulation = await publishedSimulation();
+  const before = simulation.output()?.['bundleUrl'];
+  simulation.vendor.failing = 'ServerError';
+  simulation.annotate({ 'staticexport.dev/refreshRequestedAt': 'leaked' });
+  await simulation.run(5 * minuteMs);
+  assert.deepEqual(
+    [simulation.output()?.['bundleUrl'], simulation.status().lastHandledRefresh],
+    [before, undefined],
+  );
+  simulation.vendor.failing = undefined;
+  await simulation.until(() => simulation.status().lastHandledRefresh === 'leaked', 10 * minuteMs);
+  assert.notEqual(simulation.output()?.['bundleUrl'], before);
+});

@@ -23,6 +23,38 @@ test('promotion gates: a shrunk export is held, and published when promoted', as
   assert.equal(simulation.condition('Exported'), 'True/Promoted');
 });
 
+test('promotion gates: a rejected export is not offered again until its content, the spec or a request changes', async () => {
+  const simulation = await publishedSimulation({ spec: { schedule: '0 * * * *' } });
+  const before = simulation.output()?.['version'];
+  simulation.vendor.contents.set('docs.example.com', { name: 'shrunk', pages: 9 });
+  await simulation.until(() => simulation.status().candidate !== undefined, 2 * hourMs);
+  const { version = '' } = simulation.status().candidate ?? {};
+  simulation.annotate({ 'staticexport.dev/reject': version, 'staticexport.dev/promote': version });
+  await simulation.until(() => simulation.condition('Exported') === 'False/Rejected', minuteMs);
+  assert.equal(simulation.condition('Ready'), 'True/Published');
+  assert.equal(await nextVerdict(simulation), 'Rejected', 'the next night has the same content');
+  assert.deepEqual([simulation.status().candidate, simulation.output()?.['version']], [undefined, before]);
+  request(simulation, 'once more');
+  assert.equal(await nextVerdict(simulation), 'Held', 'a request offers it again');
+  simulation.annotate({ 'staticexport.dev/reject': simulation.status().candidate?.version ?? '' });
+  await simulation.until(() => simulation.condition('Exported') === 'False/Rejected', minuteMs);
+  simulation.editSpec({ promotion: { maxShrinkPercent: 90 } });
+  assert.equal(await nextVerdict(simulation), 'Promoted', 'another spec judges it again');
+});
+
+test('promotion gates: a rejected first export stalls, and starts no other until its schedule', async () => {
+  const simulation = new Simulation({ spec: { schedule: '0 0 * * *' } });
+  simulation.vendor.contents.set('docs.example.com', { name: 'empty', pages: 0 });
+  await simulation.until(() => simulation.condition('Stalled') === 'True/TooFewPages');
+  simulation.annotate({ 'staticexport.dev/reject': simulation.status().candidate?.version ?? '' });
+  await simulation.until(() => simulation.condition('Stalled') === 'True/Rejected', minuteMs);
+  const started = simulation.callsOf('start');
+  await simulation.run(3 * hourMs);
+  assert.equal(simulation.callsOf('start'), started);
+  simulation.vendor.contents.set('docs.example.com', { name: 'whole', pages: 20 });
+  await simulation.until(() => simulation.condition('Ready') === 'True/Published', 24 * hourMs);
+});
+
 test('promotion gates: an empty first export and a manual promotion stall until a user acts', async () => {
   const empty = new Simulation();
   empty.vendor.contents.set('docs.example.com', { name: 'empty', pages: 0 });

@@ -120,6 +120,14 @@ export const scenarios = {
     await watched(simulation, exportMs);
     assert.equal(simulation.output()?.['version'], version, 'published past its promotion gate');
   },
+  rejected: async () => {
+    const simulation = await publishedSimulation({ spec: { schedule: '0 * * * *' } });
+    exportAnew(simulation, 'shrunk', 9);
+    await nextVerdict(simulation);
+    simulation.annotate({ 'staticexport.dev/reject': simulation.status().candidate?.version ?? '' });
+    await watched(simulation, 2 * hourMs);
+    assert.equal(simulation.condition('Exported'), 'False/Rejected');
+  },
   empty: async () => {
     const simulation = new Simulation();
     simulation.vendor.contents.set('docs.example.com', { name: 'empty', pages: 0 });

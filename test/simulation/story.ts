@@ -37,6 +37,8 @@ const edits = [
   'pin',
   'unpin',
   'manual',
+  'reject',
+  'refresh',
 ] as const;
 
 const happenings: readonly Happening[] = [
@@ -146,6 +148,14 @@ function edit({ simulation, oracles }: Script, kind: (typeof edits)[number]): vo
       break;
     case 'manual':
       simulation.annotate({ 'staticexport.dev/promote': simulation.status().candidate?.version ?? '' });
+      break;
+    case 'reject':
+      simulation.annotate({ 'staticexport.dev/reject': simulation.status().candidate?.version ?? '' });
+      break;
+    case 'refresh':
+      simulation.annotate({
+        'staticexport.dev/refreshRequestedAt': `token-${simulation.dice.between(1, 1_000_000)}`,
+      });
       break;
     default:
       kind satisfies never;

@@ -195,6 +195,19 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     simulation.annotate({ 'staticexport.dev/requestedAt': `edit-${simulation.dice.roll()}` });
     return harmless;
   },
+  'the held candidate is rejected': ({ simulation }) => {
+    simulation.vendor.contents.set('docs.example.com', { name: 'shrunk', pages: 1 });
+    simulation.annotate({ 'staticexport.dev/requestedAt': `shrunk-${simulation.dice.roll()}` });
+    const end = (): void => {
+      simulation.annotate({ 'staticexport.dev/reject': simulation.status().candidate?.version ?? '' });
+      simulation.vendor.contents.set('docs.example.com', { name: 'whole', pages: 20 });
+    };
+    return { end, stopsLinks: false };
+  },
+  'a new link is requested': ({ simulation }) => {
+    simulation.annotate({ 'staticexport.dev/refreshRequestedAt': `leaked-${simulation.dice.roll()}` });
+    return harmless;
+  },
   'another time of refresh': edited(
     ({ dice }) => ({
       linkRefresh: { atPercent: dice.between(10, 90), minInterval: dice.pick(['5s', '30s', '5m']) },

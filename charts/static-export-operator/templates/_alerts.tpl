@@ -98,7 +98,7 @@
     description: "Exports failed {{ "{{ $value }}" }} times in a row, or a complete export cannot be downloaded. The published version stays."
     runbook: {{ printf "%s: condition Exported names the cause. JobFailed: read the vendor's job log. TimedOut: raise spec.jobTimeout, or ask the vendor. JobLost: ask the owner of the export API. BundleRejected: fix the file that the message names, or raise spec.promotion.maxBundleSize, and inspection.maxArchiveSize and inspection.maxBundleSize of the chart. InspectionFailed: check the storage and the network path to it. OutputWriteFailed: follow the message of the Kubernetes API server. StartUnconfirmed, StartRefused: check the export API and its proxies. After the fix: %s" $look $again | quote }}
 - alert: StaticExportStalled
-  expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|HostNotAllowed|BaseUrlMissing|PageCountDropped|TooFewPages|AwaitingPromotion"}) == 1
+  expr: {{ $of | replace "job)" "job, reason)" }} (staticexport_condition{ {{- $job -}} ,type="Stalled",status="True",reason!~"Key.*|HostNotAllowed|BaseUrlMissing|PageCountDropped|TooFewPages|AwaitingPromotion|Rejected"}) == 1
   for: 10m
   labels: { severity: warning }
   annotations:

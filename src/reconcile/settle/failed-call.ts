@@ -7,7 +7,7 @@ import { nextExportFailure, resendTime } from '../adopt.ts';
 import { linkWaitMs, longestRetryAfterMs, type Operation, waitMs } from '../backoff.ts';
 import { callPolicies, goneRetryMs } from '../failure-policy.ts';
 import { heldAgainst } from '../forbidden-call.ts';
-import { type Observation, pendingRequest } from '../observation.ts';
+import { type Observation, pendingRefresh, pendingRequest } from '../observation.ts';
 import type { CallFailure, RateLimitChange } from '../result.ts';
 
 /** The limit of the status schema. */
@@ -142,6 +142,7 @@ export function refreshFailed(observation: Observation, failure: CallFailure): S
     reason: isJobGone ? 'JobGone' : failure.code,
     message: failure.why?.slice(0, maxWhyLength),
     requestId: failure.requestId,
+    request: pendingRefresh(observation) ?? status.failures?.link?.request,
     ...heldAgainst(observation, failure.code),
   };
   return { ...status, failures: { ...status.failures, link } };

@@ -9,12 +9,17 @@ export interface Content {
   readonly pages?: number | undefined;
 }
 
+/** Candidates that a person rejected. */
+type Rejections = readonly { readonly version: string; readonly digest?: string | undefined }[];
+
 export type HoldReason = 'TooFewPages' | 'PageCountDropped' | 'AwaitingPromotion';
 
 export type Judgement =
   | { readonly kind: 'promote' }
   /** The content is published already. */
   | { readonly kind: 'unchanged' }
+  /** The content is that of a rejected candidate. */
+  | { readonly kind: 'reject'; readonly version: string }
   | { readonly kind: 'hold'; readonly reason: HoldReason };
 
 /** @returns why the candidate is held, or `undefined` to let it pass */
@@ -42,8 +47,12 @@ export function judge(
   published: Content | undefined,
   rules: Wanted['promotion'],
   isReleased: boolean,
+  rejected: Rejections = [],
 ): Judgement {
-  if (found.digest !== undefined && found.digest === published?.digest) return { kind: 'unchanged' };
+  const { digest } = found;
+  if (digest !== undefined && digest === published?.digest) return { kind: 'unchanged' };
+  const rejection = rejected.find((one) => digest !== undefined && one.digest === digest);
+  if (rejection !== undefined) return { kind: 'reject', version: rejection.version };
   if (isReleased) return { kind: 'promote' };
   const reason = gates.map((gate) => gate(found, published, rules)).find((held) => held !== undefined);
   return reason === undefined ? { kind: 'promote' } : { kind: 'hold', reason };

@@ -4,11 +4,11 @@
 
 import type { Status } from '../../staticexport/status-schema.ts';
 import { formatInstant } from '../../wire/instant.ts';
-import type { Publication } from '../../wire/publication.ts';
-import { needsInspection } from '../choose.ts';
+import type { LinkTimes, Publication } from '../../wire/publication.ts';
+import { isValidLongEnough, needsInspection } from '../choose.ts';
 import { callPolicies } from '../failure-policy.ts';
 import { isFresher, isFromTheFuture, retryAfterStale } from '../link-timing.ts';
-import type { Observation } from '../observation.ts';
+import { type Observation, pendingRefresh } from '../observation.ts';
 import type { ActionResult, CallFailure, RateLimitChange } from '../result.ts';
 import { dueTick, readSchedule } from '../schedule.ts';
 import type { Plan, Subject } from '../state.ts';
@@ -202,13 +202,17 @@ function settleIssue(observation: Observation, plan: Plan, issued: Issued): Sett
 }
 
 function settleRefreshed(observation: Observation, { times, isPublished }: Issued): Settled {
-  const { status, output, now, wanted } = observation;
+  const { output, now, wanted, refreshRequest = observation.status.lastHandledRefresh } = observation;
   const published = output.kind === 'ours' ? output.published : undefined;
+  const status: Status = { ...observation.status, lastHandledRefresh: refreshRequest };
   const { active } = status;
   if (active === undefined) return answered(status);
   // If this machine's clock was set back, even the same link needs a write: its lifetime on the corrected clock.
   const isComparable = published !== undefined && !isFromTheFuture(published, now);
-  const isStale = isComparable && (isPublished || !isFresher(times, published, now));
+  // A person who requests a link gets it, even if it expires no later.
+  const isUseful = (before: LinkTimes): boolean =>
+    pendingRefresh(observation) === undefined ? isFresher(times, before, now) : isValidLongEnough(times, now);
+  const isStale = isComparable && (isPublished || !isUseful(published));
   if (isStale && published.expiresAt > now) {
     // If the clock was set back while the link was valid, its stored expiry is later than the export API's.
     const expiresAt = isPublished ? Math.min(published.expiresAt, times.expiresAt) : published.expiresAt;

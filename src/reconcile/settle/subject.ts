@@ -5,7 +5,7 @@ import type { Failure, JobStatus, Status } from '../../staticexport/status-schem
 import { formatInstant, readInstant } from '../../wire/instant.ts';
 import type { LinkTimes, Publication } from '../../wire/publication.ts';
 import { callPolicies, goneRetryMs, inspectionAttempts } from '../failure-policy.ts';
-import type { Observation } from '../observation.ts';
+import { type Observation, rejectedNow } from '../observation.ts';
 import type { CallFailure, InspectedContent, InspectionFailure } from '../result.ts';
 import type { Subject } from '../state.ts';
 import { exportFailed, recordFailure } from './failed-call.ts';
@@ -50,7 +50,8 @@ function settleJob(
   const version =
     (isHeldAgain ? status.candidate?.version : undefined) ??
     nameVersion(readInstant(job.completionTime) ?? now, content.digest, job.id);
-  const verdict = judge(content, active, wanted.promotion, promote === version);
+  const rejected = rejectedNow(observation)?.versions;
+  const verdict = judge(content, active, wanted.promotion, promote === version, rejected);
   const calm = { ...status, failures: { ...status.failures, export: undefined, poll: undefined } };
   switch (verdict.kind) {
     case 'promote':
@@ -68,6 +69,11 @@ function settleJob(
         { ...calm, job: { ...job, verdict: 'Unchanged', message: undefined } },
         times,
       );
+    case 'reject':
+      return {
+        status: { ...calm, job: { ...job, verdict: 'Rejected', message: verdict.version } },
+        publish: undefined,
+      };
     case 'hold':
       return {
         status: {

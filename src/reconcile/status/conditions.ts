@@ -17,7 +17,13 @@ import {
 import type { Condition, Failure, TargetStatus } from '../../staticexport/status-schema.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { graceMs, isLifetimeTooShort, refreshTime } from '../link-timing.ts';
-import { isOutputTaken, type Observation, publishedTimes, unreadOutput } from '../observation.ts';
+import {
+  isOutputTaken,
+  type Observation,
+  publishedTimes,
+  rejectedNow,
+  unreadOutput,
+} from '../observation.ts';
 import type { AccessReason, State } from '../state.ts';
 import {
   describeFailure,
@@ -88,7 +94,8 @@ function stalledReason(observation: Observation, state: State): StalledReason | 
   if (state.want.kind === 'impossible') return state.want.reason;
   const isHeld = state.want.kind === 'first' || state.want.kind === 'inputs' || isLinkExpired(state);
   if (!isHeld || wanted.isSuspended || state.export.kind !== 'resting') return undefined;
-  return heldReason(status.candidate?.reason);
+  const rejected = rejectedNow(observation) === undefined ? undefined : 'Rejected';
+  return heldReason(status.candidate?.reason) ?? rejected;
 }
 
 function heldReason(
@@ -206,6 +213,8 @@ function claimExported(observation: Observation, state: State): Claim {
     case 'TimedOut':
     case 'JobLost':
     case 'BundleRejected':
+      return exported('False', verdict);
+    case 'Rejected':
       return exported('False', verdict);
     case 'Held':
       return exported('False', heldReason(job?.message) ?? 'AwaitingPromotion');

@@ -58,6 +58,8 @@ export function describeDetails(reason: string, observation: Observation): strin
     case 'TooFewPages':
     case 'PageCountDropped':
       return describeCandidate(reason, observation);
+    case 'Rejected':
+      return describeRejected(observation);
     default:
       return undefined;
   }
@@ -217,4 +219,9 @@ function describeCandidate(
       ? ` The annotation names ${promote}, which is not the candidate.`
       : '';
   return `Candidate ${candidate.version}${counts[reason]}. To publish it, set the annotation ${annotations.promote}=${candidate.version}.${other}`;
+}
+
+function describeRejected({ status: { rejected, job } }: Observation): string | undefined {
+  const version = rejected?.versions[0]?.version ?? job?.message;
+  return version && `Rejected: ${version}.`;
 }

@@ -25,6 +25,19 @@ export const promotionMutations: Mutations = {
     scenario: 'empty',
     caught: /past its promotion gate/,
   },
+  'rejected content is published': {
+    rule: '4',
+    exchange: exchange(promotion, {
+      judge:
+        (real) =>
+        (...given) => {
+          const judgement = real(...given);
+          return judgement.kind === 'reject' ? { kind: 'promote' } : judgement;
+        },
+    }),
+    scenario: 'rejected',
+    caught: /content of a rejected candidate/,
+  },
   'the same content is promoted': {
     rule: '2',
     exchange: exchange(promotion, {

@@ -142,6 +142,23 @@ const judgements: Readonly<Record<string, readonly [Parameters<typeof judge>, st
     'unchanged',
   ],
   'a first export is promoted': [[{ digest: 'a', pages: 5 }, undefined, rules, false], 'promote'],
+  'rejected content is rejected again, although the promotion gates would let it pass': [
+    [
+      { digest: 'b', pages: 20 },
+      { digest: 'a', pages: 20 },
+      rules,
+      true,
+      [
+        { version: 'v', digest: 'c' },
+        { version: 'w', digest: 'b' },
+      ],
+    ],
+    'reject',
+  ],
+  'content without a digest is not compared with rejected content': [
+    [{ pages: 20 }, undefined, rules, false, [{ version: 'v' }]],
+    'promote',
+  ],
   'too few pages are held': [[{ digest: 'a', pages: 4 }, undefined, rules, false], 'TooFewPages'],
   'half the pages pass': [[{ digest: 'b', pages: 10 }, { digest: 'a', pages: 20 }, rules, false], 'promote'],
   'less than half are held': [

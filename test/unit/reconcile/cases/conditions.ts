@@ -48,3 +48,5 @@ export const held = (reason: string): Observation =>
     job: { ...complete, verdict: 'Held', message: reason },
     candidate: { ...candidate, reason },
   });
+/** A first export whose candidate was rejected. */
+export const rejected = adopt({ ...held('TooFewPages'), reject: candidate.version });

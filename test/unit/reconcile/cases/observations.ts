@@ -123,6 +123,15 @@ const status: fc.Arbitrary<Status> = fc.record({
       reason: fc.constant('AwaitingPromotion'),
     }),
   ),
+  rejected: orNothing(
+    fc.record({
+      generation: fc.constantFrom(0, 1),
+      inputHash: hash,
+      request: orNothing(fc.constantFrom('one', 'two')),
+      versions: fc.array(fc.record({ version: versionName, digest, rejectionTime: past }), { maxLength: 2 }),
+    }),
+  ),
+  lastHandledRefresh: orNothing(fc.constantFrom('three', 'four')),
   active: orNothing(
     fc
       .tuple(entry, fc.record({ linkIssueTime: orNothing(past), linkExpirationTime: orNothing(instant) }))
@@ -165,6 +174,8 @@ export const anyObservation: fc.Arbitrary<Observation> = fc.record({
   status,
   request: orNothing(fc.constantFrom('one', 'two')),
   promote: orNothing(versionName),
+  reject: orNothing(versionName),
+  refreshRequest: orNothing(fc.constantFrom('three', 'four')),
   isHostAllowed: fc.boolean(),
   key: fc.constantFrom(
     { kind: 'present' as const, secretVersion: 'u/1', hasUsualPrefix: true },

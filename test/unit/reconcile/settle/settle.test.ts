@@ -188,6 +188,64 @@ test('a link that is not fresher is not published', () => {
   }
 });
 
+test('a requested link is published at once although it expires no later, and its token is echoed', () => {
+  const requested: Observation = { ...calm, refreshRequest: 'leaked' };
+  const times = { issuedAt: t0, expiresAt: published.expiresAt };
+  const { publish, status, action } = settled(requested, { kind: 'issued', times, isPublished: false });
+  assert.equal(action, 'issue');
+  assert.deepEqual([publish?.version, publish?.issuedAt], [published.version, t0]);
+  assert.equal(status.lastHandledRefresh, 'leaked');
+});
+
+test('an export API that answers a requested link with the published link has answered the request', () => {
+  const requested: Observation = { ...calm, refreshRequest: 'leaked' };
+  const times = { issuedAt: published.issuedAt, expiresAt: published.expiresAt };
+  const { publish, status } = settled(requested, { kind: 'issued', times, isPublished: true });
+  assert.equal(publish, undefined);
+  assert.deepEqual([status.lastHandledRefresh, status.failures?.link?.reason], ['leaked', 'NotFresher']);
+});
+
+test('a requested link that cannot be issued keeps its token, and bypasses the back-off once', () => {
+  const waiting: Observation = {
+    ...calm,
+    refreshRequest: 'leaked',
+    status: {
+      ...calm.status,
+      failures: {
+        link: { count: 3, lastFailureTime: at(-1), retryTime: at(60), reason: 'ServerError' },
+      },
+    },
+  };
+  const first = settled(waiting, { kind: 'issue-failed', failure: failed('NetworkError') });
+  assert.deepEqual(
+    [first.action, first.status.lastHandledRefresh, first.status.failures?.link?.request],
+    ['issue', undefined, 'leaked'],
+  );
+  const seen = adopt({ ...waiting, status: first.status });
+  assert.equal(choose(classify(seen), seen).action.kind, 'none');
+  const later = adopt({ ...seen, refreshRequest: 'again' });
+  assert.equal(choose(classify(later), later).action.kind, 'issue');
+});
+
+test('a requested link waits for Retry-After', () => {
+  const limited: Observation = {
+    ...calm,
+    refreshRequest: 'leaked',
+    rateLimit: { closedUntil: t0 + 30_000, closedAt: t0, refused: undefined },
+  };
+  const seen = adopt(limited);
+  assert.equal(choose(classify(seen), seen).action.kind, 'none');
+});
+
+test('a token that was echoed issues no link', () => {
+  const seen = adopt({
+    ...calm,
+    refreshRequest: 'leaked',
+    status: { ...calm.status, lastHandledRefresh: 'leaked' },
+  });
+  assert.equal(choose(classify(seen), seen).action.kind, 'none');
+});
+
 test('after the operator’s clock was set back, the same link is published with its lifetime by the present clock', () => {
   const back: Observation = { ...calm, now: published.issuedAt - 900_000 };
   const remaining = { issuedAt: back.now, expiresAt: back.now + 120_000 };
@@ -230,6 +288,23 @@ test('a held archive becomes the candidate, and the published version stays', ()
     [status.candidate?.version, status.candidate?.reason],
     ['20260105-115959-bbbbbbbb', 'PageCountDropped'],
   );
+});
+
+test('content that was rejected is not offered again, and the published version stays', () => {
+  const rejected: Observation = {
+    ...inspecting,
+    status: {
+      ...inspecting.status,
+      rejected: {
+        generation: 1,
+        inputHash,
+        versions: [{ version: 'v3', digest: found.digest, rejectionTime: at(-60) }],
+      },
+    },
+  };
+  const { publish, status } = settled(rejected, { kind: 'inspected', content: found, times: clock });
+  assert.deepEqual([publish, status.candidate], [undefined, undefined]);
+  assert.deepEqual([status.job?.verdict, status.job?.message], ['Rejected', 'v3']);
 });
 
 for (const [kind, verdict] of [

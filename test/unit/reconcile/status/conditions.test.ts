@@ -16,6 +16,7 @@ import {
   failure,
   held,
   refusedKey,
+  rejected,
   running,
   withStatus,
   withWanted,
@@ -47,6 +48,7 @@ const stalled: Readonly<Record<Exclude<reasons.StalledReason, 'InvalidSpec'>, Ob
   AwaitingPromotion: held('AwaitingPromotion'),
   TooFewPages: held('TooFewPages'),
   PageCountDropped: held('PageCountDropped'),
+  Rejected: rejected,
 };
 
 for (const [reason, observation] of Object.entries(stalled)) {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { adopt } from '../../../../src/reconcile/adopt.ts';
 import type { Observation } from '../../../../src/reconcile/observation.ts';
 import { describeDetails } from '../../../../src/reconcile/status/reason-details.ts';
 import { at, calm, inputHash, published } from '../cases/observations.ts';
@@ -105,6 +106,14 @@ const rows: readonly (readonly [string, string, Observation, RegExp])[] = [
     /names nonsense, which is not the candidate/,
   ],
 ];
+const rejectedRows: typeof rows = [
+  [
+    'a rejected candidate is named',
+    'Rejected',
+    adopt({ ...held, reject: '20260105-115900-cccccccc' }),
+    /^Rejected: 20260105-115900-cccccccc\.$/,
+  ],
+];
 const job = { id: 'se_2', baseUrl: wanted.baseUrl, inputHash, startTime: at(-60), state: 'Reticulating' };
 const after = (status: Observation['status']): Observation => ({
   ...held,
@@ -190,7 +199,7 @@ const jobRows: typeof rows = [
     /key apiKey\. Export API: api\.example\.com:8443\. A new key is used within a minute\. Request id: req-7\.$/,
   ],
 ];
-for (const [name, reason, observation, wantedText] of [...rows, ...jobRows]) {
+for (const [name, reason, observation, wantedText] of [...rows, ...rejectedRows, ...jobRows]) {
   test(name, () => {
     const facts = describeDetails(reason, observation) ?? '';
     assert.match(facts, wantedText);

@@ -2,14 +2,13 @@
 // risky one. Invariant: the object that was read is the object that is changed. Where Flux or Argo CD manages the object,
 // a change of the spec is printed for git, and nothing is written.
 
-import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
-import { CliError, failureOf } from '../cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { runOutcome } from '../run-outcome.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
 import { type Edit, managerOf, planEdit, type Verb } from './edits.ts';
 import { summaryOf } from './summary.ts';
+import { waitForRequest } from './wait.ts';
 
 export interface EditValues extends ClusterFlags {
   readonly yes: boolean;
@@ -18,8 +17,6 @@ export interface EditValues extends ClusterFlags {
   readonly wait?: boolean;
   readonly timeout?: number;
 }
-
-const pollMs = 2_000;
 
 /** The work of one verb. */
 export function editWith(verb: Verb) {
@@ -63,7 +60,9 @@ async function edit(
       lines,
     );
   }
-  return waitFor(token, name, values.timeout ?? 0, client, context);
+  const wait = { name, token, timeoutMs: values.timeout ?? 0 };
+  const { object: last, message } = await waitForRequest(wait, client, context);
+  return resultOf(last, { changed: true, token }, [message]);
 }
 
 async function printForGit(
@@ -89,53 +88,6 @@ async function confirm(
   throw answer === undefined
     ? new CliError('usage', 'ConfirmationMissing', 'this changes what readers get; add --yes')
     : new CliError('usage', 'NotConfirmed', 'not confirmed; nothing was changed');
-}
-
-async function waitFor(
-  token: string,
-  name: string,
-  timeoutMs: number,
-  client: ClusterClient,
-  { clock, signal, progress }: CliContext,
-): Promise<CommandResult> {
-  const deadline = clock.deadline(timeoutMs, signal);
-  progress.phase('Waiting for the export');
-  for (;;) {
-    const object = await readAgain(name, client);
-    if (object === undefined) {
-      await clock.after(pollMs, deadline);
-      continue;
-    }
-    const { status } = parseStaticExport(object);
-    const ended = runOutcome(status, object.metadata.generation ?? 0);
-    const { job } = status;
-    if (job?.state !== undefined) progress.advance(job.progress, job.state);
-    // Before the request is handled, the status is about an earlier export.
-    const isAbout = status.lastCompletedRequest === token || status.lastHandledRequest === token;
-    if (
-      ended !== undefined &&
-      isAbout &&
-      (status.lastCompletedRequest === token || ended.outcome !== 'done')
-    ) {
-      if (ended.outcome !== 'done') throw new CliError(ended.outcome, ended.code, ended.message);
-      return resultOf(object, { changed: true, token }, [ended.message]);
-    }
-    await clock.after(pollMs, deadline).catch((cause: unknown) => {
-      signal.throwIfAborted();
-      const message = `--timeout has passed (${Math.round(timeoutMs / 1000)} s); the export goes on`;
-      throw new CliError('deadline', 'DeadlineExceeded', message, { cause });
-    });
-  }
-}
-
-/** @returns `undefined` where the Kubernetes API server may answer later */
-async function readAgain(name: string, client: ClusterClient): Promise<StaticExportObject | undefined> {
-  try {
-    return await client.read(name);
-  } catch (error) {
-    if (failureOf(error).retryable) return undefined;
-    throw error;
-  }
 }
 
 function resultOf(

@@ -106,6 +106,23 @@ test('request --wait ends when the export is published, held or failed', async (
   vendor.script('docs.example.com', { status: () => 'completed' });
 });
 
+test('request --wait ends where no job can start: a refused key, a suspended StaticExport', async () => {
+  const setKey = (apiKey: string): Promise<void> =>
+    world.apply({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey },
+    });
+  await setKey('refused');
+  const wait = ['--wait', '--timeout', '2m'];
+  assert.equal((await json(3, 'request', 'docs', ...wait)).code, 'KeyRefused');
+  await setKey(goodKey);
+  await json(0, 'suspend', 'docs');
+  assert.equal((await json(2, 'request', 'docs', ...wait)).code, 'RequestPending');
+  await json(0, 'resume', 'docs');
+});
+
 test('rollback needs --yes without a terminal, pins the version before, and unpin removes it', async () => {
   const { versions } = await json(0, 'history', 'docs');
   const newest = await activeVersion();

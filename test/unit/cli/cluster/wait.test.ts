@@ -1,0 +1,146 @@
+// `request --wait` over virtual time: which status ends it and how, and what it outlasts.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CliError } from '../../../../src/cli/cli-error.ts';
+import { waitForRequest } from '../../../../src/cli/cluster/wait.ts';
+import { silentProgress } from '../../../../src/cli/output/progress.ts';
+import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
+import { ClusterError } from '../../../../src/wire/cluster-error.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+
+const [earlier, token] = ['2026-01-04T12:00:00.000Z', '2026-01-05T12:00:00.000Z'];
+const condition = (type: string, status: 'True' | 'False', reason: string) => ({
+  type,
+  status,
+  reason,
+  message: `because of ${reason}`,
+  lastTransitionTime: '2026-01-05T12:00:00Z',
+});
+const ready = condition('Ready', 'True', 'Published');
+const failed = condition('Exported', 'False', 'JobFailed');
+const exported = condition('Exported', 'True', 'Published');
+const job = { id: 'j', inputHash: 'h', cause: 'Request', requestTime: token, startTime: token };
+
+const objectWith = (status: object, spec: object = {}): StaticExportObject => ({
+  metadata: {
+    namespace: 'docs',
+    name: 'docs',
+    uid: 'u',
+    resourceVersion: '1',
+    generation: 1,
+    annotations: {},
+    labels: {},
+    ownerReferences: [],
+  },
+  spec: { domain: 'docs.example.com', api: { keySecretRef: { name: 'k' } }, ...spec },
+  status: { observedGeneration: 1, ...status },
+});
+
+/** The request before this one failed. */
+const before = {
+  conditions: [ready, failed],
+  job: { ...job, id: 'i', verdict: 'JobFailed' },
+  lastHandledRequest: earlier,
+  lastCompletedRequest: earlier,
+};
+const running = { ...before, job: { ...job, state: 'running' }, lastHandledRequest: token };
+const complete = { ...running, conditions: [ready, exported], lastCompletedRequest: token };
+const promoted = { ...complete, job: { ...job, verdict: 'Promoted' } };
+const failedAgain = { ...complete, conditions: [ready, failed], job: { ...job, verdict: 'JobFailed' } };
+const unavailable = new ClusterError('Unavailable', 'the Kubernetes API server answered 503');
+
+/** What the API server answers to one read after another; the last answer stays. */
+async function wait(answers: readonly (StaticExportObject | Error)[], timeoutMs = 3_600_000) {
+  const clock = virtualClock();
+  const caller = new AbortController();
+  let reads = 0;
+  const read = async (): Promise<StaticExportObject> => {
+    const answer = answers[Math.min(reads, answers.length - 1)];
+    reads += 1;
+    if (answer === undefined || answer instanceof Error) throw answer;
+    return answer;
+  };
+  const context = { clock, signal: caller.signal, progress: silentProgress };
+  const waiting = waitForRequest({ name: 'docs', token, timeoutMs }, { read }, context);
+  const ended = await clock.finish(
+    waiting.then(
+      ({ message }) => message,
+      (error: unknown) => (error instanceof CliError ? [error.outcome, error.code] : error),
+    ),
+  );
+  return { ended, reads, tookMs: clock.monotonic() };
+}
+
+test('a failure of an earlier request does not end the wait: this export is published', async () => {
+  const { ended, reads } = await wait(
+    [before, before, running, running, promoted].map((one) => objectWith(one)),
+  );
+  assert.deepEqual([ended, reads], ['because of Published', 5]);
+});
+
+test('a failure of this request ends it, although the version before is ready', async () => {
+  const { ended, reads } = await wait([before, running, failedAgain].map((one) => objectWith(one)));
+  assert.deepEqual([ended, reads], [['exportFailed', 'JobFailed'], 3]);
+});
+
+test('a job that is lost is replaced once, and the wait goes on', async () => {
+  const lost = {
+    ...running,
+    conditions: [ready, condition('Exported', 'False', 'JobLost')],
+    job: { ...job, verdict: 'JobLost' },
+  };
+  const replaced = { ...running, job: { ...job, id: 'k', cause: 'JobLost', state: 'running' } };
+  const { ended, reads } = await wait([running, lost, replaced, promoted].map((one) => objectWith(one)));
+  assert.deepEqual([ended, reads], ['because of Published', 4]);
+});
+
+test('a 503 of the Kubernetes API server is waited out', async () => {
+  const { ended, reads } = await wait([
+    objectWith(before),
+    unavailable,
+    unavailable,
+    objectWith(running),
+    unavailable,
+    objectWith(promoted),
+  ]);
+  assert.deepEqual([ended, reads], ['because of Published', 6]);
+});
+
+test('a Kubernetes API server that answers 503 until --timeout ends the wait at its deadline', async () => {
+  const { ended, tookMs } = await wait([unavailable], 60_000);
+  assert.deepEqual([ended, tookMs], [['deadline', 'DeadlineExceeded'], 60_000]);
+});
+
+test('an export that takes longer than --timeout ends the wait at its deadline', async () => {
+  const { ended, tookMs } = await wait([objectWith(running)], 60_000);
+  assert.deepEqual([ended, tookMs], [['deadline', 'DeadlineExceeded'], 60_000]);
+});
+
+test('an object that is deleted ends the wait at once', async () => {
+  const gone = new CliError('cluster', 'NotFound', 'it does not exist');
+  const { ended, reads } = await wait([objectWith(running), gone]);
+  assert.deepEqual([ended, reads], [['cluster', 'NotFound'], 2]);
+});
+
+const refusedKey = { secretVersion: 's', reason: 'Unauthorized', refusalTime: '2026-01-05T12:00:00Z' };
+
+test('a key that is refused for this request ends the wait, because no job starts', async () => {
+  const refused = objectWith({ ...before, refusedKey: { ...refusedKey, request: token } });
+  assert.deepEqual((await wait([objectWith(before), refused])).ended, ['key', 'KeyRefused']);
+});
+
+test('a key that was refused for an earlier request is tried again first', async () => {
+  const refused = objectWith({ ...before, refusedKey: { ...refusedKey, request: earlier } });
+  assert.equal((await wait([refused, objectWith(promoted)])).ended, 'because of Published');
+});
+
+for (const [name, spec] of [
+  ['suspended', { suspend: true }],
+  ['pinned', { pin: { version: '20260105-030000-aaaaaaaa' } }],
+] as const) {
+  test(`a StaticExport that is ${name} ends the wait, because no job starts`, async () => {
+    const { ended, reads } = await wait([objectWith(before, spec)]);
+    assert.deepEqual([ended, reads], [['usage', 'RequestPending'], 1]);
+  });
+}

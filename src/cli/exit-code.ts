@@ -22,6 +22,8 @@ export const exitCodes = {
   cluster: 8,
   /** The export is complete, but a destination could not be written. */
   notWritten: 9,
+  /** Nothing was changed, because Flux or Argo CD manages the object; the change is printed for git. */
+  managed: 10,
   /** A bug of this program. */
   bug: 70,
   /** `--timeout` has passed. */

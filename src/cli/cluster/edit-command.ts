@@ -75,7 +75,9 @@ async function printForGit(
     `${manager} manages this object and would revert the change. Commit this to its repository instead:`,
   );
   const { yamlOf } = await import('../output/yaml-text.ts');
-  return resultOf(object, { changed: false, manager, patch }, yamlOf(patch).trimEnd().split('\n'));
+  const lines = yamlOf(patch).trimEnd().split('\n');
+  // Exit code 0 would let a pipeline go on as if the object had changed.
+  return { ...resultOf(object, { changed: false, manager, patch }, lines), outcome: 'managed' };
 }
 
 async function confirm(

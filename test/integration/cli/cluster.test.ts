@@ -162,7 +162,8 @@ test('a change of the spec that Flux would revert is printed for git', async () 
   const label = 'kustomize.toolkit.fluxcd.io/name';
   await world.kubectl(['label', 'sx', 'docs', '-n', namespace, `${label}=apps`]);
   const { code, stdout, stderr } = await run('suspend', 'docs', '-n', namespace);
-  assert.deepEqual([code, stdout], [0, 'spec:\n  suspend: true\n']);
+  assert.deepEqual([code, stdout], [10, 'spec:\n  suspend: true\n']);
+  assert.equal((await json(10, 'suspend', 'docs')).changed, false);
   assert.match(stderr, /^Flux manages this object/);
   assert.equal((await json(0, 'status', 'docs')).suspended, false);
   await world.kubectl(['label', 'sx', 'docs', '-n', namespace, `${label}-`]);

@@ -1,6 +1,6 @@
-// `request`, `promote`, `pin`, `unpin`, `rollback`, `suspend`, `resume`: one change of one StaticExport. Asks before a
-// risky one. Invariant: the object that was read is the object that is changed. Where Flux or Argo CD manages the object,
-// a change of the spec is printed for git, and nothing is written.
+// The verbs that change one StaticExport, such as `request` and `promote`. Asks before a risky one. Invariant: the object
+// that was read is the object that is changed. Where Flux or Argo CD manages the object, a change of the spec is printed
+// for git, and nothing is written.
 
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { CliError } from '../cli-error.ts';
@@ -8,12 +8,12 @@ import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
 import { type Edit, managerOf, planEdit, type Verb } from './edits.ts';
 import { summaryOf } from './summary.ts';
-import { waitForRequest } from './wait.ts';
+import { awaitedExport, awaitedLink, waitFor } from './wait.ts';
 
 export interface EditValues extends ClusterFlags {
   readonly yes: boolean;
   readonly dryRun: 'none' | 'client' | 'server';
-  /** Only of `request`. */
+  /** Only of `request` and `refresh-link`. */
   readonly wait?: boolean;
   readonly timeout?: number;
 }
@@ -53,16 +53,13 @@ async function edit(
   const lines = [
     values.dryRun === 'server' ? `${planned.message} (dry run: nothing was stored)` : planned.message,
   ];
-  if (verb !== 'request' || values.wait !== true || values.dryRun !== 'none') {
-    return resultOf(
-      stored,
-      { changed: values.dryRun === 'none', ...(verb === 'request' && { token }) },
-      lines,
-    );
+  const isAwaitable = verb === 'request' || verb === 'refresh-link';
+  if (!isAwaitable || values.wait !== true || values.dryRun !== 'none') {
+    return resultOf(stored, { changed: values.dryRun === 'none', ...(isAwaitable && { token }) }, lines);
   }
-  const wait = { name, token, timeoutMs: values.timeout ?? 0 };
-  const { object: last, message } = await waitForRequest(wait, client, context);
-  return resultOf(last, { changed: true, token }, [message]);
+  const awaited = verb === 'request' ? awaitedExport : awaitedLink;
+  const ended = await waitFor(awaited, { name, token, timeoutMs: values.timeout ?? 0 }, client, context);
+  return resultOf(ended.object, { changed: true, token }, [ended.message]);
 }
 
 async function printForGit(

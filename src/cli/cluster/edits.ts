@@ -4,10 +4,21 @@
 
 import { annotations } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
+import type { Candidate } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
 import { CliError } from '../cli-error.ts';
 
-export const verbs = ['request', 'promote', 'pin', 'unpin', 'rollback', 'suspend', 'resume'] as const;
+export const verbs = [
+  'request',
+  'promote',
+  'reject',
+  'pin',
+  'unpin',
+  'rollback',
+  'suspend',
+  'resume',
+  'refresh-link',
+] as const;
 export type Verb = (typeof verbs)[number];
 
 export interface Edit {
@@ -25,7 +36,7 @@ export interface Edit {
  * @param version as given; `undefined`: the one that is meant
  * @param token of a request: names it in the status
  * @returns `undefined` where nothing would change
- * @throws {CliError} `NoCandidate`, `VersionUnknown`, `VersionMissing`, `NothingBefore`
+ * @throws {CliError} `NoCandidate`, `VersionUnknown`, `VersionMissing`, `NothingBefore`, `NothingPublished`
  */
 export function planEdit(
   verb: Verb,
@@ -56,23 +67,19 @@ export function planEdit(
   switch (verb) {
     case 'request':
       return annotate(annotations.requestedAt, token, 'An export is requested.', false);
+    case 'refresh-link':
+      if (active === undefined) {
+        throw new CliError('usage', 'NothingPublished', 'nothing is published yet, so there is no link');
+      }
+      return annotate(annotations.refreshRequestedAt, token, 'A new link is requested.', false);
     case 'promote': {
-      if (candidate === undefined) {
-        throw new CliError('usage', 'NoCandidate', 'no candidate is held, so there is nothing to promote');
-      }
-      if (version !== undefined && version !== candidate.version) {
-        throw new CliError(
-          'usage',
-          'VersionUnknown',
-          `the candidate is ${candidate.version}, not the version named`,
-        );
-      }
-      return annotate(
-        annotations.promote,
-        candidate.version,
-        `Version ${candidate.version} is promoted.`,
-        true,
-      );
+      const held = candidateOf(candidate, version, verb);
+      return annotate(annotations.promote, held, `Version ${held} is promoted.`, true);
+    }
+    case 'reject': {
+      const held = candidateOf(candidate, version, verb);
+      const message = `Version ${held} is rejected. Its content is held again after a change of the spec, or a request.`;
+      return annotate(annotations.reject, held, message, false);
     }
     case 'pin': {
       if (version === undefined) throw new CliError('usage', 'VersionMissing', 'name the version to pin');
@@ -105,6 +112,16 @@ export function planEdit(
     default:
       return verb satisfies never;
   }
+}
+
+/** @throws {CliError} `NoCandidate`, `VersionUnknown` */
+function candidateOf(candidate: Candidate | undefined, named: string | undefined, verb: Verb): string {
+  if (candidate === undefined) {
+    throw new CliError('usage', 'NoCandidate', `no candidate is held, so there is nothing to ${verb}`);
+  }
+  const { version } = candidate;
+  if (named === undefined || named === version) return version;
+  throw new CliError('usage', 'VersionUnknown', `the candidate is ${version}, not the version named`);
 }
 
 const managerMarks: readonly (readonly [string, 'labels' | 'annotations', string])[] = [

@@ -29,8 +29,9 @@ const editFlags = {
 const anyVersion = { placeholder: 'VERSION', describe: 'A version of the history', isRequired: false };
 
 /** Verb, summary, whether a version may be named, example. */
-const editRows: readonly (readonly [Exclude<Verb, 'request'>, string, boolean, string])[] = [
+const editRows: readonly (readonly [Exclude<Verb, 'request' | 'refresh-link'>, string, boolean, string])[] = [
   ['promote', 'publishes the candidate that a gate holds', true, 'promote docs'],
+  ['reject', 'drops the candidate that a gate holds; it is never published', true, 'reject docs'],
   [
     'pin',
     'publishes one version of the history; no exports start',
@@ -110,4 +111,19 @@ export const clusterCommands: readonly Command[] = [
     version,
   ),
   ...editCommands,
+  defineCommand(
+    {
+      words: 'refresh-link',
+      summary: 'replaces the published link now; the version stays',
+      arguments: [staticExport],
+      flags: {
+        ...editFlags,
+        wait: toggle('Wait until the new link is published'),
+        timeout: positiveDuration.withDefault('5m', 'Deadline of --wait'),
+      },
+      examples: ['refresh-link docs --wait'],
+      load: async () => (await import('../cluster/edit-command.ts')).editWith('refresh-link'),
+    },
+    version,
+  ),
 ];

@@ -148,6 +148,41 @@ test('promote publishes the candidate that a gate holds', async () => {
   assert.equal((await json(0, 'status', 'held')).version, candidate);
 });
 
+test('reject drops the candidate, and its content is not held again', async () => {
+  vendor.script('held.example.com', { content: { 'index.html': '<h1>unwanted</h1>' } });
+  assert.equal((await json(7, 'request', 'held', '--wait')).code, 'AwaitingPromotion');
+  const { candidate, version } = await json(0, 'status', 'held');
+  await json(0, 'reject', 'held', candidate);
+  await reader.awaitCondition('held', 'Exported', 'False', 'Rejected');
+  const after = await json(0, 'status', 'held');
+  assert.deepEqual([after.candidate, after.version, after.ready], [undefined, version, 'True']);
+  assert.equal((await json(2, 'reject', 'held')).code, 'NoCandidate');
+});
+
+test('refresh-link replaces the link of the published version', async () => {
+  const link = async (): Promise<string> =>
+    (
+      await world.kubectl([
+        'get',
+        'secret',
+        'docs-bundle',
+        '-n',
+        namespace,
+        '-o',
+        'jsonpath={.data.bundleUrl}',
+      ])
+    ).stdout;
+  const [before, version] = [await link(), await activeVersion()];
+  const { changed, token } = await json(0, 'refresh-link', 'docs', '--wait');
+  assert.equal(changed, true);
+  assert.notEqual(await link(), before);
+  assert.equal(await activeVersion(), version);
+  const { status } = JSON.parse(
+    (await world.kubectl(['get', 'sx', 'docs', '-n', namespace, '-o', 'json'])).stdout,
+  );
+  assert.equal(status.lastHandledRefresh, token);
+});
+
 test('a dry run stores nothing', async () => {
   const { patch } = await json(0, 'suspend', 'docs', '--dry-run=client');
   assert.deepEqual(patch, { spec: { suspend: true } });

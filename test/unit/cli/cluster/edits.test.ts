@@ -67,6 +67,24 @@ const rows: readonly (readonly [
     true,
   ],
   [
+    'a rejection names the candidate',
+    'reject',
+    candidate.version,
+    {},
+    { candidate },
+    { metadata: { annotations: { 'staticexport.dev/reject': candidate.version } } },
+    false,
+  ],
+  [
+    'a request for a link names its token',
+    'refresh-link',
+    undefined,
+    {},
+    {},
+    { metadata: { annotations: { 'staticexport.dev/refreshRequestedAt': 'token' } } },
+    false,
+  ],
+  [
     'a pin replaces a pinned job',
     'pin',
     oldest,
@@ -136,6 +154,15 @@ for (const [name, verb, version, spec, status, patch, isRisky] of rows) {
 const refusals: readonly (readonly [string, Verb, string | undefined, object, string])[] = [
   ['a promotion without a candidate', 'promote', undefined, {}, 'NoCandidate'],
   ['a promotion of another version', 'promote', oldest, { candidate }, 'VersionUnknown'],
+  ['a rejection without a candidate', 'reject', undefined, {}, 'NoCandidate'],
+  ['a rejection of another version', 'reject', oldest, { candidate }, 'VersionUnknown'],
+  [
+    'a new link before the first version',
+    'refresh-link',
+    undefined,
+    { active: undefined },
+    'NothingPublished',
+  ],
   ['a pin without a version', 'pin', undefined, {}, 'VersionMissing'],
   ['a pin of an unknown version', 'pin', '20200101-000000-ffffffff', {}, 'VersionUnknown'],
   [

@@ -1,9 +1,9 @@
-// `request --wait` over virtual time: which status ends it and how, and what it outlasts.
+// `--wait` over virtual time: which status ends it and how, and what it outlasts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CliError } from '../../../../src/cli/cli-error.ts';
-import { waitForRequest } from '../../../../src/cli/cluster/wait.ts';
+import { awaitedExport, awaitedLink, waitFor } from '../../../../src/cli/cluster/wait.ts';
 import { silentProgress } from '../../../../src/cli/output/progress.ts';
 import type { StaticExportObject } from '../../../../src/wire/cluster.ts';
 import { ClusterError } from '../../../../src/wire/cluster-error.ts';
@@ -51,9 +51,15 @@ const failedAgain = { ...complete, conditions: [ready, failed], job: { ...job, v
 const unavailable = new ClusterError('Unavailable', 'the Kubernetes API server answered 503');
 
 /** What the API server answers to one read after another; the last answer stays. */
-async function wait(answers: readonly (StaticExportObject | Error)[], timeoutMs = 3_600_000) {
+async function wait(
+  answers: readonly (StaticExportObject | Error)[],
+  timeoutMs = 3_600_000,
+  awaited = awaitedExport,
+) {
   const clock = virtualClock();
   const caller = new AbortController();
+  const notes: string[] = [];
+  const note = (text: string): void => void notes.push(text);
   let reads = 0;
   const read = async (): Promise<StaticExportObject> => {
     const answer = answers[Math.min(reads, answers.length - 1)];
@@ -61,15 +67,15 @@ async function wait(answers: readonly (StaticExportObject | Error)[], timeoutMs 
     if (answer === undefined || answer instanceof Error) throw answer;
     return answer;
   };
-  const context = { clock, signal: caller.signal, progress: silentProgress };
-  const waiting = waitForRequest({ name: 'docs', token, timeoutMs }, { read }, context);
+  const context = { clock, signal: caller.signal, progress: { ...silentProgress, note } };
+  const waiting = waitFor(awaited, { name: 'docs', token, timeoutMs }, { read }, context);
   const ended = await clock.finish(
     waiting.then(
       ({ message }) => message,
       (error: unknown) => (error instanceof CliError ? [error.outcome, error.code] : error),
     ),
   );
-  return { ended, reads, tookMs: clock.monotonic() };
+  return { ended, reads, notes, tookMs: clock.monotonic() };
 }
 
 test('a failure of an earlier request does not end the wait: this export is published', async () => {
@@ -142,5 +148,41 @@ for (const [name, spec] of [
   test(`a StaticExport that is ${name} ends the wait, because no job starts`, async () => {
     const { ended, reads } = await wait([objectWith(before, spec)]);
     assert.deepEqual([ended, reads], [['usage', 'RequestPending'], 1]);
+  });
+}
+
+const failure = { count: 1, lastFailureTime: '2026-01-05T12:00:00Z', retryTime: '2026-01-05T12:01:00Z' };
+
+test('while the operator retries what was requested, the reason is noted once', async () => {
+  const refused = objectWith({
+    ...before,
+    conditions: [ready, condition('Exported', 'False', 'StartRefused')],
+    failures: { export: { ...failure, reason: 'ServerError', request: token } },
+  });
+  const { ended, notes } = await wait([refused, refused, objectWith(promoted)]);
+  assert.deepEqual([ended, notes], ['because of Published', ['because of StartRefused']]);
+});
+
+const links: readonly (readonly [string, object, unknown])[] = [
+  [
+    'a new link that is published ends the wait',
+    { active: { version: 'v', jobId: 'j', linkExpirationTime: '2026-01-05T13:00:00Z' } },
+    'The new link is valid until 2026-01-05T13:00:00Z.',
+  ],
+  [
+    'the published link issued again ends the wait',
+    { failures: { link: { ...failure, reason: 'NotFresher' } } },
+    ['temporary', 'SameLink'],
+  ],
+];
+for (const [name, status, expected] of links) {
+  test(name, async () => {
+    const answers = [{ lastHandledRefresh: earlier }, { lastHandledRefresh: token, ...status }];
+    const { ended, reads } = await wait(
+      answers.map((one) => objectWith(one)),
+      60_000,
+      awaitedLink,
+    );
+    assert.deepEqual([ended, reads], [expected, 2]);
   });
 }

@@ -12,8 +12,8 @@ import type { ClusterClient } from './client.ts';
 export interface FoundMetadata {
   readonly metadata: ObjectMeta;
   /**
-   * Keys of `data` by its managed fields: each is there. One that is not listed may be there nevertheless, because
-   * managed fields can be removed. `undefined` where they say nothing of `data`.
+   * Keys of `data` by its managed fields. One that is not listed may be there nevertheless, because managed fields can
+   * be removed. `undefined` where they say nothing of `data`.
    */
   readonly dataKeys: readonly string[] | undefined;
 }
@@ -35,14 +35,16 @@ export async function readMetadata(
   return { metadata: readMeta(object), dataKeys: managedDataKeys(object) };
 }
 
+/** A Secret that was applied with `stringData` names its keys there. */
+const dataFields = ['f:data', 'f:stringData'];
+
 /** @param object with `metadata.managedFields`, in the form of server-side apply (`f:data`, `f:<key>`) */
 export function managedDataKeys(object: unknown): readonly string[] | undefined {
   const managed = isRecord(object) ? recordAt(object, 'metadata')['managedFields'] : undefined;
   const owned = (Array.isArray(managed) ? managed : [])
     .filter(isRecord)
     .map((entry): JsonRecord => recordAt(entry, 'fieldsV1'))
-    .filter((fields) => 'f:data' in fields)
-    .flatMap((fields) => Object.keys(recordAt(fields, 'f:data')));
+    .flatMap((fields) => dataFields.flatMap((name) => Object.keys(recordAt(fields, name))));
   if (owned.length === 0) return undefined;
   const keys = owned.filter((name) => name.startsWith('f:')).map((name) => name.slice(2));
   return [...new Set(keys)].sort();

@@ -97,6 +97,17 @@ export const clusterCommands: readonly Command[] = [
   ),
   defineCommand(
     {
+      words: 'tree',
+      summary: 'shows its Secrets, targets, and pods with what each serves',
+      arguments: [staticExport],
+      flags: clusterFlags,
+      examples: ['tree docs'],
+      load: async () => (await import('../cluster/tree.ts')).showTree,
+    },
+    version,
+  ),
+  defineCommand(
+    {
       words: 'request',
       summary: 'requests an export now',
       arguments: [staticExport],

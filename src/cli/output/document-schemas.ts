@@ -53,6 +53,31 @@ const exportItem = {
   nextRefreshTime: instant.optional(),
 };
 
+const treePod = {
+  namespace: z.string(),
+  name: z.string(),
+  ready: z.boolean(),
+  state: z.enum(['InStep', 'Behind', 'Unknown']).describe('Whether it serves the published version.'),
+  version: version.describe('Served now.').optional(),
+  digest: digest.describe('Served now.').optional(),
+  serverVersion: z.string().describe('Version of the bundle server.').optional(),
+  message: z.string().describe('Why it is not in step.').optional(),
+};
+
+const treeObject = {
+  role: z.enum(['Key', 'Output', 'Target']),
+  kind: z.enum(['Secret', 'ConfigMap']),
+  namespace: z.string(),
+  name: z.string(),
+  state: z.enum(['Present', 'Missing', 'NotReadable']),
+  target: z.string().describe('Name of the target in spec.targets.').optional(),
+  synced: z.boolean().describe('Of a target, as status reports it.').optional(),
+  reason: z.string().describe('Of a target, as status reports it.').optional(),
+  version: version.describe('Written into the target.').optional(),
+  message: z.string().optional(),
+  pods: z.array(z.strictObject(treePod)).describe('Pods that use it.'),
+};
+
 const patch = z.record(z.string(), z.unknown()).describe('The change as a merge patch (RFC 7386).');
 
 /** The fields of each kind, in addition to `apiVersion` and `kind`. A new kind is one entry. */
@@ -77,6 +102,20 @@ const fields = {
     versions: z
       .array(z.strictObject({ ...versionSchema.shape, active: z.boolean() }))
       .describe('The newest first.'),
+  },
+  StaticExportTree: {
+    namespace: z.string(),
+    name: z.string(),
+    ready: exportItem.ready,
+    reason: exportItem.reason,
+    message: exportItem.message,
+    version: version.optional(),
+    digest: digest.optional(),
+    linkExpirationTime: instant.optional(),
+    objects: z.array(z.strictObject(treeObject)).describe('The key, the outputs, then the targets.'),
+    notReadable: z
+      .array(z.strictObject({ namespace: z.string(), message: z.string() }))
+      .describe('Namespaces whose pods are not readable.'),
   },
   StaticExportChange: {
     namespace: z.string(),

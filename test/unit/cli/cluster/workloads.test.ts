@@ -98,6 +98,7 @@ test('managed fields name the keys of a Secret without its data', () => {
   const managed = (...entries: readonly object[]) => ({ metadata: { managedFields: entries } });
   const two = managed(entry({ 'f:data': { '.': {}, 'f:apiKey': {} } }), entry({ 'f:data': { 'f:b': {} } }));
   assert.deepEqual(managedDataKeys(two), ['apiKey', 'b']);
+  assert.deepEqual(managedDataKeys(managed(entry({ 'f:stringData': { 'f:apiKey': {} } }))), ['apiKey']);
   assert.equal(managedDataKeys(managed({}, entry({ 'f:type': {} }))), undefined);
   assert.equal(managedDataKeys('text'), undefined);
 });

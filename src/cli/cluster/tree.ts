@@ -1,0 +1,195 @@
+// `tree`: one StaticExport with the objects around it, as a document and as a drawing. What is not readable is a line that
+// says so; nothing but the StaticExport itself is needed. Refuses: the data of Secrets.
+
+import type { ObjectKey } from '../../wire/cluster.ts';
+import { printable } from '../../wire/printable-text.ts';
+import type { CliContext, CommandResult } from '../context.ts';
+import { drawTree, type TreeNode } from '../output/tree-lines.ts';
+import { type ClusterFlags, withCluster } from './client.ts';
+import { isReadable } from './reading.ts';
+import { summaryOf } from './summary.ts';
+import {
+  createPodsOf,
+  type FoundTarget,
+  idOf,
+  type MetadataReading,
+  type ObjectKind,
+  readSurroundings,
+  type Surroundings,
+  type UsingPod,
+} from './surroundings.ts';
+
+export interface TreePod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly ready: boolean;
+  readonly state: 'InStep' | 'Behind' | 'Unknown';
+  readonly version?: string;
+  readonly digest?: string;
+  readonly serverVersion?: string;
+  readonly message?: string;
+}
+
+export interface TreeObject {
+  readonly role: 'Key' | 'Output' | 'Target';
+  readonly kind: ObjectKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly state: 'Present' | 'Missing' | 'NotReadable';
+  /** Of a target: its name in the spec, and what the operator last reported. */
+  readonly target?: string;
+  readonly synced?: boolean;
+  readonly reason?: string;
+  readonly version?: string;
+  readonly message?: string;
+  /** Those that use it; one that uses several objects is under the first. */
+  readonly pods: readonly TreePod[];
+}
+
+export interface Tree {
+  readonly objects: readonly TreeObject[];
+  /** Whose pods are not readable, and why. */
+  readonly notReadable: readonly { readonly namespace: string; readonly message: string }[];
+}
+
+export function showTree(
+  values: ClusterFlags,
+  [name = '']: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  return withCluster(values, context, async (client): Promise<CommandResult> => {
+    const object = await client.read(name);
+    const tree = treeOf(await readSurroundings(client, object, createPodsOf(client)));
+    const { namespace, ready, reason, message, version, digest, linkExpirationTime } = summaryOf(object);
+    const head = { namespace, name, ready, reason, message, version, digest, linkExpirationTime };
+    return {
+      outcome: 'done',
+      kind: 'StaticExportTree',
+      fields: { ...head, ...tree },
+      lines: linesOf(head, tree),
+    };
+  });
+}
+
+/** Pure. */
+export function treeOf(around: Surroundings): Tree {
+  const { object, wanted, key, outputSecret, outputConfigMap, targets, pods } = around;
+  const { namespace } = object.metadata;
+  const shown = new Set<UsingPod>();
+  const podsAt = (kind: ObjectKind, at: ObjectKey): readonly TreePod[] => {
+    const read = pods.get(at.namespace);
+    const using = read !== undefined && isReadable(read) ? read.value : [];
+    const own = using.filter((one) => !shown.has(one) && one.uses.includes(idOf(kind, at)));
+    for (const one of own) shown.add(one);
+    return own.map(podOf);
+  };
+  const output = (kind: ObjectKind, found: MetadataReading | undefined): readonly TreeObject[] => {
+    if (wanted === undefined || found === undefined) return [];
+    const at = { namespace, name: wanted.outputName };
+    return [{ role: 'Output', kind, ...at, ...presenceOf(found), pods: podsAt(kind, at) }];
+  };
+  const keyObjects = (kind: ObjectKind): readonly TreeObject[] => {
+    if (wanted === undefined || key === undefined) return [];
+    const { name, key: dataKey } = wanted.keySecret;
+    return [{ role: 'Key', kind, namespace, name, ...keyOf(key, dataKey), pods: [] }];
+  };
+  return {
+    objects: [
+      ...keyObjects('Secret'),
+      ...output('Secret', outputSecret),
+      ...output('ConfigMap', outputConfigMap),
+      ...targets.map((target) => targetOf(target, podsAt(target.wanted.objectKind, target.wanted))),
+    ],
+    notReadable: [...pods].flatMap(([of, read]) =>
+      isReadable(read) ? [] : [{ namespace: of, message: read.unreadable }],
+    ),
+  };
+}
+
+type Presence = Pick<TreeObject, 'state' | 'message'>;
+
+function presenceOf(found: MetadataReading): Presence {
+  if (!isReadable(found)) return { state: 'NotReadable', message: found.unreadable };
+  return { state: found.value === undefined ? 'Missing' : 'Present' };
+}
+
+function keyOf(found: MetadataReading, dataKey: string): Presence {
+  const dataKeys = isReadable(found) ? found.value?.dataKeys : undefined;
+  if (dataKeys === undefined) return presenceOf(found);
+  return dataKeys.includes(dataKey)
+    ? { state: 'Present', message: `It has the key ${dataKey}.` }
+    : { state: 'Missing', message: `The Secret does not name the key ${dataKey}.` };
+}
+
+function targetOf({ wanted, found, status }: FoundTarget, pods: readonly TreePod[]): TreeObject {
+  const { objectKind, namespace, name, targetName } = wanted;
+  const presence = presenceOf(found);
+  const message = status?.synced === false ? status.message : presence.message;
+  return {
+    role: 'Target',
+    kind: objectKind,
+    namespace,
+    name,
+    state: presence.state,
+    target: targetName,
+    ...(status !== undefined && { synced: status.synced, reason: status.reason }),
+    ...(status?.version !== undefined && { version: status.version }),
+    ...(message !== undefined && { message: printable(message) }),
+    pods,
+  };
+}
+
+function podOf({ pod, serving }: UsingPod): TreePod {
+  const { namespace, name } = pod.metadata;
+  return { namespace, name, ready: pod.isReady, ...serving };
+}
+
+const stateWords = { InStep: 'in step', Behind: 'behind', Unknown: 'unknown' } as const;
+
+function linesOf(
+  head: Pick<
+    ReturnType<typeof summaryOf>,
+    'namespace' | 'name' | 'reason' | 'version' | 'digest' | 'linkExpirationTime'
+  >,
+  tree: Tree,
+): readonly string[] {
+  const { namespace, name, reason, version, digest, linkExpirationTime } = head;
+  const facts = [reason || 'no status yet', contentOf(version, digest)].filter((fact) => fact !== '');
+  return drawTree({
+    text: `StaticExport ${namespace}/${name}: ${facts.join(', ')}`,
+    children: [
+      ...tree.objects.map((object) => nodeOf(object, namespace, linkExpirationTime)),
+      ...tree.notReadable.map((one) =>
+        leaf(`Pods of namespace ${one.namespace}: not readable: ${one.message}`),
+      ),
+    ],
+  });
+}
+
+function nodeOf(object: TreeObject, own: string, linkExpirationTime: string | undefined): TreeNode {
+  const { role, kind, namespace, name, state, target, synced, reason, version, message } = object;
+  const where = namespace === own ? name : `${namespace}/${name}`;
+  const title = `${role === 'Target' ? `Target ${target}: ` : ''}${kind} ${where}${role === 'Key' ? ' (key)' : ''}`;
+  const isLink = role === 'Output' && kind === 'Secret' && state === 'Present';
+  const facts = [
+    { Present: '', Missing: 'missing', NotReadable: 'not readable' }[state],
+    ...(synced === undefined ? [] : [synced ? 'synced' : `not synced (${reason})`]),
+    contentOf(version, undefined),
+    isLink && linkExpirationTime !== undefined ? `link expires ${linkExpirationTime}` : '',
+  ].filter((fact) => fact !== '');
+  const text = [[title, facts.join(', ')].filter((part) => part !== '').join(': '), message ?? ''];
+  return { text: text.filter((part) => part !== '').join('. '), children: object.pods.map(podNode) };
+}
+
+function podNode({ name, ready, state, version, digest, message = '' }: TreePod): TreeNode {
+  const facts = [stateWords[state], contentOf(version, digest), ready ? '' : 'not ready'];
+  const text = `Pod ${name}: ${facts.filter((fact) => fact !== '').join(', ')}`;
+  return leaf(message === '' ? text : `${text}. ${message}`);
+}
+
+function contentOf(version: string | undefined, digest: string | undefined): string {
+  const short = digest === undefined ? '' : `sha256:${digest.slice(0, 12)}`;
+  return [version ?? '', short].filter((part) => part !== '').join(' ');
+}
+
+const leaf = (text: string): TreeNode => ({ text, children: [] });

@@ -1,0 +1,217 @@
+// A real API server with the real operator, and two real bundle servers that pods stand for: one in step, one behind. The
+// programs run as processes; what kubelets and controllers would write (addresses of pods, ready replicas) is written here.
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { type ChildProgram, startProgram } from '../../support/child-program.ts';
+import { type CommandResult, runCommand } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { programFile } from '../../support/program-file.ts';
+import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
+import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
+import { createReader } from '../operator/resource-reader.ts';
+import { goodKey, type ScriptedVendor, startVendor } from '../operator/scripted-vendor.ts';
+
+export const namespace = 'team-a';
+export const targetNamespace = 'apps';
+
+/** The API server forwards requests to no loopback address, so that pods need one of this machine's own. */
+export const machineAddress: string | undefined = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(
+    ({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'),
+  )?.address;
+
+export interface ServedCluster {
+  readonly cluster: ChartedCluster;
+  readonly vendor: ScriptedVendor;
+  readonly operator: OperatorProcess;
+  readonly reader: ReturnType<typeof createReader>;
+  /** The command line with the administrator's kubeconfig; `-n` is the caller's. */
+  run(...args: readonly string[]): Promise<CommandResult>;
+  /** A kubeconfig of a user with these rules in the namespace and no others. */
+  kubeconfigWith(name: string, rules: readonly object[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export const staticExport = (name: string, spec: object = {}): object => ({
+  apiVersion: 'staticexport.dev/v1alpha1',
+  kind: 'StaticExport',
+  metadata: { name, namespace },
+  spec: { domain: `${name}.example.com`, api: { keySecretRef: { name: 'export-api' } }, ...spec },
+});
+
+export const valuesTarget = {
+  name: 'argo',
+  type: 'Values',
+  values: { kind: 'ConfigMap', namespace: targetNamespace, name: 'docs-values' },
+};
+
+export async function startServedCluster(): Promise<ServedCluster> {
+  const vendor = await startVendor();
+  const cluster = await startChartedCluster({
+    namespaces: [namespace, targetNamespace],
+    watchNamespaces: [namespace, targetNamespace],
+  });
+  const { kubectl, apply, folder, operatorNamespace, leaseName } = cluster;
+  const servers: ChildProgram[] = [];
+  let operator: OperatorProcess | undefined;
+  const stop = async (): Promise<void> => {
+    await operator?.child.stop();
+    await Promise.all(servers.map((server) => server.stop('SIGKILL')));
+    await vendor.close();
+    await cluster.stop();
+  };
+  try {
+    await apply(
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'export-api', namespace },
+        stringData: { apiKey: goodKey },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: {
+          name: 'docs-values',
+          namespace: targetNamespace,
+          annotations: { 'staticexport.dev/allow-from': `${namespace}/docs` },
+        },
+        data: { 'values.yaml': 'staticExport: {}\n' },
+      },
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } },
+      staticExport('docs', { targets: [valuesTarget] }),
+    );
+    await writeStatus(kubectl, 'deployment', operatorNamespace, leaseName, { replicas: 2, readyReplicas: 2 });
+    const reader = createReader(kubectl, namespace);
+    operator = await startOperator(cluster, [
+      `--api-base-url=${vendor.url}`,
+      '--allow-private-links',
+      `--watch-namespaces=${namespace},${targetNamespace}`,
+      '--lease-duration=6s',
+    ]);
+    await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
+    const addServer = async (name: string): Promise<void> => {
+      const place = join(folder, name);
+      await mkdir(place, { recursive: true });
+      const { text } = await reader.readOutput('docs');
+      await writeFile(join(place, 'bundle.json'), text('bundle.json'), { mode: 0o600 });
+      const port = await findFreePort('0.0.0.0');
+      const flags = [
+        `--bundle-file=${join(place, 'bundle.json')}`,
+        `--store=${join(place, 'store')}`,
+        '--listen=127.0.0.1:0',
+        `--admin-listen=0.0.0.0:${port}`,
+        '--allow-private-links',
+      ];
+      const child = startProgram(process.execPath, { args: [programFile('bundle-server'), ...flags] });
+      servers.push(child);
+      await eventually('a ready bundle server', async () => {
+        if (child.hasExited()) throw new Error(child.tail());
+        return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok ? true : undefined;
+      });
+      await apply(serverPod(name, port));
+      await writeStatus(kubectl, 'pod', namespace, name, {
+        phase: 'Running',
+        podIP: machineAddress,
+        podIPs: [{ ip: machineAddress }],
+        conditions: [{ type: 'Ready', status: 'True' }],
+      });
+    };
+    if (machineAddress !== undefined) await addServer('site-behind');
+    vendor.script('docs.example.com', { content: { 'index.html': '<h1>second</h1>', 'a.html': 'a' } });
+    await reader.request('docs', 'second');
+    await eventually('the second version', async () => {
+      const { status } = await reader.read('sx', 'docs');
+      return status.lastCompletedRequest === 'second' ? true : undefined;
+    });
+    if (machineAddress !== undefined) await addServer('site-in-step');
+    const started = operator;
+    return {
+      cluster,
+      vendor,
+      operator: started,
+      reader,
+      run: (...args) => runCli(cluster, args),
+      kubeconfigWith: (name, rules) => kubeconfigWith(cluster, name, rules),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function runCli({ kubectl, folder }: ChartedCluster, args: readonly string[]): Promise<CommandResult> {
+  const kubeconfig = join(folder, 'admin-of-cli');
+  await writeFile(kubeconfig, (await kubectl(['config', 'view', '--raw'])).stdout, { mode: 0o600 });
+  return runCommand([process.execPath, programFile('static-export'), ...args], {
+    env: { KUBECONFIG: kubeconfig },
+  });
+}
+
+function serverPod(name: string, port: number): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace,
+      labels: { 'app.kubernetes.io/name': 'static-export-site', 'app.kubernetes.io/component': 'server' },
+    },
+    spec: {
+      automountServiceAccountToken: false,
+      containers: [
+        {
+          name: 'bundle-server',
+          image: 'static-export-operator:0.1.0',
+          args: ['bundle-server', '--bundle-file=/etc/static-export/bundle.json'],
+          ports: [{ name: 'admin', containerPort: port }],
+          volumeMounts: [{ name: 'source', mountPath: '/etc/static-export' }],
+        },
+      ],
+      volumes: [{ name: 'source', secret: { secretName: 'docs-bundle', optional: true } }],
+    },
+  };
+}
+
+export async function writeStatus(
+  kubectl: ChartedCluster['kubectl'],
+  kind: string,
+  of: string,
+  name: string,
+  status: object,
+): Promise<void> {
+  const patch = JSON.stringify({ status });
+  await kubectl(['patch', kind, name, '-n', of, '--subresource=status', '--type=merge', '-p', patch]);
+}
+
+async function kubeconfigWith(
+  { kubectl, apply, folder }: ChartedCluster,
+  name: string,
+  rules: readonly object[],
+): Promise<string> {
+  const metadata = { name, namespace };
+  const rbac = 'rbac.authorization.k8s.io';
+  await apply(
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
+    { apiVersion: `${rbac}/v1`, kind: 'Role', metadata, rules },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: rbac, kind: 'Role', name },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
+    },
+  );
+  const token = (await kubectl(['create', 'token', name, '-n', namespace])).stdout.trim();
+  const config = JSON.parse((await kubectl(['config', 'view', '--raw', '-o', 'json'])).stdout);
+  const [first] = config.users;
+  const file = join(folder, `${name}-user`);
+  const user = { ...config, users: [{ name: first.name, user: { token } }] };
+  await writeFile(file, JSON.stringify(user), { mode: 0o600 });
+  return file;
+}

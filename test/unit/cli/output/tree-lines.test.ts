@@ -1,0 +1,27 @@
+// A tree for a terminal of 80 columns.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { drawTree, wrapText } from '../../../../src/cli/output/tree-lines.ts';
+
+const leaf = (text: string) => ({ text, children: [] });
+
+test('guides join nodes with their children, and lines of a long text with their node', () => {
+  const tree = {
+    text: 'root is long enough to wrap',
+    children: [{ text: 'one two three four five', children: [leaf('a b')] }, leaf('last of the nodes here')],
+  };
+  assert.deepEqual(drawTree(tree, 20), [
+    'root is long',
+    '│    enough to wrap',
+    '├─ one two three',
+    '│  │ four five',
+    '│  └─ a b',
+    '└─ last of the',
+    '     nodes here',
+  ]);
+});
+
+test('a word that is too long stays whole', () => {
+  assert.deepEqual(wrapText(`a ${'b'.repeat(30)} c`, 10), ['a', 'b'.repeat(30), 'c']);
+});

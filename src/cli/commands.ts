@@ -5,5 +5,11 @@ import type { Command } from './command.ts';
 import { bundleCommands } from './commands/bundle-commands.ts';
 import { clusterCommands } from './commands/cluster-commands.ts';
 import { exportCommands } from './commands/export-commands.ts';
+import { toolCommands } from './commands/tool-commands.ts';
 
-export const commands: readonly Command[] = [...exportCommands, ...clusterCommands, ...bundleCommands];
+export const commands: readonly Command[] = [
+  ...exportCommands,
+  ...clusterCommands,
+  ...bundleCommands,
+  ...toolCommands,
+];

@@ -42,4 +42,6 @@ export interface CommandResult {
   readonly fields: Readonly<Record<string, unknown>>;
   /** The same for a person, a line each. */
   readonly lines: readonly string[];
+  /** Printed as it is, instead of the lines: a program that another one reads. */
+  readonly script?: string;
 }

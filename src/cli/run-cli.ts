@@ -16,8 +16,18 @@ import { createProgress, silentProgress } from './output/progress.ts';
 /** What `bin` composes: the programs of worker threads, and servers. */
 export type CliParts = Pick<CliContext, 'bundleWorker' | 'valuesWorker' | 'serve'>;
 
+/** The word with which scripts of shells, and of kubectl, ask what may follow. Not for people, and in no help. */
+const completionWord = 'complete';
+
 /** Runs the command that the arguments name, and sets the exit code. Never throws. */
 export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<void> {
+  const [word, ...typed] = process.argv.slice(2);
+  if (word === completionWord) {
+    const { answerShell } = await import('./completion/answer.ts');
+    const answer = await answerShell(typed, commands, { clock: systemClock, env: process.env });
+    process.stdout.write(answer, () => process.exit(exitCodes.done));
+    return;
+  }
   const found = findCommand(process.argv.slice(2), commands, version);
   if (found.kind === 'print') {
     process[found.isError ? 'stderr' : 'stdout'].write(found.text);

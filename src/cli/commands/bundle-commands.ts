@@ -10,7 +10,8 @@ const archive = {
   placeholder: 'ARCHIVE',
   describe: 'An archive of a site: tar, tar.gz, tar.zst or zip',
   isRequired: true,
-};
+  candidates: 'files',
+} as const;
 
 const digest = kind('SHA256', (text) => {
   if (!/^[0-9a-f]{64}$/.test(text)) throw new FlagValueError('must be 64 lower-case hexadecimal digits');
@@ -74,11 +75,17 @@ export const bundleCommands: readonly Command[] = [
       words: 'bundle pack',
       summary: 'packs a folder or an archive: same files, same bytes',
       arguments: [
-        { placeholder: 'SOURCE', describe: 'A folder, or an archive of a site', isRequired: true },
+        {
+          placeholder: 'SOURCE',
+          describe: 'A folder, or an archive of a site',
+          isRequired: true,
+          candidates: 'files',
+        },
         {
           placeholder: 'ARCHIVE',
           describe: 'The archive to write: .tar, .tar.gz, .tgz or .tar.zst',
           isRequired: true,
+          candidates: 'files',
         },
       ],
       flags: { replace: toggle('Replace the archive if it exists'), ...sizeFlags },

@@ -6,14 +6,22 @@ import { version } from '../../runtime/version.ts';
 import type { Verb } from '../cluster/edits.ts';
 import { type Command, defineCommand } from '../command.ts';
 
-const staticExport = { placeholder: 'NAME', describe: 'The StaticExport', isRequired: true };
+const named = { placeholder: 'NAME', candidates: { source: 'names' } } as const;
+const staticExport = { ...named, describe: 'The StaticExport', isRequired: true };
 
 const clusterFlags = {
-  namespace: { ...text.optional('Namespace (default: the one of the context)'), short: 'n' },
+  namespace: {
+    ...text.optional('Namespace (default: the one of the context)'),
+    short: 'n',
+    candidates: { source: 'namespaces' },
+  },
   kubeconfig: path.optional(
     'Kubeconfig file (default: $KUBECONFIG or ~/.kube/config; in a pod the service account)',
   ),
-  context: text.optional('Context of the kubeconfig (default: its current one)'),
+  context: {
+    ...text.optional('Context of the kubeconfig (default: its current one)'),
+    candidates: { source: 'contexts' },
+  },
   clusterTimeout: positiveDuration.withDefault('15s', 'Deadline of one request to the Kubernetes API server'),
 };
 
@@ -26,7 +34,12 @@ const editFlags = {
   ),
 };
 
-const anyVersion = { placeholder: 'VERSION', describe: 'A version of the history', isRequired: false };
+const anyVersion = {
+  placeholder: 'VERSION',
+  describe: 'A version of the history',
+  isRequired: false,
+  candidates: { source: 'versions' },
+};
 
 /** Verb, summary, whether a version may be named, example. */
 const editRows: readonly (readonly [Exclude<Verb, 'request' | 'refresh-link'>, string, boolean, string])[] = [
@@ -62,7 +75,7 @@ export const clusterCommands: readonly Command[] = [
     {
       words: 'get',
       summary: 'lists StaticExports, or shows one, with version and link',
-      arguments: [{ placeholder: 'NAME', describe: 'One StaticExport; default: all', isRequired: false }],
+      arguments: [{ ...named, describe: 'One StaticExport; default: all', isRequired: false }],
       flags: {
         ...clusterFlags,
         allNamespaces: { ...toggle('List those of all namespaces'), short: 'A' },

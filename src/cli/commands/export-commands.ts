@@ -100,12 +100,15 @@ export const exportCommands: readonly Command[] = [
         state: path.required('Folder of the resource’s status and outputs; one run at a time'),
         once: toggle('End when nothing is left to do now'),
         request: toggle('Request a new export'),
-        publish: listOf(
-          'dir=PATH|archive=PATH',
-          '\n',
-          readPublishPath,
-          'Folder or archive (.tar, .tar.gz, .tgz, .tar.zst) to write each published version to',
-        ),
+        publish: {
+          ...listOf(
+            'dir=PATH|archive=PATH',
+            '\n',
+            readPublishPath,
+            'Folder or archive (.tar, .tar.gz, .tgz, .tar.zst) to write each published version to',
+          ),
+          candidates: ['dir=', 'archive='],
+        },
         values: path.optional('YAML file whose staticExport.version to set; never gets the link'),
         linkFile: path.optional(
           'File to write bundle.json to, with each new link, for a bundle server; only its owner can read it',

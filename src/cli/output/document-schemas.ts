@@ -153,6 +153,7 @@ const fields = {
   },
   ServedArchive: { ...archive, url: z.url() },
   PackedArchive: { ...archive, path },
+  CompletionScript: { shell: z.enum(['bash', 'zsh', 'fish']), script: z.string() },
   Error: {
     code,
     message: z.string(),

@@ -13,6 +13,7 @@ export const outputApiVersion = 'cli.staticexport.dev/v1alpha1';
 
 /** @returns the text for standard output */
 export async function formatResult(result: CommandResult, format: OutputFormat): Promise<string> {
+  if (format === 'text' && result.script !== undefined) return result.script;
   if (format === 'text') return result.lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
   return formatDocument({ apiVersion: outputApiVersion, kind: result.kind, ...result.fields }, format);
 }

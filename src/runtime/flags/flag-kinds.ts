@@ -6,12 +6,17 @@ import type { HostPort } from '../http/http-listener.ts';
 /** Names the expected form; the reader puts the flag's name in front. */
 export class FlagValueError extends Error {}
 
+/** What a shell offers for a value: texts, files, or what a source of the program lists, such as `contexts`. */
+export type Candidates = readonly string[] | 'files' | { readonly source: string };
+
 export interface Flag<T> {
   readonly describe: string;
   /** Stands for the value in `--help`; `undefined` for a switch. */
   readonly placeholder: string | undefined;
   /** One letter: `o` for `-o`. */
   readonly short?: string;
+  /** Default: none. */
+  readonly candidates?: Candidates;
   readonly isRepeatable: boolean;
   readonly isRequired: boolean;
   readonly defaultText: string | undefined;
@@ -20,9 +25,10 @@ export interface Flag<T> {
 }
 
 /** A kind in its three forms: with a default, required, or optional (`undefined` when not given). */
-export function kind<T>(placeholder: string, read: (text: string) => T) {
+export function kind<T>(placeholder: string, read: (text: string) => T, candidates: Candidates = []) {
   const flag = {
     placeholder,
+    candidates,
     isRepeatable: false,
     isRequired: false,
     defaultText: undefined,
@@ -39,10 +45,14 @@ export const text = kind('TEXT', (value) => {
   if (value === '') throw new FlagValueError('must not be empty');
   return value;
 });
-export const path = kind('PATH', (value) => {
-  if (value === '') throw new FlagValueError('must be a path');
-  return value;
-});
+export const path = kind(
+  'PATH',
+  (value) => {
+    if (value === '') throw new FlagValueError('must be a path');
+    return value;
+  },
+  'files',
+);
 export const hostPort = kind<HostPort>('HOST:PORT', readHostPort);
 /** A base for paths, which may be shown. Signatures and credentials in a URL would be secrets. */
 export const httpUrl = kind('URL', (value) => {
@@ -71,16 +81,20 @@ export const countUpTo = (most: number, placeholder = 'N') =>
   kind(placeholder, (value) => readCount(value, most, `must be a whole number from 1 to ${most}`));
 
 export function oneOf<const T extends string>(choices: readonly T[]) {
-  return kind<T>(choices.join('|'), (value) => {
+  const read = (value: string): T => {
     const found = choices.find((choice) => choice === value);
     if (found === undefined) throw new FlagValueError(`must be one of ${choices.join(', ')}`);
     return found;
-  });
+  };
+  return kind<T>(choices.join('|'), read, choices);
 }
 
 /** False unless given; in the environment `true`/`1` and `false`/`0`. */
 export function toggle(describe: string): Flag<boolean> {
-  return { ...kind('', readBoolean).withDefault('false', describe), placeholder: undefined };
+  return {
+    ...kind('', readBoolean, ['true', 'false']).withDefault('false', describe),
+    placeholder: undefined,
+  };
 }
 
 /** Comma-separated, and repeatable; blanks are dropped. */

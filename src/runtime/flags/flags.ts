@@ -3,7 +3,7 @@
 // Refuses: guessing. An error names the flag or the variable. It never repeats an argument, which may be a link or a key.
 
 import { Command, CommanderError, Option } from 'commander';
-import { type Flag, FlagValueError } from './flag-kinds.ts';
+import { type Candidates, type Flag, FlagValueError } from './flag-kinds.ts';
 import { nearest } from './nearest.ts';
 
 export type Flags = Readonly<Record<string, Flag<unknown>>>;
@@ -14,6 +14,8 @@ export interface Argument {
   readonly placeholder: string;
   readonly describe: string;
   readonly isRequired: boolean;
+  /** Default: none. */
+  readonly candidates?: Candidates;
 }
 
 export interface ProgramDescription<F extends Flags> {

@@ -1,0 +1,22 @@
+// The commands about the program itself: words, flags and texts. Refuses: importing their work, because `--help` of any
+// command would load it.
+
+import { version } from '../../runtime/version.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { shells } from '../completion/shells.ts';
+
+export const toolCommands: readonly Command[] = [
+  defineCommand(
+    {
+      words: 'completion',
+      summary: 'prints the script that lets a shell complete commands',
+      arguments: [
+        { placeholder: 'SHELL', describe: shells.join(', '), isRequired: true, candidates: shells },
+      ],
+      flags: {},
+      examples: ['completion bash'],
+      load: async () => (await import('../completion/completion-command.ts')).printScript,
+    },
+    version,
+  ),
+];

@@ -1,0 +1,39 @@
+// `completion`: the script that a shell loads to complete commands. Scripts of zsh and fish come from the library. Owns
+// that of bash: the library's offers no files and no value after `--flag=`, and evaluates what it offers.
+
+import completion from '@bomb.sh/tab';
+import { CliError } from '../cli-error.ts';
+import { programName } from '../command.ts';
+import type { CommandResult } from '../context.ts';
+import { bashScript } from './bash-script.ts';
+import { type Shell, shells } from './shells.ts';
+
+export async function printScript(_values: unknown, [name]: readonly string[]): Promise<CommandResult> {
+  const shell = shells.find((one) => one === name);
+  if (shell === undefined) {
+    throw new CliError('usage', 'UnknownShell', `SHELL must be one of ${shells.join(', ')}`);
+  }
+  const script =
+    shell === 'bash'
+      ? bashScript(programName)
+      : libraryScript(shell).replace(lostEscape.in, () => lostEscape.is);
+  return { outcome: 'done', kind: 'CompletionScript', fields: { shell, script }, lines: [], script };
+}
+
+/** A colon ends a candidate in zsh, and the library's script does not escape it: it lost a backslash. */
+const lostEscape = { in: '//:/\\:}', is: '//:/\\\\:}' };
+
+/** The library can only print a script. */
+function libraryScript(shell: Shell): string {
+  const { log } = console;
+  let script = '';
+  console.log = (text: string) => {
+    script += `${text}\n`;
+  };
+  try {
+    completion.setup(programName, programName, shell);
+  } finally {
+    console.log = log;
+  }
+  return script;
+}

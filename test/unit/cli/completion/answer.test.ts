@@ -1,0 +1,76 @@
+// The answer to a shell: its form, what it leaves out, and that it never fails. Contexts come from files, and a cluster
+// that is not there gives no names. Also: what is loaded for an answer.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { commands } from '../../../../src/cli/commands.ts';
+import { answerShell } from '../../../../src/cli/completion/answer.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+
+let folder: string;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'completion-'));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const ask = (line: string, env: Readonly<Record<string, string>> = {}): Promise<string> =>
+  answerShell(['--', ...line.split(' ')], commands, { clock: systemClock, env: { HOME: folder, ...env } });
+
+function kubeconfig(name: string, ...contexts: readonly string[]): string {
+  const file = join(folder, name);
+  writeFileSync(file, JSON.stringify({ contexts: contexts.map((one) => ({ name: one, context: {} })) }));
+  return file;
+}
+
+test('an answer is a line for each candidate with its description, and a number', async () => {
+  assert.match(await ask('bundle ins'), /^inspect\t[a-z ,]+\n:4\n$/);
+  assert.equal(await ask('completion '), 'bash\nzsh\nfish\n:4\n');
+});
+
+test('files are left to the shell, and a candidate that ends in = gets no blank', async () => {
+  assert.equal(await ask('bundle inspect '), ':0\n');
+  assert.equal(await ask('run --publish d'), 'dir=\n:6\n');
+});
+
+test('contexts come from every file of KUBECONFIG, or from the flag', async () => {
+  const [one, other] = [kubeconfig('one', 'a', 'b'), kubeconfig('other', 'b', 'arn:aws:eks:eu/c')];
+  const env = { KUBECONFIG: [one, join(folder, 'absent'), other].join(delimiter) };
+  assert.equal(await ask('get --context ', env), 'a\nb\narn:aws:eks:eu/c\n:36\n');
+  assert.equal(await ask('get --context=a', env), 'a\narn:aws:eks:eu/c\n:36\n');
+  assert.equal(await ask('get --kubeconfig ~/one --context ', env), 'a\nb\n:36\n');
+  assert.equal(await ask('get --context ', { STATIC_EXPORT_KUBECONFIG: one }), 'a\nb\n:36\n');
+});
+
+test('a context that a shell would evaluate is left out', async () => {
+  const file = kubeconfig('hostile', '$(touch x)', 'a;b', '`id`', 'two words', '-', '%active', 'plain');
+  assert.equal(await ask('get --context ', { KUBECONFIG: file }), 'plain\n:36\n');
+});
+
+test('what cannot be read gives no candidates, and no error', async () => {
+  const file = join(folder, 'garbage');
+  writeFileSync(file, '{[');
+  for (const line of ['get --context ', 'get ', 'get -n ', 'pin docs ', 'pin --context gone docs '])
+    assert.equal(await ask(line, { KUBECONFIG: file }), ':36\n', line);
+});
+
+/** Every file that is loaded with one, and the packages of all of them. Types and dynamic imports do not count. */
+function loadedWith(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  const imports = readFileSync(file, 'utf8').matchAll(/^(?:import|export) (?!type\b)[^;]*?from '([^']+)';/gm);
+  for (const [, target = ''] of imports) {
+    if (target.startsWith('.')) loadedWith(resolve(dirname(file), target), seen);
+    else seen.add(target);
+  }
+  return seen;
+}
+
+test('an answer loads no client of the cluster and no YAML, unless names are asked for', () => {
+  const root = resolve(import.meta.dirname, '../../../../src/cli/completion');
+  const packages = [...loadedWith(join(root, 'answer.ts'))].filter((one) => !/^\/|^node:/.test(one));
+  assert.deepEqual(packages.sort(), ['@bomb.sh/tab', 'commander']);
+  assert.ok(loadedWith(join(root, 'cluster-names.ts')).has('@kubernetes/client-node'));
+});

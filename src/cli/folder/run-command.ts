@@ -166,7 +166,10 @@ async function runLoop(
       const status = parseStaticExport({ spec, status: object?.status }).status;
       const ended = runOutcome(status, object?.metadata.generation ?? 0);
       progress.phase(`${status.job?.state === undefined ? 'Waiting' : `Export job ${status.job.state}`}`);
-      if (values.once && isPublished && ended !== undefined) return resultOf(ended, published, values);
+      // After a link that was due, a request still waits for its start.
+      const isDue = waitMs === 0;
+      if (values.once && isPublished && !isDue && ended !== undefined)
+        return resultOf(ended, published, values);
       const stop = new AbortController();
       const until = AbortSignal.any([signal, stop.signal]);
       const pauseMs = Math.min(waitMs ?? failedWaitMs, isPublished ? longestWaitMs : failedWaitMs);

@@ -86,6 +86,15 @@ test('a manifest is exported, checked and published; another run finds nothing t
   }
 });
 
+test('a request is exported also when the link is due first', async (t) => {
+  const { vendor, run } = await workplaceFor(t, '  linkRefresh: { atPercent: 10, minInterval: 1s }\n');
+  vendor.linkLifetimeMs = 30_000;
+  assert.equal((await run()).code, 0);
+  await new Promise((resolve) => setTimeout(resolve, 3500));
+  const second = await run('--request');
+  assert.deepEqual([second.code, vendor.jobs.size], [0, 2], second.stderr);
+});
+
 test('a run that is not "once" goes on, publishes, and ends in order', async (t) => {
   const { to, vendor, args, run } = await workplaceFor(t);
   const child = startProgram(process.execPath, { args: args() });

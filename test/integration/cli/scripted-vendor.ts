@@ -21,6 +21,7 @@ export interface ScriptedVendor extends Pick<Storage, 'close'> {
   /** Called first; returns whether it has answered. Replaced by the test. */
   answers: VendorAnswers;
   archive: Buffer;
+  linkLifetimeMs: number;
 }
 
 export async function startVendor(archive: Buffer): Promise<ScriptedVendor> {
@@ -52,7 +53,10 @@ export async function startVendor(archive: Buffer): Promise<ScriptedVendor> {
         return json(response, 200, { status: 'completed', progress: 100, pageCount: 3 });
       case 'issue': {
         const bundleUrl = `${storage.origin}/files/${counts.issue}.tar.gz?${signature}`;
-        return json(response, 200, { bundleUrl, expiresAt: new Date(Date.now() + 900_000).toISOString() });
+        return json(response, 200, {
+          bundleUrl,
+          expiresAt: new Date(Date.now() + vendor.linkLifetimeMs).toISOString(),
+        });
       }
       case 'download':
         response.writeHead(200, { 'content-length': vendor.archive.length }).end(vendor.archive);
@@ -63,6 +67,7 @@ export async function startVendor(archive: Buffer): Promise<ScriptedVendor> {
     jobs,
     answers: {},
     archive,
+    linkLifetimeMs: 900_000,
     close: storage.close,
   };
   return vendor;

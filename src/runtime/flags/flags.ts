@@ -5,6 +5,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { type Candidates, type Flag, FlagValueError } from './flag-kinds.ts';
 import { nearest } from './nearest.ts';
+import { spellOut } from './short-flags.ts';
 
 export type Flags = Readonly<Record<string, Flag<unknown>>>;
 export type FlagValues<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never };
@@ -46,7 +47,12 @@ export type Invocation<F extends Flags> =
       readonly hints: readonly string[];
     }
   | { readonly outcome: 'print'; readonly text: string }
-  | { readonly outcome: 'refuse'; readonly text: string };
+  | {
+      readonly outcome: 'refuse';
+      readonly text: string;
+      /** The same without the name of the program and the next step. */
+      readonly reason: string;
+    };
 
 /** `allowedApiHosts` → `allowed-api-hosts`. */
 export function flagName(key: string): string {
@@ -92,7 +98,9 @@ export function readInvocation<F extends Flags>(
   });
   if (!names.includes('version')) command.version(versionText.trimEnd(), '--version', 'Print the version');
   try {
-    command.parse(withSwitchValues(program, args), { from: 'user' });
+    const flags = Object.entries(program.flags).map(([key, flag]) => ({ ...flag, name: flagName(key) }));
+    const spelt = spellOut(args, flags, (program.arguments ?? []).length > 0);
+    command.parse(spelt, { from: 'user' });
   } catch (error) {
     if (error instanceof FlagValueError) return refuse(program, error.message);
     if (!(error instanceof CommanderError)) throw error;
@@ -117,21 +125,6 @@ export function readInvocation<F extends Flags>(
     : refuse(program, `${missing.placeholder} is missing: ${missing.describe}`);
 }
 
-/** Where arguments may follow, a switch takes none of them for its value: `--yes docs`. Its value follows `=`. */
-function withSwitchValues<F extends Flags>(
-  { flags, arguments: wanted = [] }: ProgramDescription<F>,
-  args: readonly string[],
-): readonly string[] {
-  if (wanted.length === 0) return args;
-  const switches = Object.entries(flags).flatMap(([key, { placeholder, short }]) =>
-    placeholder === undefined ? [`--${flagName(key)}`, ...(short === undefined ? [] : [`-${short}`])] : [],
-  );
-  return args.map((arg) => {
-    if (!switches.includes(arg)) return arg;
-    return arg.startsWith('--') ? `${arg}=true` : `${arg}true`;
-  });
-}
-
 const columns = 80;
 
 function commandOf<F extends Flags>(
@@ -147,7 +140,8 @@ function commandOf<F extends Flags>(
     .helpOption('-h, --help', 'Print this help')
     .configureHelp({
       optionDescription: (option) => option.description,
-      optionTerm: (option) => option.flags.replace(/[<>]/g, ''),
+      // A switch that is off by default needs no value; `=false` is for a variable that sets it.
+      optionTerm: (option) => option.flags.replace(/[<>]| \[true\|false\]$/g, ''),
       formatItem: (term, _width, description, help) =>
         `  ${term}\n${help.boxWrap(description, columns - 6)}`.replaceAll('\n', '\n      '),
     })
@@ -225,6 +219,7 @@ function mistyped<F extends Flags>(
 function refuse<F extends Flags>(program: ProgramDescription<F>, reason: string): Invocation<F> {
   return {
     outcome: 'refuse',
+    reason,
     text: `${program.name}: ${reason}\nRun "${program.name} --help" for all flags.\n`,
   };
 }
@@ -243,7 +238,14 @@ function strayArgument(
   }
   const [flag = ''] = argument.split('=');
   if (!/^--?[A-Za-z][A-Za-z-]{0,40}$/.test(flag)) return `argument ${position} is not a flag`;
-  const wanted = flag.replace(/^-+/, '');
-  const meant = nearest(wanted, names, Math.max(3, wanted.length / 2));
-  return `unknown flag ${flag}${meant === undefined ? '' : `; did you mean --${meant}?`}`;
+  const meant = meantFlags(flag.replace(/^-+/, ''), names).map((name) => `--${name}`);
+  return `unknown flag ${flag}${meant.length === 0 ? '' : `; did you mean ${meant.join(' or ')}?`}`;
+}
+
+/** The flags that begin with the word, such as `--key-file` for `--key`; otherwise the nearest. */
+function meantFlags(word: string, names: readonly string[]): readonly string[] {
+  const longer = names.filter((name) => name.startsWith(`${word}-`));
+  if (longer.length > 0 && longer.length <= 3) return longer;
+  const mostEdits = Math.min(word.length - 1, Math.max(3, word.length / 2));
+  return [nearest(word, names, mostEdits)].filter((name) => name !== undefined);
 }

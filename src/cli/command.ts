@@ -44,10 +44,14 @@ export type CommandWork<F extends Flags> = (
   context: CliContext,
 ) => Promise<CommandResult>;
 
-export type CommandLine = Invocation<typeof commonFlags> & {
-  /** Does the command's work. Only where the outcome is `run`. */
-  readonly run?: (context: CliContext) => Promise<CommandResult>;
-};
+type ReadLine = Invocation<typeof commonFlags>;
+
+export type CommandLine =
+  | Exclude<ReadLine, { outcome: 'run' }>
+  | (Extract<ReadLine, { outcome: 'run' }> & {
+      /** Does the command's work. */
+      readonly run: (context: CliContext) => Promise<CommandResult>;
+    });
 
 export interface Command {
   readonly words: string;

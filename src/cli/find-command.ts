@@ -6,7 +6,8 @@ import { type Command, programName } from './command.ts';
 
 export type FoundCommand =
   | { readonly kind: 'command'; readonly command: Command; readonly args: readonly string[] }
-  | { readonly kind: 'print'; readonly text: string; readonly isError: boolean };
+  | { readonly kind: 'print'; readonly text: string }
+  | { readonly kind: 'refuse'; readonly text: string; readonly reason: string };
 
 const summary = 'exports a docs site, checks the archive and writes it';
 const wordPattern = /^[a-z][a-z-]{0,30}$/;
@@ -30,16 +31,18 @@ export function findCommand(
   const within = commands.filter((one) => `${one.words} `.startsWith(group === '' ? '' : `${group} `));
   if (isHelp && within.length > 0) return print(helpOf(group, within));
   const isGroup = words.length > 0 && words.length === args.length && within.length > 0;
-  const wrong = args.length === 0 || isGroup ? 'a command is missing' : wrongWord(words, commands);
-  return {
-    kind: 'print',
-    text: `${programName}: ${wrong}\n\n${helpOf(isGroup ? group : '', isGroup ? within : commands)}`,
-    isError: true,
-  };
+  const isMissing = args.length === 0 || isGroup;
+  const reason = isMissing
+    ? 'a command is missing'
+    : first.startsWith('-')
+      ? 'flags follow the command'
+      : wrongWord(words, commands);
+  const text = `${programName}: ${reason}\n\n${helpOf(isGroup ? group : '', isGroup ? within : commands)}`;
+  return { kind: 'refuse', text, reason };
 }
 
 function print(text: string): FoundCommand {
-  return { kind: 'print', text, isError: false };
+  return { kind: 'print', text };
 }
 
 function isPrefix(prefix: readonly string[], words: readonly string[]): boolean {

@@ -2,6 +2,7 @@
 // process comes in as a value. Owns the two signals: the first ends a command in order, the second at once.
 
 import { systemClock } from '../runtime/clock.ts';
+import { variableName } from '../runtime/flags/flags.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { version } from '../runtime/version.ts';
 import { CliError, failureOf } from './cli-error.ts';
@@ -12,6 +13,7 @@ import { exitCodes, type Outcome } from './exit-code.ts';
 import { findCommand } from './find-command.ts';
 import { formatFailure, formatResult } from './output/format.ts';
 import { createProgress, silentProgress } from './output/progress.ts';
+import { askedFormat, usageFailure } from './output/usage-failure.ts';
 
 /** What `bin` composes: the programs of worker threads, and servers. */
 export type CliParts = Pick<CliContext, 'bundleWorker' | 'valuesWorker' | 'serve'>;
@@ -21,27 +23,41 @@ const completionWord = 'complete';
 
 /** Runs the command that the arguments name, and sets the exit code. Never throws. */
 export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<void> {
-  const [word, ...typed] = process.argv.slice(2);
+  // A reader that has enough, such as `head`, changes nothing of the answer; a full disk loses it.
+  let answer: number = exitCodes.bug;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? answer : exitCodes.notWritten),
+  );
+  process.stderr.on('error', () => {});
+  const argv = process.argv.slice(2);
+  const print = (text: string): void => {
+    answer = exitCodes.done;
+    process.exitCode = answer;
+    process.stdout.write(text);
+  };
+  const refuse = async (command: string, text: string, reason: string): Promise<void> => {
+    const failure = usageFailure(command, reason);
+    const format = askedFormat(argv, process.env[variableName(programName, 'output')]);
+    const { stdout } = await formatFailure(command, failure, format);
+    answer = exitCodes[failure.outcome];
+    process.exitCode = answer;
+    process.stderr.write(text);
+    process.stdout.write(stdout);
+  };
+  const [word, ...typed] = argv;
   if (word === completionWord) {
     const { answerShell } = await import('./completion/answer.ts');
-    const answer = await answerShell(typed, commands, { clock: systemClock, env: process.env });
-    process.stdout.write(answer, () => process.exit(exitCodes.done));
+    const offer = await answerShell(typed, commands, { clock: systemClock, env: process.env });
+    process.stdout.write(offer, () => process.exit(exitCodes.done));
     return;
   }
-  const found = findCommand(process.argv.slice(2), commands, version);
-  if (found.kind === 'print') {
-    process[found.isError ? 'stderr' : 'stdout'].write(found.text);
-    process.exitCode = found.isError ? exitCodes.usage : exitCodes.done;
-    return;
-  }
+  const found = findCommand(argv, commands, version);
+  if (found.kind === 'print') return print(found.text);
+  if (found.kind === 'refuse') return refuse(programName, found.text, found.reason);
   const { command, args } = found;
   const line = command.read(args, process.env);
-  if (line.outcome !== 'run' || line.run === undefined) {
-    const isHelp = line.outcome === 'print';
-    if ('text' in line) process[isHelp ? 'stdout' : 'stderr'].write(line.text);
-    process.exitCode = isHelp ? exitCodes.done : exitCodes.usage;
-    return;
-  }
+  if (line.outcome === 'print') return print(line.text);
+  if (line.outcome === 'refuse') return refuse(command.description.name, line.text, line.reason);
   const name = `${programName} ${command.words}`;
   const { quiet, output } = line.values;
   for (const hint of line.hints) process.stderr.write(`${name}: ${hint}\n`);
@@ -61,12 +77,6 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   };
   process.on('unhandledRejection', (error) => void fail(error));
   process.on('uncaughtException', (error) => void fail(error));
-  // A reader that has enough, such as `head`, changes nothing of the answer; a full disk loses it.
-  let answer: number = exitCodes.bug;
-  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-    process.exit(error.code === 'EPIPE' ? answer : exitCodes.notWritten),
-  );
-  process.stderr.on('error', () => {});
   try {
     const result = await line.run({
       ...parts,

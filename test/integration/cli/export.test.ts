@@ -171,11 +171,34 @@ describe('faults', { concurrency: 4 }, () => {
   }
 });
 
-test('a wrong flag exits with 2 and prints no document', async (t) => {
+test('a wrong flag exits with 2, and its document says so', async (t) => {
   const { run } = await workplaceFor(t);
   const { code, stdout, stderr } = await run('--min-pages', 'x');
-  assert.deepEqual([code, stdout], [2, '']);
+  assert.equal(code, 2);
   assert.match(stderr, /--min-pages must be a whole number/);
+  const { kind, code: errorCode, message, next } = JSON.parse(stdout);
+  assert.deepEqual([kind, errorCode, message], ['Error', 'WrongUsage', '--min-pages must be a whole number']);
+  assert.deepEqual(next, ['static-export export --help explains its flags and arguments']);
+});
+
+test('an unknown command exits with 2, and prints a document only where one is asked for', async () => {
+  const withFormat = await runCommand([process.execPath, program, 'exprot', '-qo', 'json']);
+  assert.deepEqual([withFormat.code, JSON.parse(withFormat.stdout).code], [2, 'WrongUsage']);
+  assert.match(withFormat.stderr, /did you mean "export"\?/);
+  const without = await runCommand([process.execPath, program, 'exprot']);
+  assert.deepEqual([without.code, without.stdout], [2, '']);
+});
+
+test('a reader of help that has enough gets no stack trace, and the exit code stays', async () => {
+  for (const [words, exitCode] of [
+    ['export --help', 0],
+    ['nope -o json', 2],
+  ] as const) {
+    const line = `{ "${process.execPath}" "${program}" ${words}; echo "exit $?" >&2; } | true`;
+    const { stderr } = await runCommand(['sh', '-c', line]);
+    assert.doesNotMatch(stderr, /EPIPE/);
+    assert.match(stderr, new RegExp(`exit ${exitCode}\n$`));
+  }
 });
 
 test('an archive that is rejected keeps the earlier site: exit 6', async (t) => {

@@ -20,32 +20,33 @@ for (const [args, words, rest] of [
   });
 }
 
-const printed: readonly (readonly [readonly string[], boolean, RegExp, RegExp])[] = [
-  [[], true, /a command is missing/, /bundle inspect/],
-  [['--help'], false, /^Usage: static-export COMMAND/, /export +exports/],
-  [['help', 'bundle'], false, /^Usage: static-export bundle COMMAND/, /bundle pack/],
-  [['bundle', '--help'], false, /^Usage: static-export bundle COMMAND/, /bundle diff/],
-  [['bundle'], true, /a command is missing/, /Usage: static-export bundle COMMAND/],
-  [['bundle', 'inpsect', 'x.tar'], true, /did you mean "bundle inspect"\?/, /Commands:/],
-  [['bundel'], true, /did you mean "bundle"\?/, /Commands:/],
-  [['xyz'], true, /there is no such command\n/, /Commands:/],
-  [['exprot'], true, /did you mean "export"\?/, /Commands:/],
-  [['--version'], false, /^static-export 1\.2\.3\n$/, /./],
+const printed: readonly (readonly [readonly string[], 'print' | 'refuse', RegExp, RegExp])[] = [
+  [[], 'refuse', /a command is missing/, /bundle inspect/],
+  [['--help'], 'print', /^Usage: static-export COMMAND/, /export +exports/],
+  [['help', 'bundle'], 'print', /^Usage: static-export bundle COMMAND/, /bundle pack/],
+  [['bundle', '--help'], 'print', /^Usage: static-export bundle COMMAND/, /bundle diff/],
+  [['bundle'], 'refuse', /a command is missing/, /Usage: static-export bundle COMMAND/],
+  [['bundle', 'inpsect', 'x.tar'], 'refuse', /did you mean "bundle inspect"\?/, /Commands:/],
+  [['bundel'], 'refuse', /did you mean "bundle"\?/, /Commands:/],
+  [['xyz'], 'refuse', /there is no such command\n/, /Commands:/],
+  [['exprot'], 'refuse', /did you mean "export"\?/, /Commands:/],
+  [['-o', 'json', 'get'], 'refuse', /: flags follow the command\n/, /Commands:/],
+  [['--version'], 'print', /^static-export 1\.2\.3\n$/, /./],
 ];
-for (const [args, isError, first, second] of printed) {
-  test(`"static-export ${args.join(' ')}" prints ${isError ? 'an error' : 'help'}`, () => {
+for (const [args, kind, first, second] of printed) {
+  test(`"static-export ${args.join(' ')}" prints ${kind === 'refuse' ? 'an error' : 'help'}`, () => {
     const found = find(...args);
-    assert.ok(found.kind === 'print');
-    assert.equal(found.isError, isError);
+    assert.ok(found.kind === kind);
     assert.match(found.text, first);
     assert.match(found.text, second);
+    if (found.kind === 'refuse') assert.ok(found.text.startsWith(`static-export: ${found.reason}\n`));
   });
 }
 
 test('a word that is not a command is not repeated, because it may be a key or a link', () => {
   for (const secret of ['svc_secret', 'https://storage.example.com/x?signature=secret', 'secretword']) {
     const found = find(secret);
-    assert.ok(found.kind === 'print' && found.isError);
+    assert.ok(found.kind === 'refuse');
     assert.doesNotMatch(found.text, /secret/);
   }
 });

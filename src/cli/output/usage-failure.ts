@@ -1,0 +1,25 @@
+// A command line that no command reads, as a failure: for `-o json` it is a document like every other failure. Pure.
+// Refuses: repeating an argument, which may be a key or a link.
+
+import type { Failure } from '../cli-error.ts';
+import { type OutputFormat, outputFormats } from './format.ts';
+
+/** @param command what could not be read, with the program's name */
+export function usageFailure(command: string, reason: string): Failure {
+  const next = [`${command} --help explains its flags and arguments`];
+  return { outcome: 'usage', code: 'WrongUsage', message: reason, retryable: false, next };
+}
+
+/**
+ * The format that a command line asks for, although something else in it is wrong.
+ *
+ * @param variable value of the variable of `--output`
+ */
+export function askedFormat(args: readonly string[], variable: string | undefined): OutputFormat {
+  const asked = args.flatMap((arg, at) => {
+    const [isOutput, value] = /^(?:--output|-[A-Za-z]*?o)=?(.*)$/.exec(arg) ?? [];
+    return isOutput === undefined ? [] : [value || args[at + 1]];
+  });
+  const formatOf = (text: string | undefined) => outputFormats.find((format) => format === text);
+  return asked.map(formatOf).findLast((format) => format !== undefined) ?? formatOf(variable) ?? 'text';
+}

@@ -12,16 +12,29 @@ export class CliError extends PublishableError {
   readonly outcome: Outcome;
   /** Commands or steps that help, a line each. */
   readonly next: readonly string[];
+  /** Fields of the result that were known before the failure. A pipeline gets them as outputs. */
+  readonly known: Readonly<Record<string, unknown>>;
 
   constructor(
     outcome: Outcome,
     code: string,
     message: string,
-    options: { readonly cause?: unknown; readonly next?: readonly string[] } = {},
+    options: {
+      readonly cause?: unknown;
+      readonly next?: readonly string[];
+      readonly known?: Readonly<Record<string, unknown>>;
+    } = {},
   ) {
     super(code, message, options);
     this.outcome = outcome;
     this.next = options.next ?? [];
+    this.known = options.known ?? {};
+  }
+
+  /** The same failure, with what was known before it. */
+  knowing(known: Readonly<Record<string, unknown>>): CliError {
+    const { outcome, code, message, cause, next } = this;
+    return new CliError(outcome, code, message, { cause, next, known });
   }
 }
 
@@ -33,6 +46,8 @@ export interface Failure {
   /** True if the same command may succeed later, without a change. */
   readonly retryable: boolean;
   readonly next: readonly string[];
+  /** As in `CliError`. */
+  readonly known: Readonly<Record<string, unknown>>;
 }
 
 const exportApiOutcomes: Readonly<Record<ExportApiErrorCode, Outcome>> = {
@@ -79,6 +94,7 @@ export function failureOf(error: unknown): Failure {
     message: publishableMessage(error),
     retryable: retryableOutcomes.has(outcome),
     next: error instanceof CliError ? error.next : [],
+    known: error instanceof CliError ? error.known : {},
   };
 }
 

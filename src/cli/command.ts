@@ -1,7 +1,7 @@
 // A command of the program: its words, flags and help, which are cheap to load, and its work, which is loaded when the
 // command runs. Refuses: loading anything of a command for the help of another.
 
-import { oneOf, toggle } from '../runtime/flags/flag-kinds.ts';
+import { oneOf, path, toggle } from '../runtime/flags/flag-kinds.ts';
 import {
   type Argument,
   type Flags,
@@ -12,6 +12,7 @@ import {
 } from '../runtime/flags/flags.ts';
 import type { CliContext, CommandResult } from './context.ts';
 import { outputFormats } from './output/format.ts';
+import { pipelineChoices } from './output/pipeline.ts';
 
 export const programName = 'static-export';
 
@@ -21,6 +22,11 @@ export const commonFlags = {
     ...oneOf(outputFormats).withDefault('text', 'Format of the result on standard output'),
     short: 'o',
   },
+  ci: oneOf(pipelineChoices).withDefault(
+    'auto',
+    'The pipeline that runs the command: annotations, sections and outputs as it reads them',
+  ),
+  resultsDir: path.optional('Folder that gets one file for each output: version, digest, pages, ...'),
   quiet: { ...toggle('Print no progress on standard error'), short: 'q' },
 };
 

@@ -11,8 +11,9 @@ import { commands } from './commands.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes, type Outcome } from './exit-code.ts';
 import { findCommand } from './find-command.ts';
-import { formatFailure, formatResult } from './output/format.ts';
-import { createProgress, silentProgress } from './output/progress.ts';
+import { formatFailure } from './output/format.ts';
+import { detectPipeline } from './output/pipeline.ts';
+import { createReport, type FinalText, usageText, warningLine } from './output/report.ts';
 import { askedFormat, usageFailure } from './output/usage-failure.ts';
 
 /** What `bin` composes: the programs of worker threads, and servers. */
@@ -41,7 +42,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     const { stdout } = await formatFailure(command, failure, format);
     answer = exitCodes[failure.outcome];
     process.exitCode = answer;
-    process.stderr.write(text);
+    process.stderr.write(usageText(command, text, process.env));
     process.stdout.write(stdout);
   };
   const [word, ...typed] = argv;
@@ -58,37 +59,44 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   const line = command.read(args, process.env);
   if (line.outcome === 'print') return print(line.text);
   if (line.outcome === 'refuse') return refuse(command.description.name, line.text, line.reason);
-  const name = `${programName} ${command.words}`;
-  const { quiet, output } = line.values;
-  for (const hint of line.hints) process.stderr.write(`${name}: ${hint}\n`);
-  const progress = quiet ? silentProgress : createProgress(process.stderr, systemClock);
-  const finish = async (stdout: string, stderr: string, code: number): Promise<void> => {
-    progress.end();
-    answer = code;
+  const { quiet, output: format, ci, resultsDir } = line.values;
+  const plan = {
+    command: `${programName} ${command.words}`,
+    pipeline: detectPipeline(ci, process.env),
+    resultsDir,
+    env: process.env,
+    random: systemRandom,
+    clock: systemClock,
+    stderr: process.stderr,
+    format,
+    quiet,
+  };
+  for (const hint of line.hints) process.stderr.write(warningLine(plan, hint));
+  const report = createReport(plan);
+  const finish = async ({ stdout, stderr, exitCode }: FinalText): Promise<void> => {
+    report.progress.end();
+    answer = exitCode;
     process.stderr.write(stderr);
     // A pipe that is not flushed would lose the end of the document.
     await new Promise<void>((resolve) => void process.stdout.write(stdout, () => resolve()));
-    process.exit(code);
+    process.exit(exitCode);
   };
-  const fail = async (error: unknown): Promise<void> => {
-    const failure = failureOf(error);
-    const { stdout, stderr } = await formatFailure(name, failure, output);
-    await finish(stdout, stderr, exitCodes[failure.outcome]);
-  };
+  const fail = async (error: unknown): Promise<void> => finish(await report.ofFailure(failureOf(error)));
   process.on('unhandledRejection', (error) => void fail(error));
   process.on('uncaughtException', (error) => void fail(error));
   try {
+    await report.prepare();
     const result = await line.run({
       ...parts,
       clock: systemClock,
       random: systemRandom,
       signal: stopSignal(process),
       env: process.env,
-      progress,
+      progress: report.progress,
       confirm: (question) => confirmOn(process, question),
       readStdin: () => readAll(process.stdin),
     });
-    await finish(await formatResult(result, output), '', result.exitCode ?? exitCodes[result.outcome]);
+    await finish(await report.ofResult(result));
   } catch (error) {
     await fail(error);
   }

@@ -76,7 +76,13 @@ export async function runExport(
     const { dependencies, close } = await connect(values, key, workDir, state, context);
     const continueWithinMs = Math.max(values.timeout, shortestContinueMs);
     const complete = await exportSite({ ...request, continueWithinMs }, dependencies, signal).finally(close);
-    return await publish(complete, request, baseline, values, { workDir, state }, context, signal);
+    return await publish(complete, request, baseline, values, { workDir, state }, context, signal).catch(
+      (error: unknown) => {
+        // Whether a gate held it or a destination failed, a pipeline learns what was exported.
+        const { digest, pages } = complete.index;
+        throw error instanceof CliError ? error.knowing({ digest, pages }) : error;
+      },
+    );
   } catch (error) {
     throw signal.aborted ? stopped(error, values, state, context) : error;
   } finally {

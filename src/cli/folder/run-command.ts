@@ -133,7 +133,8 @@ async function runLoop(
   );
   let woken = Promise.withResolvers<void>();
   const events: Events = {
-    record: (_object, { type, reason, message }) => progress.note(`${type} ${reason}: ${message}`),
+    record: (_object, { type, reason, message }) =>
+      progress.note(`${type} ${reason}: ${message}`, type === 'Warning' ? 'warning' : undefined),
   };
   const own: ReconcileContext = {
     ...services,

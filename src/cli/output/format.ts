@@ -32,6 +32,7 @@ export async function formatFailure(
 }
 
 async function formatDocument(document: object, format: 'json' | 'yaml'): Promise<string> {
-  if (format === 'json') return `${JSON.stringify(document, undefined, 2)}\n`;
+  // `##` only occurs within texts, where the escape means the same character.
+  if (format === 'json') return `${JSON.stringify(document, undefined, 2).replaceAll('##', '#\\u0023')}\n`;
   return (await import('./yaml-text.ts')).yamlOf(document);
 }

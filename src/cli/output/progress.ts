@@ -3,6 +3,9 @@
 
 import type { Clock } from '../../runtime/clock.ts';
 import { printable } from '../../wire/printable-text.ts';
+import { annotation } from './github-workflow.ts';
+import { sectionEnd, sectionStart } from './gitlab-log.ts';
+import type { Pipeline } from './pipeline.ts';
 import { withoutWorkflowCommand } from './workflow-text.ts';
 
 export interface Progress {
@@ -10,8 +13,8 @@ export interface Progress {
   phase(name: string): void;
   /** How far the phase is. @param percent 0–100; `undefined` where the end is unknown */
   advance(percent: number | undefined, detail: string): void;
-  /** A line that stays. */
-  note(text: string): void;
+  /** A line that stays. A warning is one that a pipeline shows apart from its log. */
+  note(text: string, level?: 'warning'): void;
   /** Ends the phase. */
   end(): void;
 }
@@ -26,35 +29,56 @@ const lineEveryMs = 30_000;
 const drawEveryMs = 100;
 const barWidth = 24;
 
-export function createProgress(stream: ProgressStream, clock: Pick<Clock, 'monotonic'>): Progress {
-  return stream.isTTY === true ? createBar(stream, clock) : createLines(stream, clock);
+type ProgressClock = Pick<Clock, 'now' | 'monotonic'>;
+
+/** @param pipeline that reads the stream */
+export function createProgress(
+  stream: ProgressStream,
+  clock: ProgressClock,
+  pipeline: Pipeline = 'none',
+): Progress {
+  return stream.isTTY === true ? createBar(stream, clock) : createLines(stream, clock, pipeline);
 }
 
-function createLines(stream: ProgressStream, clock: Pick<Clock, 'monotonic'>): Progress {
+/** GitLab gets a section for each phase, which shows how long it took. */
+function createLines(stream: ProgressStream, clock: ProgressClock, pipeline: Pipeline): Progress {
   let name = '';
   let writtenAt = 0;
-  const write = (text: string): void => {
-    stream.write(`${withoutWorkflowCommand(printable(text))}\n`);
+  let sections = 0;
+  const hasSections = pipeline === 'gitlab';
+  const sectionId = (): string => `static_export_${sections}`;
+  const writeRaw = (line: string): void => {
+    stream.write(`${line}\n`);
     writtenAt = clock.monotonic();
+  };
+  const write = (text: string): void => writeRaw(withoutWorkflowCommand(printable(text)));
+  const endSection = (): void => {
+    if (hasSections && name !== '') writeRaw(sectionEnd(sectionId(), clock.now()));
+    name = '';
   };
   return {
     phase: (next) => {
       if (next === name) return;
+      endSection();
       name = next;
-      write(name);
+      sections += 1;
+      if (hasSections) writeRaw(sectionStart(sectionId(), printable(name), clock.now()));
+      else write(name);
     },
     advance: (percent, detail) => {
       if (clock.monotonic() - writtenAt >= lineEveryMs) write(`${name}: ${progressText(percent, detail)}`);
     },
-    note: write,
-    end: () => {
-      name = '';
+    note: (text, level) => {
+      if (pipeline === 'github' && level === 'warning')
+        writeRaw(annotation('warning', 'static-export', [text]));
+      else write(text);
     },
+    end: endSection,
   };
 }
 
 /** One line that is drawn again. Narrow terminals get no bar, because a line that wraps cannot be drawn again. */
-function createBar(stream: ProgressStream, clock: Pick<Clock, 'monotonic'>): Progress {
+function createBar(stream: ProgressStream, clock: ProgressClock): Progress {
   let name = '';
   let drawnAt = Number.NEGATIVE_INFINITY;
   let isDrawn = false;

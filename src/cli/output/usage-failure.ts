@@ -7,7 +7,7 @@ import { type OutputFormat, outputFormats } from './format.ts';
 /** @param command what could not be read, with the program's name */
 export function usageFailure(command: string, reason: string): Failure {
   const next = [`${command} --help explains its flags and arguments`];
-  return { outcome: 'usage', code: 'WrongUsage', message: reason, retryable: false, next };
+  return { outcome: 'usage', code: 'WrongUsage', message: reason, retryable: false, next, known: {} };
 }
 
 /**

@@ -2,19 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Pipeline } from '../../../../src/cli/output/pipeline.ts';
 import { createProgress } from '../../../../src/cli/output/progress.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 /** Back to the start of the line, and all of it removed. */
 const clear = '\r\u001b[K';
 
-function progressOn(stream: { isTTY?: boolean; columns?: number }) {
+function progressOn(stream: { isTTY?: boolean; columns?: number }, pipeline?: Pipeline) {
   const clock = virtualClock();
   let text = '';
   const write = (part: string): void => {
     text += part;
   };
-  return { clock, progress: createProgress({ ...stream, write }, clock), text: () => text };
+  return { clock, progress: createProgress({ ...stream, write }, clock, pipeline), text: () => text };
 }
 
 test('a log gets a line for each phase, and one every 30 s', async () => {
@@ -66,4 +67,33 @@ test('text from outside cannot move the cursor or add a line', async () => {
     progress.advance(1, 'evil\u001b[2Jstate\n::error::x');
     assert.ok(!text().includes('\u001b[2J') && !text().includes('\n::error'));
   }
+});
+
+test('GitLab gets a section for each phase, with its times', async () => {
+  const { clock, progress, text } = progressOn({}, 'gitlab');
+  const second = Math.floor(clock.now() / 1000);
+  progress.phase('Exporting');
+  await clock.pass(2000);
+  progress.note('Retrying in 5 s');
+  progress.phase('Writing');
+  progress.end();
+  progress.end();
+  const start = (at: number, id: number, name: string) =>
+    `section_start:${at}:static_export_${id}\r\u001b[0K${name}\n`;
+  const end = (at: number, id: number) => `section_end:${at}:static_export_${id}\r\u001b[0K\n`;
+  assert.equal(
+    text(),
+    `${start(second, 1, 'Exporting')}Retrying in 5 s\n${end(second + 2, 1)}` +
+      `${start(second + 2, 2, 'Writing')}${end(second + 2, 2)}`,
+  );
+});
+
+test('GitHub shows a warning apart from the log, and a note within it', () => {
+  const { progress, text } = progressOn({}, 'github');
+  progress.note('Continuing export job 7');
+  progress.note('the job failed\n::error::x', 'warning');
+  assert.equal(
+    text(),
+    'Continuing export job 7\n::warning title=static-export::the job failed\\u{a}::error::x\n',
+  );
 });

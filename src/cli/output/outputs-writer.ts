@@ -1,0 +1,78 @@
+// Hands the outputs of a command to the pipeline: one file for each in the results folder, which Tekton and Argo
+// Workflows read, a dotenv report, and GitHub's two files. Invariant: a result file is whole; none of an earlier run is
+// left when the command begins.
+
+import { appendFile, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Random } from '../../runtime/random.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
+import { CliError, type Failure } from '../cli-error.ts';
+import { notWritten, writeWhole } from './destination.ts';
+import { outputEntries, summaryText } from './github-workflow.ts';
+import { dotenvText } from './gitlab-log.ts';
+import { type Outputs, outputNames, type Pipeline } from './pipeline.ts';
+
+const dotenvFile = 'results.env';
+
+export interface OutputsPlan {
+  /** As people type it. */
+  readonly command: string;
+  readonly pipeline: Pipeline;
+  readonly resultsDir: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly random: Pick<Random, 'uuid'>;
+}
+
+/** @throws {CliError} `ResultsFolderRefused` */
+export async function prepareResults({ resultsDir }: Pick<OutputsPlan, 'resultsDir'>): Promise<void> {
+  if (resultsDir === undefined) return;
+  try {
+    await mkdir(resultsDir, { recursive: true });
+    for (const name of [...outputNames, dotenvFile]) await rm(join(resultsDir, name), { force: true });
+  } catch (cause) {
+    const message = `--results-dir cannot be written (${publishableCode(cause)}); check its path and permissions`;
+    throw new CliError('usage', 'ResultsFolderRefused', message, { cause });
+  }
+}
+
+/**
+ * @param failure `undefined` where the command succeeded
+ * @returns warnings, a sentence each
+ * @throws {CliError} `DestinationNotWritten`
+ */
+export async function writeOutputs(
+  outputs: Outputs,
+  failure: Failure | undefined,
+  { command, pipeline, resultsDir, env, random }: OutputsPlan,
+): Promise<readonly string[]> {
+  const warnings: string[] = [];
+  if (resultsDir !== undefined) {
+    const { text, leftOut } = dotenvText(outputs);
+    const write = (name: string, content: string): Promise<void> =>
+      writeWhole(join(resultsDir, name), content, 0o644).catch((error: unknown) => {
+        throw notWritten('results folder', error);
+      });
+    for (const [name, value] of outputs) await write(name, value);
+    await write(dotenvFile, text);
+    for (const name of leftOut)
+      warnings.push(`${name} is not in ${dotenvFile}: a report cannot hold its value`);
+  }
+  if (pipeline === 'github') {
+    const append = async (variable: string, text: string): Promise<void> => {
+      const file = env[variable];
+      if (file === undefined || file === '') return;
+      await appendFile(file, text).catch((error: unknown) => {
+        throw notWritten(`file of ${variable}`, error);
+      });
+    };
+    const delimiter = `static-export-${random.uuid()}`;
+    await append('GITHUB_OUTPUT', outputEntries(outputs, delimiter));
+    const lines = failure && [failure.message, ...failure.next];
+    const isWorthShowing = failure !== undefined || outputs.has('digest');
+    if (isWorthShowing) {
+      const shown = failure && { code: failure.code, lines: lines ?? [] };
+      await append('GITHUB_STEP_SUMMARY', summaryText(command, outputs, shown));
+    }
+  }
+  return warnings;
+}

@@ -1,0 +1,82 @@
+// How a command reports to a person and to a pipeline: progress, result or failure, and outputs. Refuses: standard output
+// for anything but the result.
+
+import type { Clock } from '../../runtime/clock.ts';
+import type { Failure } from '../cli-error.ts';
+import type { CommandResult } from '../context.ts';
+import { exitCodes } from '../exit-code.ts';
+import { formatFailure, formatResult, type OutputFormat } from './format.ts';
+import { annotation } from './github-workflow.ts';
+import { type OutputsPlan, prepareResults, writeOutputs } from './outputs-writer.ts';
+import { detectPipeline, outputsOf } from './pipeline.ts';
+import { createProgress, type Progress, type ProgressStream, silentProgress } from './progress.ts';
+
+export interface ReportPlan extends OutputsPlan {
+  readonly format: OutputFormat;
+  readonly quiet: boolean;
+  readonly stderr: ProgressStream;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/** What to write, and how to exit. */
+export interface FinalText {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+export interface Report {
+  readonly progress: Progress;
+  /** Before the command's work. @throws {CliError} `ResultsFolderRefused` */
+  prepare(): Promise<void>;
+  /** @throws {CliError} `DestinationNotWritten` where an output could not be written */
+  ofResult(result: CommandResult): Promise<FinalText>;
+  ofFailure(failure: Failure): Promise<FinalText>;
+}
+
+export function createReport(plan: ReportPlan): Report {
+  const { command, format, pipeline, quiet, stderr, clock } = plan;
+  const warningText = (texts: readonly string[]): string =>
+    texts.map((text) => warningLine(plan, text)).join('');
+  return {
+    progress: quiet ? silentProgress : createProgress(stderr, clock, pipeline),
+    prepare: () => prepareResults(plan),
+    ofResult: async (result) => {
+      const exitCode = result.exitCode ?? exitCodes[result.outcome];
+      const warnings = await writeOutputs(outputsOf(result.fields, exitCode), undefined, plan);
+      return { stdout: await formatResult(result, format), stderr: warningText(warnings), exitCode };
+    },
+    ofFailure: async (failure) => {
+      const exitCode = exitCodes[failure.outcome];
+      const outputs = outputsOf(failure.known, exitCode);
+      // The failure that ended the command keeps its exit code; this one comes second.
+      const warnings = await writeOutputs(outputs, failure, plan).catch((error: unknown) => [
+        error instanceof Error ? error.message : '',
+      ]);
+      const { stdout, stderr } = await formatFailure(command, failure, format);
+      const lines = [`${failure.message} (${failure.code})`, ...failure.next];
+      const shown = pipeline === 'github' ? `${annotation('error', command, lines)}\n` : stderr;
+      return { stdout, stderr: shown + warningText(warnings), exitCode };
+    },
+  };
+}
+
+/** A warning about the command line or the outputs, as the pipeline shows warnings. */
+export function warningLine(
+  { command, pipeline }: Pick<OutputsPlan, 'command' | 'pipeline'>,
+  text: string,
+): string {
+  return pipeline === 'github' ? `${annotation('warning', command, [text])}\n` : `${command}: ${text}\n`;
+}
+
+/** Wrong usage. The flags could not be read, so the environment alone says which pipeline runs the command. */
+export function usageText(
+  command: string,
+  text: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  if (detectPipeline('auto', env) !== 'github') return text;
+  const [first = '', ...rest] = text.split('\n');
+  const reason = first.startsWith(`${command}: `) ? first.slice(command.length + 2) : first;
+  return [annotation('error', command, [reason]), ...rest].join('\n');
+}

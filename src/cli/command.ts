@@ -11,15 +11,15 @@ import {
   readInvocation,
 } from '../runtime/flags/flags.ts';
 import type { CliContext, CommandResult } from './context.ts';
-import { outputFormats } from './output/format.ts';
 import { pipelineChoices } from './output/pipeline.ts';
+import { documentFormats, type OutputFormat } from './output-format.ts';
 
 export const programName = 'static-export';
 
 /** Flags that every command has. */
-export const commonFlags = {
+const commonFlags = (formats: readonly OutputFormat[]) => ({
   output: {
-    ...oneOf(outputFormats).withDefault('text', 'Format of the result on standard output'),
+    ...oneOf(formats).withDefault('text', 'Format of the result on standard output'),
     short: 'o',
   },
   ci: oneOf(pipelineChoices).withDefault(
@@ -28,7 +28,7 @@ export const commonFlags = {
   ),
   resultsDir: path.optional('Folder that gets one file for each output: version, digest, pages, ...'),
   quiet: { ...toggle('Print no progress on standard error'), short: 'q' },
-};
+});
 
 export interface CommandDefinition<F extends Flags> {
   /** The words after the program's name: `bundle inspect`. */
@@ -36,6 +36,8 @@ export interface CommandDefinition<F extends Flags> {
   readonly summary: string;
   readonly arguments?: readonly Argument[];
   readonly flags: F;
+  /** Of `--output`; absent: text and documents. */
+  readonly formats?: readonly OutputFormat[];
   /** As for a program: the error in a combination of flags. */
   check?(values: FlagValues<F>): string | undefined;
   /** Without the program's name. */
@@ -50,7 +52,7 @@ export type CommandWork<F extends Flags> = (
   context: CliContext,
 ) => Promise<CommandResult>;
 
-type ReadLine = Invocation<typeof commonFlags>;
+type ReadLine = Invocation<ReturnType<typeof commonFlags>>;
 
 export type CommandLine =
   | Exclude<ReadLine, { outcome: 'run' }>
@@ -69,11 +71,11 @@ export interface Command {
 
 export function defineCommand<F extends Flags>(definition: CommandDefinition<F>, version: string): Command {
   const { words, summary, flags, examples, load, check } = definition;
-  const description: ProgramDescription<F & typeof commonFlags> = {
+  const description: ProgramDescription<F & ReturnType<typeof commonFlags>> = {
     name: `${programName} ${words}`,
     variablePrefix: programName,
     summary,
-    flags: { ...flags, ...commonFlags },
+    flags: { ...flags, ...commonFlags(definition.formats ?? documentFormats) },
     arguments: definition.arguments ?? [],
     examples: examples.map((example) => `${programName} ${example}`),
     ...(check && { check: (values) => check(values) }),

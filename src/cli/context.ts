@@ -5,17 +5,22 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Outcome } from './exit-code.ts';
 import type { Progress } from './output/progress.ts';
+import type { OutputFormat } from './output-format.ts';
 
 export interface CliContext {
   readonly clock: Clock;
   readonly random: Random;
   /** Aborts on the first SIGINT or SIGTERM; its reason is a `CliError` with that outcome. */
   readonly signal: AbortSignal;
+  /** Format of the result. */
+  readonly output: OutputFormat;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Phases and notes, on standard error. */
   readonly progress: Progress;
   /** Asks on the terminal; `undefined` where there is none to ask on. */
   confirm(question: string): Promise<boolean | undefined>;
+  /** A line on standard output before the result, for commands that go on. Never with `-o json`. */
+  print(line: string): void;
   /** All of standard input. */
   readStdin(): Promise<string>;
   /** Program of the worker thread that reads archives. */
@@ -44,4 +49,8 @@ export interface CommandResult {
   readonly lines: readonly string[];
   /** Printed as it is, instead of the lines: a program that another one reads. */
   readonly script?: string;
+  /** With `-o wide`; absent: as `lines`. */
+  readonly wide?: readonly string[];
+  /** The objects with `-o name`, as kubectl names them. */
+  readonly names?: readonly string[];
 }

@@ -15,6 +15,7 @@ import { formatFailure } from './output/format.ts';
 import { detectPipeline } from './output/pipeline.ts';
 import { createReport, type FinalText, usageText, warningLine } from './output/report.ts';
 import { askedFormat, usageFailure } from './output/usage-failure.ts';
+import { withoutWorkflowCommand } from './output/workflow-text.ts';
 
 /** What `bin` composes: the programs of worker threads, and servers. */
 export type CliParts = Pick<CliContext, 'bundleWorker' | 'valuesWorker' | 'serve'>;
@@ -91,9 +92,11 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
       clock: systemClock,
       random: systemRandom,
       signal: stopSignal(process),
+      output: format,
       env: process.env,
       progress: report.progress,
       confirm: (question) => confirmOn(process, question),
+      print: (text) => void process.stdout.write(`${withoutWorkflowCommand(text)}\n`),
       readStdin: () => readAll(process.stdin),
     });
     await finish(await report.ofResult(result));

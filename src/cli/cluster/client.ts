@@ -15,6 +15,7 @@ import type { CliContext } from '../context.ts';
 export interface ClusterFlags {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
+  readonly as: string | undefined;
   readonly namespace: string | undefined;
   readonly clusterTimeout: number;
 }
@@ -101,9 +102,9 @@ export async function withCluster<T>(
   }
 }
 
-function connect({ kubeconfig, context }: ClusterFlags, isInCluster: boolean): Connection {
+function connect({ kubeconfig, context, as }: ClusterFlags, isInCluster: boolean): Connection {
   try {
-    return openConnection({ kubeconfig, context, isInCluster });
+    return openConnection({ kubeconfig, context, user: as, isInCluster });
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     throw new CliError('cluster', error.code, error.message, { cause: error });

@@ -7,7 +7,7 @@ import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
 import { type Edit, managerOf, planEdit, type Verb } from './edits.ts';
-import { summaryOf } from './summary.ts';
+import { nameOf, summaryOf } from './summary.ts';
 import { awaitedExport, awaitedLink, waitFor } from './wait.ts';
 
 export interface EditValues extends ClusterFlags {
@@ -100,5 +100,6 @@ function resultOf(
     kind: 'StaticExportChange',
     fields: { namespace, name, version, reason, ...fields },
     lines,
+    names: [nameOf({ name })],
   };
 }

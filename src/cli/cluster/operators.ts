@@ -15,6 +15,8 @@ import { type Deployment, listDeployments } from './workloads.ts';
 
 export interface Operator {
   readonly deployment: Deployment;
+  /** Name of its container. */
+  readonly container: string;
   readonly lease: ObjectKey;
   /** Empty: all. */
   readonly watchNamespaces: readonly string[];
@@ -74,6 +76,7 @@ export function readOperator(deployment: Deployment): readonly Operator[] {
   return [
     {
       deployment,
+      container: container.name,
       lease: {
         namespace: flagOf(args, 'lease-namespace') ?? namespace,
         name: flagOf(args, 'lease-name') ?? 'static-export-operator',

@@ -1,6 +1,7 @@
 // A StaticExport in the terms that commands show: what `kubectl get` shows, and what a pipeline branches on. Pure. Text
 // of the vendor's is made printable.
 
+import { group, singular } from '../../staticexport/names.ts';
 import { parseStaticExport } from '../../staticexport/parse.ts';
 import type { Condition, Status } from '../../staticexport/status-schema.ts';
 import type { StaticExportObject } from '../../wire/cluster.ts';
@@ -52,6 +53,9 @@ export function summaryOf(object: StaticExportObject): ExportSummary {
     nextRefreshTime: status.nextRefreshTime,
   };
 }
+
+/** As kubectl's `-o name` does. */
+export const nameOf = ({ name }: { readonly name: string }): string => `${singular}.${group}/${name}`;
 
 /** A status of an earlier generation is not the answer to the spec that is stored. */
 function readyOf(status: Status, generation: number): Pick<Condition, 'status' | 'reason' | 'message'> {

@@ -3,7 +3,7 @@
 
 import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
-import { conditionsOf, type ExportSummary, historyOf, summaryOf, tableOf } from './summary.ts';
+import { conditionsOf, type ExportSummary, historyOf, nameOf, summaryOf, tableOf } from './summary.ts';
 
 interface GetValues extends ClusterFlags {
   readonly allNamespaces: boolean;
@@ -20,25 +20,46 @@ export function getExports(
     const objects =
       name === undefined ? await client.list({ allNamespaces, selector }) : [await client.read(name)];
     const items = objects.map(summaryOf).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-    const head = ['NAME', 'READY', 'REASON', 'VERSION', 'PAGES', 'LINK-EXPIRES'];
-    const rows = items.map((one) => [one.name, one.ready, one.reason, ...cells(one)]);
-    const isWide = allNamespaces && name === undefined;
-    const none = isWide
+    const isEverywhere = allNamespaces && name === undefined;
+    const none = isEverywhere
       ? 'There are no StaticExports.'
       : `There are no StaticExports in namespace ${client.namespace}.`;
-    const table = isWide
-      ? tableOf(
-          ['NAMESPACE', ...head],
-          rows.map((row, at) => [items[at]?.namespace ?? '', ...row]),
-        )
-      : tableOf(head, rows);
+    const table = (columns: readonly Column[]): readonly string[] =>
+      items.length === 0 ? [none] : tableOf(...cellsOf(items, columns));
+    const columns = [...(isEverywhere ? [namespaceColumn] : []), ...usualColumns];
     return {
       outcome: 'done',
       kind: 'StaticExportList',
       fields: { items },
-      lines: items.length === 0 ? [none] : table,
+      lines: table(columns),
+      wide: table([...columns, ...wideColumns]),
+      names: items.map(nameOf),
     };
   });
+}
+
+type Column = readonly [string, (one: ExportSummary) => string | undefined];
+
+const namespaceColumn: Column = ['NAMESPACE', ({ namespace }) => namespace];
+const usualColumns: readonly Column[] = [
+  ['NAME', ({ name }) => name],
+  ['READY', ({ ready }) => ready],
+  ['REASON', ({ reason }) => reason],
+  ['VERSION', ({ version }) => version],
+  ['PAGES', ({ pages }) => pages?.toString()],
+  ['LINK-EXPIRES', ({ linkExpirationTime }) => linkExpirationTime],
+];
+const wideColumns: readonly Column[] = [
+  ['DOMAIN', ({ domain }) => domain],
+  ['JOB', ({ job }) => job?.state],
+  ['CANDIDATE', ({ candidate }) => candidate],
+  ['NEXT-EXPORT', ({ nextExportTime }) => nextExportTime],
+  ['DIGEST', ({ digest }) => digest?.slice(0, 12)],
+];
+
+function cellsOf(items: readonly ExportSummary[], columns: readonly Column[]): Parameters<typeof tableOf> {
+  const rows = items.map((one) => columns.map(([, read]) => read(one) ?? ''));
+  return [columns.map(([title]) => title), rows];
 }
 
 export function showStatus(
@@ -109,7 +130,3 @@ export function showHistory(
 }
 
 const idOf = ({ namespace, name }: ExportSummary): string => `${namespace}/${name}`;
-
-function cells({ version = '', pages, linkExpirationTime = '' }: ExportSummary): readonly string[] {
-  return [version, pages?.toString() ?? '', linkExpirationTime];
-}

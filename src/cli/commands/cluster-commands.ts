@@ -1,13 +1,29 @@
 // The commands about StaticExports of a cluster: words, flags and texts. Refuses: importing their work, because `--help`
 // of any command would load it.
 
-import { oneOf, path, positiveDuration, text, toggle } from '../../runtime/flags/flag-kinds.ts';
+import {
+  FlagValueError,
+  kind,
+  oneOf,
+  path,
+  positiveCount,
+  positiveDuration,
+  text,
+  toggle,
+} from '../../runtime/flags/flag-kinds.ts';
 import { version } from '../../runtime/version.ts';
 import type { Verb } from '../cluster/edits.ts';
 import { type Command, defineCommand } from '../command.ts';
+import type { OutputFormat } from '../output-format.ts';
 
 const named = { placeholder: 'NAME', candidates: { source: 'names' } } as const;
 const staticExport = { ...named, describe: 'The StaticExport', isRequired: true };
+
+/** Of a header, which holds no control characters. */
+const userName = kind<string>('USER', (value) => {
+  if (!/^[ -~]{1,256}$/.test(value)) throw new FlagValueError('must be the name of a user');
+  return value;
+});
 
 const clusterFlags = {
   namespace: {
@@ -22,6 +38,7 @@ const clusterFlags = {
     ...text.optional('Context of the kubeconfig (default: its current one)'),
     candidates: { source: 'contexts' },
   },
+  as: userName.optional('Act as this user (impersonation)'),
   clusterTimeout: positiveDuration.withDefault('15s', 'Deadline of one request to the Kubernetes API server'),
 };
 
@@ -33,6 +50,8 @@ const editFlags = {
     'Print the change (client), or let the Kubernetes API server check it (server), and store nothing',
   ),
 };
+
+const editFormats: readonly OutputFormat[] = ['text', 'name', 'json', 'yaml'];
 
 const anyVersion = {
   placeholder: 'VERSION',
@@ -63,6 +82,7 @@ const editCommands = editRows.map(([verb, summary, takesVersion, example]) =>
       summary,
       arguments: takesVersion ? [staticExport, anyVersion] : [staticExport],
       flags: editFlags,
+      formats: editFormats,
       examples: [example],
       load: async () => (await import('../cluster/edit-command.ts')).editWith(verb),
     },
@@ -81,6 +101,7 @@ export const clusterCommands: readonly Command[] = [
         allNamespaces: { ...toggle('List those of all namespaces'), short: 'A' },
         selector: { ...text.optional('Only those whose labels match'), short: 'l' },
       },
+      formats: ['text', 'wide', 'name', 'json', 'yaml'],
       examples: ['get --all-namespaces', 'get docs -n team -o json'],
       load: async () => (await import('../cluster/views.ts')).getExports,
     },
@@ -121,6 +142,33 @@ export const clusterCommands: readonly Command[] = [
   ),
   defineCommand(
     {
+      words: 'events',
+      summary: 'lists the events of one StaticExport, the newest last',
+      arguments: [staticExport],
+      flags: clusterFlags,
+      examples: ['events docs'],
+      load: async () => (await import('../cluster/events.ts')).showEvents,
+    },
+    version,
+  ),
+  defineCommand(
+    {
+      words: 'logs',
+      summary: "shows the operator's log lines about one StaticExport",
+      arguments: [staticExport],
+      flags: {
+        ...clusterFlags,
+        since: positiveDuration.withDefault('1h', 'Lines of this time'),
+        tail: positiveCount.withDefault('200', 'At most this many lines, the newest'),
+        follow: { ...toggle('Go on with new lines until it is stopped'), short: 'f' },
+      },
+      examples: ['logs docs --since 6h', 'logs docs --follow'],
+      load: async () => (await import('../cluster/logs.ts')).showLogs,
+    },
+    version,
+  ),
+  defineCommand(
+    {
       words: 'request',
       summary: 'requests an export now',
       arguments: [staticExport],
@@ -129,6 +177,7 @@ export const clusterCommands: readonly Command[] = [
         wait: toggle('Wait until the export is published, held or failed'),
         timeout: positiveDuration.withDefault('60m', 'Deadline of --wait'),
       },
+      formats: editFormats,
       examples: ['request docs --wait'],
       load: async () => (await import('../cluster/edit-command.ts')).editWith('request'),
     },
@@ -145,6 +194,7 @@ export const clusterCommands: readonly Command[] = [
         wait: toggle('Wait until the new link is published'),
         timeout: positiveDuration.withDefault('5m', 'Deadline of --wait'),
       },
+      formats: editFormats,
       examples: ['refresh-link docs --wait'],
       load: async () => (await import('../cluster/edit-command.ts')).editWith('refresh-link'),
     },

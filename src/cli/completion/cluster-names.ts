@@ -37,6 +37,7 @@ function ask<T>(request: SourceRequest, work: (client: ClusterClient) => Promise
   const flags = {
     kubeconfig: homePath(given('kubeconfig'), env),
     context: given('context'),
+    as: given('as'),
     namespace: given('namespace'),
     clusterTimeout: callMs,
   };

@@ -117,6 +117,34 @@ const fields = {
       .array(z.strictObject({ namespace: z.string(), message: z.string() }))
       .describe('Namespaces whose pods are not readable.'),
   },
+  EventList: {
+    events: z
+      .array(
+        z.strictObject({
+          type: z.string().describe('Normal or Warning.'),
+          reason: z.string(),
+          message: z.string(),
+          count: count.describe('How often it was seen.'),
+          firstTime: instant.optional(),
+          lastTime: instant.optional(),
+          reporter: z.string().describe('The controller that reported it.'),
+        }),
+      )
+      .describe('The newest last.'),
+  },
+  LogLines: {
+    lines: z
+      .array(
+        z.strictObject({
+          time: instant,
+          level: z.string(),
+          message: z.string(),
+          object: z.string().describe('<namespace>/<name> of the StaticExport.'),
+          fields: z.record(z.string(), z.unknown()).describe('The other fields of the line.'),
+        }),
+      )
+      .describe('The newest last.'),
+  },
   StaticExportChange: {
     namespace: z.string(),
     name: z.string(),

@@ -3,10 +3,8 @@
 
 import type { Failure } from '../cli-error.ts';
 import type { CommandResult } from '../context.ts';
+import type { OutputFormat } from '../output-format.ts';
 import { withoutWorkflowCommand } from './workflow-text.ts';
-
-export const outputFormats = ['text', 'json', 'yaml'] as const;
-export type OutputFormat = (typeof outputFormats)[number];
 
 /** Of every document that a command prints. */
 export const outputApiVersion = 'cli.staticexport.dev/v1alpha1';
@@ -14,7 +12,10 @@ export const outputApiVersion = 'cli.staticexport.dev/v1alpha1';
 /** @returns the text for standard output */
 export async function formatResult(result: CommandResult, format: OutputFormat): Promise<string> {
   if (format === 'text' && result.script !== undefined) return result.script;
-  if (format === 'text') return result.lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
+  if (format !== 'json' && format !== 'yaml') {
+    const lines = { text: result.lines, wide: result.wide ?? result.lines, name: result.names ?? [] }[format];
+    return lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
+  }
   return formatDocument({ apiVersion: outputApiVersion, kind: result.kind, ...result.fields }, format);
 }
 
@@ -26,7 +27,7 @@ export async function formatFailure(
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const lines = [`${command}: ${message} (${code})`, ...next.map((step) => `  ${step}`)];
   const stderr = lines.map((line) => `${withoutWorkflowCommand(line)}\n`).join('');
-  if (format === 'text') return { stdout: '', stderr };
+  if (format !== 'json' && format !== 'yaml') return { stdout: '', stderr };
   const document = { apiVersion: outputApiVersion, kind: 'Error', code, message, retryable, next };
   return { stdout: await formatDocument(document, format), stderr };
 }

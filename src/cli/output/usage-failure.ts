@@ -2,7 +2,7 @@
 // Refuses: repeating an argument, which may be a key or a link.
 
 import type { Failure } from '../cli-error.ts';
-import { type OutputFormat, outputFormats } from './format.ts';
+import { documentFormats, type OutputFormat } from '../output-format.ts';
 
 /** @param command what could not be read, with the program's name */
 export function usageFailure(command: string, reason: string): Failure {
@@ -20,6 +20,6 @@ export function askedFormat(args: readonly string[], variable: string | undefine
     const [isOutput, value] = /^(?:--output|-[A-Za-z]*?o)=?(.*)$/.exec(arg) ?? [];
     return isOutput === undefined ? [] : [value || args[at + 1]];
   });
-  const formatOf = (text: string | undefined) => outputFormats.find((format) => format === text);
+  const formatOf = (text: string | undefined) => documentFormats.find((format) => format === text);
   return asked.map(formatOf).findLast((format) => format !== undefined) ?? formatOf(variable) ?? 'text';
 }

@@ -14,6 +14,8 @@ export interface ConnectionSource {
   /** A kubeconfig's path; wins over everything else. */
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
+  /** Whom to act as (impersonation). */
+  readonly user?: string | undefined;
   /** True in a pod: `KUBERNETES_SERVICE_HOST` is set. */
   readonly isInCluster: boolean;
 }
@@ -80,7 +82,11 @@ export function openConnection(source: ConnectionSource): Connection {
     server: cluster.server.replace(/\/+$/, ''),
     proxyUrl: cluster.proxyUrl,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace,
-    authenticate: (signal) => authenticate(config, signal),
+    authenticate: async (signal) => {
+      const { headers, tls } = await authenticate(config, signal);
+      const { user } = source;
+      return { headers: { ...headers, ...(user !== undefined && { 'Impersonate-User': user }) }, tls };
+    },
     renew: () => {
       try {
         config = loadConfig(source);

@@ -1,0 +1,102 @@
+// `events`: what the operator and others reported about one StaticExport, as the Kubernetes API server keeps it (an hour by
+// default). Refuses: events of an earlier object of that name, and text that is not printable.
+
+import { z } from 'zod';
+import { events } from '../../kube/transport/resource-path.ts';
+import { printable } from '../../wire/printable-text.ts';
+import type { CliContext, CommandResult } from '../context.ts';
+import { type ClusterClient, type ClusterFlags, withCluster } from './client.ts';
+import { tableOf } from './summary.ts';
+
+const shown = (most: number) => z.string().transform((text) => printable(text, most));
+const time = z.string().nullish().catch(undefined);
+const eventShape = z.object({
+  type: shown(32).catch(''),
+  reason: shown(128).catch(''),
+  note: shown(1024).catch(''),
+  reportingController: shown(128).catch(''),
+  eventTime: time,
+  series: z.object({ count: z.int(), lastObservedTime: time }).nullish().catch(undefined),
+  // Of events that an older client wrote.
+  deprecatedCount: z.int().optional().catch(undefined),
+  deprecatedFirstTimestamp: time,
+  deprecatedLastTimestamp: time,
+});
+const listShape = z.object({ items: z.array(eventShape).catch([]) });
+
+export interface ShownEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  readonly firstTime: string | undefined;
+  readonly lastTime: string | undefined;
+  readonly reporter: string;
+}
+
+/** @returns the newest last. @throws {ClusterError} */
+export async function listEvents(
+  { transport, signal }: Pick<ClusterClient, 'transport' | 'signal'>,
+  { namespace, uid }: { readonly namespace: string; readonly uid: string },
+): Promise<readonly ShownEvent[]> {
+  const answer = await transport.call(
+    {
+      verb: 'list',
+      method: 'GET',
+      address: { resource: events, namespace },
+      query: { fieldSelector: `regarding.uid=${uid}`, limit: '500' },
+    },
+    signal,
+  );
+  return readEvents(answer);
+}
+
+/** @param list of events.k8s.io/v1 */
+export function readEvents(list: unknown): readonly ShownEvent[] {
+  const { items } = listShape.catch({ items: [] }).parse(list);
+  return items
+    .map((one): ShownEvent => {
+      const firstTime = secondOf(one.eventTime ?? one.deprecatedFirstTimestamp);
+      return {
+        type: one.type,
+        reason: one.reason,
+        message: one.note,
+        count: one.series?.count ?? one.deprecatedCount ?? 1,
+        firstTime,
+        lastTime: secondOf(one.series?.lastObservedTime ?? one.deprecatedLastTimestamp) ?? firstTime,
+        reporter: one.reportingController,
+      };
+    })
+    .toSorted((a, b) => ((a.lastTime ?? '') < (b.lastTime ?? '') ? -1 : 1));
+}
+
+/** Events are on the microsecond; every other time that commands show is on the second. */
+function secondOf(instant: string | null | undefined): string | undefined {
+  const at = Date.parse(instant ?? '');
+  return Number.isNaN(at) ? undefined : `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
+
+export function showEvents(
+  values: ClusterFlags,
+  [name = '']: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  return withCluster(values, context, async (client): Promise<CommandResult> => {
+    const found = await listEvents(client, (await client.read(name)).metadata);
+    const rows = found.map(({ lastTime = '', type, reason, count, message }) => [
+      lastTime,
+      type,
+      reason,
+      count > 1 ? `${message} (${count} times)` : message,
+    ]);
+    return {
+      outcome: 'done',
+      kind: 'EventList',
+      fields: { events: found },
+      lines:
+        rows.length === 0
+          ? ['There are no events. The Kubernetes API server keeps them for an hour by default.']
+          : tableOf(['LAST-SEEN', 'TYPE', 'REASON', 'MESSAGE'], rows),
+    };
+  });
+}

@@ -1,0 +1,153 @@
+// `events` and `logs` on a real API server with the real operator. A kubelet is scripted: it serves what the operator really
+// wrote. Invariant: neither shows lines about another object.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type CommandResult, runCommand } from '../../support/command.ts';
+import { createAuthority } from '../../support/pki.ts';
+import { programFile } from '../../support/program-file.ts';
+import { type ChartedCluster, startChartedCluster } from '../operator/charted-cluster.ts';
+import { type OperatorProcess, startOperator } from '../operator/operator-process.ts';
+import { createReader } from '../operator/resource-reader.ts';
+import { goodKey, type ScriptedVendor, signature, startVendor } from '../operator/scripted-vendor.ts';
+import { staticExport, writeStatus } from './served-cluster.ts';
+
+const namespace = 'team-a';
+let cluster: ChartedCluster;
+let vendor: ScriptedVendor;
+let operator: OperatorProcess;
+let kubelet: Server;
+let folder: string;
+const asked: URL[] = [];
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cli-logs-'));
+  vendor = await startVendor();
+  cluster = await startChartedCluster({ namespaces: [namespace], watchNamespaces: [namespace] });
+  writeFileSync(join(folder, 'admin'), (await cluster.kubectl(['config', 'view', '--raw'])).stdout, {
+    mode: 0o600,
+  });
+  await cluster.apply(
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'export-api', namespace },
+      stringData: { apiKey: goodKey },
+    },
+    staticExport('docs'),
+    staticExport('other'),
+  );
+  operator = await startOperator(cluster, [
+    `--api-base-url=${vendor.url}`,
+    '--allow-private-links',
+    `--watch-namespaces=${namespace}`,
+  ]);
+  const reader = createReader(cluster.kubectl, namespace);
+  await reader.awaitCondition('docs', 'Ready', 'True', 'Published');
+  await reader.awaitCondition('other', 'Ready', 'True', 'Published');
+  await startKubelet();
+});
+after(async () => {
+  kubelet?.close();
+  await operator?.child.stop();
+  await vendor?.close();
+  await cluster?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A node, and a pod of the operator's Deployment on it. */
+async function startKubelet(): Promise<void> {
+  const { certificatePem, keyPem } = await (await createAuthority()).issueServer({
+    dns: ['node'],
+    ips: ['127.0.0.1'],
+  });
+  kubelet = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
+    asked.push(new URL(request.url ?? '/', 'https://node'));
+    response.end([...operator.log, 'a line of Node'].map((line) => `${line}\n`).join(''));
+  });
+  await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
+  const { port } = kubelet.address() as AddressInfo;
+  const { kubectl, apply, operatorNamespace } = cluster;
+  await apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node' } });
+  const endpoints = {
+    addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+    daemonEndpoints: { kubeletEndpoint: { Port: port } },
+  };
+  const patch = JSON.stringify({ status: endpoints });
+  await kubectl(['patch', 'node', 'node', '--subresource=status', '--type=merge', '-p', patch]);
+  const found = await kubectl(['get', 'deployment', '-n', operatorNamespace, '-o', 'json']);
+  const [deployment] = JSON.parse(found.stdout).items;
+  const { labels } = deployment.spec.template.metadata;
+  const [{ name, image }] = deployment.spec.template.spec.containers;
+  await apply(
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: operatorNamespace } },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'operator-0', namespace: operatorNamespace, labels },
+      spec: { nodeName: 'node', automountServiceAccountToken: false, containers: [{ name, image }] },
+    },
+  );
+  await writeStatus(kubectl, 'pod', operatorNamespace, 'operator-0', { phase: 'Running' });
+}
+
+const run = (...args: readonly string[]): Promise<CommandResult> =>
+  runCommand([process.execPath, programFile('static-export'), ...args, '-n', namespace], {
+    env: { KUBECONFIG: join(folder, 'admin') },
+  });
+
+test('events shows those of one StaticExport, the newest last', async () => {
+  const { code, stdout, stderr } = await run('events', 'docs', '-o', 'json');
+  assert.equal(code, 0, stderr);
+  const { events } = JSON.parse(stdout);
+  const reasons = events.map(({ reason }: { reason: string }) => reason);
+  assert.deepEqual(reasons, ['ExportStarted', 'Promoted']);
+  assert.ok(events.every(({ message }: { message: string }) => !message.includes('other')));
+  assert.match((await run('events', 'docs')).stdout, /^LAST-SEEN +TYPE +REASON +MESSAGE\n\d{4}-/);
+  await cluster.apply(staticExport('quiet', { suspend: true }));
+  assert.match((await run('events', 'quiet')).stdout, /^There are no events\./);
+});
+
+test('logs shows what the operator logged about one StaticExport, and nothing of another', async () => {
+  const { code, stdout, stderr } = await run('logs', 'docs', '-o', 'json');
+  assert.equal(code, 0, stderr);
+  const { lines } = JSON.parse(stdout);
+  assert.ok(lines.some(({ message }: { message: string }) => message === 'published'));
+  assert.ok(lines.every(({ object }: { object: string }) => object === `${namespace}/docs`));
+  assert.equal(lines.length, operator.log.filter((line) => line.includes(`"${namespace}/docs"`)).length);
+  assert.equal(asked[0]?.searchParams.get('sinceSeconds'), '3600');
+  const text = (await run('logs', 'docs', '--tail', '1', '--since', '2h')).stdout;
+  assert.match(text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ [A-Z]+ +\S.*\n$/);
+  assert.equal(asked[1]?.searchParams.get('sinceSeconds'), '7200');
+  assert.ok(!`${stdout}${text}`.includes(goodKey) && !`${stdout}${text}`.includes(signature));
+});
+
+test('logs --follow prints lines as they come, as text only', async () => {
+  const { code, stdout, stderr } = await run('logs', 'docs', '--follow');
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, / published .*version=/);
+  assert.match(stderr, /The logs ended/);
+  assert.equal(asked.at(-1)?.searchParams.get('follow'), 'true');
+  const refused = await run('logs', 'docs', '--follow', '-o', 'json');
+  assert.deepEqual([refused.code, JSON.parse(refused.stdout).code], [2, 'FollowsAsText']);
+});
+
+test('a user who may not read the logs is told the permission', async () => {
+  const { code, stdout } = await run('logs', 'docs', '-o', 'json', '--as', 'system:serviceaccount:team-a:x');
+  const { code: reason, message } = JSON.parse(stdout);
+  assert.deepEqual([code, reason], [8, 'Forbidden']);
+  assert.match(message, /^you have no permission to get staticexports/);
+});
+
+test('get -o wide adds columns, and -o name prints what kubectl prints', async () => {
+  assert.match((await run('get', '-o', 'wide')).stdout, /^NAME +READY .*DOMAIN +JOB .*DIGEST\ndocs +True/);
+  const { stdout } = await cluster.kubectl(['get', 'sx', '-n', namespace, '-o', 'name']);
+  assert.equal((await run('get', '-o', 'name')).stdout, stdout);
+  assert.equal((await run('suspend', 'other', '-o', 'name')).stdout, 'staticexport.staticexport.dev/other\n');
+  assert.equal((await run('status', 'docs', '-o', 'name')).code, 2);
+});

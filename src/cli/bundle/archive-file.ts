@@ -4,7 +4,9 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ArchivedFile, type ArchiveFormat, archiveBytes } from '../../bundle/archive/archive-writer.ts';
+import { BundleError } from '../../bundle/bundle-error.ts';
 import { syncFolder } from '../../runtime/folder.ts';
+import { PublishableError } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import { nameBeside, notWritten, type Placement, requireReplaceable } from '../output/destination.ts';
 
@@ -21,13 +23,15 @@ export function isArchiveName(path: string): boolean {
 }
 
 /**
- * @throws {CliError} `UnknownArchiveName`, `DestinationExists`, `DestinationNotWritten`; the signal's reason
+ * @param check of the whole archive under another name, before it gets its own; what it throws leaves all as before
+ * @throws {CliError} `UnknownArchiveName`, `DestinationExists`, `DestinationNotWritten`, `FileChanged`; the signal's reason
  */
 export async function writeArchive(
   files: readonly ArchivedFile[],
   destination: string,
   placement: Placement,
   signal: AbortSignal,
+  check: (partial: string) => Promise<void> = async () => {},
 ): Promise<void> {
   const format = formatOf(destination);
   if (format === undefined) {
@@ -38,14 +42,20 @@ export async function writeArchive(
   try {
     await rm(partial, { force: true });
     await writeTo(partial, files, format, signal);
+    await check(partial);
     await requireReplaceable(destination, placement);
     await rename(partial, destination);
     await syncFolder(dirname(destination));
   } catch (error) {
     await rm(partial, { force: true });
     signal.throwIfAborted();
-    throw notWritten('archive', error);
+    throw error instanceof BundleError ? error : (fileChanged(error) ?? notWritten('archive', error));
   }
+}
+
+function fileChanged(cause: unknown): CliError | undefined {
+  if (!(cause instanceof PublishableError) || cause.code !== 'FileChanged') return undefined;
+  return new CliError('temporary', cause.code, cause.message, { cause });
 }
 
 function formatOf(path: string): ArchiveFormat | undefined {

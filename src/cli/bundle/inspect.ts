@@ -5,7 +5,8 @@ import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { isHiddenFile } from '../../bundle/store/hidden-files.ts';
 import { printable } from '../../wire/printable-text.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { readIndex, type SizeLimits, sizeWords } from './reading.ts';
+import { counted, sizeWords } from '../output/amounts.ts';
+import { readIndex, type SizeLimits } from './reading.ts';
 
 interface InspectValues extends SizeLimits {
   /** Whether to list the files. */
@@ -18,25 +19,18 @@ export async function inspectBundle(
   context: CliContext,
 ): Promise<CommandResult> {
   const index = await readIndex(path, values, context);
-  const { files } = index;
-  const hidden = files.filter((file) => isHiddenFile(file.path)).length;
-  const listed = files.map(({ path: name, size, sha256 }) => ({ path: printable(name), size, sha256 }));
+  const listed = index.files.map(({ path: name, size, sha256 }) => ({ path: printable(name), size, sha256 }));
+  const sizeWidth = Math.max(...listed.map(({ size }) => `${size}`.length));
   return {
     outcome: 'done',
     kind: 'ArchiveSummary',
-    fields: {
-      ...summaryFields(index),
-      hiddenFiles: hidden,
-      notes: index.notes,
-      ...(values.files && { entries: listed }),
-    },
+    fields: { ...contentFields(index), notes: index.notes, ...(values.files && { entries: listed }) },
     lines: [
-      `Digest:  ${index.digest}`,
-      `Pages:   ${index.pages}`,
-      `Files:   ${files.length}${hidden === 0 ? '' : ` (${hidden} that a server does not show)`}`,
-      `Size:    ${sizeWords(index.sizeBytes)}`,
+      ...contentLines(index),
       ...index.notes.map(({ code, count, example }) => `Note:    ${noteWords(code, count, example)}`),
-      ...(values.files ? listed.map((file) => `${file.sha256}  ${file.size}  ${file.path}`) : []),
+      ...(values.files
+        ? ['', ...listed.map((file) => `${file.sha256}  ${`${file.size}`.padStart(sizeWidth)}  ${file.path}`)]
+        : []),
     ],
   };
 }
@@ -46,6 +40,26 @@ export function summaryFields({ digest, pages, files, sizeBytes }: BundleIndex) 
   return { digest, pages, files: files.length, sizeBytes };
 }
 
+/** The same, with the files that a server does not show: a packed folder may hold some by mistake. */
+export function contentFields(index: BundleIndex) {
+  return { ...summaryFields(index), hiddenFiles: hiddenPaths(index).length };
+}
+
+export function contentLines(index: BundleIndex): readonly string[] {
+  const hidden = hiddenPaths(index);
+  const [example = ''] = hidden;
+  const hiddenWords = ` (${hidden.length} that a server does not show, such as ${printable(example, 80)})`;
+  return [
+    `Digest:  ${index.digest}`,
+    `Pages:   ${index.pages}`,
+    `Files:   ${index.files.length}${hidden.length === 0 ? '' : hiddenWords}`,
+    `Size:    ${sizeWords(index.sizeBytes)}`,
+  ];
+}
+
+const hiddenPaths = ({ files }: BundleIndex): readonly string[] =>
+  files.map((file) => file.path).filter(isHiddenFile);
+
 function noteWords(code: string, count: number, example: string): string {
-  return `${code} (${count} ${count === 1 ? 'time' : 'times'}${example === '' ? '' : `, such as ${example}`})`;
+  return `${code} (${counted(count, 'time')}${example === '' ? '' : `, such as ${example}`})`;
 }

@@ -1,17 +1,19 @@
-// `bundle pack`: a folder, or the checked content of an archive, as an archive. Symbolic links are followed, as a server
-// never sees one; a device, a pipe or a socket is refused.
+// `bundle pack`: a folder, or the checked content of an archive, as an archive. What was written is read back by a
+// server's rules before it gets its name. Invariant: an archive that servers would reject replaces nothing.
 
-import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { ArchivedFile } from '../../bundle/archive/archive-writer.ts';
+import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
-import { publishableCode } from '../../wire/publishable-error.ts';
+import { printable } from '../../wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { isUnfinished } from '../output/destination.ts';
 import { isArchiveName, writeArchive } from './archive-file.ts';
-import { summaryFields } from './inspect.ts';
-import { readIndex, type SizeLimits, sizeWords, withArchive } from './reading.ts';
+import { filesOf, sourceUnreadable } from './folder-files.ts';
+import { contentFields, contentLines } from './inspect.ts';
+import { readIndex, type SizeLimits, withArchive } from './reading.ts';
 
 interface PackValues extends SizeLimits {
   readonly replace: boolean;
@@ -26,29 +28,35 @@ export async function packBundle(
   if (!isArchiveName(destination)) {
     throw new CliError('usage', 'UnknownArchiveName', 'ARCHIVE must end in .tar, .tar.gz, .tgz or .tar.zst');
   }
-  if (!values.replace && (await exists(destination))) {
+  const present = await realpath(destination).catch(() => undefined);
+  if (!values.replace && present !== undefined) {
     throw new CliError('usage', 'DestinationExists', 'ARCHIVE exists; name another, or add --replace');
   }
-  const isFolder = (await statSource(source)).isDirectory();
+  const checked: BundleIndex[] = [];
   const write = async (files: readonly ArchivedFile[]): Promise<void> => {
     progress.phase('Writing the archive');
-    // A folder that holds the archive does not pack it into itself.
-    const others = files.filter((file) => !isFolder || resolve(source, file.path) !== resolve(destination));
     const placement = { owner: context.random.uuid(), mayReplace: values.replace };
-    await writeArchive(others, destination, placement, signal);
+    await writeArchive(files, destination, placement, signal, async (partial) => {
+      checked.push(await readIndex(partial, values, context));
+    });
   };
-  if (isFolder) await write(await filesOf(source));
-  else await withArchive(source, values, context, (bundle) => write(packedFiles(bundle)));
-  // The archive is read again by a server's rules, so that an archive that servers reject is not published.
-  const index = await readIndex(destination, values, context);
+  const stats = await stat(source).catch((cause: unknown) => {
+    throw sourceUnreadable(cause);
+  });
+  if (stats.isDirectory()) {
+    progress.phase('Reading the folder');
+    // A folder that holds the archive does not pack it into itself.
+    await write(await filesOf(source, (path) => path === present || isUnfinished(basename(path))));
+  } else {
+    await withArchive(source, values, context, (bundle) => write(packedFiles(bundle)));
+  }
+  const [index] = checked;
+  if (index === undefined) throw new Error('the archive was written without a check');
   return {
     outcome: 'done',
     kind: 'PackedArchive',
-    fields: { ...summaryFields(index), path: destination },
-    lines: [
-      `Packed ${index.files.length} files (${sizeWords(index.sizeBytes)}) with ${index.pages} pages.`,
-      `Digest: ${index.digest}`,
-    ],
+    fields: { ...contentFields(index), path: destination },
+    lines: [`Written: ${printable(destination)}`, ...contentLines(index)],
   };
 }
 
@@ -68,38 +76,3 @@ export function packedFiles(bundle: StoredBundle): readonly ArchivedFile[] {
     },
   }));
 }
-
-async function filesOf(folder: string): Promise<readonly ArchivedFile[]> {
-  const names = await readdir(folder, { recursive: true });
-  const found = await Promise.all(
-    names.map(async (name): Promise<readonly ArchivedFile[]> => {
-      const path = join(folder, name);
-      const stats = await statSource(path);
-      if (stats.isDirectory()) return [];
-      if (!stats.isFile()) {
-        throw new CliError(
-          'usage',
-          'SpecialFile',
-          'the folder holds a device, a pipe or a socket; remove it',
-        );
-      }
-      return [{ path: name, size: stats.size, read: () => createReadStream(path) }];
-    }),
-  );
-  return found.flat();
-}
-
-async function statSource(path: string) {
-  try {
-    return await stat(path);
-  } catch (cause) {
-    const message = `SOURCE cannot be read (${publishableCode(cause)}); check its path and permissions`;
-    throw new CliError('usage', 'SourceUnreadable', message, { cause });
-  }
-}
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

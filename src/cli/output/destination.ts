@@ -28,6 +28,10 @@ export function nameBeside(path: string, owner: string, suffix: 'partial' | 'old
   return join(dirname(path), `.${basename(path)}.static-export-${mark}.${suffix}`);
 }
 
+/** What a run that was killed left. */
+export const isUnfinished = (name: string): boolean =>
+  /^\..+\.static-export-[0-9a-f]{8}\.(?:partial|old)$/.test(name);
+
 export const isThere = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,

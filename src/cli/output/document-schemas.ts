@@ -28,6 +28,8 @@ const archive = {
   sizeBytes: count.describe('Size of all unpacked files in bytes.'),
 };
 
+const hiddenFiles = count.describe('Number of files that a server does not show.');
+
 const exportItem = {
   namespace: z.string(),
   name: z.string(),
@@ -157,7 +159,7 @@ const fields = {
   },
   ArchiveSummary: {
     ...archive,
-    hiddenFiles: count.describe('Number of files that a server does not show.'),
+    hiddenFiles,
     notes: z
       .array(z.strictObject({ code, count, example: z.string() }))
       .describe('What readers of the archive had to adapt or leave out.'),
@@ -180,7 +182,7 @@ const fields = {
     removed: z.array(printablePath),
   },
   ServedArchive: { ...archive, url: z.url() },
-  PackedArchive: { ...archive, path },
+  PackedArchive: { ...archive, hiddenFiles, path },
   CompletionScript: { shell: z.enum(['bash', 'zsh', 'fish']), script: z.string() },
   Error: {
     code,

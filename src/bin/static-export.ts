@@ -16,7 +16,7 @@ const variantWorker = new URL(`./variant-worker.${extension}`, import.meta.url);
 await runCli(process, {
   bundleWorker,
   valuesWorker,
-  serve: async (args, onListening, shutdown) => {
+  serve: async (args, onServing, shutdown) => {
     const { readInvocation } = await import('../runtime/flags/flags.ts');
     const { createLogger } = await import('../runtime/logger.ts');
     const { bundleServer } = await import('../site/server-flags.ts');
@@ -29,6 +29,6 @@ await runCli(process, {
     const logger = createLogger('warn', (line) => process.stderr.write(line));
     const context = { clock: systemClock, random: systemRandom, logger, shutdown };
     const workers = { bundle: bundleWorker, variant: variantWorker };
-    await runBundleServer(invocation.values, context, workers, onListening);
+    await runBundleServer(invocation.values, context, workers, undefined, onServing);
   },
 });

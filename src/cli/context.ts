@@ -31,9 +31,9 @@ export interface CliContext {
    * Runs the bundle server until the signal aborts. Composed in `bin`, because commands import no server.
    *
    * @param flags as on its own command line
-   * @param onListening gets the address of the site
+   * @param onServing gets the address of the site, when its pages are there
    */
-  serve(flags: readonly string[], onListening: (url: string) => void, signal: AbortSignal): Promise<void>;
+  serve(flags: readonly string[], onServing: (url: string) => void, signal: AbortSignal): Promise<void>;
 }
 
 /** What a command prints on standard output, and how it ended. */

@@ -31,13 +31,13 @@ export function findCommand(
   const within = commands.filter((one) => `${one.words} `.startsWith(group === '' ? '' : `${group} `));
   if (isHelp && within.length > 0) return print(helpOf(group, within));
   const isGroup = words.length > 0 && words.length === args.length && within.length > 0;
-  const isMissing = args.length === 0 || isGroup;
-  const reason = isMissing
-    ? 'a command is missing'
-    : first.startsWith('-')
-      ? 'flags follow the command'
-      : wrongWord(words, commands);
-  const text = `${programName}: ${reason}\n\n${helpOf(isGroup ? group : '', isGroup ? within : commands)}`;
+  if (args.length === 0 || isGroup) {
+    const reason = 'a command is missing';
+    return { kind: 'refuse', text: `${programName}: ${reason}\n\n${helpOf(group, within)}`, reason };
+  }
+  const reason = first.startsWith('-') ? 'flags follow the command' : wrongWord(words, commands);
+  const named = commands.some((one) => one.words.startsWith(`${words[0]} `)) ? `${words[0]} ` : '';
+  const text = `${programName}: ${reason}\nRun "${programName} ${named}--help" for all commands.\n`;
   return { kind: 'refuse', text, reason };
 }
 
@@ -53,7 +53,9 @@ function wrongWord(words: readonly string[], commands: readonly Command[]): stri
   const names = commands.map((one) => one.words);
   const groups = names.map((name) => name.split(' ', 1)[0] ?? '');
   const [given, first = ''] = [words.slice(0, 2).join(' '), words[0]];
-  const meant = nearest(given, names, mostEdits(given)) ?? nearest(first, groups, mostEdits(first));
+  const near = nearest(given, names, mostEdits(given)) ?? nearest(first, groups, mostEdits(first));
+  // The group itself was right.
+  const meant = near === first ? undefined : near;
   return meant === undefined
     ? 'there is no such command'
     : `there is no such command; did you mean "${meant}"?`;

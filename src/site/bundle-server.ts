@@ -62,12 +62,14 @@ export interface WorkerPrograms {
  * Runs until the shutdown signal, and through the drain.
  *
  * @param onListening gets the address of the site port
+ * @param onServing gets it too, whenever a bundle has become active
  */
 export async function runBundleServer(
   flags: BundleServerFlags,
   context: ProgramContext,
   workers: WorkerPrograms,
   onListening: (siteUrl: string) => void = () => {},
+  onServing: (siteUrl: string) => void = () => {},
 ): Promise<void> {
   const { clock, logger, shutdown } = context;
   const { bundleFile = '', bundleUrl } = flags;
@@ -80,6 +82,7 @@ export async function runBundleServer(
   const site = createLiveSite(flags.keep, (bundle) => {
     variants.prepareFor(bundle);
     void warnOfBasePath(bundle, flags.basePath, logger);
+    onServing(sitePort.url);
   });
   const cache = createBodyCache(flags.memoryBudget);
   const progress = (): SourceProgress => watch?.progress() ?? startingProgress;

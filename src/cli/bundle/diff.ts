@@ -1,8 +1,10 @@
 // `bundle diff`: the files that were added, changed and removed between two archives. Exits with 1 if there are any, as
 // `diff` and `kubectl diff` do.
 
+import { BundleError } from '../../bundle/bundle-error.ts';
 import type { BundleIndex } from '../../bundle/bundle-index.ts';
 import { printable } from '../../wire/printable-text.ts';
+import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { summaryFields } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
@@ -12,23 +14,38 @@ export async function diffBundles(
   [oldPath = '', newPath = '']: readonly string[],
   context: CliContext,
 ): Promise<CommandResult> {
-  const before = await readIndex(oldPath, values, context);
-  const after = await readIndex(newPath, values, context);
+  const before = await readIndex(oldPath, values, context).catch(naming('OLD'));
+  const after = await readIndex(newPath, values, context).catch(naming('NEW'));
   const { added, changed, removed } = diffFiles(before, after);
   const isSame = before.digest === after.digest;
   const counts = `${added.length} added, ${changed.length} changed, ${removed.length} removed`;
+  const pages = before.pages === after.pages ? `${after.pages}` : `${before.pages} → ${after.pages}`;
   return {
     outcome: isSame ? 'done' : 'no',
     kind: 'ArchiveDiff',
     fields: { same: isSame, old: summaryFields(before), new: summaryFields(after), added, changed, removed },
     lines: isSame
-      ? [`The archives have the same content. Digest: ${after.digest}`]
+      ? ['The archives have the same content.', `Digest:  ${after.digest}`]
       : [
           ...added.map((path) => `A ${path}`),
           ...changed.map((path) => `M ${path}`),
           ...removed.map((path) => `D ${path}`),
-          `${counts}. Pages: ${before.pages} → ${after.pages}`,
+          `${counts}. Pages: ${pages}`,
         ],
+  };
+}
+
+/** Says which of the two archives an error is about. */
+function naming(argument: string) {
+  return (cause: unknown): never => {
+    if (cause instanceof BundleError)
+      throw new BundleError(cause.kind, cause.code, `${argument}: ${cause.message}`, { cause });
+    if (cause instanceof CliError && cause.outcome === 'usage')
+      throw new CliError(cause.outcome, cause.code, `${argument}: ${cause.message}`, {
+        cause,
+        next: cause.next,
+      });
+    throw cause;
   };
 }
 

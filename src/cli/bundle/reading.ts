@@ -1,6 +1,7 @@
 // Reads an archive by the same worker, limits and rules as the operator and the servers. Keeps its files in a work
 // folder of its own while a command needs them. Invariant: the work folder is removed, however the command ends.
 
+import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,8 +14,10 @@ import { bundleFolder, packName } from '../../bundle/store/store-layout.ts';
 import { openPack, type StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { userAgent } from '../../runtime/version.ts';
 import { Link } from '../../wire/link.ts';
+import { publishableCode } from '../../wire/publishable-error.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
+import { counted, sizeWords } from '../output/amounts.ts';
 
 export interface SizeLimits {
   readonly maxArchiveSize: number;
@@ -63,6 +66,7 @@ async function prepare(
   storeDir: string | undefined,
   context: ReadingContext,
 ): Promise<BundleIndex> {
+  await requireFile(path);
   const link = Link.parse(pathToFileURL(resolve(path)).href);
   if (link === undefined) throw unreadable(undefined);
   const { progress } = context;
@@ -110,7 +114,7 @@ export async function readContent(
       clock,
       random,
       onProgress: ({ receivedBytes, files }) =>
-        progress.advance(undefined, `${sizeWords(receivedBytes)}, ${files} files`),
+        progress.advance(undefined, `${sizeWords(receivedBytes)}, ${counted(files, 'file')}`),
       handOver: { pause: async () => {}, take: (index) => void indexes.push(index) },
     },
   );
@@ -119,22 +123,41 @@ export async function readContent(
   return index;
 }
 
-export function sizeWords(bytes: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
-  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
-  return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${units[power]}`;
-}
+/** What another answer of a storage may mend, a file of the user's does not: it is what it is. */
+const oddFiles: ReadonlyMap<string, string> = new Map([
+  ['EmptyArchive', 'the file is empty; download it again'],
+  ['HtmlInsteadOfArchive', 'the file is an HTML page, not an archive; check where it was downloaded from'],
+  ['XmlInsteadOfArchive', 'the file is an XML document, not an archive; check where it was downloaded from'],
+  ['UnknownArchiveType', 'the file is none of tar, tar.gz, tar.zst and zip'],
+]);
 
-/** The same errors of a download say "retrying" and "link"; a file of the user's is what it is. */
 function localError(error: unknown): unknown {
   if (!(error instanceof BundleError)) return error;
   if (error.kind === 'expired-link') return unreadable(error);
-  if (error.code !== 'UnknownArchiveType') return error;
-  const message = 'the file is none of tar, tar.gz, tar.zst and zip';
-  return new BundleError('rejected', error.code, message, { cause: error });
+  const message = oddFiles.get(error.code);
+  return message === undefined ? error : new BundleError('rejected', error.code, message, { cause: error });
 }
 
 function unreadable(cause: unknown): CliError {
-  const message = 'the archive does not exist or cannot be read; check its path and permissions';
+  const code = publishableCode(cause);
+  const message =
+    code === 'ENOENT'
+      ? 'the archive does not exist; check its path'
+      : `the archive cannot be read (${code}); check its path and permissions`;
   return new CliError('usage', 'ArchiveUnreadable', message, { cause });
+}
+
+/** Before a thread is started: what is no archive by its kind is told by its kind. */
+async function requireFile(path: string): Promise<void> {
+  const stats = await stat(path).catch((cause: unknown) => {
+    throw unreadable(cause);
+  });
+  if (stats.isFile()) return;
+  if (stats.isDirectory()) {
+    throw new CliError('usage', 'ArchiveIsFolder', 'the path is a folder, not an archive', {
+      next: ['static-export bundle pack FOLDER ARCHIVE makes an archive of a folder'],
+    });
+  }
+  const message = 'the path is neither a file nor a folder; save the archive to a file first';
+  throw new CliError('usage', 'ArchiveUnreadable', message);
 }

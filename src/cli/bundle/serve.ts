@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { removeQuietly } from '../../bundle/store/store-disk.ts';
 import type { HostPort } from '../../runtime/http/http-listener.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { counted } from '../output/amounts.ts';
 import { summaryFields } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
@@ -24,6 +25,7 @@ export async function serveBundle(
   const index = await readIndex(path, values, context);
   const { host, port } = values.listen;
   const store = join(tmpdir(), `static-export-${random.uuid()}`);
+  const basePath = values.basePath.replace(/^\/+|\/+$/g, '');
   let url = '';
   const flags = [
     `--bundle-url=${pathToFileURL(resolve(path)).href}`,
@@ -31,7 +33,7 @@ export async function serveBundle(
     `--store=${store}`,
     `--listen=${host.includes(':') ? `[${host}]` : host}:${port}`,
     '--admin-listen=127.0.0.1:0',
-    `--base-path=${values.basePath}`,
+    `--base-path=/${basePath}`,
     `--max-archive-size=${values.maxArchiveSize}`,
     `--max-bundle-size=${values.maxBundleSize}`,
     '--drain-linger=0s',
@@ -41,8 +43,8 @@ export async function serveBundle(
     await context.serve(
       flags,
       (address) => {
-        url = `${address}${values.basePath.replace(/\/*$/, '/')}`;
-        progress.note(`Serving ${index.pages} pages at ${url}. Press Ctrl-C to stop.`);
+        url = `${address}/${basePath}${basePath === '' ? '' : '/'}`;
+        progress.note(`Serving ${counted(index.pages, 'page')} at ${url} (Ctrl-C stops it)`);
       },
       signal,
     );

@@ -3,7 +3,7 @@
 
 import { BundleError } from '../../bundle/bundle-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
-import { summaryFields } from './inspect.ts';
+import { contentLines, summaryFields } from './inspect.ts';
 import { readIndex, type SizeLimits } from './reading.ts';
 
 interface VerifyValues extends SizeLimits {
@@ -17,15 +17,27 @@ export async function verifyBundle(
 ): Promise<CommandResult> {
   try {
     const index = await readIndex(path, values, context);
-    const isWanted = values.digest === undefined || values.digest === index.digest;
+    const { digest: wanted = index.digest } = values;
     const found = summaryFields(index);
-    if (isWanted) return verdict(true, found, [`The archive is whole. Digest: ${index.digest}`]);
-    const message = `the archive is whole, but its digest is ${index.digest}`;
-    return verdict(false, { ...found, code: 'DigestMismatch', message }, [sentence(message)]);
+    if (wanted === index.digest)
+      return verdict(true, found, ['The archive is whole.', ...contentLines(index)]);
+    return verdict(
+      false,
+      {
+        ...found,
+        code: 'DigestMismatch',
+        message: `the archive is whole, but its digest is ${index.digest}`,
+      },
+      [
+        'The archive is whole, but it does not have the digest that --digest names.',
+        `Digest:  ${index.digest}`,
+        `Wanted:  ${wanted}`,
+      ],
+    );
   } catch (error) {
-    if (!(error instanceof BundleError) || error.kind === 'expired-link') throw error;
+    if (!(error instanceof BundleError) || error.kind !== 'rejected') throw error;
     const { code, message } = error;
-    return verdict(false, { code, message }, [`The archive is rejected: ${message} (${code}).`]);
+    return verdict(false, { code, message }, [`The archive is rejected: ${message} (${code})`]);
   }
 }
 
@@ -40,8 +52,4 @@ function verdict(
     fields: { valid: isValid, ...fields },
     lines,
   };
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 }

@@ -14,8 +14,10 @@ const archive = {
 } as const;
 
 const digest = kind('SHA256', (text) => {
-  if (!/^[0-9a-f]{64}$/.test(text)) throw new FlagValueError('must be 64 lower-case hexadecimal digits');
-  return text;
+  // Registries and checksum files write the algorithm before the digits.
+  const digits = text.replace(/^sha256:/, '');
+  if (!/^[0-9a-f]{64}$/.test(digits)) throw new FlagValueError('must be 64 lower-case hexadecimal digits');
+  return digits;
 });
 
 export const bundleCommands: readonly Command[] = [

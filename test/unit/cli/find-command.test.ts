@@ -26,11 +26,17 @@ const printed: readonly (readonly [readonly string[], 'print' | 'refuse', RegExp
   [['help', 'bundle'], 'print', /^Usage: static-export bundle COMMAND/, /bundle pack/],
   [['bundle', '--help'], 'print', /^Usage: static-export bundle COMMAND/, /bundle diff/],
   [['bundle'], 'refuse', /a command is missing/, /Usage: static-export bundle COMMAND/],
-  [['bundle', 'inpsect', 'x.tar'], 'refuse', /did you mean "bundle inspect"\?/, /Commands:/],
-  [['bundel'], 'refuse', /did you mean "bundle"\?/, /Commands:/],
-  [['xyz'], 'refuse', /there is no such command\n/, /Commands:/],
-  [['exprot'], 'refuse', /did you mean "export"\?/, /Commands:/],
-  [['-o', 'json', 'get'], 'refuse', /: flags follow the command\n/, /Commands:/],
+  [
+    ['bundle', 'inpsect', 'x.tar'],
+    'refuse',
+    /did you mean "bundle inspect"\?/,
+    /Run "static-export bundle --help" for/,
+  ],
+  [['bundel'], 'refuse', /did you mean "bundle"\?/, /Run "static-export --help" for/],
+  [['bundle', 'frobnicate'], 'refuse', /no such command\n/, /Run "static-export bundle --help" for/],
+  [['xyz'], 'refuse', /there is no such command\n/, /Run "static-export --help" for/],
+  [['exprot'], 'refuse', /did you mean "export"\?/, /Run "static-export --help" for/],
+  [['-o', 'json', 'get'], 'refuse', /: flags follow the command\n/, /Run "static-export --help" for/],
   [['--version'], 'print', /^static-export 1\.2\.3\n$/, /./],
 ];
 for (const [args, kind, first, second] of printed) {

@@ -1,0 +1,199 @@
+// The commands about archives as a user runs them: processes, files, a browser's request. Each error names what it is
+// about, and nothing that an archive holds reaches the terminal unescaped.
+
+import assert from 'node:assert/strict';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { startProgram } from '../../support/child-program.ts';
+import { type CommandResult, runCommand } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { programFile } from '../../support/program-file.ts';
+import { entry, type TarFiles, tar, tarOf } from '../../support/tar-builder.ts';
+
+const program = programFile('static-export');
+const run = (...args: readonly string[]): Promise<CommandResult> =>
+  runCommand([process.execPath, program, 'bundle', ...args]);
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cli-bundle-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function siteIn(folder: string, files: TarFiles): string {
+  const site = join(folder, 'site');
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(site, name)), { recursive: true });
+    writeFileSync(join(site, name), content);
+  }
+  return site;
+}
+
+async function failure(exitCode: number, ...args: readonly string[]) {
+  const { code, stdout, stderr } = await run(...args, '-o', 'json');
+  assert.equal(code, exitCode, stderr);
+  const document = JSON.parse(stdout);
+  assert.equal(document.kind, 'Error');
+  return document;
+}
+
+const pages: TarFiles = { 'index.html': '<h1>home</h1>', 'a/index.html': '<h1>a</h1>' };
+
+test('a folder is packed with its hidden files, and the result says how many', async (t) => {
+  const folder = folderFor(t);
+  const site = siteIn(folder, { ...pages, '.env': 'x', '.git/HEAD': 'y', '.well-known/z': 'z' });
+  const archive = join(folder, 'site.tar.gz');
+  const { code, stdout, stderr } = await run('pack', site, archive);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^Pages: {3}2$/m);
+  assert.match(stdout, /^Files: {3}5 \(2 that a server does not show, such as \.env\)$/m);
+  const again = await run('pack', site, join(folder, 'again.tar.gz'), '-o', 'json');
+  assert.equal(JSON.parse(again.stdout).hiddenFiles, 2);
+  assert.deepEqual(readFileSync(join(folder, 'again.tar.gz')), readFileSync(archive));
+});
+
+test('a link out of the folder is refused, and no archive is written', async (t) => {
+  const folder = folderFor(t);
+  const site = siteIn(folder, pages);
+  symlinkSync('/etc/passwd', join(site, 'users.txt'));
+  const { code, message } = await failure(2, 'pack', site, join(folder, 'site.tar.gz'));
+  assert.equal(code, 'LinkLeavesFolder');
+  assert.match(message, /"users\.txt" leads out of the folder/);
+  assert.deepEqual(readdirSync(folder), ['site']);
+});
+
+test('an archive that servers would reject replaces nothing', async (t) => {
+  const folder = folderFor(t);
+  const site = siteIn(folder, pages);
+  const archive = join(folder, 'site.tar.gz');
+  assert.equal((await run('pack', site, archive)).code, 0);
+  const before = readFileSync(archive);
+  writeFileSync(join(site, 'a\\b.html'), 'x');
+  const { code } = await failure(6, 'pack', site, archive, '--replace');
+  assert.equal(code, 'BackslashInPath');
+  assert.deepEqual(readFileSync(archive), before);
+  assert.deepEqual(readdirSync(folder).sort(), ['site', 'site.tar.gz']);
+});
+
+test('an archive within the folder that is packed leaves itself out, and what a killed run left', async (t) => {
+  const folder = folderFor(t);
+  const site = siteIn(folder, { ...pages, '.site.tar.static-export-01234567.partial': 'half' });
+  const archive = join(site, 'site.tar');
+  const first = await run('pack', site, archive, '-o', 'json');
+  const second = await run('pack', site, archive, '--replace', '-o', 'json');
+  assert.equal(JSON.parse(first.stdout).files, 2);
+  assert.deepEqual(JSON.parse(second.stdout), JSON.parse(first.stdout));
+});
+
+test('a source that does not exist is named as the source', async (t) => {
+  const folder = folderFor(t);
+  const { code, message } = await failure(2, 'pack', join(folder, 'none'), join(folder, 'site.tar'));
+  assert.deepEqual([code, message.startsWith('SOURCE cannot be read (ENOENT)')], ['SourceUnreadable', true]);
+});
+
+test('a folder in place of an archive is told, with the command that packs it', async (t) => {
+  const folder = folderFor(t);
+  for (const command of [['inspect'], ['verify'], ['serve']]) {
+    const { code, next } = await failure(2, ...command, folder);
+    assert.equal(code, 'ArchiveIsFolder');
+    assert.match(next[0], /^static-export bundle pack FOLDER ARCHIVE /);
+  }
+});
+
+test('an error of a comparison names which of the two archives it is about', async (t) => {
+  const folder = folderFor(t);
+  const [good, bad] = [join(folder, 'good.tar'), join(folder, 'bad.tar')];
+  writeFileSync(good, tarOf(pages));
+  writeFileSync(bad, tar(entry('../x.html', 'x')));
+  assert.match((await failure(6, 'diff', bad, good)).message, /^OLD: an entry has a path with "\.\."/);
+  assert.match((await failure(6, 'diff', good, bad)).message, /^NEW: an entry has a path with "\.\."/);
+  assert.match(
+    (await failure(2, 'diff', good, join(folder, 'none'))).message,
+    /^NEW: the archive does not exist/,
+  );
+});
+
+test('a digest may be given with its algorithm, and a wrong one is shown beside the right one', async (t) => {
+  const folder = folderFor(t);
+  const archive = join(folder, 'site.tar');
+  writeFileSync(archive, tarOf(pages));
+  const { digest } = JSON.parse((await run('inspect', archive, '-o', 'json')).stdout);
+  assert.equal((await run('verify', archive, '--digest', `sha256:${digest}`)).code, 0);
+  const wrong = await run('verify', archive, `--digest=sha256:${'0'.repeat(64)}`);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stdout, new RegExp(`^Digest: {2}${digest}\nWanted: {2}0{64}$`, 'm'));
+});
+
+for (const [content, code] of [
+  ['', 'EmptyArchive'],
+  ['<!doctype html><p>Sign in', 'HtmlInsteadOfArchive'],
+  ['<?xml version="1.0"?><Error/>', 'XmlInsteadOfArchive'],
+  ['text', 'UnknownArchiveType'],
+] as const) {
+  test(`a file with ${code} is rejected, and no retry is promised`, async (t) => {
+    const archive = join(folderFor(t), 'site.tar.gz');
+    writeFileSync(archive, content);
+    const { code: found, message, retryable } = await failure(6, 'inspect', archive);
+    assert.deepEqual([found, retryable], [code, false]);
+    assert.doesNotMatch(message, /retrying|download is|link/);
+    assert.equal((await run('verify', archive)).code, 1);
+  });
+}
+
+test('an archive is served below its base path as soon as its address is printed', async (t) => {
+  const archive = join(folderFor(t), 'site.tar.gz');
+  writeFileSync(archive, gzipSync(tarOf({ 'index.html': '<h1>home</h1>' })));
+  const args = [program, 'bundle', 'serve', archive, '--listen', '127.0.0.1:0', '--base-path', 'docs'];
+  const child = startProgram(process.execPath, { args });
+  const url = await eventually(
+    'the address is printed',
+    () => /Serving 1 page at (http:\/\/127\.0\.0\.1:\d+\/docs\/) /.exec(child.tail())?.[1],
+  );
+  const response = await fetch(url);
+  assert.deepEqual([response.status, await response.text()], [200, '<h1>home</h1>']);
+  await child.stop('SIGINT');
+  assert.equal(await child.exited, 0);
+});
+
+test('names of files write no control characters and no commands of a pipeline', async (t) => {
+  const folder = folderFor(t);
+  const [old, hostile, refused] = ['old.tar', 'hostile.tar', 'refused.tar'].map((name) => join(folder, name));
+  const names = ['a\u202eb.html', '::error::x.html', '##[group]y.html', 'z\u0085\u2028.html', '.\u200benv'];
+  writeFileSync(old ?? '', tarOf(pages));
+  writeFileSync(
+    hostile ?? '',
+    tarOf(Object.fromEntries(['index.html', ...names].map((name) => [name, 'x']))),
+  );
+  writeFileSync(refused ?? '', tarOf({ 'index.html': 'x', 'a\u001b]0;title\u0007.html': 'x' }));
+  const site = siteIn(folder, pages);
+  writeFileSync(join(site, 'a\u001b[2J.html'), 'x');
+  const commands = [
+    ['inspect', hostile ?? '', '--files'],
+    ['inspect', hostile ?? '', '--files', '-o', 'json'],
+    ['inspect', hostile ?? '', '--files', '-o', 'yaml'],
+    ['diff', old ?? '', hostile ?? ''],
+    ['diff', hostile ?? '', old ?? '', '-o', 'yaml'],
+    ['inspect', refused ?? ''],
+    ['verify', refused ?? ''],
+    ['pack', site, join(folder, 'out.tar')],
+  ];
+  for (const command of commands) {
+    const { stdout, stderr } = await run(...command);
+    const text = `${stdout}${stderr}`;
+    assert.ok(text.length > 0);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+    assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e]/);
+    assert.doesNotMatch(text, /^\s*::|##\[/m, command.join(' '));
+  }
+});

@@ -12,7 +12,7 @@ export interface RunOutcome {
   readonly message: string;
 }
 
-const keyReasons: ReadonlySet<string> = new Set([
+export const keyReasons: ReadonlySet<string> = new Set([
   'KeyMissing',
   'KeyUnreadable',
   'KeyEmpty',

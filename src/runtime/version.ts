@@ -7,3 +7,5 @@ export const version: string = manifest.version;
 /** The oldest Node that the programs run on, from `engines`. */
 export const oldestNode: string = manifest.engines.node.replace('>=', '');
 export const userAgent = `static-export-operator/${version}`;
+/** Of the Node that runs this program. */
+export const nodeVersion: string = process.versions.node;

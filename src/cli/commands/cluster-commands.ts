@@ -169,6 +169,26 @@ export const clusterCommands: readonly Command[] = [
   ),
   defineCommand(
     {
+      words: 'doctor',
+      summary: 'checks the cluster, the operator and StaticExports',
+      arguments: [{ ...named, describe: 'One StaticExport; default: all', isRequired: false }],
+      flags: {
+        ...clusterFlags,
+        allNamespaces: { ...toggle('Check the StaticExports of all namespaces'), short: 'A' },
+        pre: toggle('Check only what an installation of the operator needs'),
+        report: path.optional('Write a redacted archive for a support case: FILE.zip'),
+      },
+      check: ({ report, pre, allNamespaces }) => {
+        if (report !== undefined && !report.endsWith('.zip')) return '--report must end with .zip';
+        return pre && allNamespaces ? '--pre checks no StaticExports; omit --all-namespaces' : undefined;
+      },
+      examples: ['doctor docs', 'doctor --pre -n static-export', 'doctor -A --report report.zip'],
+      load: async () => (await import('../doctor/doctor-command.ts')).runDoctor,
+    },
+    version,
+  ),
+  defineCommand(
+    {
       words: 'request',
       summary: 'requests an export now',
       arguments: [staticExport],

@@ -46,13 +46,13 @@ export async function requireReplaceable(path: string, { mayReplace }: Placement
 }
 
 /** Writes a file under another name, syncs it, and renames it: it is whole or as before. */
-export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
+export async function writeWhole(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const partial = join(dirname(path), `.${basename(path)}.partial`);
   try {
     await rm(partial, { force: true });
     const file = await open(partial, 'wx', mode);
     try {
-      await file.writeFile(text);
+      await file.writeFile(content);
       await file.sync();
     } finally {
       await file.close();

@@ -119,6 +119,19 @@ const fields = {
       .array(z.strictObject({ namespace: z.string(), message: z.string() }))
       .describe('Namespaces whose pods are not readable.'),
   },
+  DoctorReport: {
+    passed: z.boolean().describe('False where a check has the state error.'),
+    counts: z.strictObject({ ok: count, warning: count, error: count, skipped: count }),
+    checks: z.array(
+      z.strictObject({
+        code: code.describe('Stable; src/cli/README.md lists all.'),
+        state: z.enum(['ok', 'warning', 'error', 'skipped']),
+        subject: z.string().describe('What is checked. Absent for the cluster as a whole.').optional(),
+        message: z.string(),
+        remedy: z.string().describe('What to do.').optional(),
+      }),
+    ),
+  },
   EventList: {
     events: z
       .array(

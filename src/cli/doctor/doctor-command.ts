@@ -1,0 +1,91 @@
+// `doctor`: gathers facts, judges them, and prints a result for each check. An unreachable cluster is a result too. Refuses:
+// changing anything in the cluster.
+
+import { nodeVersion, oldestNode, version } from '../../runtime/version.ts';
+import { CliError } from '../cli-error.ts';
+import { type ClusterClient, type ClusterFlags, withCluster } from '../cluster/client.ts';
+import { isReadable } from '../cluster/reading.ts';
+import type { CliContext, CommandResult } from '../context.ts';
+import { type Check, countStates, failed, linesOf, skipped } from './check.ts';
+import { checkDefinition, checkNode, checkPermissions, checkServer } from './cluster-checks.ts';
+import { checkExport } from './export-checks.ts';
+import type { ClusterFacts, ProgramFacts } from './facts.ts';
+import { gatherFacts, type Scope } from './gather.ts';
+import { checkInstallation } from './install-checks.ts';
+import { checkLeases, checkOperators, checkOverlap } from './operator-checks.ts';
+import { checkSkew } from './version-skew.ts';
+
+export interface DoctorValues extends ClusterFlags {
+  readonly allNamespaces: boolean;
+  readonly pre: boolean;
+  readonly report: string | undefined;
+}
+
+const program: ProgramFacts = { version, node: nodeVersion, oldestNode };
+
+export async function runDoctor(
+  values: DoctorValues,
+  [name]: readonly string[],
+  context: CliContext,
+): Promise<CommandResult> {
+  const scope: Scope = { name, allNamespaces: values.allNamespaces, isPre: values.pre };
+  if (values.report !== undefined) {
+    await (await import('./report.ts')).requireNewReport(values.report);
+  }
+  const examine = async (client: ClusterClient): Promise<CommandResult> => {
+    context.progress.phase('Reading the cluster');
+    const facts = await gatherFacts(client, program, scope, context.clock);
+    const result = resultOf(checksOf(facts, values.pre));
+    if (values.report === undefined) return result;
+    context.progress.phase('Writing the report');
+    const { writeReport } = await import('./report.ts');
+    await writeReport(values.report, result, facts, client, context);
+    return { ...result, lines: [...result.lines, `The report is in ${values.report}.`] };
+  };
+  try {
+    return await withCluster(values, context, examine);
+  } catch (error) {
+    // Without a usable kubeconfig there is no cluster to read, which is what was asked.
+    if (!(error instanceof CliError) || error.outcome !== 'cluster' || error.code === 'NotFound') throw error;
+    if (values.report !== undefined)
+      context.progress.note('No report is written, because no cluster is known.');
+    const remedy = 'Correct the kubeconfig, or name it with --kubeconfig and --context.';
+    return resultOf([...checkNode(program), failed('ApiServer', `${error.message}.`, remedy)]);
+  }
+}
+
+/** All checks, in the order in which they are printed. Pure. */
+export function checksOf(facts: ClusterFacts, isPre: boolean): readonly Check[] {
+  const first = [...checkNode(facts.program), ...checkServer(facts)];
+  if (!isReadable(facts.server)) return first;
+  if (isPre) return [...first, ...checkInstallation(facts)];
+  return [
+    ...first,
+    ...checkDefinition(facts),
+    ...checkOperators(facts),
+    ...checkLeases(facts),
+    ...checkOverlap(facts),
+    ...checkSkew(facts),
+    ...checkPermissions(facts),
+    ...checkObjects(facts),
+    ...facts.exports.flatMap((one) => checkExport(one, facts)),
+  ];
+}
+
+function checkObjects({ objects, definition }: ClusterFacts): readonly Check[] {
+  const isInstalled = !isReadable(definition) || definition.value !== undefined;
+  if (!isReadable(objects)) {
+    return isInstalled ? [skipped('StaticExport', `Not readable: ${objects.unreadable}.`)] : [];
+  }
+  return objects.value.length === 0 ? [skipped('StaticExport', 'There are no StaticExports to check.')] : [];
+}
+
+function resultOf(checks: readonly Check[]): CommandResult {
+  const counts = countStates(checks);
+  return {
+    outcome: counts.error > 0 ? 'no' : 'done',
+    kind: 'DoctorReport',
+    fields: { passed: counts.error === 0, counts, checks },
+    lines: linesOf(checks),
+  };
+}

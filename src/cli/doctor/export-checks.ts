@@ -1,0 +1,189 @@
+// Checks of one StaticExport and what is around it. Pure. The operator's own verdict (a condition) decides where a user may
+// not read the object itself, and where only the operator can know, such as whether the export API takes the key.
+
+import { annotations } from '../../staticexport/names.ts';
+import type { Condition } from '../../staticexport/status-schema.ts';
+import { readInstant } from '../../wire/instant.ts';
+import { printable } from '../../wire/printable-text.ts';
+import { isReadable } from '../cluster/reading.ts';
+import type { FoundTarget, Surroundings, UsingPod } from '../cluster/surroundings.ts';
+import { keyReasons } from '../run-outcome.ts';
+import { about, type Check, failed, passed, skipped, warned } from './check.ts';
+import type { ClusterFacts } from './facts.ts';
+import { manages } from './operator-checks.ts';
+
+export function checkExport(around: Surroundings, facts: ClusterFacts): readonly Check[] {
+  const { namespace, name } = around.object.metadata;
+  return about(`StaticExport ${namespace}/${name}`, [
+    ...checkManaged(around, facts),
+    checkReady(around),
+    checkKey(around),
+    checkLink(around, facts.now),
+    ...around.targets.map((target) => checkTarget(around, target)),
+    ...checkServers(around),
+  ]);
+}
+
+function checkManaged({ object, status }: Surroundings, { operators }: ClusterFacts): readonly Check[] {
+  if (!isReadable(operators)) return [];
+  if (operators.value.length > 0 && !operators.value.some((operator) => manages(operator, object))) {
+    return [
+      failed(
+        'Managed',
+        'No operator manages it: none watches this namespace with this staticexport.dev/instance label.',
+        "Add the namespace to the chart's watchNamespaces, or correct the label.",
+      ),
+    ];
+  }
+  const { generation = 0 } = object.metadata;
+  return status.observedGeneration === generation
+    ? [
+        passed(
+          'Managed',
+          `The operator with the lease ${status.operatorLease ?? 'unknown'} observed this spec.`,
+        ),
+      ]
+    : [
+        warned(
+          'Managed',
+          'The operator has not observed this spec yet.',
+          'Wait a minute. Then check the operator, and the events of the StaticExport.',
+        ),
+      ];
+}
+
+const find = ({ status }: Surroundings, type: string): Condition | undefined =>
+  status.conditions?.find((one) => one.type === type);
+
+const readStatus = 'Follow the message; static-export status shows all conditions.';
+
+function checkReady(around: Surroundings): Check {
+  const [ready, stalled] = [find(around, 'Ready'), find(around, 'Stalled')];
+  if (ready === undefined) return skipped('Ready', 'It has no status yet.');
+  if (ready.status === 'True') return passed('Ready', printable(ready.message));
+  const message = `${ready.reason}: ${printable(ready.message)}`;
+  return stalled?.status === 'True'
+    ? failed('Ready', message, readStatus)
+    : warned('Ready', message, readStatus);
+}
+
+function checkKey(around: Surroundings): Check {
+  const { key, wanted } = around;
+  if (wanted === undefined || key === undefined) return skipped('KeySecret', 'The spec is not readable.');
+  const { name, key: dataKey } = wanted.keySecret;
+  const condition = ['Stalled', 'Reconciling', 'Exported']
+    .map((type) => find(around, type))
+    .find((one) => one !== undefined && keyReasons.has(one.reason) && one.status !== 'Unknown');
+  const verdict =
+    condition &&
+    failed(
+      'KeySecret',
+      `${condition.reason}: ${printable(condition.message)}`,
+      `Correct the Secret ${name}.`,
+    );
+  if (!isReadable(key)) {
+    const unread = `The Secret ${name} is not readable for you`;
+    return verdict ?? skipped('KeySecret', `${unread}, and the operator reports nothing against it.`);
+  }
+  const create = `Create it: kubectl create secret generic ${name} -n ${around.object.metadata.namespace} --from-file=${dataKey}=FILE.`;
+  if (key.value === undefined) return failed('KeySecret', `The Secret ${name} does not exist.`, create);
+  if (verdict !== undefined) return verdict;
+  const { dataKeys } = key.value;
+  return dataKeys === undefined || dataKeys.includes(dataKey)
+    ? passed(
+        'KeySecret',
+        `The Secret ${name} exists${dataKeys === undefined ? '' : ` and has the key ${dataKey}`}.`,
+      )
+    : warned(
+        'KeySecret',
+        `The Secret ${name} seems to lack the key ${dataKey}; the operator reports nothing against it.`,
+        `Check its keys: kubectl describe secret ${name} -n ${around.object.metadata.namespace}.`,
+      );
+}
+
+/** The operator's own grace before it calls a refresh due is longer than this for every usual lifetime. */
+const refreshGraceMs = 2 * 60_000;
+
+function checkLink(around: Surroundings, now: number): Check {
+  const { active, nextRefreshTime } = around.status;
+  if (active === undefined) return skipped('LinkAge', 'Nothing is published yet.');
+  const expiresAt = readInstant(active.linkExpirationTime);
+  const fresh = find(around, 'LinkFresh');
+  const remedy = 'Follow the message of the condition LinkFresh. Pods that start now cannot download.';
+  const why = fresh?.status === 'False' ? ` ${fresh.reason}: ${printable(fresh.message)}` : '';
+  if (expiresAt === undefined) return skipped('LinkAge', `No link is published.${why}`);
+  if (expiresAt <= now) {
+    return failed('LinkAge', `The link expired at ${active.linkExpirationTime}.${why}`, remedy);
+  }
+  const refreshAt = readInstant(nextRefreshTime);
+  const isOverdue = refreshAt !== undefined && refreshAt + refreshGraceMs < now;
+  if (isOverdue || fresh?.status === 'False') {
+    const message = `The link is valid until ${active.linkExpirationTime}, but its refresh is overdue.${why}`;
+    return warned('LinkAge', message, 'Check the operator and the export API before the link expires.');
+  }
+  return passed('LinkAge', `The link is valid until ${active.linkExpirationTime}.`);
+}
+
+function checkTarget({ object }: Surroundings, { wanted, found, status }: FoundTarget): Check {
+  const { namespace, name } = object.metadata;
+  const { objectKind, targetName } = wanted;
+  const what = `Target ${targetName}: ${objectKind} ${wanted.namespace}/${wanted.name}`;
+  const consent = `${namespace}/${name}`;
+  const remedy = `Run: kubectl annotate ${objectKind.toLowerCase()} ${wanted.name} -n ${wanted.namespace} ${annotations.allowFrom}=${consent}.`;
+  const reported =
+    status === undefined
+      ? ''
+      : `${status.reason}${status.message === undefined ? '' : `: ${printable(status.message)}`}`;
+  if (!isReadable(found)) {
+    if (status === undefined) return skipped('TargetConsent', `${what} is not readable for you.`);
+    return status.synced
+      ? passed('TargetConsent', `${what} is not readable for you; the operator reports it as synced.`)
+      : failed('TargetConsent', `${what}: the operator reports ${reported}.`, remedy);
+  }
+  if (found.value === undefined)
+    return failed('TargetConsent', `${what} does not exist.`, 'Create it, or remove the target.');
+  const given = found.value.metadata.annotations[annotations.allowFrom];
+  if (given !== consent) {
+    const instead = given === undefined ? 'has no annotation' : `has another value in the annotation`;
+    return failed(
+      'TargetConsent',
+      `${what} ${instead} ${annotations.allowFrom}.`,
+      `${remedy.replace(/\.$/, given === undefined ? '.' : ' --overwrite.')}`,
+    );
+  }
+  if (status?.synced === false) {
+    return warned(
+      'TargetConsent',
+      `${what} consents, but is not synced: ${reported}.`,
+      'Follow the message.',
+    );
+  }
+  return passed('TargetConsent', `${what} consents.`);
+}
+
+function checkServers({ pods, object, wanted }: Surroundings): readonly Check[] {
+  const read = pods.get(object.metadata.namespace);
+  if (read === undefined) return [];
+  if (!isReadable(read)) return [skipped('Server', `Pods are not readable: ${read.unreadable}.`)];
+  const servers = read.value.filter(({ server }) => server !== undefined);
+  if (servers.length === 0) {
+    return [
+      skipped('Server', `No bundle server of this namespace mounts the Secret ${wanted?.outputName ?? ''}.`),
+    ];
+  }
+  return servers.map(checkServerPod);
+}
+
+function checkServerPod({ pod, serving }: UsingPod): Check {
+  const { name } = pod.metadata;
+  const served = serving.version ?? serving.digest?.slice(0, 12);
+  const words = `Pod ${name}: ${serving.message ?? ''}`;
+  const look = `Read its log: kubectl logs ${name} -n ${pod.metadata.namespace}.`;
+  if (serving.state === 'InStep') return passed('Server', `Pod ${name} serves the published version.`);
+  if (serving.state === 'Behind') {
+    return served === undefined
+      ? failed('Server', words, look)
+      : warned('Server', `Pod ${name} serves ${served}. ${serving.message ?? ''}`, look);
+  }
+  return pod.state === 'Running' ? skipped('Server', words) : failed('Server', words, look);
+}

@@ -1,0 +1,49 @@
+// What the checks judge: facts of the program, of the cluster and of its StaticExports, as they were read. Owns types only.
+// A part that could not be read says why.
+
+import type { StaticExportObject } from '../../wire/cluster.ts';
+import type { Lease, Operator } from '../cluster/operators.ts';
+import type { Reading } from '../cluster/reading.ts';
+import type { Surroundings } from '../cluster/surroundings.ts';
+import type { ReviewedPermission } from './permissions.ts';
+
+export interface ProgramFacts {
+  readonly version: string;
+  readonly node: string;
+  readonly oldestNode: string;
+}
+
+/** The stored CustomResourceDefinition. */
+export interface DefinitionFacts {
+  readonly isEstablished: boolean;
+  /** Versions that are served, such as `v1alpha1`. */
+  readonly served: readonly string[];
+  /** Paths of the version that this program uses; see definition-fields.ts. */
+  readonly fields: ReadonlySet<string>;
+  /** The Helm release that manages it. */
+  readonly release: string | undefined;
+}
+
+export interface LeaseFacts {
+  /** `<namespace>/<name>` */
+  readonly id: string;
+  readonly lease: Reading<Lease | undefined>;
+}
+
+export interface ClusterFacts {
+  readonly program: ProgramFacts;
+  /** Epoch ms, by the clock of the Kubernetes API server where it could be read. */
+  readonly now: number;
+  /** Its version, such as `v1.35.4`. */
+  readonly server: Reading<string>;
+  /** The user that the Kubernetes API server sees. */
+  readonly user: string | undefined;
+  /** `undefined` within: there is none. */
+  readonly definition: Reading<DefinitionFacts | undefined>;
+  readonly operators: Reading<readonly Operator[]>;
+  /** Those of the operators, and those that statuses name. */
+  readonly leases: readonly LeaseFacts[];
+  readonly permissions: readonly ReviewedPermission[];
+  readonly objects: Reading<readonly StaticExportObject[]>;
+  readonly exports: readonly Surroundings[];
+}

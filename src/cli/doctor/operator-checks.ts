@@ -1,0 +1,119 @@
+// Checks of the operators: their replicas, their leases, and whether two manage the same StaticExports. Pure. Owns when a
+// lease counts as stale, and which StaticExports an operator manages by its flags.
+
+import { labels } from '../../staticexport/names.ts';
+import type { StaticExportObject } from '../../wire/cluster.ts';
+import type { Lease, Operator } from '../cluster/operators.ts';
+import { isReadable, knownValue } from '../cluster/reading.ts';
+import { type Check, failed, passed, skipped, warned } from './check.ts';
+import type { ClusterFacts, LeaseFacts } from './facts.ts';
+
+export const leaseIdOf = ({ lease }: Operator): string => `${lease.namespace}/${lease.name}`;
+const nameOf = ({ deployment }: Operator): string =>
+  `${deployment.metadata.namespace}/${deployment.metadata.name}`;
+
+export function checkOperators(facts: ClusterFacts): readonly Check[] {
+  const { operators, leases, now } = facts;
+  if (!isReadable(operators)) return [skipped('Operator', `Not readable: ${operators.unreadable}.`)];
+  if (operators.value.length === 0) {
+    // It may run outside of a Deployment; its lease then tells.
+    const isLed = leases.some(({ lease }) => isFresh(knownValue(lease), now));
+    return [
+      isLed
+        ? skipped('Operator', 'No Deployment of an operator was found, but one renews its lease.')
+        : failed('Operator', 'No operator is installed.', 'Install the chart static-export-operator.'),
+    ];
+  }
+  return operators.value.map((operator) => checkReplicas(operator));
+}
+
+function checkReplicas(operator: Operator): Check {
+  const { wantedReplicas, readyReplicas } = operator.deployment;
+  const name = nameOf(operator);
+  const ready = `${readyReplicas} of ${wantedReplicas} replicas of ${name} are ready`;
+  const remedy = `Read the pods' events and logs: kubectl describe deployment ${operator.deployment.metadata.name} -n ${operator.deployment.metadata.namespace}.`;
+  if (wantedReplicas === 0)
+    return failed('Operator', `${name} is scaled to zero: no link is refreshed.`, 'Scale it up.');
+  if (readyReplicas === 0) return failed('Operator', `${ready}.`, remedy);
+  return readyReplicas < wantedReplicas
+    ? warned('Operator', `${ready}.`, remedy)
+    : passed('Operator', `${ready}, version ${operator.version ?? 'unknown'}.`);
+}
+
+/** The API server's clock, which is read in whole seconds, and the operator's may differ by this much. */
+const clockToleranceMs = 5_000;
+
+function isFresh(lease: Lease | undefined, now: number): boolean {
+  if (lease === undefined || lease.holder === '' || lease.renewedAt === undefined) return false;
+  return now - lease.renewedAt <= lease.durationMs + clockToleranceMs;
+}
+
+export function checkLeases({ leases, now }: Pick<ClusterFacts, 'leases' | 'now'>): readonly Check[] {
+  return leases.map((facts) => checkLease(facts, now));
+}
+
+function checkLease({ id, lease }: LeaseFacts, now: number): Check {
+  if (!isReadable(lease)) return skipped('OperatorLease', `Not readable: ${lease.unreadable}.`);
+  const found = lease.value;
+  const remedy = "Check that the operator's pods run and reach the Kubernetes API server; read their logs.";
+  if (found === undefined)
+    return failed('OperatorLease', `The lease ${id} does not exist: no operator leads.`, remedy);
+  const { holder, pod, renewedAt = 0 } = found;
+  if (isFresh(found, now)) {
+    return passed(
+      'OperatorLease',
+      `${pod} holds the lease ${id}, renewed ${secondsSince(renewedAt, now)} s ago.`,
+    );
+  }
+  const since = `not renewed for ${secondsSince(renewedAt, now)} s`;
+  return holder === ''
+    ? failed('OperatorLease', `The lease ${id} has no holder: no operator leads.`, remedy)
+    : failed('OperatorLease', `The lease ${id} of ${pod} is stale: ${since}.`, remedy);
+}
+
+const secondsSince = (at: number, now: number): number => Math.max(0, Math.round((now - at) / 1000));
+
+const disjoint = 'Stop one of them, use disjoint watchNamespaces, or set instance on one.';
+
+export function checkOverlap(facts: ClusterFacts): readonly Check[] {
+  const { operators, leases, exports, now } = facts;
+  if (!isReadable(operators)) return [skipped('OperatorOverlap', `Not readable: ${operators.unreadable}.`)];
+  const pairs = operators.value.flatMap((one, at) =>
+    operators.value.slice(at + 1).flatMap((other) => (isOverlap(one, other) ? [[one, other] as const] : [])),
+  );
+  const overlaps = pairs.map(([one, other]) =>
+    failed('OperatorOverlap', `${nameOf(one)} and ${nameOf(other)} manage the same StaticExports.`, disjoint),
+  );
+  const known = new Set(operators.value.map(leaseIdOf));
+  const fresh = new Set(leases.flatMap(({ id, lease }) => (isFresh(knownValue(lease), now) ? [id] : [])));
+  const strangers = new Map<string, string>();
+  for (const { object, status } of exports) {
+    const { operatorLease } = status;
+    if (operatorLease === undefined || known.has(operatorLease) || !fresh.has(operatorLease)) continue;
+    const own = operators.value.find((operator) => manages(operator, object));
+    if (own !== undefined) strangers.set(operatorLease, nameOf(own));
+  }
+  const foreign = [...strangers].map(([lease, own]) =>
+    failed(
+      'OperatorOverlap',
+      `Another operator, with the lease ${lease}, writes statuses that ${own} manages.`,
+      disjoint,
+    ),
+  );
+  const found = [...overlaps, ...foreign];
+  return found.length > 0
+    ? found
+    : [passed('OperatorOverlap', 'No two operators manage the same StaticExports.')];
+}
+
+function isOverlap(one: Operator, other: Operator): boolean {
+  if (one.instance !== other.instance || leaseIdOf(one) === leaseIdOf(other)) return false;
+  const [a, b] = [one.watchNamespaces, other.watchNamespaces];
+  return a.length === 0 || b.length === 0 || a.some((namespace) => b.includes(namespace));
+}
+
+/** By its flags alone. */
+export function manages({ watchNamespaces, instance }: Operator, { metadata }: StaticExportObject): boolean {
+  const isWatched = watchNamespaces.length === 0 || watchNamespaces.includes(metadata.namespace);
+  return isWatched && metadata.labels[labels.instance] === instance;
+}

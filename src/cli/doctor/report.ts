@@ -1,0 +1,34 @@
+// Writes the report of `doctor` for a support case: an archive that only its owner can read. Owns where it is written.
+// Refuses: replacing a file.
+
+import { CliError } from '../cli-error.ts';
+import type { ClusterClient } from '../cluster/client.ts';
+import type { CliContext, CommandResult } from '../context.ts';
+import { isThere, notWritten, writeWhole } from '../output/destination.ts';
+import { outputApiVersion } from '../output/format.ts';
+import type { ClusterFacts } from './facts.ts';
+import { collectReport } from './report-files.ts';
+import { zipOf } from './zip-file.ts';
+
+/** Before the cluster is read. @throws {CliError} `DestinationExists` */
+export async function requireNewReport(path: string): Promise<void> {
+  if (!(await isThere(path))) return;
+  throw new CliError('usage', 'DestinationExists', 'the file of --report exists; name another, or remove it');
+}
+
+/** @throws {CliError} `DestinationNotWritten` */
+export async function writeReport(
+  path: string,
+  { kind, fields }: CommandResult,
+  facts: ClusterFacts,
+  client: ClusterClient,
+  { clock }: Pick<CliContext, 'clock'>,
+): Promise<void> {
+  const document = { apiVersion: outputApiVersion, kind, ...fields };
+  const files = await collectReport(document, facts, client);
+  try {
+    await writeWhole(path, await zipOf(files, clock.now()), 0o600);
+  } catch (error) {
+    throw notWritten('report', error);
+  }
+}

@@ -1,0 +1,459 @@
+// Every check of `doctor`, in tables: one fact of a healthy cluster is broken, and one result names it.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Surroundings } from '../../../../src/cli/cluster/surroundings.ts';
+import { checkCodes } from '../../../../src/cli/doctor/check.ts';
+import { ownFields } from '../../../../src/cli/doctor/definition-fields.ts';
+import { checksOf } from '../../../../src/cli/doctor/doctor-command.ts';
+import type { ClusterFacts } from '../../../../src/cli/doctor/facts.ts';
+import { commandPermissions, installPermissions } from '../../../../src/cli/doctor/permissions.ts';
+import {
+  definition,
+  facts,
+  findings,
+  forbidden,
+  healthyStatus,
+  lease,
+  metadata,
+  now,
+  operator,
+  pod,
+  surroundings,
+  withConditions,
+} from './healthy-facts.ts';
+
+type Row = readonly [name: string, change: Partial<ClusterFacts>, expected: RegExp];
+const one = (around: Surroundings): Partial<ClusterFacts> => ({ exports: [around] });
+const program = facts().program;
+const without = (...fields: readonly string[]): ReadonlySet<string> =>
+  ownFields().difference(new Set(fields));
+
+test('a healthy cluster has no finding, and a remedy stands only where something is wrong', () => {
+  assert.deepEqual(findings({}), []);
+  assert.deepEqual(findings({ definition: { value: undefined }, operators: { value: [] } }, true), []);
+  assert.ok(checksOf(facts(), false).every(({ remedy }) => remedy === undefined));
+});
+
+const clusterRows: readonly Row[] = [
+  ['an old Node', { program: { ...program, node: '22.9.0' } }, /^NodeVersion error: This is Node 22\.9\.0/],
+  ['an old API server', { server: { value: 'v1.28.3-eks' } }, /^ApiServerVersion error: .*1\.29 or newer/],
+  ['no CRD', { definition: { value: undefined } }, /^CrdInstalled error: .* is not installed\.$/],
+  [
+    'a CRD that is not established',
+    { definition: { value: definition({ isEstablished: false }) } },
+    /^CrdInstalled error: .*not established/,
+  ],
+  [
+    'a CRD of another version',
+    { definition: { value: definition({ served: ['v2'] }) } },
+    /^CrdInstalled error: .*does not serve v1alpha1/,
+  ],
+  [
+    'a CRD that is older than its operator',
+    { definition: { value: definition({ fields: without('spec.suspend') }) } },
+    /^CrdSchema error: The CRD is older than this program: it lacks the field spec\.suspend\./,
+  ],
+  [
+    'a CRD as old as its operator',
+    {
+      definition: { value: definition({ fields: without('spec.suspend', 'status.pages') }) },
+      operators: { value: [operator({ version: '0.1.0-rc.1' })] },
+    },
+    /^CrdSchema warning: .*lacks 2 fields, such as spec\.suspend/,
+  ],
+  [
+    'a newer CRD',
+    { definition: { value: definition({ fields: ownFields().union(new Set(['spec.mirror'])) }) } },
+    /^CrdSchema warning: The CRD is newer than this program: it also has the field spec\.mirror\.$/,
+  ],
+  [
+    'no operator',
+    { operators: { value: [] }, leases: [], exports: [] },
+    /^Operator error: No operator is installed\.$/,
+  ],
+  [
+    'an operator outside of a Deployment',
+    { operators: { value: [] } },
+    /^Operator skipped: No Deployment .* but one renews its lease\.$/,
+  ],
+  [
+    'an operator at zero',
+    { operators: { value: [operator({ wanted: 0, ready: 0 })] } },
+    /^Operator error: ops\/sx is scaled to zero/,
+  ],
+  [
+    'an operator without ready replicas',
+    { operators: { value: [operator({ ready: 0 })] } },
+    /^Operator error: 0 of 2/,
+  ],
+  [
+    'an operator with one of two replicas',
+    { operators: { value: [operator({ ready: 1 })] } },
+    /^Operator warning: 1 of 2/,
+  ],
+  [
+    'a stale lease',
+    { leases: [{ id: 'ops/sx', lease: { value: lease({ renewedAt: now - 60_000 }) } }] },
+    /^OperatorLease error: The lease ops\/sx of sx-0 is stale: not renewed for 60 s\.$/,
+  ],
+  [
+    'a lease that nobody holds',
+    { leases: [{ id: 'ops/sx', lease: { value: lease({ holder: '' }) } }] },
+    /^OperatorLease error: The lease ops\/sx has no holder/,
+  ],
+  [
+    'no lease',
+    { leases: [{ id: 'ops/sx', lease: { value: undefined } }] },
+    /^OperatorLease error: .*does not exist/,
+  ],
+  [
+    'a lease that is not readable',
+    { leases: [{ id: 'ops/sx', lease: forbidden }] },
+    /^OperatorLease skipped/,
+  ],
+  [
+    'two operators of all namespaces',
+    { operators: { value: [operator(), operator({ lease: { namespace: 'ops', name: 'b' } })] } },
+    /^OperatorOverlap error: ops\/sx and ops\/b manage the same StaticExports\.$/,
+  ],
+  [
+    'two operators that share a namespace',
+    {
+      operators: {
+        value: [
+          operator({ watchNamespaces: ['docs', 'a'] }),
+          operator({ watchNamespaces: ['a'], lease: { namespace: 'ops', name: 'b' } }),
+        ],
+      },
+    },
+    /^OperatorOverlap error/,
+  ],
+  [
+    'an operator of another version',
+    { operators: { value: [operator({ version: '0.2.0', chart: undefined })] } },
+    /^VersionSkew warning: This program is 0\.1\.0, but operator ops\/sx is 0\.2\.0\.$/,
+  ],
+  [
+    'a chart of another version',
+    { operators: { value: [operator({ chart: 'static-export-operator-1.0.0-rc.1' })] } },
+    /^VersionSkew warning: .*chart of ops\/sx is 1\.0\.0-rc\.1/,
+  ],
+];
+
+const exportRows: readonly Row[] = [
+  [
+    'a namespace that no operator watches',
+    { operators: { value: [operator({ watchNamespaces: ['other'] })] } },
+    /^Managed error: No operator manages it/,
+  ],
+  [
+    'a spec that is not observed yet',
+    one(surroundings({ storedStatus: { ...healthyStatus, observedGeneration: 0 } })),
+    /^Managed warning/,
+  ],
+  [
+    'a resource that waits',
+    one(surroundings({ storedStatus: withConditions(['Ready', 'False', 'Exporting']) })),
+    /^Ready warning: Exporting/,
+  ],
+  [
+    'a Secret of the key that does not exist',
+    one(surroundings({ key: { value: undefined } })),
+    /^KeySecret error: The Secret export-api does not exist\.$/,
+  ],
+  [
+    'a Secret that does not name the key',
+    one(surroundings({ key: { value: { metadata: metadata('docs', 'export-api'), dataKeys: ['other'] } } })),
+    /^KeySecret warning: The Secret export-api seems to lack the key apiKey/,
+  ],
+  [
+    'a key that only the operator may read',
+    one(surroundings({ key: forbidden })),
+    /^KeySecret skipped: .*the operator reports nothing against it\.$/,
+  ],
+  [
+    'a refused key',
+    one(
+      surroundings({
+        storedStatus: withConditions(
+          ['Ready', 'True', 'Published'],
+          ['Exported', 'False', 'KeyRefused', 'The export API returned 401.'],
+        ),
+      }),
+    ),
+    /^KeySecret error: KeyRefused: The export API returned 401\.$/,
+  ],
+  [
+    'an expired link',
+    one(
+      surroundings({
+        storedStatus: {
+          ...healthyStatus,
+          active: { ...healthyStatus.active, linkExpirationTime: '2026-11-23T11:59:59Z' },
+        },
+      }),
+    ),
+    /^LinkAge error: The link expired at 2026-11-23T11:59:59Z\./,
+  ],
+  [
+    'a link that was not refreshed in time',
+    one(surroundings({ storedStatus: { ...healthyStatus, nextRefreshTime: '2026-11-23T11:50:00Z' } })),
+    /^LinkAge warning: .*its refresh is overdue/,
+  ],
+  [
+    'a link that the operator calls due',
+    one(
+      surroundings({
+        storedStatus: withConditions(
+          ['Ready', 'True', 'Published'],
+          ['LinkFresh', 'False', 'Due', 'The API is down.'],
+        ),
+      }),
+    ),
+    /^LinkAge warning: .*Due: The API is down\.$/,
+  ],
+  [
+    'a server that is behind',
+    one(
+      surroundings({
+        pods: new Map([
+          ['docs', { value: [pod('site-0', { state: 'Behind', version: 'v1', message: 'Older.' })] }],
+        ]),
+      }),
+    ),
+    /^Server warning: Pod site-0 serves v1\. Older\.$/,
+  ],
+  [
+    'a server without a bundle',
+    one(
+      surroundings({
+        pods: new Map([['docs', { value: [pod('site-0', { state: 'Behind', message: 'Nothing.' })] }]]),
+      }),
+    ),
+    /^Server error: Pod site-0: Nothing\.$/,
+  ],
+  [
+    'a server that crashes',
+    one(
+      surroundings({
+        pods: new Map([
+          ['docs', { value: [pod('site-0', { state: 'Unknown', message: 'No.' }, 'CrashLoopBackOff')] }],
+        ]),
+      }),
+    ),
+    /^Server error/,
+  ],
+  [
+    'a server whose status is not readable',
+    one(
+      surroundings({
+        pods: new Map([['docs', { value: [pod('site-0', { state: 'Unknown', message: 'No.' })] }]]),
+      }),
+    ),
+    /^Server skipped/,
+  ],
+  [
+    'pods that are not readable',
+    one(surroundings({ pods: new Map([['docs', forbidden]]) })),
+    /^Server skipped: Pods are not/,
+  ],
+  [
+    'a site elsewhere',
+    one(surroundings({ pods: new Map([['docs', { value: [] }]]) })),
+    /^Server skipped: No bundle server/,
+  ],
+];
+
+for (const [name, change, expected] of [...clusterRows, ...exportRows]) {
+  test(`${name}: one finding`, () => {
+    const found = findings(change);
+    assert.equal(found.length, 1, found.join('\n'));
+    assert.match(found[0] ?? '', expected);
+  });
+}
+
+const target = { name: 'argo', type: 'Values', values: { kind: 'ConfigMap', namespace: 'apps', name: 'v' } };
+const consent = (value: string | undefined) => ({
+  value: {
+    metadata: metadata('apps', 'v', {
+      annotations: value === undefined ? {} : { 'staticexport.dev/allow-from': value },
+    }),
+    dataKeys: undefined,
+  },
+});
+const state = (synced: boolean, reason: string) => ({
+  name: 'argo',
+  object: 'ConfigMap/apps/v/values.yaml',
+  synced,
+  reason,
+  message: 'Said.',
+});
+
+describe('the consent of a target', () => {
+  const around = surroundings({ spec: { targets: [target] } });
+  const [wanted] = around.wanted?.targets ?? [];
+  assert.ok(wanted !== undefined);
+  const rows = [
+    ['given', consent('docs/docs'), state(true, 'Synced'), /^$/],
+    [
+      'absent',
+      consent(undefined),
+      undefined,
+      /^TargetConsent error: .*has no annotation staticexport\.dev\/allow-from/,
+    ],
+    [
+      'for another StaticExport',
+      consent('docs/other'),
+      undefined,
+      /^TargetConsent error: .*has another value/,
+    ],
+    ['without its object', { value: undefined }, undefined, /^TargetConsent error: .*does not exist/],
+    [
+      'given, but not synced',
+      consent('docs/docs'),
+      state(false, 'Refused'),
+      /^TargetConsent warning: .*Refused: Said\./,
+    ],
+    ['not readable, but synced', forbidden, state(true, 'Synced'), /^$/],
+    [
+      'not readable and not granted',
+      forbidden,
+      state(false, 'NotGranted'),
+      /^TargetConsent error: .*NotGranted/,
+    ],
+    ['not readable, and without a status', forbidden, undefined, /^TargetConsent skipped/],
+  ] as const;
+  for (const [name, found, status, expected] of rows) {
+    test(name, () => {
+      const targets = [{ wanted, found, status }];
+      assert.match(
+        findings(one(surroundings({ spec: { targets: [target] }, targets }))).join('\n'),
+        expected,
+      );
+    });
+  }
+
+  test('the remedy is a command that gives it', () => {
+    const targets = [{ wanted, found: consent(undefined), status: undefined }];
+    const [check] = checksOf(facts(one(surroundings({ targets }))), false).filter(
+      ({ state }) => state === 'error',
+    );
+    assert.equal(
+      check?.remedy,
+      'Run: kubectl annotate configmap v -n apps staticexport.dev/allow-from=docs/docs.',
+    );
+  });
+});
+
+test('operators with disjoint namespaces or with instances do not overlap', () => {
+  const other = { lease: { namespace: 'ops', name: 'b' } };
+  const disjoint = [operator({ watchNamespaces: ['docs'] }), operator({ ...other, watchNamespaces: ['b'] })];
+  assert.deepEqual(findings({ operators: { value: disjoint } }), []);
+  const instances = [operator(), operator({ ...other, instance: 'blue' })];
+  assert.deepEqual(findings({ operators: { value: instances } }), []);
+});
+
+test('an operator that writes the status of a StaticExport that another one manages is an overlap', () => {
+  const exports = [surroundings({ storedStatus: { ...healthyStatus, operatorLease: 'other/op' } })];
+  const leases = [...facts().leases, { id: 'other/op', lease: { value: lease() } }];
+  assert.match(
+    findings({ exports, leases }).join(),
+    /OperatorOverlap error: Another operator, with the lease other\/op/,
+  );
+  const ended = { id: 'other/op', lease: { value: lease({ renewedAt: now - 3_600_000 }) } };
+  assert.doesNotMatch(findings({ exports, leases: [ended] }).join(), /OperatorOverlap/);
+});
+
+test('without an API server only Node and the API server are judged', () => {
+  const codes = checksOf(facts({ server: forbidden }), false).map(({ code, state }) => `${code} ${state}`);
+  assert.deepEqual(codes, ['NodeVersion ok', 'ApiServer error']);
+});
+
+test('a user without permissions gets results that say so, and no error but the lost read of StaticExports', () => {
+  const permissions = commandPermissions.map((one) => ({ ...one, namespace: 'docs', isAllowed: false }));
+  const around = surroundings({ key: forbidden, pods: new Map([['docs', forbidden]]) });
+  const found = findings({
+    definition: forbidden,
+    operators: forbidden,
+    permissions,
+    exports: [around],
+  });
+  const errors = found.filter((text) => text.includes(' error: '));
+  assert.equal(errors.length, 1, errors.join('\n'));
+  assert.match(
+    errors[0] ?? '',
+    /^Permissions error: You may not get staticexports\.staticexport\.dev in namespace docs; needed by status/,
+  );
+  assert.equal(found.filter((text) => text.startsWith('Permissions warning')).length, permissions.length - 1);
+});
+
+const preRows: readonly Row[] = [
+  [
+    'a right that is missing',
+    {
+      permissions: installPermissions
+        .slice(0, 1)
+        .map((one) => ({ ...one, namespace: undefined, isAllowed: false })),
+    },
+    /^InstallPermissions error: You may not create customresourcedefinitions\.apiextensions\.k8s\.io\.$/,
+  ],
+  [
+    'an operator that is there',
+    { operators: { value: [operator()] } },
+    /^InstallConflict warning: An operator is installed already: ops\/sx\.$/,
+  ],
+  [
+    'a newer CRD',
+    { definition: { value: definition({ fields: ownFields().union(new Set(['spec.mirror'])) }) } },
+    /^InstallConflict error: A newer CRD is installed/,
+  ],
+  [
+    'a CRD that was not installed by Helm',
+    { definition: { value: definition({ release: undefined }) } },
+    /^InstallConflict warning: .*not by Helm/,
+  ],
+  [
+    'an older CRD of another release',
+    { definition: { value: definition({ fields: without('spec.suspend') }) } },
+    /^InstallConflict warning: The Helm release ops\/sx has installed an older CRD\.$/,
+  ],
+];
+for (const [name, change, expected] of preRows) {
+  test(`before an installation, ${name}: one finding`, () => {
+    const clean = { definition: { value: undefined }, operators: { value: [] } };
+    const found = findings({ ...clean, ...change }, true);
+    assert.equal(found.length, 1, found.join('\n'));
+    assert.match(found[0] ?? '', expected);
+  });
+}
+
+test('every code is used by a check', () => {
+  const rows = [...clusterRows, ...exportRows].map(([, change]) => checksOf(facts(change), false));
+  const before = preRows.map(([, change]) => checksOf(facts(change), true));
+  const others = [
+    checksOf(
+      facts({ permissions: commandPermissions.map((one) => ({ ...one, namespace: 'a', isAllowed: true })) }),
+      false,
+    ),
+    checksOf(facts({ objects: { value: [] }, exports: [] }), false),
+    checksOf(
+      facts(
+        one(
+          surroundings({
+            spec: { targets: [target] },
+            targets:
+              surroundings({ spec: { targets: [target] } }).wanted?.targets.map((wanted) => ({
+                wanted,
+                found: consent('docs/docs'),
+                status: undefined,
+              })) ?? [],
+          }),
+        ),
+      ),
+      false,
+    ),
+  ];
+  const used = new Set([...rows, ...before, ...others].flat().map(({ code }) => code));
+  assert.deepEqual([...used].sort(), [...checkCodes].sort());
+});

@@ -1,0 +1,38 @@
+// The permissions that doctor asks for are those of the commands.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { clusterCommands } from '../../../../src/cli/commands/cluster-commands.ts';
+import { checkCodes, countStates, linesOf, passed, warned } from '../../../../src/cli/doctor/check.ts';
+import { commandPermissions } from '../../../../src/cli/doctor/permissions.ts';
+
+test('every command with a cluster is among those that a permission is needed by', () => {
+  const named = new Set(commandPermissions.flatMap(({ neededBy }) => neededBy));
+  for (const { words } of clusterCommands) assert.ok(named.has(words), words);
+});
+
+test('every code has its row in the README', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../../../src/cli/README.md'), 'utf8');
+  const section = readme.split('\n## Doctor\n')[1]?.split('\n## ')[0] ?? '';
+  const rows = [...section.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, code = '']) => code),
+  );
+  assert.deepEqual(rows.sort(), [...checkCodes].sort());
+});
+
+test('a result for a person fits into 80 columns, and its remedy stands below it', () => {
+  const checks = [
+    passed('NodeVersion', 'Node 24.'),
+    {
+      ...warned('Server', `Pod site-0 ${'serves an older version '.repeat(5)}.`, 'Wait.'),
+      subject: 'StaticExport a/b',
+    },
+  ];
+  const lines = linesOf(checks);
+  for (const line of lines) assert.ok(line.length <= 80, line);
+  assert.deepEqual(lines.slice(0, 4), ['Cluster', '  ok      NodeVersion: Node 24.', '', 'StaticExport a/b']);
+  assert.deepEqual(lines.slice(-3), ['          → Wait.', '', '1 warning, 1 ok.']);
+  assert.deepEqual(countStates(checks), { ok: 1, warning: 1, error: 0, skipped: 0 });
+});

@@ -1,8 +1,10 @@
 // `get`, `status` and `history`: what the cluster says of StaticExports. Refuses: an answer that is not printable, and a
 // Secret.
 
+import type { Condition } from '../../staticexport/status-schema.ts';
 import type { CliContext, CommandResult } from '../context.ts';
 import { type ClusterFlags, withCluster } from './client.ts';
+import { nextSteps } from './next-steps.ts';
 import { conditionsOf, type ExportSummary, historyOf, nameOf, summaryOf, tableOf } from './summary.ts';
 
 interface GetValues extends ClusterFlags {
@@ -71,6 +73,7 @@ export function showStatus(
     const object = await read(name);
     const summary = summaryOf(object);
     const conditions = conditionsOf(object);
+    const next = nextSteps(summary);
     const facts: readonly (readonly [string, string | undefined])[] = [
       ['Domain', summary.domain],
       ['Ready', `${summary.ready} (${summary.reason})`],
@@ -88,19 +91,24 @@ export function showStatus(
     return {
       outcome: 'done',
       kind: 'StaticExportStatus',
-      fields: { ...summary, conditions },
+      fields: { ...summary, conditions, next },
       lines: [
         `${summary.namespace}/${summary.name}`,
         ...facts.flatMap(([title, text]) =>
           text === undefined ? [] : [`  ${`${title}:`.padEnd(14)}${text}`],
         ),
         'Conditions:',
-        ...conditions.map(
-          ({ type, status, reason, message }) => `  ${type}=${status} (${reason}): ${message}`,
-        ),
+        ...conditions.map((one, at) => conditionLine(one, conditions.slice(0, at))),
+        ...(next.length === 0 ? [] : ['Next:', ...next.map((step) => `  ${step}`)]),
       ],
     };
   });
+}
+
+/** A message that an earlier condition has is not repeated: Stalled and Exported often explain Ready. */
+function conditionLine({ type, status, reason, message }: Condition, earlier: readonly Condition[]): string {
+  const isNew = !earlier.some((one) => one.message === message);
+  return `  ${type}=${status} (${reason})${isNew ? `: ${message}` : ''}`;
 }
 
 export function showHistory(

@@ -8,6 +8,8 @@ import { CliError, failureOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { type RunOutcome, runOutcome } from '../run-outcome.ts';
 import type { ClusterClient } from './client.ts';
+import { nextSteps } from './next-steps.ts';
+import { summaryOf } from './summary.ts';
 
 const pollMs = 2_000;
 
@@ -63,7 +65,10 @@ export async function waitFor(
       if (job?.state !== undefined) progress.advance(job.progress, job.state);
       const ended = endOf(object, token);
       if (ended?.outcome === 'done') return { object, message: ended.message };
-      if (ended !== undefined) throw new CliError(ended.outcome, ended.code, ended.message);
+      if (ended !== undefined) {
+        const next = nextSteps(summaryOf(object));
+        throw new CliError(ended.outcome, ended.code, ended.message, { next });
+      }
       const obstacle = obstacleOf(condition, status, token);
       if (obstacle !== undefined && obstacle !== noted) progress.note(obstacle);
       noted = obstacle;

@@ -99,7 +99,11 @@ const fields = {
     paths: z.array(z.string()).describe('What --publish names.'),
   },
   StaticExportList: { items: z.array(z.strictObject(exportItem)) },
-  StaticExportStatus: { ...exportItem, conditions: z.array(conditionSchema.strict()) },
+  StaticExportStatus: {
+    ...exportItem,
+    conditions: z.array(conditionSchema.strict()),
+    next: z.array(z.string()).describe('Commands that help in this state.'),
+  },
   VersionHistory: {
     versions: z
       .array(z.strictObject({ ...versionSchema.shape, active: z.boolean() }))

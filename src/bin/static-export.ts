@@ -11,11 +11,13 @@ import { systemRandom } from '../runtime/random.ts';
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
 const bundleWorker = new URL(`./bundle-worker.${extension}`, import.meta.url);
 const valuesWorker = new URL(`./values-worker.${extension}`, import.meta.url);
+const demoWorker = new URL(`./demo-worker.${extension}`, import.meta.url);
 const variantWorker = new URL(`./variant-worker.${extension}`, import.meta.url);
 
 await runCli(process, {
   bundleWorker,
   valuesWorker,
+  demoWorker,
   serve: async (args, onServing, shutdown) => {
     const { readInvocation } = await import('../runtime/flags/flags.ts');
     const { createLogger } = await import('../runtime/logger.ts');

@@ -4,6 +4,7 @@
 import type { Command } from './command.ts';
 import { bundleCommands } from './commands/bundle-commands.ts';
 import { clusterCommands } from './commands/cluster-commands.ts';
+import { demoCommands } from './commands/demo-commands.ts';
 import { exportCommands } from './commands/export-commands.ts';
 import { toolCommands } from './commands/tool-commands.ts';
 
@@ -11,5 +12,6 @@ export const commands: readonly Command[] = [
   ...exportCommands,
   ...clusterCommands,
   ...bundleCommands,
+  ...demoCommands,
   ...toolCommands,
 ];

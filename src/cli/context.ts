@@ -17,6 +17,8 @@ export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Phases and notes, on standard error. */
   readonly progress: Progress;
+  /** True where a person watches standard error. */
+  readonly isWatched: boolean;
   /** Asks on the terminal; `undefined` where there is none to ask on. */
   confirm(question: string): Promise<boolean | undefined>;
   /** A line on standard output before the result, for commands that go on. Never with `-o json`. */
@@ -27,6 +29,8 @@ export interface CliContext {
   readonly bundleWorker: URL;
   /** Program of the worker thread that plans edits of targets. */
   readonly valuesWorker: URL;
+  /** Program of a process that runs one of the demo’s servers: `bundle-server` or `export-service`. */
+  readonly demoWorker: URL;
   /**
    * Runs the bundle server until the signal aborts. Composed in `bin`, because commands import no server.
    *

@@ -18,7 +18,7 @@ import { askedFormat, usageFailure } from './output/usage-failure.ts';
 import { withoutWorkflowCommand } from './output/workflow-text.ts';
 
 /** What `bin` composes: the programs of worker threads, and servers. */
-export type CliParts = Pick<CliContext, 'bundleWorker' | 'valuesWorker' | 'serve'>;
+export type CliParts = Pick<CliContext, 'bundleWorker' | 'valuesWorker' | 'demoWorker' | 'serve'>;
 
 /** The word with which scripts of shells, and of kubectl, ask what may follow. Not for people, and in no help. */
 const completionWord = 'complete';
@@ -95,6 +95,7 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
       output: format,
       env: process.env,
       progress: report.progress,
+      isWatched: process.stderr.isTTY === true,
       confirm: (question) => confirmOn(process, question),
       print: (text) => void process.stdout.write(`${withoutWorkflowCommand(text)}\n`),
       readStdin: () => readAll(process.stdin),
@@ -118,6 +119,8 @@ function stopSignal(process: NodeJS.Process): AbortSignal {
       controller.abort(new CliError(outcome, 'Stopped', `stopped by ${name}`));
     });
   }
+  // The terminal was closed. Without one, nohup lets a command go on.
+  if (process.stderr.isTTY) process.on('SIGHUP', () => process.emit('SIGTERM'));
   return controller.signal;
 }
 

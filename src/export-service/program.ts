@@ -69,11 +69,13 @@ function isUnspecified(host: string): boolean {
 /**
  * Runs until `context.shutdown` aborts.
  * @param workerUrl program of the thread that crawls (`src/bin/crawl-worker.ts`, or where the build put it)
+ * @param onListening gets the addresses of the export API and of the admin port
  */
 export async function runExportService(
   values: FlagValues<typeof flags>,
   context: ProgramContext,
   workerUrl: URL,
+  onListening: (url: string, adminUrl: string | undefined) => void = () => {},
 ): Promise<void> {
   const service = await startExportService({
     ...context,
@@ -90,6 +92,7 @@ export async function runExportService(
       maxBytes: values.maxBytes,
     },
   });
+  onListening(service.url, service.adminUrl);
   if (!context.shutdown.aborted) await once(context.shutdown, 'abort');
   await service.stop(values.drainLinger);
 }

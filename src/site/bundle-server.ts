@@ -61,14 +61,14 @@ export interface WorkerPrograms {
 /**
  * Runs until the shutdown signal, and through the drain.
  *
- * @param onListening gets the address of the site port
- * @param onServing gets it too, whenever a bundle has become active
+ * @param onListening gets the addresses of the site port and of the admin port
+ * @param onServing gets the site's, whenever a bundle has become active
  */
 export async function runBundleServer(
   flags: BundleServerFlags,
   context: ProgramContext,
   workers: WorkerPrograms,
-  onListening: (siteUrl: string) => void = () => {},
+  onListening: (siteUrl: string, adminUrl: string) => void = () => {},
   onServing: (siteUrl: string) => void = () => {},
 ): Promise<void> {
   const { clock, logger, shutdown } = context;
@@ -130,7 +130,7 @@ export async function runBundleServer(
   const adminPort = await listenHttp(flags.adminListen, membership.answer(admin), clock);
   const ports = { site: sitePort.url, admin: adminPort.url };
   logger.info({ ...ports, store: flags.store, source: content.kind, programVersion: version }, 'listening');
-  onListening(sitePort.url);
+  onListening(sitePort.url, adminPort.url);
 
   const store = await openBundleStore(flags.store, {
     keep: flags.keep,

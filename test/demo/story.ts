@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { type EditionHashes, hashOf, startSteadyRequests } from '../../src/cli/demo/steady-requests.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { namespace } from './demo-cluster.ts';
 import {
@@ -17,7 +19,6 @@ import {
 import { listPages } from './origin.ts';
 import { type Screen, seconds } from './screen.ts';
 import { listArchivedPages } from './site-pages.ts';
-import { type Edition, hashOf, startSteadyRequests } from './steady-requests.ts';
 
 const serverStatus = z.looseObject({
   active: z.looseObject({ version: z.string(), digest: z.string(), files: z.number() }).nullish(),
@@ -78,7 +79,12 @@ export async function publishEdit(environment: DemoEnvironment, screen: Screen):
     return;
   }
   const before = requireActive(environment);
-  const steady = startSteadyRequests(environment.siteUrl, 50, await readEdition(environment));
+  const steady = startSteadyRequests(
+    (path) => openPage(`${environment.siteUrl}${path}`),
+    50,
+    await readEdition(environment),
+    systemClock,
+  );
   const page = 'pino/api.md';
   await screen.step(`origin edited (${page}) and built again`, () =>
     site.edit(page, `Edited for the demo, after version ${before.version}.`),
@@ -259,7 +265,7 @@ async function readConfigMap(
   return { resourceVersion: metadata.resourceVersion, data };
 }
 
-async function readEdition(environment: DemoEnvironment): Promise<Edition> {
+async function readEdition(environment: DemoEnvironment): Promise<EditionHashes> {
   const entries: [string, string][] = [];
   for (const path of await listPages(environment.site?.dist ?? '')) {
     entries.push([path, (await fetchPage(`${environment.originUrl}${path}`)).hash]);
@@ -288,8 +294,13 @@ async function comparePages(
   return { pages: paths.length, identical };
 }
 
-/** Reads the body at once, because a body read after its connection ended would fail the client. */
 async function fetchPage(url: string): Promise<{ readonly status: number; readonly hash: string }> {
-  const response = await fetch(url);
-  return { status: response.status, hash: hashOf(await response.arrayBuffer()) };
+  const { status, body } = await openPage(url);
+  return { status, hash: hashOf(body) };
+}
+
+/** Reads the body at once, because a body read after its connection ended would fail the client. */
+async function openPage(url: string): Promise<{ readonly status: number; readonly body: Uint8Array }> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+  return { status: response.status, body: new Uint8Array(await response.arrayBuffer()) };
 }

@@ -200,6 +200,15 @@ const fields = {
   },
   ServedArchive: { ...archive, url: z.url() },
   PackedArchive: { ...archive, hiddenFiles, path },
+  DemoResult: {
+    claims: z
+      .array(z.strictObject({ claim: z.string(), holds: z.boolean(), seconds: z.number().min(0) }))
+      .describe('In their order. After one that does not hold, no other is checked.'),
+    seconds: z.number().min(0).describe('Duration of all claims.'),
+    version: version.optional(),
+    digest: digest.optional(),
+    url: z.url().describe('Address of the site while the demo ran.').optional(),
+  },
   CompletionScript: { shell: z.enum(['bash', 'zsh', 'fish']), script: z.string() },
   Error: {
     code,

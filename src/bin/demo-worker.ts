@@ -1,0 +1,33 @@
+// The program of a process that runs one of the demo's servers: the first argument names it, the others are its flags.
+// Composes the server; reports its addresses to the process that started it, and ends with that process.
+
+import '../runtime/supported-node.ts';
+import { runProgram } from '../runtime/program.ts';
+
+// The workers are in the folder of this file, in the sources and in the build.
+const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'mjs';
+const workerNamed = (name: string): URL => new URL(`./${name}-worker.${extension}`, import.meta.url);
+
+const report = (url: string, adminUrl: string | undefined): void => {
+  process.send?.({ url, adminUrl });
+};
+// The server reads its flags as if it had been started directly.
+const [name] = process.argv.splice(2, 1);
+process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+
+if (name === 'export-service') {
+  const { exportServiceProgram, runExportService } = await import('../export-service/program.ts');
+  await runProgram(process, exportServiceProgram, (values, context) =>
+    runExportService(values, context, workerNamed('crawl'), report),
+  );
+} else if (name === 'bundle-server') {
+  const { bundleServer } = await import('../site/server-flags.ts');
+  const { runBundleServer } = await import('../site/bundle-server.ts');
+  const workers = { bundle: workerNamed('bundle'), variant: workerNamed('variant') };
+  await runProgram(process, bundleServer, (flags, context) =>
+    runBundleServer(flags, context, workers, report),
+  );
+} else {
+  process.stderr.write('demo-worker: the first argument must be export-service or bundle-server\n');
+  process.exitCode = 2;
+}

@@ -1,0 +1,25 @@
+// What the demo answers: its claims, and whether all of them hold. Pure. Refuses to call a demo without a claim a
+// success.
+
+import type { CommandResult } from '../context.ts';
+import type { Claim } from './claims.ts';
+
+/** @param ms how long it took */
+export function demoResult(
+  claims: readonly Claim[],
+  ms: number,
+  fields: { readonly version?: string; readonly digest?: string | undefined; readonly url?: string },
+): CommandResult {
+  const seconds = Math.round(ms / 100) / 10;
+  const broken = claims.find(({ holds }) => !holds);
+  return {
+    outcome: broken === undefined && claims.length > 0 ? 'done' : 'no',
+    kind: 'DemoResult',
+    fields: { claims, seconds, ...fields },
+    lines: [
+      broken === undefined
+        ? `All ${claims.length} claims hold, after ${seconds.toFixed(1)} s.`
+        : `This claim does not hold: ${broken.claim}`,
+    ],
+  };
+}

@@ -1,7 +1,8 @@
 // A command of the program: its words, flags and help, which are cheap to load, and its work, which is loaded when the
 // command runs. Refuses: loading anything of a command for the help of another.
 
-import { oneOf, path, toggle } from '../runtime/flags/flag-kinds.ts';
+import type { Configured } from '../runtime/flags/configured.ts';
+import { oneOf, path, text, toggle } from '../runtime/flags/flag-kinds.ts';
 import {
   type Argument,
   type Flags,
@@ -27,6 +28,7 @@ const commonFlags = (formats: readonly OutputFormat[]) => ({
     'The pipeline that runs the command: annotations, sections and outputs as it reads them',
   ),
   resultsDir: path.optional('Folder that gets one file for each output: version, digest, pages, ...'),
+  profile: text.optional('Profile of ~/.config/static-export/config.yaml (default: its currentProfile)'),
   quiet: { ...toggle('Print no progress on standard error'), short: 'q' },
 });
 
@@ -66,7 +68,11 @@ export interface Command {
   readonly summary: string;
   readonly description: ProgramDescription<Flags>;
   /** @param args after the command's words */
-  read(args: readonly string[], env: Readonly<Record<string, string | undefined>>): CommandLine;
+  read(
+    args: readonly string[],
+    env: Readonly<Record<string, string | undefined>>,
+    configured?: Configured,
+  ): CommandLine;
 }
 
 export function defineCommand<F extends Flags>(definition: CommandDefinition<F>, version: string): Command {
@@ -84,8 +90,8 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>,
     words,
     summary,
     description,
-    read: (args, env) => {
-      const invocation = readInvocation(description, version, args, env);
+    read: (args, env, configured) => {
+      const invocation = readInvocation(description, version, args, env, configured);
       if (invocation.outcome !== 'run') return invocation;
       const run = async (context: CliContext): Promise<CommandResult> =>
         (await load())(invocation.values, invocation.args, context);

@@ -2,12 +2,14 @@
 // process comes in as a value. Owns the two signals: the first ends a command in order, the second at once.
 
 import { systemClock } from '../runtime/clock.ts';
+import type { Configured } from '../runtime/flags/configured.ts';
 import { variableName } from '../runtime/flags/flags.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { version } from '../runtime/version.ts';
 import { CliError, failureOf } from './cli-error.ts';
 import { programName } from './command.ts';
 import { commands } from './commands.ts';
+import { readConfiguration } from './config/configuration.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes, type Outcome } from './exit-code.ts';
 import { findCommand } from './find-command.ts';
@@ -37,8 +39,8 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
     process.exitCode = answer;
     process.stdout.write(text);
   };
-  const refuse = async (command: string, text: string, reason: string): Promise<void> => {
-    const failure = usageFailure(command, reason);
+  const refuse = async (command: string, text: string, reason: string, code?: string): Promise<void> => {
+    const failure = { ...usageFailure(command, reason), ...(code !== undefined && { code }) };
     const format = askedFormat(argv, process.env[variableName(programName, 'output')]);
     const { stdout } = await formatFailure(command, failure, format);
     answer = exitCodes[failure.outcome];
@@ -57,12 +59,25 @@ export async function runCli(process: NodeJS.Process, parts: CliParts): Promise<
   if (found.kind === 'print') return print(found.text);
   if (found.kind === 'refuse') return refuse(programName, found.text, found.reason);
   const { command, args } = found;
-  const line = command.read(args, process.env);
+  const { name } = command.description;
+  let configured: Configured;
+  try {
+    const userId = process.getuid?.();
+    configured = await readConfiguration(command, args, commands, {
+      cwd: process.cwd(),
+      env: process.env,
+      userId,
+    });
+  } catch (error) {
+    const { message, code } = failureOf(error);
+    return refuse(name, `${name}: ${message} (${code})\n`, message, code);
+  }
+  const line = command.read(args, process.env, configured);
   if (line.outcome === 'print') return print(line.text);
-  if (line.outcome === 'refuse') return refuse(command.description.name, line.text, line.reason);
+  if (line.outcome === 'refuse') return refuse(name, line.text, line.reason);
   const { quiet, output: format, ci, resultsDir } = line.values;
   const plan = {
-    command: `${programName} ${command.words}`,
+    command: name,
     pipeline: detectPipeline(ci, process.env),
     resultsDir,
     env: process.env,

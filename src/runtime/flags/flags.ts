@@ -3,6 +3,7 @@
 // Refuses: guessing. An error names the flag or the variable. It never repeats an argument, which may be a link or a key.
 
 import { Command, CommanderError, Option } from 'commander';
+import { type Configured, noneConfigured } from './configured.ts';
 import { type Candidates, type Flag, FlagValueError } from './flag-kinds.ts';
 import { nearest } from './nearest.ts';
 import { spellOut } from './short-flags.ts';
@@ -41,7 +42,7 @@ export type Invocation<F extends Flags> =
       readonly values: FlagValues<F>;
       /** The given arguments, in order. */
       readonly args: readonly string[];
-      /** Replaces each `--flag` of a sentence by its variable, where the variable gave the value. */
+      /** Replaces each `--flag` of a sentence by the variable or the field that gave its value. */
       readonly nameSources: (sentence: string) => string;
       /** Variables that look mistyped, a sentence each. */
       readonly hints: readonly string[];
@@ -73,12 +74,14 @@ function variableOf<F extends Flags>(
 /**
  * @param args without node and script
  * @param env the process's environment
+ * @param configured what is left where neither says anything
  */
 export function readInvocation<F extends Flags>(
   program: ProgramDescription<F>,
   version: string,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
+  configured: Configured = noneConfigured,
 ): Invocation<F> {
   const names = Object.keys(program.flags).map(flagName);
   const given = new Map<string, readonly string[]>();
@@ -119,9 +122,15 @@ export function readInvocation<F extends Flags>(
       strayArgument(stray, args.indexOf(stray) + 1, [...names, 'help', 'version'], wanted.length),
     );
   }
-  const missing = wanted.slice(command.args.length).find(({ isRequired }) => isRequired);
+  const filled = [...command.args];
+  for (const { placeholder } of wanted.slice(filled.length)) {
+    const text = configured.arguments.get(placeholder);
+    if (text === undefined) break;
+    filled.push(text);
+  }
+  const missing = wanted.slice(filled.length).find(({ isRequired }) => isRequired);
   return missing === undefined
-    ? readValues(program, given, command.args, env)
+    ? readValues(program, given, filled, env, configured)
     : refuse(program, `${missing.placeholder} is missing: ${missing.describe}`);
 }
 
@@ -173,16 +182,20 @@ function readValues<F extends Flags>(
   given: ReadonlyMap<string, readonly string[]>,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
+  configured: Configured,
 ): Invocation<F> {
   const values: Record<string, unknown> = {};
-  const fromVariables = new Map<string, string>();
+  /** Of values that the command line does not give: variables, and fields of files. */
+  const sources = new Map<string, string>();
   for (const [key, flag] of Object.entries(program.flags)) {
     const name = `--${flagName(key)}`;
     const variable = variableOf(program, key);
     const fromVariable = given.has(key) ? undefined : env[variable] || undefined;
-    if (fromVariable !== undefined) fromVariables.set(name, variable);
+    const fromFile = given.has(key) || fromVariable !== undefined ? undefined : configured.flags.get(key);
+    const source = fromFile?.source ?? (fromVariable === undefined ? undefined : variable);
+    if (source !== undefined) sources.set(name, source);
     const text = fromVariable ?? flag.defaultText;
-    const texts = given.get(key) ?? (text === undefined ? undefined : [text]);
+    const texts = given.get(key) ?? fromFile?.texts ?? (text === undefined ? undefined : [text]);
     if (texts === undefined && flag.isRequired) {
       return refuse(program, `${name} (or ${variable}) is required: ${flag.describe}`);
     }
@@ -190,11 +203,11 @@ function readValues<F extends Flags>(
       values[key] = texts === undefined ? undefined : flag.parse(texts);
     } catch (error) {
       if (!(error instanceof FlagValueError)) throw error;
-      return refuse(program, `${fromVariables.get(name) ?? name} ${error.message}`);
+      return refuse(program, `${sources.get(name) ?? name} ${error.message}`);
     }
   }
   const nameSources = (sentence: string): string =>
-    sentence.replace(/--[a-z][a-z-]*[a-z]/g, (flag) => fromVariables.get(flag) ?? flag);
+    sentence.replace(/--[a-z][a-z-]*[a-z]/g, (flag) => sources.get(flag) ?? flag);
   const wrong = program.check?.(values as FlagValues<F>);
   return wrong === undefined
     ? { outcome: 'run', values: values as FlagValues<F>, args, nameSources, hints: mistyped(program, env) }

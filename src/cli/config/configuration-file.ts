@@ -1,0 +1,214 @@
+// What the two files of settings may say. A file of the repository sets flags of commands, but none that changes where a
+// key goes or what is trusted: a pull request must not be able to redirect a key. A file of the user holds profiles, which
+// name a key's file and never a key. Refuses: unknown fields. Invariant: no error repeats a value, which may be a key.
+
+import { homedir } from 'node:os';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { type Configured, type ConfiguredFlag, noneConfigured } from '../../runtime/flags/configured.ts';
+import { flagName, variableName } from '../../runtime/flags/flags.ts';
+import { nearest } from '../../runtime/flags/nearest.ts';
+import { printable } from '../../wire/printable-text.ts';
+import { CliError } from '../cli-error.ts';
+import { type Command, programName } from '../command.ts';
+
+/** A file as people know it, and its content. */
+export interface ConfigurationFile {
+  readonly label: string;
+  readonly folder: string;
+  readonly text: string;
+}
+
+/** Flags that a repository may set. Any other is refused there, also one that is added later. */
+const repositoryFlags: ReadonlySet<string> = new Set([
+  ...['output', 'ci', 'resultsDir', 'quiet'],
+  ...['to', 'values', 'minPages', 'maxShrink', 'baseline', 'unchangedExitCode'],
+  ...['file', 'once', 'publish', 'inspectTimeout'],
+  ...['timeout', 'requestTimeout', 'maxArchiveSize', 'maxBundleSize'],
+  ...['files', 'basePath'],
+]);
+/** Of every command, so at the top of the file. */
+const commonFields: readonly string[] = ['output', 'ci', 'resultsDir', 'profile', 'quiet'];
+/** Their values are paths inside the folder of the file. `publish` has one after `=`. */
+const pathFlags: ReadonlySet<string> = new Set(['resultsDir', 'to', 'values', 'baseline', 'file', 'publish']);
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const flagValue = z.union([scalar, z.array(scalar)]);
+const section = z.record(z.string(), z.unknown());
+
+const profileSchema = z.strictObject({
+  apiBaseUrl: z.string().optional(),
+  allowedApiHosts: z.array(z.string()).optional(),
+  keyFile: z.string().optional(),
+  extraCaFile: z.string().optional(),
+  allowPrivateLinks: z.boolean().optional(),
+  kubeconfig: z.string().optional(),
+  context: z.string().optional(),
+  namespace: z.string().optional(),
+});
+const userSchema = z.strictObject({
+  currentProfile: z.string().optional(),
+  profiles: z.record(z.string(), profileSchema),
+});
+/** Where people look for a place for the key itself. */
+const keyNames = /^(?:api-?key|key|token|secret|password)$/i;
+
+/** @throws {CliError} `ConfigurationInvalid`, `ConfigurationRefused` */
+export function readRepositoryFile(
+  file: ConfigurationFile,
+  command: Command,
+  commands: readonly Command[],
+  cwd: string,
+): Configured {
+  const flags = new Map<string, ConfiguredFlag>();
+  const args = new Map<string, string>();
+  const readFlag = (of: Command, key: string, value: unknown, field: string): void => {
+    const known = Object.keys(of.description.flags);
+    if (!known.includes(key))
+      throw unknownField(
+        file,
+        field,
+        known.filter((one) => repositoryFlags.has(one)),
+      );
+    if (!repositoryFlags.has(key)) throw refusedFlag(file, field, key);
+    const texts = textsOf(value, file, field);
+    const placed = pathFlags.has(key) ? texts.map((text) => pathInside(text, file, field, cwd)) : texts;
+    if (of === command) flags.set(key, { texts: placed, source: `${file.label}: ${field}` });
+  };
+  const readSection = (words: string, value: unknown): void => {
+    const field = words.replaceAll(' ', '.');
+    const of = commands.find((one) => one.words === words);
+    const isGroup = commands.some((one) => one.words.startsWith(`${words} `));
+    if (of === undefined && !isGroup) {
+      const isFlag = commands.some(({ description }) => Object.hasOwn(description.flags, words));
+      if (isFlag && !repositoryFlags.has(words)) throw refusedFlag(file, field, words);
+      const groups = commands.map((one) => one.words.split(' ')[0] ?? '');
+      throw unknownField(file, field, ['domain', ...commonFields, ...groups]);
+    }
+    for (const [key, one] of Object.entries(sectionOf(value, file, field))) {
+      if (of === undefined) readSection(`${words} ${key}`, one);
+      else readFlag(of, key, one, `${field}.${key}`);
+    }
+  };
+  for (const [key, value] of Object.entries(sectionOf(parseYaml(file), file, ''))) {
+    if (key === 'domain') args.set('DOMAIN', textsOf(value, file, key)[0] ?? '');
+    else if (commonFields.includes(key)) readFlag(command, key, value, key);
+    else readSection(key, value);
+  }
+  return { flags, arguments: args };
+}
+
+/**
+ * @param name of the profile; `undefined` for the current one
+ * @param given what the command line or the environment says
+ * @throws {CliError} `ConfigurationInvalid`, `ConfigurationRefused`, `UnknownProfile`
+ */
+export function readUserFile(
+  file: ConfigurationFile,
+  name: string | undefined,
+  given: { readonly apiBaseUrl: string | undefined; readonly hasKey: boolean },
+): Configured {
+  const read = userSchema.safeParse(parseYaml(file));
+  if (!read.success) throw invalidUserFile(file, read.error.issues);
+  const { profiles, currentProfile } = read.data;
+  const wanted = name ?? currentProfile;
+  if (wanted === undefined) return noneConfigured;
+  if (!Object.hasOwn(profiles, wanted)) {
+    const source = name === undefined ? `${file.label}: currentProfile` : '--profile';
+    const names = Object.keys(profiles).map((one) => printable(one, 64));
+    const message = `${source} names no profile of ${file.label}; it has ${names.join(', ') || 'none'}`;
+    throw new CliError('usage', 'UnknownProfile', message);
+  }
+  const profile = profiles[wanted] ?? {};
+  if (profile.keyFile !== undefined && profile.apiBaseUrl === undefined) {
+    const message = `${file.label}: profiles.${printable(wanted, 64)}.keyFile needs apiBaseUrl beside it, because a key belongs to one export API`;
+    throw new CliError('usage', 'ConfigurationInvalid', message);
+  }
+  // Another address than the profile's must not get the profile's key.
+  const isOther = given.apiBaseUrl !== undefined && !isSameUrl(given.apiBaseUrl, profile.apiBaseUrl);
+  const flags = Object.entries(profile)
+    .filter(([key, value]) => value !== undefined && !(key === 'keyFile' && (isOther || given.hasKey)))
+    .map(([key, value]): [string, ConfiguredFlag] => {
+      const isPath = ['keyFile', 'extraCaFile', 'kubeconfig'].includes(key);
+      const texts = [value].flat().map((one) => (isPath ? userPath(String(one), file.folder) : String(one)));
+      return [key, { texts, source: `${file.label}: profiles.${printable(wanted, 64)}.${key}` }];
+    });
+  return { flags: new Map(flags), arguments: new Map() };
+}
+
+function parseYaml({ label, text }: ConfigurationFile): unknown {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error === undefined) return document.toJS() ?? {};
+  const line = error.linePos?.[0].line ?? 1;
+  const message = `${label} is not valid YAML in line ${line} (${error.code})`;
+  throw new CliError('usage', 'ConfigurationInvalid', message);
+}
+
+function sectionOf(
+  value: unknown,
+  { label }: ConfigurationFile,
+  field: string,
+): Readonly<Record<string, unknown>> {
+  const read = section.safeParse(value ?? {});
+  if (read.success) return read.data;
+  const what = field === '' ? label : `${label}: ${shown(field)}`;
+  throw new CliError('usage', 'ConfigurationInvalid', `${what} must be a map of fields`);
+}
+
+function textsOf(value: unknown, { label }: ConfigurationFile, field: string): readonly string[] {
+  const read = flagValue.safeParse(value);
+  if (read.success) return [read.data].flat().map(String);
+  const message = `${label}: ${shown(field)} must be a text, a number, true, false, or a list of them`;
+  throw new CliError('usage', 'ConfigurationInvalid', message);
+}
+
+/** A path of the repository, as the command sees it. */
+function pathInside(text: string, { label, folder }: ConfigurationFile, field: string, cwd: string): string {
+  const [, type = '', path = ''] = /^((?:dir|archive)=)?(.*)$/s.exec(text) ?? [];
+  const inside = relative(folder, resolve(folder, path));
+  if (isAbsolute(path) || inside === '..' || inside.startsWith('../')) {
+    const message = `${label}: ${shown(field)} must be a path inside the folder of the file; use --${flagName(field.split('.').at(-1) ?? '')} for others`;
+    throw new CliError('usage', 'ConfigurationRefused', message);
+  }
+  return `${type}${relative(cwd, join(folder, inside)) || '.'}`;
+}
+
+const userPath = (text: string, folder: string): string =>
+  text.startsWith('~/') ? join(homedir(), text.slice(2)) : resolve(folder, text);
+
+function isSameUrl(one: string, other: string | undefined): boolean {
+  return one.replace(/\/+$/, '') === other?.replace(/\/+$/, '');
+}
+
+function refusedFlag({ label }: ConfigurationFile, field: string, key: string): CliError {
+  const message = `${label}: ${shown(field)} may not be set by a repository, whose changes must not redirect a key or change what is trusted; use --${flagName(key)}, ${variableName(programName, key)} or a profile`;
+  return new CliError('usage', 'ConfigurationRefused', message);
+}
+
+function unknownField({ label }: ConfigurationFile, field: string, known: readonly string[]): CliError {
+  const name = field.split('.').at(-1) ?? '';
+  const meant = nearest(name, known, Math.max(2, name.length / 3));
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return new CliError('usage', 'ConfigurationInvalid', `${label}: ${shown(field)} is not a field${hint}`);
+}
+
+function invalidUserFile(file: ConfigurationFile, issues: readonly z.core.$ZodIssue[]): CliError {
+  const [issue] = issues;
+  const path = (issue?.path ?? []).map(String);
+  if (issue?.code !== 'unrecognized_keys') {
+    const what = path.length === 0 ? file.label : `${file.label}: ${shown(path.join('.'))}`;
+    const expected = issue?.code === 'invalid_type' ? `must be of type ${issue.expected}` : 'is not valid';
+    return new CliError('usage', 'ConfigurationInvalid', `${what} ${expected}`);
+  }
+  const name = issue.keys[0] ?? '';
+  const field = [...path, name].join('.');
+  if (keyNames.test(name)) {
+    const message = `${file.label}: ${shown(field)} may not be set, because the file holds no keys; name the key's file with keyFile`;
+    return new CliError('usage', 'ConfigurationRefused', message);
+  }
+  return unknownField(file, field, Object.keys((path.length === 0 ? userSchema : profileSchema).shape));
+}
+
+const shown = (field: string): string => printable(field, 100);

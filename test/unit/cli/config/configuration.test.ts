@@ -1,0 +1,256 @@
+// Files of settings: who wins, what a repository may not set, what a profile holds, and errors that name file and field.
+
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { CommandLine } from '../../../../src/cli/command.ts';
+import { commands } from '../../../../src/cli/commands.ts';
+import { readConfiguration } from '../../../../src/cli/config/configuration.ts';
+import { findCommand } from '../../../../src/cli/find-command.ts';
+import { flagName } from '../../../../src/runtime/flags/flags.ts';
+
+interface Case {
+  /** `static-export.yaml`. */
+  readonly repository?: string;
+  /** `config.yaml`. */
+  readonly user?: string;
+  /** Below the repository. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** @returns the command line as the program would run it */
+async function read(t: TestContext, { repository, user, cwd = '.', env = {} }: Case, line: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'cli-config-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const write = (path: string, text: string | undefined): void => {
+    if (text === undefined) return;
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text, { mode: 0o600 });
+  };
+  mkdirSync(join(folder, 'repository/.git'), { recursive: true });
+  mkdirSync(join(folder, 'repository', cwd), { recursive: true });
+  write('repository/static-export.yaml', repository);
+  write('config/static-export/config.yaml', user);
+  const found = findCommand(line.split(' '), commands, '1.2.3');
+  assert.ok(found.kind === 'command');
+  const variables = { XDG_CONFIG_HOME: join(folder, 'config'), ...env };
+  const configured = await readConfiguration(found.command, found.args, commands, {
+    cwd: join(folder, 'repository', cwd),
+    env: variables,
+    userId: process.getuid?.(),
+  });
+  return { line: found.command.read(found.args, variables, configured), folder };
+}
+
+function valuesOf(line: CommandLine): Readonly<Record<string, unknown>> {
+  assert.ok(line.outcome === 'run', 'text' in line ? line.text : '');
+  return line.values;
+}
+
+const user = `
+currentProfile: staging
+profiles:
+  staging: { apiBaseUrl: "https://staging.example.com", keyFile: staging.key }
+  production:
+    apiBaseUrl: https://export.example.com/
+    keyFile: /keys/production
+    allowedApiHosts: [a.example.com, b.example.com]
+    allowPrivateLinks: true
+`;
+const repository =
+  'domain: docs.example.com\nquiet: true\nexport: { to: public, minPages: 10, maxShrink: 20 }\n';
+
+test('a flag wins over its variable, a variable over the file, the file over the default', async (t) => {
+  const given = { repository, user, env: { STATIC_EXPORT_MIN_PAGES: '11' } };
+  const { line } = await read(t, given, 'export --max-shrink 30');
+  const values = valuesOf(line);
+  assert.deepEqual(
+    [values['maxShrink'], values['minPages'], values['to'], values['quiet'], values['timeout']],
+    [30, 11, 'public', true, 3_600_000],
+  );
+  assert.deepEqual(line.outcome === 'run' && line.args, ['docs.example.com']);
+});
+
+test('an argument of the command line wins over the domain of the file', async (t) => {
+  const { line } = await read(t, { repository, user }, 'export other.example.com');
+  assert.deepEqual(line.outcome === 'run' && line.args, ['other.example.com']);
+});
+
+test('a command takes its own section, and the file of a folder above has paths relative to itself', async (t) => {
+  const { line } = await read(t, { repository, user, cwd: 'docs/site' }, 'export');
+  assert.equal(valuesOf(line)['to'], '../../public');
+  const sections = 'bundle: { serve: { basePath: /docs } }\nrun: { publish: [dir=public] }\n';
+  const serve = await read(t, { repository: sections }, 'bundle serve site.tar');
+  assert.equal(valuesOf(serve.line)['basePath'], '/docs');
+  const run = await read(t, { repository: sections, cwd: 'a' }, 'run -f x --state y');
+  assert.deepEqual(valuesOf(run.line)['publish'], ['../public']);
+});
+
+test('a profile gives the export API and the file of its key; --profile and its variable choose another', async (t) => {
+  const staging = await read(t, { user }, 'export docs.example.com');
+  assert.equal(valuesOf(staging.line)['apiBaseUrl'], 'https://staging.example.com');
+  assert.equal(valuesOf(staging.line)['keyFile'], join(staging.folder, 'config/static-export/staging.key'));
+  const production = await read(t, { user }, 'export docs.example.com --profile production');
+  assert.equal(valuesOf(production.line)['keyFile'], '/keys/production');
+  assert.equal(valuesOf(production.line)['allowPrivateLinks'], true);
+  const env = { STATIC_EXPORT_PROFILE: 'production' };
+  const run = await read(t, { user, env }, 'run -f x --state y');
+  assert.deepEqual(valuesOf(run.line)['allowedApiHosts'], ['a.example.com', 'b.example.com']);
+});
+
+test('the key of a profile goes to no other address, and another key replaces it', async (t) => {
+  const keyFileOf = async (line: string, env = {}) =>
+    valuesOf((await read(t, { user, env }, line)).line)['keyFile'];
+  const words = 'export docs.example.com --profile production';
+  assert.equal(await keyFileOf(`${words} --api-base-url https://evil.example.com`), undefined);
+  assert.equal(await keyFileOf(words, { STATIC_EXPORT_API_BASE_URL: 'https://evil.example.com' }), undefined);
+  assert.equal(await keyFileOf(`${words} --api-base-url=https://export.example.com`), '/keys/production');
+  assert.equal(await keyFileOf(words, { STATIC_EXPORT_API_KEY: 'svc_key' }), undefined);
+  assert.equal(await keyFileOf(`${words} --key-stdin`), undefined);
+  assert.equal(await keyFileOf(`${words} --key-file mine`), 'mine');
+});
+
+/** What a repository may set: a new flag of a command is not among them unless this list changes too. */
+const settable = new Set(
+  'output,ci,results-dir,quiet,to,values,min-pages,max-shrink,baseline,unchanged-exit-code,file,once,publish,inspect-timeout,timeout,request-timeout,max-archive-size,max-bundle-size,files,base-path'.split(
+    ',',
+  ),
+);
+test('a repository sets no flag that changes where a key goes, what is trusted, or what is overwritten', async (t) => {
+  for (const command of commands) {
+    for (const key of Object.keys(command.description.flags)) {
+      if (settable.has(flagName(key))) continue;
+      const words = command.words.split(' ');
+      const text = `${words.map((word, at) => `${'  '.repeat(at)}${word}:\n`).join('')}${'  '.repeat(words.length)}${key}: x\n`;
+      await assert.rejects(
+        read(t, { repository: text }, 'bundle inspect x.tar'),
+        {
+          code: 'ConfigurationRefused',
+          message: new RegExp(`^static-export.yaml: ${words.join('.')}.${key} may not`),
+        },
+        text,
+      );
+    }
+  }
+});
+
+const refusals: readonly (readonly [string, Case, RegExp])[] = [
+  [
+    'an unknown field',
+    { repository: 'export: { minPagez: 1 }' },
+    /^static-export\.yaml: export\.minPagez is not a field; did you mean minPages\?$/,
+  ],
+  [
+    'an unknown section',
+    { repository: 'exprot: {}' },
+    /^static-export\.yaml: exprot is not a field; did you mean export\?$/,
+  ],
+  [
+    'an address at the top',
+    { repository: 'apiBaseUrl: https://x' },
+    /^static-export\.yaml: apiBaseUrl may not be set by a repository/,
+  ],
+  [
+    'a path outside',
+    { repository: 'export: { to: ../other }' },
+    /^static-export\.yaml: export\.to must be a path inside/,
+  ],
+  ['an absolute path', { repository: 'export: { to: /etc/nginx }' }, /export\.to must be a path inside/],
+  [
+    'a path of --publish outside',
+    { repository: 'run: { publish: [dir=../x] }' },
+    /run\.publish must be a path inside/,
+  ],
+  ['a map for a value', { repository: 'export: { to: { a: b } }' }, /export\.to must be a text, a number/],
+  ['a list for a section', { repository: 'export: [a]' }, /export must be a map/],
+  [
+    'broken YAML',
+    { repository: 'a: b\nexport: {' },
+    /^static-export\.yaml is not valid YAML in line 2 \([A-Z_]+\)$/,
+  ],
+  [
+    'a key',
+    { user: 'profiles: { a: { apiKey: svc_secret } }' },
+    /config\.yaml: profiles\.a\.apiKey may not be set, because the file holds no keys; name the key's file with keyFile$/,
+  ],
+  [
+    'an unknown field of a profile',
+    { user: 'profiles: { a: { keyfile: x } }' },
+    /profiles\.a\.keyfile is not a field; did you mean keyFile\?$/,
+  ],
+  [
+    'an unknown field of the user',
+    { user: 'profile: a\nprofiles: {}' },
+    /config\.yaml: profile is not a field; did you mean profiles\?$/,
+  ],
+  [
+    'a wrong type',
+    { user: 'profiles: { a: { allowPrivateLinks: svc_secret } }' },
+    /profiles\.a\.allowPrivateLinks must be of type boolean$/,
+  ],
+  [
+    'a profile that does not exist',
+    { user, env: { STATIC_EXPORT_PROFILE: 'x' } },
+    /^--profile names no profile of .*; it has staging, production$/,
+  ],
+  [
+    'a current profile that does not exist',
+    { user: 'currentProfile: x\nprofiles: {}' },
+    /currentProfile names no profile/,
+  ],
+  [
+    'a profile without a file',
+    { env: { STATIC_EXPORT_PROFILE: 'x' } },
+    /^--profile names a profile, but there is no \$XDG_CONFIG_HOME\/static-export\/config\.yaml; add it there$/,
+  ],
+  [
+    'a key without its address',
+    { user: 'currentProfile: a\nprofiles: { a: { keyFile: x } }' },
+    /keyFile needs apiBaseUrl beside it/,
+  ],
+];
+for (const [name, given, message] of refusals) {
+  test(`${name} is refused with file and field, and no value is repeated`, async (t) => {
+    await assert.rejects(read(t, given, 'export docs.example.com'), (error: Error) => {
+      assert.match(error.message, message);
+      assert.doesNotMatch(error.message, /svc_secret/);
+      return true;
+    });
+  });
+}
+
+test('a value that its flag refuses names file and field', async (t) => {
+  const { line } = await read(
+    t,
+    { repository: 'export: { minPages: many }', user },
+    'export docs.example.com',
+  );
+  assert.ok(line.outcome === 'refuse');
+  assert.equal(line.reason, 'static-export.yaml: export.minPages must be a whole number');
+});
+
+test('a file of the user that others can write is refused', async (t) => {
+  for (const [path, mode] of [
+    ['static-export/config.yaml', 0o620],
+    ['static-export/config.yaml', 0o602],
+    ['static-export', 0o777],
+  ] as const) {
+    const folder = mkdtempSync(join(tmpdir(), 'cli-config-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    mkdirSync(join(folder, 'static-export'));
+    writeFileSync(join(folder, 'static-export/config.yaml'), user, { mode: 0o600 });
+    chmodSync(join(folder, path), mode);
+    const [command = assert.fail()] = commands;
+    const context = { cwd: folder, env: { XDG_CONFIG_HOME: folder }, userId: process.getuid?.() };
+    const result = readConfiguration(command, [], commands, context);
+    await assert.rejects(result, { code: 'ConfigurationRefused', message: /can be written by other users/ });
+  }
+});
+
+test('help reads no file', async (t) => {
+  const { line } = await read(t, { repository: 'broken: {' }, 'export --help');
+  assert.equal(line.outcome, 'print');
+});

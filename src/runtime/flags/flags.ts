@@ -158,13 +158,13 @@ function commandOf<F extends Flags>(
     .allowExcessArguments()
     .exitOverride();
   for (const { placeholder, describe } of args) command.argument(`[${placeholder}]`, describe);
-  if (examples.length > 0) command.addHelpText('after', `Examples:\n  ${examples.join('\n  ')}`);
+  if (examples.length > 0) command.addHelpText('after', `\nExamples:\n  ${examples.join('\n  ')}`);
   for (const [key, flag] of Object.entries(flags)) {
     const value = flag.placeholder === undefined ? '[true|false]' : `<${flag.placeholder}>`;
     const notes = [
       ...(flag.isRequired ? ['required'] : []),
       ...(flag.isRepeatable ? ['repeatable'] : []),
-      ...(flag.defaultText ? [`default ${flag.defaultText}`] : []),
+      ...(flag.defaultText && flag.placeholder !== undefined ? [`default ${flag.defaultText}`] : []),
       variableOf(program, key),
     ];
     const short = flag.short === undefined ? '' : `-${flag.short}, `;

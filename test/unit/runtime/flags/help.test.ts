@@ -25,11 +25,14 @@ function testHelp<F extends Flags>(program: ProgramDescription<F>): void {
     const words = help.replace(/\s+/g, ' ');
     assert.ok(words.includes(` ${program.summary} `));
     for (const [key, { describe, placeholder = '', defaultText }] of Object.entries(program.flags)) {
+      const shown = placeholder === '' ? undefined : defaultText;
       assert.ok(words.includes(` --${flagName(key)} ${placeholder}`.trimEnd()), key);
       assert.ok(words.includes(` ${describe} [`), describe);
       const variable = `${variableName(program.name, key)}]`;
-      assert.ok(words.includes(defaultText ? `default ${defaultText}; ${variable}` : variable), key);
+      assert.ok(words.includes(shown ? `default ${shown}; ${variable}` : variable), key);
     }
+    assert.doesNotMatch(words, /default false|true\|false\]/);
+    assert.ok(program.examples === undefined || help.includes('\n\nExamples:\n'));
     for (const example of program.examples ?? []) assert.ok(help.includes(`\n  ${example}\n`), example);
   });
 }

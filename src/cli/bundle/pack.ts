@@ -9,6 +9,7 @@ import type { StoredBundle } from '../../bundle/store/stored-bundle.ts';
 import { printable } from '../../wire/printable-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliContext, CommandResult } from '../context.ts';
+import { sizeWords } from '../output/amounts.ts';
 import { isUnfinished } from '../output/destination.ts';
 import { isArchiveName, writeArchive } from './archive-file.ts';
 import { filesOf, sourceUnreadable } from './folder-files.ts';
@@ -36,7 +37,7 @@ export async function packBundle(
   const write = async (files: readonly ArchivedFile[]): Promise<void> => {
     progress.phase('Writing the archive');
     const placement = { owner: context.random.uuid(), mayReplace: values.replace };
-    await writeArchive(files, destination, placement, signal, async (partial) => {
+    await writeArchive(withProgress(files, progress), destination, placement, signal, async (partial) => {
       checked.push(await readIndex(partial, values, context));
     });
   };
@@ -58,6 +59,24 @@ export async function packBundle(
     fields: { ...contentFields(index), path: destination },
     lines: [`Written: ${printable(destination)}`, ...contentLines(index)],
   };
+}
+
+function withProgress(
+  files: readonly ArchivedFile[],
+  progress: CliContext['progress'],
+): readonly ArchivedFile[] {
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  let written = 0;
+  return files.map((file) => ({
+    ...file,
+    read: async function* () {
+      for await (const piece of file.read()) {
+        yield piece;
+        written += piece.length;
+        progress.advance((100 * written) / total, `${sizeWords(written)} of ${sizeWords(total)}`);
+      }
+    },
+  }));
 }
 
 const pieceBytes = 1024 * 1024;
